@@ -58,7 +58,7 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
                 .into(),
         );
     }
-    if is_slurm(&first) {
+    if is_slurm(first) {
         return Err(SLURM.into());
     }
     if let Some(what) = other(text, &lines) {

@@ -11,25 +11,13 @@ use thiserror::Error;
 pub enum LabError {
     /// A figure that no experiment can use.
     #[error("{name} is {value}; {expected}")]
-    Option {
-        /// Which option.
-        name: &'static str,
-        /// What was given.
-        value: String,
-        /// What would be right.
-        expected: &'static str,
-    },
+    Option { name: &'static str, value: String, expected: &'static str },
     /// What is written goes to a folder, and this is a file.
     #[error("`{0}` is a file, and results are written to a folder; name another one, which is made when missing")]
     NoFolder(PathBuf),
     /// Sets of which no project is there.
     #[error("sets is {sets}, of which there is no project; there are {there}")]
-    NoSuchSet {
-        /// What was asked for.
-        sets: String,
-        /// The sets that are there.
-        there: String,
-    },
+    NoSuchSet { sets: String, there: String },
     /// A generator failed.
     #[error(transparent)]
     Generate(#[from] GenerateError),
@@ -41,45 +29,19 @@ pub enum LabError {
     Instance(#[from] InstanceError),
     /// A scheduler failed.
     #[error("{algorithm} failed on {instance}: {reason}")]
-    Scheduler {
-        /// Its spec.
-        algorithm: String,
-        /// Which instance of the campaign.
-        instance: String,
-        /// What it said.
-        reason: String,
-    },
+    Scheduler { algorithm: String, instance: String, reason: String },
     /// A bound did not survive its own check, or a schedule undercuts it.
     #[error("the {bound} bound of {instance} is wrong: {reason}")]
-    Bound {
-        /// Of which objective.
-        bound: &'static str,
-        /// Which instance of the campaign.
-        instance: String,
-        /// What is wrong.
-        reason: String,
-    },
+    Bound { bound: &'static str, instance: String, reason: String },
     /// The journal of an earlier campaign cannot be understood.
     #[error("{}, line {line}: {reason}; delete the line, or the file to start again", path.display())]
-    Journal {
-        /// The file.
-        path: PathBuf,
-        /// Counted from 1.
-        line: usize,
-        /// What is wrong.
-        reason: String,
-    },
+    Journal { path: PathBuf, line: usize, reason: String },
     /// Another process writes to the same folder.
     #[error("{}: another campaign is writing to this folder; wait for it or choose another folder", .0.display())]
     Busy(PathBuf),
     /// A file or folder cannot be read or written.
     #[error("{}: {source}", path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    File { path: PathBuf, source: std::io::Error },
     /// A result cannot be written.
     #[error(transparent)]
     Output(#[from] makespan_formats::FormatError),

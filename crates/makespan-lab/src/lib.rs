@@ -6,16 +6,16 @@
 #![warn(missing_docs)]
 
 pub mod campaign;
-pub mod critical_jobs;
-pub mod demt;
+mod critical_jobs;
+mod demt;
 mod error;
-pub mod hierarchical;
-pub mod mapping;
-pub mod optimiser;
-pub mod parallel_graphs;
-pub mod ptfs;
-pub mod rcpsp;
-pub mod statistics;
-pub mod trees;
+mod hierarchical;
+mod mapping;
+mod optimiser;
+mod parallel_graphs;
+mod ptfs;
+mod rcpsp;
+mod statistics;
+mod trees;
 
-pub use error::LabError;
+use error::LabError;

@@ -77,7 +77,7 @@ fn play(campaign: &Named, options: &ShardOptions) -> Result<ExitCode> {
         None => listen(campaign)?,
     }
     let mut progress = Bar(bar(0, campaign.unit));
-    let summary = campaign.reproduce(&mut progress).map_err(|error| miette!("{error}"))?;
+    let summary = campaign.campaign.reproduce(&campaign.folder, &mut progress).map_err(|error| miette!("{error}"))?;
     progress.0.finish_and_clear();
     emit(&format!(
         "{}\n\n{} {} ({} from an earlier campaign); the results are in {}\n",
@@ -96,7 +96,7 @@ fn carried_out(campaign: &Named, options: &ShardOptions) -> Result<Option<bool>>
     if !options.are_asked() {
         return Ok(None);
     }
-    let size = campaign.size().map_err(|error| miette!("{error}"))?;
+    let size = campaign.campaign.size(&campaign.folder).map_err(|error| miette!("{error}"))?;
     if size.missing == 0 {
         return Ok(None);
     }
@@ -119,7 +119,7 @@ fn shard(options: &ShardCommand) -> Result<ExitCode> {
             return Err(shards::not_split(folder));
         };
         plan.is_of(&campaign.identity().map_err(|error| miette!("{error}"))?, folder)?;
-        campaign.work(shard).map_err(|error| miette!("{error}"))
+        campaign.campaign.work(&campaign.folder, shard).map_err(|error| miette!("{error}"))
     })
 }
 

@@ -16,6 +16,16 @@ pub fn mean(sample: &[f64]) -> Option<f64> {
     (!sample.is_empty()).then(|| sample.iter().sum::<f64>() / sample.len() as f64)
 }
 
+/// Returns the geometric mean; `None` for an empty sample.
+pub fn geometric(sample: &[f64]) -> Option<f64> {
+    mean(&sample.iter().map(|value| value.ln()).collect::<Vec<_>>()).map(f64::exp)
+}
+
+/// Returns the smallest and the largest value, which is at least 0.
+pub fn range(sample: &[f64]) -> (f64, f64) {
+    (sample.iter().copied().fold(f64::INFINITY, f64::min), sample.iter().copied().fold(0.0, f64::max))
+}
+
 /// Half the width of the 95 % confidence interval of the mean, by Student's t; none for fewer than two values.
 pub fn confidence(sample: &[f64]) -> Option<f64> {
     /// The 0.975 quantiles for 1 to 30 degrees of freedom; beyond them that of the normal distribution is at most 0.08 less.

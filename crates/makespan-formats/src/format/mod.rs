@@ -73,12 +73,15 @@ pub enum FormatOption {
     Queues,
 }
 
+/// An instance with remarks about its file.
+pub(crate) type Remarked = Result<(Instance, Vec<String>), FormatError>;
+
 /// The reader of a format. The kind decides which machines an instance gets.
 pub(crate) enum Reader {
     /// Reads a document from the name of its file, its text and the machine for files that state none.
-    Document(fn(&str, &str, Option<&Platform>) -> Result<(Instance, Vec<String>), FormatError>),
+    Document(fn(&str, &str, Option<&Platform>) -> Remarked),
     /// Reads a matrix of times on machines that may be stated.
-    Matrix(fn(&str, &mut dyn BufRead, &etc::Options) -> Result<(Instance, Vec<String>), FormatError>),
+    Matrix(fn(&str, &mut dyn BufRead, &etc::Options) -> Remarked),
     /// Reads commands for the machine that the options state.
     List(fn(&str, &str, &Platform) -> Result<Instance, FormatError>),
     /// Reads the records of the jobs that a machine ran.

@@ -45,9 +45,9 @@ impl From<bool> for Answer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// Where the paper makes it.
-    pub place: &'static str,
+    pub place: String,
     /// What it says, in our words.
-    pub statement: &'static str,
+    pub statement: String,
     /// The figures that decide.
     pub measured: String,
     /// The outcome.
@@ -55,20 +55,30 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// A claim that some answers decide.
+    /// Returns a claim that some answers decide.
     pub(crate) fn new<A: Copy + Into<Answer>>(
-        place: &'static str,
-        statement: &'static str,
+        place: impl Into<String>,
+        statement: impl Into<String>,
         measured: String,
         answers: &[A],
     ) -> Self {
-        Self { place, statement, measured, verdict: Verdict::of(answers) }
+        Self { place: place.into(), statement: statement.into(), measured, verdict: Verdict::of(answers) }
     }
 
-    /// A claim that one figure decides, if it was measured.
-    pub(crate) fn one(place: &'static str, statement: &'static str, figure: Option<(String, bool)>) -> Self {
-        let (measured, answer) = figure.unzip();
-        Self::new(place, statement, measured.unwrap_or_default(), answer.as_slice())
+    /// Returns a claim with figures and an answer to each; `separator` stands between the figures.
+    pub(crate) fn each<A: Copy + Into<Answer>>(
+        place: impl Into<String>,
+        statement: impl Into<String>,
+        separator: &str,
+        evidence: impl IntoIterator<Item = (String, A)>,
+    ) -> Self {
+        let (figures, answers): (Vec<String>, Vec<A>) = evidence.into_iter().unzip();
+        Self::new(place, statement, figures.join(separator), &answers)
+    }
+
+    /// Returns a claim that one figure decides, if it was measured.
+    pub(crate) fn one(place: impl Into<String>, statement: impl Into<String>, figure: Option<(String, bool)>) -> Self {
+        Self::each(place, statement, "", figure)
     }
 }
 
@@ -99,16 +109,16 @@ const HEADER: [&str; 4] = ["Place", "Claim", "Measured", "Verdict"];
 
 /// Claims for a terminal.
 pub(crate) fn claims_text(claims: &[Claim]) -> String {
-    text_table(HEADER, claims.iter().map(row))
+    text_table(&HEADER, claims.iter().map(row))
 }
 
 /// Claims for a Markdown page.
 pub(crate) fn claims_markdown(claims: &[Claim]) -> String {
-    markdown_table(HEADER, claims.iter().map(row))
+    markdown_table(&HEADER, claims.iter().map(row))
 }
 
-fn row(claim: &Claim) -> [String; 4] {
-    [claim.place.into(), claim.statement.into(), claim.measured.clone(), claim.verdict.to_string()]
+fn row(claim: &Claim) -> Vec<String> {
+    vec![claim.place.clone(), claim.statement.clone(), claim.measured.clone(), claim.verdict.to_string()]
 }
 
 impl fmt::Display for Verdict {

@@ -7,11 +7,12 @@ use makespan_cli::shards::{Shard, build};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Claim, Progress};
+use super::output::File;
+use super::{Claim, Ran, Search};
 use crate::LabError;
 
 /// An experiment of many runs: its options, which runs it has, what is measured in each, and what is said about them.
-/// Everything else is [`super::reproduce`]'s.
+/// Everything else is `reproduce`'s.
 pub trait Campaign: Args + Sync {
     /// The word on the command line.
     const NAME: &'static str;
@@ -21,12 +22,8 @@ pub trait Campaign: Args + Sync {
     const UNIT: &'static str;
     /// Whether wall times are among the results.
     const MEASURES_TIME: bool = false;
-    /// Which run.
-    type Key: Copy + Ord + Send;
-    /// What was measured in a run.
-    type Run: Serialize + DeserializeOwned + Send;
-    /// The runs summed up.
-    type Points;
+    /// An instance with what was measured.
+    type Run: Ran + Serialize + DeserializeOwned + Send;
 
     /// The options as the command line has them.
     fn arguments(command: Command) -> Command {
@@ -45,31 +42,33 @@ pub trait Campaign: Args + Sync {
     /// What a run depends on besides its key and the program. Runs of another version are not taken from the journal.
     fn version(&self) -> String;
 
-    /// How many runs at the same time; one a core without it.
-    fn threads(&self) -> Option<usize>;
-
-    /// How many threads a run keeps busy.
-    fn processors(&self) -> usize {
-        1
+    /// Returns the part of the optimiser, if its plans are measured.
+    fn search(&self) -> Option<&Search> {
+        None
     }
 
-    /// The runs, in the order in which they start.
-    fn keys(&self) -> Vec<Self::Key>;
+    /// Returns the number of runs at the same time; `None` means one for each core.
+    fn threads(&self) -> Option<usize> {
+        self.search().map(|search| search.at_once)
+    }
 
-    /// Which run this is.
-    fn key(run: &Self::Run) -> Self::Key;
+    /// Returns the keys of the runs, in the order in which they start.
+    fn keys(&self) -> Vec<KeyOf<Self>>;
 
     /// Does a run.
-    fn measure(&self, key: Self::Key) -> Result<Self::Run, LabError>;
+    fn measure(&self, key: KeyOf<Self>) -> Result<Self::Run, LabError>;
 
-    /// What is said about the runs, which come in the order of their keys.
-    fn report(&self, runs: &[Self::Run]) -> Result<Report<Self::Points>, LabError>;
+    /// Returns the tables, figures and verdicts of runs, which come in the order of their keys.
+    fn report(&self, runs: &[Self::Run]) -> Result<Report, LabError>;
 
     /// A campaign that belongs to this one and is played after it, with threads of its own and a folder of its name.
     fn part(&self) -> Option<Box<dyn AnyCampaign>> {
         None
     }
 }
+
+/// The key of a campaign's runs.
+pub(super) type KeyOf<C> = <<C as Campaign>::Run as Ran>::Key;
 
 /// A campaign of any type.
 pub trait AnyCampaign {
@@ -79,8 +78,8 @@ pub trait AnyCampaign {
     /// Plays it.
     ///
     /// # Errors
-    /// As [`super::reproduce`].
-    fn reproduce(&self, folder: &Path, progress: &mut dyn Progress) -> Result<Summary<()>, LabError>;
+    /// As `reproduce`.
+    fn reproduce(&self, folder: &Path, progress: &mut dyn Progress) -> Result<Summary, LabError>;
 
     /// What runs depend on besides their keys: the program and its options. Runs of a part depend on more.
     ///
@@ -97,7 +96,7 @@ pub trait AnyCampaign {
     /// Does the runs of a shard that nobody has finished; [`Self::reproduce`] finds them in the folder.
     ///
     /// # Errors
-    /// As [`super::reproduce`].
+    /// As `reproduce`.
     fn work(&self, folder: &Path, shard: Shard) -> Result<(), LabError>;
 }
 
@@ -114,22 +113,18 @@ pub struct Size {
 
 /// What a campaign says about its runs.
 #[derive(Clone, Debug)]
-pub struct Report<P> {
-    /// The runs summed up.
-    pub points: P,
+pub struct Report {
     /// How it was measured, and tables.
     pub text: String,
     /// What is claimed, with verdicts.
     pub claims: Vec<Claim>,
     /// Tables and figures by names of files.
-    pub files: Vec<(String, Vec<u8>)>,
+    pub files: Vec<File>,
 }
 
 /// What a campaign found.
 #[derive(Clone, Debug)]
-pub struct Summary<P> {
-    /// The runs summed up.
-    pub points: P,
+pub struct Summary {
     /// What is claimed, with verdicts; those of a part come last.
     pub claims: Vec<Claim>,
     /// Runs in the results.
@@ -144,4 +139,22 @@ pub struct Summary<P> {
 pub(super) fn version<C: Campaign>(campaign: &C) -> Result<String, LabError> {
     let build = build().map_err(LabError::file("the running program".as_ref()))?;
     Ok(format!("build {build:016x}; journal 3; {}", campaign.version()))
+}
+
+/// Receives the progress of a campaign, on the thread that started it.
+pub trait Progress {
+    /// Called before the first run with the number of all runs and of those that an earlier campaign has finished.
+    fn started(&mut self, total: usize, reused: usize);
+    /// Called after each run.
+    fn finished(&mut self, done: usize, total: usize);
+}
+
+/// Ignores all calls.
+#[cfg(test)]
+pub(crate) struct Silent;
+
+#[cfg(test)]
+impl Progress for Silent {
+    fn started(&mut self, _total: usize, _reused: usize) {}
+    fn finished(&mut self, _done: usize, _total: usize) {}
 }

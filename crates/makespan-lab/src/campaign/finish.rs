@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
+use super::experiment::KeyOf;
 use super::journal::{Journal, Lock, path};
-use super::{Campaign, Progress, shard};
+use super::{Campaign, Progress, Ran, shard};
 use crate::LabError;
 
 /// The runs of a campaign.
@@ -29,9 +30,9 @@ pub(super) fn finish<C: Campaign>(
     version: &str,
     progress: &mut dyn Progress,
 ) -> Result<Finished<C::Run>, LabError> {
-    let (mut journal, mut runs) = Journal::open(&path(folder), version, C::key, Lock::Refuse)?;
+    let (mut journal, mut runs) = Journal::open::<C::Run>(&path(folder), version, Lock::Refuse)?;
     let starts = campaign.keys();
-    let keys: BTreeSet<C::Key> = starts.iter().copied().collect();
+    let keys: BTreeSet<KeyOf<C>> = starts.iter().copied().collect();
     runs.retain(|key, _| keys.contains(key));
     let (reused, total) = (runs.len(), keys.len());
     let mut gathered = shard::gathered::<C>(folder, version)?;
@@ -42,7 +43,7 @@ pub(super) fn finish<C: Campaign>(
         journal.add(&run)?;
         runs.insert(key, run);
     }
-    let missing: Vec<C::Key> = starts.into_iter().filter(|key| !runs.contains_key(key)).collect();
+    let missing: Vec<KeyOf<C>> = starts.into_iter().filter(|key| !runs.contains_key(key)).collect();
     progress.started(total, runs.len());
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     let threads = campaign.threads().unwrap_or_else(cores).clamp(1, missing.len().max(1));
@@ -67,7 +68,7 @@ pub(super) fn finish<C: Campaign>(
         for result in receiver {
             let run: C::Run = result?;
             journal.add(&run)?;
-            runs.insert(C::key(&run), run);
+            runs.insert(run.key(), run);
             progress.finished(runs.len(), total);
         }
         Ok::<(), LabError>(())

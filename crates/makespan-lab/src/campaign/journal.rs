@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::Ran;
 use crate::LabError;
 
 /// Name in the output folder.
@@ -44,12 +45,11 @@ struct Entry<R> {
 impl Journal {
     /// Opens a journal, made when missing, and reads the runs of this version. A last line that a killed process left unfinished
     /// is cut off.
-    pub(super) fn open<K: Ord, R: DeserializeOwned>(
+    pub(super) fn open<R: Ran + DeserializeOwned>(
         path: &Path,
         version: &str,
-        key: fn(&R) -> K,
         lock: Lock,
-    ) -> Result<(Self, BTreeMap<K, R>), LabError> {
+    ) -> Result<(Self, BTreeMap<R::Key, R>), LabError> {
         let path = path.to_owned();
         let mut file = OpenOptions::new()
             .read(true)
@@ -71,7 +71,7 @@ impl Journal {
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         file.set_len(whole as u64).map_err(LabError::file(&path))?;
         file.seek(SeekFrom::Start(whole as u64)).map_err(LabError::file(&path))?;
-        let runs = runs_of(&path, &bytes[..whole], version, key)?;
+        let runs = runs_of(&path, &bytes[..whole], version)?;
         Ok((Self { file, path, version: version.to_owned() }, runs))
     }
 
@@ -85,26 +85,21 @@ impl Journal {
 }
 
 /// The runs of this version in a journal, which another process may be writing; none where there is no file.
-pub(super) fn finished<K: Ord, R: DeserializeOwned>(
-    path: &Path,
-    version: &str,
-    key: fn(&R) -> K,
-) -> Result<BTreeMap<K, R>, LabError> {
+pub(super) fn finished<R: Ran + DeserializeOwned>(path: &Path, version: &str) -> Result<BTreeMap<R::Key, R>, LabError> {
     let bytes = match fs::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
         read => read.map_err(LabError::file(path))?,
     };
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-    runs_of(path, &bytes[..whole], version, key)
+    runs_of(path, &bytes[..whole], version)
 }
 
 /// The runs of this version in whole lines.
-fn runs_of<K: Ord, R: DeserializeOwned>(
+fn runs_of<R: Ran + DeserializeOwned>(
     path: &Path,
     lines: &[u8],
     version: &str,
-    key: fn(&R) -> K,
-) -> Result<BTreeMap<K, R>, LabError> {
+) -> Result<BTreeMap<R::Key, R>, LabError> {
     let mut runs = BTreeMap::new();
     for (index, line) in lines.split(|&byte| byte == b'\n').enumerate() {
         if line.is_empty() {
@@ -116,7 +111,7 @@ fn runs_of<K: Ord, R: DeserializeOwned>(
             reason: error.to_string(),
         })?;
         if entry.options == version {
-            runs.insert(key(&entry.run), entry.run);
+            runs.insert(entry.run.key(), entry.run);
         }
     }
     Ok(runs)

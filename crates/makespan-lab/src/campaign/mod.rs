@@ -5,28 +5,36 @@ mod check;
 mod claim;
 mod experiment;
 mod finish;
+mod grid;
 mod instances;
 mod journal;
 mod named;
 mod output;
+mod plan;
 mod play;
-mod progress;
 mod search;
 mod shard;
 
-pub(crate) use claim::Answer;
-pub use claim::{Claim, Verdict};
-pub use experiment::{AnyCampaign, Campaign, Report, Size, Summary};
-pub use instances::{Instances, Key};
+pub use experiment::{AnyCampaign, Progress, Size, Summary};
 pub use named::Named;
-pub use play::reproduce;
-pub use progress::{Progress, Silent};
-pub use search::{Limit, Limits, Search, Setting};
 
 pub(crate) use check::{at_least, failed, valid, verified};
-pub(crate) use instances::stirred;
-pub(crate) use output::{File, cores, figure, histogram, in_memory, table, text_table};
-pub(crate) use play::{positive, refuse};
+pub(crate) use claim::{Answer, Claim, Verdict};
+#[cfg(test)]
+pub(crate) use experiment::Silent;
+pub(crate) use experiment::{Campaign, Report};
+pub(crate) use grid::{Cell, Ran, Row, Run, cells, find, rows};
+pub(crate) use instances::{Instances, Key, stirred};
+pub(crate) use output::{
+    File, aligned, cores, distribution, figure, in_memory, plot, record, series, shown, table, text_table, texts,
+};
+pub(crate) use plan::{Plan, plans, scheduled};
+#[cfg(test)]
+pub(crate) use play::reproduce;
+pub(crate) use play::{parsed, positive, refuse};
+#[cfg(test)]
+pub(crate) use search::Limits;
+pub(crate) use search::{Limit, Search, Setting};
 
 use claim::{claims_markdown, claims_text};
 use finish::finish;

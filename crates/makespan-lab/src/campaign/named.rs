@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command, Error, FromArgMatches, Subcommand, value_parser};
-use makespan_cli::shards::Shard;
 
-use super::{AnyCampaign, Campaign, Progress, Size, Summary};
+use super::{AnyCampaign, Campaign};
 use crate::{LabError, critical_jobs, demt, hierarchical, mapping, optimiser, parallel_graphs, ptfs, rcpsp, trees};
 
 /// Every campaign.
@@ -36,40 +35,17 @@ pub struct Named {
     pub folder: PathBuf,
     /// Name and options, without the folder and the number of threads. They identify the campaign.
     words: String,
-    campaign: Box<dyn AnyCampaign>,
+    /// The campaign itself.
+    pub campaign: Box<dyn AnyCampaign>,
 }
 
 impl Named {
-    /// Executes all missing runs and writes the results.
-    ///
-    /// # Errors
-    /// [`LabError`]: an unusable option, or a folder that cannot be written.
-    pub fn reproduce(&self, progress: &mut dyn Progress) -> Result<Summary<()>, LabError> {
-        self.campaign.reproduce(&self.folder, progress)
-    }
-
-    /// Returns a text that identifies the options and this build of the program. The results depend on nothing else.
+    /// Returns all that the results depend on: the options and the program.
     ///
     /// # Errors
     /// [`LabError`] when an option is unusable, or this program cannot be read.
     pub fn identity(&self) -> Result<String, LabError> {
         Ok(format!("{}; {}", self.words, self.campaign.version()?))
-    }
-
-    /// Returns the number of runs, and the number of missing runs in the folder.
-    ///
-    /// # Errors
-    /// [`LabError`] when an option is unusable, or a file cannot be read.
-    pub fn size(&self) -> Result<Size, LabError> {
-        self.campaign.size(&self.folder)
-    }
-
-    /// Executes the unfinished runs of a shard. [`Self::reproduce`] finds them in the folder.
-    ///
-    /// # Errors
-    /// As [`super::reproduce`].
-    pub fn work(&self, shard: Shard) -> Result<(), LabError> {
-        self.campaign.work(&self.folder, shard)
     }
 }
 

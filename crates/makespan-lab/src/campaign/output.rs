@@ -1,15 +1,16 @@
 //! Tables and figures on their way to the folder of results.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::fs;
 use std::path::Path;
 
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 use comfy_table::{ContentArrangement, Table};
 use makespan_formats::picture::{PictureFormat, write_picture};
-use makespan_formats::plot::{Figure, Histogram, write_figure, write_histogram};
+use makespan_formats::plot::{Figure, Point, Series, write_figure};
 
 use crate::LabError;
+use crate::statistics::quantile;
 
 /// A file of results, by its name.
 pub(crate) type File = (String, Vec<u8>);
@@ -34,29 +35,61 @@ pub(crate) fn write(folder: &Path, name: &str, contents: &[u8]) -> Result<(), La
     Ok(makespan_formats::write_atomic(&folder.join(name), |out| out.write_all(contents))?)
 }
 
-/// A CSV table with the name of its file.
-pub(crate) fn table(name: &str, header: &str, rows: impl Iterator<Item = Vec<String>>) -> File {
+/// Returns a CSV table with the name of its file.
+pub(crate) fn table(name: &str, header: &str, mut rows: impl Iterator<Item = Vec<String>>) -> File {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let written = writer
-        .write_record(header.split(','))
-        .and_then(|()| rows.into_iter().try_for_each(|row| writer.write_record(row)));
+    let written = writer.write_record(header.split(','));
+    let written = written.and_then(|()| rows.try_for_each(|row| writer.write_record(row)));
     written.expect("writing to memory does not fail, and every row has the header's length");
     (name.to_owned(), writer.into_inner().expect("flushing to memory does not fail"))
 }
 
-/// A table for a terminal of 100 columns.
-pub(crate) fn text_table<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+/// Returns the cells of a row.
+pub(crate) fn texts(cells: &[&dyn Display]) -> Vec<String> {
+    cells.iter().map(ToString::to_string).collect()
+}
+
+/// Returns the cells of a row, then its figures with six decimals.
+pub(crate) fn record<F: Into<Option<f64>>>(
+    cells: &[&dyn Display],
+    figures: impl IntoIterator<Item = F>,
+) -> Vec<String> {
+    texts(cells).into_iter().chain(figures.into_iter().map(six)).collect()
+}
+
+/// Returns a figure with six decimals, or nothing.
+pub(crate) fn six(figure: impl Into<Option<f64>>) -> String {
+    figure.into().map_or_else(String::new, |figure| format!("{figure:.6}"))
+}
+
+/// Returns a figure of a report with some decimals, or a dash.
+pub(crate) fn shown(figure: impl Into<Option<f64>>, decimals: usize) -> String {
+    figure.into().map_or_else(|| "-".to_owned(), |figure| format!("{figure:.decimals$}"))
+}
+
+/// Returns a line of cells with these widths, of which the last serves all further cells. A negative width puts its cell on the left.
+pub(crate) fn aligned<Cell: Display>(widths: &[i32], cells: impl IntoIterator<Item = Cell>) -> String {
+    let widths = widths.iter().chain(std::iter::repeat(widths.last().unwrap_or(&0)));
+    let pad = |(cell, &width): (Cell, &i32)| {
+        let (cell, size) = (cell.to_string(), width.unsigned_abs() as usize);
+        if width < 0 { format!("{cell:<size$}") } else { format!("{cell:>size$}") }
+    };
+    cells.into_iter().zip(widths).map(pad).collect::<String>() + "\n"
+}
+
+/// Returns a table for a terminal of 100 columns.
+pub(crate) fn text_table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic).set_width(100);
-    table.set_header(header).add_rows(rows);
+    table.set_header(header.iter().copied()).add_rows(rows);
     table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
 /// A table for a Markdown page.
-pub(crate) fn markdown_table<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
-    let mut table = format!("| {} |\n|{}\n", header.join(" | "), "---|".repeat(N));
+pub(crate) fn markdown_table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut table = format!("| {} |\n|{}\n", header.join(" | "), "---|".repeat(header.len()));
     for row in rows {
-        let cells = row.map(|cell| cell.replace('|', "\\|"));
+        let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
         let _infallible = writeln!(table, "| {} |", cells.join(" | "));
     }
     table
@@ -69,14 +102,30 @@ pub(crate) fn in_memory(name: &str, write: impl FnOnce(&mut Vec<u8>) -> std::io:
     Ok((name.to_owned(), contents))
 }
 
-/// A figure as SVG, with the name of its file.
+/// Returns a figure as SVG, with the name of its file.
 pub(crate) fn figure(name: &str, figure: &Figure) -> Result<File, LabError> {
     in_memory(&format!("{name}.svg"), |svg| write_figure(svg, figure))
 }
 
-/// A histogram, as [`figure`].
-pub(crate) fn histogram(name: &str, histogram: &Histogram) -> Result<File, LabError> {
-    in_memory(&format!("{name}.svg"), |svg| write_histogram(svg, histogram))
+/// Returns a figure with a title and the labels of its axes.
+pub(crate) fn plot(title: impl Into<String>, x_label: &str, y_label: &str, series: Vec<Series>) -> Figure {
+    Figure { title: title.into(), x_label: x_label.into(), y_label: y_label.into(), series, ..Figure::default() }
+}
+
+/// Returns a line of a figure through `x`, `y` and the ends of a bar.
+pub(crate) fn series(name: impl Into<String>, points: impl IntoIterator<Item = (f64, [f64; 3])>) -> Series {
+    let point = |(x, [y, low, high]): (f64, [f64; 3])| Point { x, y, low, high };
+    Series { name: name.into(), points: points.into_iter().map(point).collect(), ..Series::default() }
+}
+
+/// Returns the quantiles of a sample as a line against the share in per cent, in this number of steps.
+pub(crate) fn distribution(name: String, sample: &[f64], steps: u32) -> Series {
+    let shares = (0..=steps).map(f64::from);
+    let point = |step: f64| {
+        let y = quantile(sample, step / f64::from(steps))?;
+        Some((step * 100.0 / f64::from(steps), [y; 3]))
+    };
+    series(name, shares.filter_map(point))
 }
 
 /// How many instances are planned at the same time, and on how many cores: what times depend on.

@@ -1,5 +1,6 @@
 //! The one way in which every campaign is played.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use makespan_cli::shards::Shard;
@@ -22,9 +23,8 @@ impl<C: Campaign> AnyCampaign for C {
         C::NAME
     }
 
-    fn reproduce(&self, folder: &Path, progress: &mut dyn Progress) -> Result<Summary<()>, LabError> {
-        let Summary { claims, runs, reused, text, .. } = reproduce(self, folder, progress)?;
-        Ok(Summary { points: (), claims, runs, reused, text })
+    fn reproduce(&self, folder: &Path, progress: &mut dyn Progress) -> Result<Summary, LabError> {
+        Ok(reproduce(self, folder, progress)?.0)
     }
 
     fn version(&self) -> Result<String, LabError> {
@@ -43,7 +43,7 @@ impl<C: Campaign> AnyCampaign for C {
     }
 }
 
-/// Plays a campaign and writes its tables, its figures (as SVG, PDF and, where they have data, for LaTeX), `report.txt` and `claims.md` to a folder, made when missing. A
+/// Plays a campaign, returns its runs and writes its tables, its figures (as SVG, PDF and, where they have data, for LaTeX), `report.txt` and `claims.md` to a folder, made when missing. A
 /// journal in the folder keeps finished runs, so that an interrupted campaign goes on where it stopped.
 ///
 /// # Errors
@@ -52,20 +52,20 @@ pub fn reproduce<C: Campaign>(
     campaign: &C,
     folder: &Path,
     progress: &mut dyn Progress,
-) -> Result<Summary<C::Points>, LabError> {
+) -> Result<(Summary, Vec<C::Run>), LabError> {
     campaign.check()?;
     positive(&[("threads", campaign.threads().unwrap_or(1))])?;
     refuse_file(folder)?;
     made(folder)?;
     let Finished { runs, reused, sharded } = finish(campaign, folder, &version(campaign)?, progress)?;
-    let Report { points, mut text, claims, files } = campaign.report(&runs)?;
+    let Report { mut text, claims, files } = campaign.report(&runs)?;
     if sharded && C::MEASURES_TIME {
         text += SHARDED;
     }
     files.iter().try_for_each(|file| write_result(folder, file))?;
     write(folder, "claims.md", format!("# {}\n\n{}", C::PAPER, claims_markdown(&claims)).as_bytes())?;
     let text = format!("{text}\nClaims\n{}\n", claims_text(&claims));
-    let mut summary = Summary { points, claims, runs: runs.len(), reused, text };
+    let mut summary = Summary { claims, runs: runs.len(), reused, text };
     if let Some(part) = campaign.part() {
         let part = part.reproduce(&folder.join(part.name()), progress)?;
         summary.claims.extend(part.claims);
@@ -74,7 +74,7 @@ pub fn reproduce<C: Campaign>(
         summary.text += &format!("\n{}", part.text);
     }
     write(folder, "report.txt", summary.text.as_bytes())?;
-    Ok(summary)
+    Ok((summary, runs))
 }
 
 fn refuse_file(folder: &Path) -> Result<(), LabError> {
@@ -89,4 +89,15 @@ pub(crate) fn refuse(name: &'static str, value: impl Into<String>, expected: &'s
 /// Refuses the first option that is 0.
 pub(crate) fn positive(counts: &[(&'static str, usize)]) -> Result<(), LabError> {
     counts.iter().filter(|(_, count)| *count == 0).try_for_each(|(name, _)| refuse(name, "0", "it must be at least 1"))
+}
+
+/// Returns the value of this name among all, or an error that says what is expected.
+pub(crate) fn parsed<T: Display>(
+    all: impl IntoIterator<Item = T>,
+    text: &str,
+    name: &'static str,
+    expected: &'static str,
+) -> Result<T, LabError> {
+    let found = all.into_iter().find(|one| one.to_string() == text);
+    found.ok_or_else(|| LabError::Option { name, value: format!("`{text}`"), expected })
 }

@@ -153,3 +153,31 @@ impl FromStr for Limits {
         each.collect::<Result<_, _>>().map(Self)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn searches_that_plan_nothing_are_refused() {
+        let good = Search { limits: Limits(vec![Limit::Steps(1)]), searches: 1, at_once: 1 };
+        let refused = |bad: Search, part: &str| assert!(bad.check().unwrap_err().to_string().contains(part), "{bad}");
+        refused(Search { limits: "steps=1,steps=1".parse().unwrap(), ..good.clone() }, "only once");
+        refused(Search { searches: 0, ..good.clone() }, "searches is 0");
+        refused(Search { at_once: 0, ..good }, "at once is 0");
+    }
+
+    #[test]
+    fn limits_are_read_as_they_are_written() {
+        for text in ["1s", "0.05s", "steps=500"] {
+            assert_eq!(text.parse::<Limit>().unwrap().to_string(), text);
+        }
+        assert_eq!("500ms".parse::<Limit>().unwrap().to_string(), "0.5s");
+        assert_eq!("1s,steps=500".parse::<Limits>().unwrap().to_string(), "1s,steps=500");
+        assert_eq!("none".parse::<Limits>().unwrap(), Limits(vec![]));
+        for text in ["0", "-1s", "soon", "steps=many", "steps=-3", ""] {
+            let error = text.parse::<Limit>().unwrap_err().to_string();
+            assert!(error.contains("1s or 500ms, or steps=500"), "{text}: {error}");
+        }
+    }
+}

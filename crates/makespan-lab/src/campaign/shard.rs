@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use makespan_cli::shards::{SHARDS, Shard};
 
-use super::experiment::version;
+use super::experiment::{KeyOf, version};
 use super::journal::{Journal, Lock, finished};
 use super::output::made;
 use super::{Campaign, Size};
@@ -22,8 +22,8 @@ pub(super) fn work<C: Campaign>(campaign: &C, folder: &Path, shard: Shard) -> Re
     campaign.check()?;
     let version = version(campaign)?;
     made(&folder.join(SHARDS))?;
-    let (mut journal, own) = Journal::open(&journal_of(shard, folder), &version, C::key, Lock::Wait)?;
-    let earlier = finished(&super::journal::path(folder), &version, C::key)?;
+    let (mut journal, own) = Journal::open::<C::Run>(&journal_of(shard, folder), &version, Lock::Wait)?;
+    let earlier = finished::<C::Run>(&super::journal::path(folder), &version)?;
     for key in campaign.keys().into_iter().skip(shard.index).step_by(shard.count) {
         if !own.contains_key(&key) && !earlier.contains_key(&key) {
             journal.add(&campaign.measure(key)?)?;
@@ -33,7 +33,7 @@ pub(super) fn work<C: Campaign>(campaign: &C, folder: &Path, shard: Shard) -> Re
 }
 
 /// The runs that shards have finished in a folder, by key.
-pub(super) fn gathered<C: Campaign>(folder: &Path, version: &str) -> Result<BTreeMap<C::Key, C::Run>, LabError> {
+pub(super) fn gathered<C: Campaign>(folder: &Path, version: &str) -> Result<BTreeMap<KeyOf<C>, C::Run>, LabError> {
     let shards = folder.join(SHARDS);
     let mut paths = Vec::new();
     if shards.is_dir() {
@@ -45,7 +45,7 @@ pub(super) fn gathered<C: Campaign>(folder: &Path, version: &str) -> Result<BTre
     paths.sort_unstable();
     let mut runs = BTreeMap::new();
     for path in paths {
-        runs.extend(finished(&path, version, C::key)?);
+        runs.extend(finished(&path, version)?);
     }
     Ok(runs)
 }
@@ -54,11 +54,13 @@ pub(super) fn gathered<C: Campaign>(folder: &Path, version: &str) -> Result<BTre
 pub(super) fn size<C: Campaign>(campaign: &C, folder: &Path) -> Result<Size, LabError> {
     campaign.check()?;
     let version = version(campaign)?;
-    let mut there: BTreeSet<C::Key> = finished(&super::journal::path(folder), &version, C::key)?.into_keys().collect();
+    let mut there: BTreeSet<KeyOf<C>> =
+        finished::<C::Run>(&super::journal::path(folder), &version)?.into_keys().collect();
     there.extend(gathered::<C>(folder, &version)?.into_keys());
-    let keys: BTreeSet<C::Key> = campaign.keys().into_iter().collect();
+    let keys: BTreeSet<KeyOf<C>> = campaign.keys().into_iter().collect();
     let missing = keys.iter().filter(|key| !there.contains(key)).count();
-    let own = Size { runs: keys.len(), missing, processors: campaign.processors().max(1) };
+    let own =
+        Size { runs: keys.len(), missing, processors: campaign.search().map_or(1, |search| search.searches.max(1)) };
     let Some(part) = campaign.part() else { return Ok(own) };
     let part = part.size(&folder.join(part.name()))?;
     Ok(Size {

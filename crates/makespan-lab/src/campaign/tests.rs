@@ -1,20 +1,31 @@
-//! For the tests of campaigns: every option is refused with its name.
+//! For the tests of campaigns.
 
 use std::path::Path;
 
-use super::{Campaign, Silent, reproduce};
+use super::{Campaign, Silent, Summary, reproduce};
 
-/// The error of a campaign that is not played.
+/// Plays a campaign; returns what it found and its runs.
+pub(crate) fn played<C: Campaign>(campaign: &C, folder: &Path) -> (Summary, Vec<C::Run>) {
+    reproduce(campaign, folder, &mut Silent).unwrap()
+}
+
+/// Checks that a campaign is not played, and that the error has this part.
 pub(crate) fn refused<C: Campaign>(campaign: &C, folder: &Path, part: &str) {
     let error = reproduce(campaign, folder, &mut Silent).err().expect("it is refused").to_string();
     assert!(error.contains(part), "{error}");
 }
 
-/// Results go to a folder, and a file of that name is called one.
+/// Checks that results go to a folder, and that a file of that name is called one.
 pub(crate) fn refuses_a_file<C: Campaign>(campaign: &C, folder: &Path) {
     let file = folder.join("file");
     std::fs::write(&file, "mine").unwrap();
-    let error = reproduce(campaign, &file, &mut Silent).err().expect("it is refused").to_string();
-    assert!(error.contains("file` is a file") && error.contains("name another one"), "{error}");
+    refused(campaign, &file, "file` is a file");
+    refused(campaign, &file, "name another one");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+}
+
+/// Returns a table without its last column, the times.
+pub(crate) fn without_times(folder: &Path, name: &str) -> String {
+    let text = std::fs::read_to_string(folder.join(name)).unwrap();
+    text.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned() + "\n").collect()
 }

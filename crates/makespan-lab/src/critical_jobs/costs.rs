@@ -1,14 +1,11 @@
 //! The optimiser of the cost, and what is proved, beside the method.
 
-use std::fmt::Write as _;
-
 use makespan_algos::kernel::chains::method::Method;
 use makespan_core::{Instance, Time};
 
-use super::deadlines::{self, DEADLINES};
-use super::outcome::{Key, Outcome};
+use super::{DEADLINES, Key, Outcome, with_deadline};
 use crate::LabError;
-use crate::campaign::{Claim, failed};
+use crate::campaign::{Claim, aligned, failed, shown};
 
 /// Steps of the search for a low cost, in each of two searches; the figures do not depend on the machine.
 const STEPS: &str = "objective=cost,steps=50000,searches=2";
@@ -27,7 +24,7 @@ pub(super) fn bound(factor: &str) -> String {
 }
 
 /// What every plan costs at least that meets each deadline of the graph, whose plan by HEFT takes so many seconds.
-pub(super) fn bounds(instance: &Instance, heft: f64, key: Key) -> Result<Vec<Outcome>, LabError> {
+pub(super) fn bounds(instance: &Instance, heft: f64, key: Key) -> Result<Vec<(String, Outcome)>, LabError> {
     let each = DEADLINES.iter().map(|factor| {
         let algorithm = bound(factor);
         let unproved = || failed(&algorithm, key, "nothing is proved".to_owned());
@@ -37,7 +34,7 @@ pub(super) fn bounds(instance: &Instance, heft: f64, key: Key) -> Result<Vec<Out
         let bound = makespan_bounds::cost::within(instance, horizon, PRICED);
         let bound = bound.filter(|bound| bound.verify(instance).is_ok()).ok_or_else(unproved)?;
         let (makespan, cost) = (horizon.seconds(), bound.value.integer() as f64 / 1e3);
-        Ok(Outcome { algorithm, makespan, cost, on_time: 0, fallbacks: 0, served: None })
+        Ok((algorithm, Outcome { makespan, cost, ..Outcome::default() }))
     });
     each.collect()
 }
@@ -52,14 +49,11 @@ pub(super) fn claim(cost: impl Fn(&str) -> Option<f64>) -> Claim {
 
 /// The costs at each deadline; `cost` is the mean ratio to HEFT's on graphs of one shape.
 pub(super) fn table(cost: impl Fn(&str) -> Option<f64>) -> String {
-    let mut text = format!("{:<44}{:>10}{:>10}{:>10}\n", "  cost by deadline", "method", "optimised", "proved");
+    const WIDTHS: [i32; 4] = [-44, 10, 10, 10];
+    let mut text = aligned(&WIDTHS, ["  cost by deadline", "method", "optimised", "proved"]);
     for factor in DEADLINES {
-        let _infallible = write!(text, "  {factor:<42}");
-        for algorithm in [deadlines::spec(factor), spec(factor), bound(factor)] {
-            let ratio = cost(&algorithm).map_or_else(|| "-".into(), |ratio| format!("{ratio:.3}"));
-            let _infallible = write!(text, "{ratio:>10}");
-        }
-        text.push('\n');
+        let ratios = [with_deadline(factor), spec(factor), bound(factor)].map(|name| shown(cost(&name), 3));
+        text += &aligned(&WIDTHS, std::iter::once(format!("  {factor}")).chain(ratios));
     }
     text
 }

@@ -18,7 +18,7 @@ const COLLECTIVE: &str = "job-flow[buffer=500ms,starts=reserved]";
 
 /// Both ways to serve the two jobs, which are submitted at once.
 #[derive(Clone, Debug)]
-pub struct Example {
+pub(super) struct Example {
     /// One after the other.
     pub consecutive: Way,
     /// Planned together.
@@ -27,7 +27,7 @@ pub struct Example {
 
 /// One of the ways.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub(super) struct Way {
     /// The two jobs.
     pub instance: Instance,
     /// What ran where.
@@ -44,7 +44,7 @@ pub struct Way {
 ///
 /// # Errors
 /// [`LabError`] when what happened breaks a rule.
-pub fn example() -> Result<Example, LabError> {
+pub(super) fn example() -> Result<Example, LabError> {
     Ok(Example { consecutive: Way::of(CONSECUTIVE)?, collective: Way::of(COLLECTIVE)? })
 }
 

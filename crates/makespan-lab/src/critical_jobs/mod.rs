@@ -7,28 +7,42 @@
 //! they come, each onto what earlier ones left, and where the metascheduler serves them in virtual time.
 
 mod costs;
-mod deadlines;
 mod example;
 mod flows;
-pub mod makespans;
-mod outcome;
+mod makespans;
 mod report;
-mod run;
-#[cfg(test)]
-mod tests;
+
+use std::fmt;
 
 use clap::Args;
-
-pub use example::{Example, Way, example};
-pub use outcome::{Key, Outcome, Served};
-pub use run::Run;
+use makespan_algos::kernel::chains::method::Method;
+use makespan_algos::scheduler::CriticalJobs;
+use makespan_core::{Instance, cost};
+use makespan_generate::{GraphOptions, Shape, generate_graphs};
+use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::campaign::{AnyCampaign, Campaign, Report, positive, table};
+use crate::campaign::{self, AnyCampaign, Campaign, Report, failed, positive, rows, scheduled, stirred, table, texts};
+use example::example;
 
-/// The columns of `results.csv`.
-const HEADER: &str = "campaign,group,run,algorithm,makespan,cost,on_time,jobs,fallbacks,utilisation,balance,as_told,\
-                      collisions,penalty";
+/// Shapes of the first campaign: layers as wide as deep, and workflows.
+const SHAPES: [(&str, Shape); 3] = [
+    ("layered", Shape::Layers { width: 8, density: 0.3 }),
+    ("montage", Shape::Montage),
+    ("epigenomics", Shape::Epigenomics),
+];
+/// Mean seconds between two jobs of a flow; all at once.
+const GAPS: [u32; 4] = [40, 20, 10, 0];
+
+/// Part of the remark about a job that has no plan of its own.
+const FALLBACK: &str = "HEFT's places are taken";
+/// Deadlines, as multiples of HEFT's makespan.
+const DEADLINES: [&str; 4] = ["1.25", "1.5", "2", "3"];
+
+/// Returns the spec of the method with a deadline of this multiple of HEFT's makespan.
+fn with_deadline(factor: &str) -> String {
+    if factor == "1.5" { "critical-jobs".into() } else { format!("critical-jobs[deadline={factor}]") }
+}
 
 /// A campaign.
 #[derive(Args, Clone, Debug)]
@@ -53,15 +67,96 @@ pub struct Options {
     pub makespans: makespans::Options,
 }
 
+/// Which instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Key {
+    /// One graph: its shape as counted in the report, and its number.
+    Graph(u32, u32),
+    /// A flow of jobs: mean seconds between two of them, and its number.
+    Flow(u32, u32),
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Graph(shape, run) => write!(f, "graph {run} of shape {shape}"),
+            Self::Flow(gap, run) => write!(f, "flow {run} with {gap} s between jobs"),
+        }
+    }
+}
+
+/// A plan of an algorithm, or what a policy made of a flow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// In seconds.
+    makespan: f64,
+    /// The sum over tasks of V / T, each rounded up to a thousandth.
+    cost: f64,
+    /// Jobs that end by their deadline.
+    on_time: usize,
+    /// Jobs for which no chain plan was found.
+    fallbacks: usize,
+    /// More about a flow that a policy served.
+    served: Option<Served>,
+}
+
+/// What is measured of a flow that a policy served, beside an [`Outcome`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Served {
+    /// The mean load of the processors from the first release to the last end.
+    utilisation: f64,
+    /// The mean load over the largest.
+    balance: f64,
+    /// Jobs in time by the policy's own clock.
+    as_told: usize,
+    /// Tasks that collided in the plans that were carried out.
+    collisions: usize,
+    /// What these are charged with.
+    penalty: f64,
+}
+
+impl Served {
+    /// The cells of a row, empty where nothing was served in virtual time: utilisation, balance, jobs in time by the policy's
+    /// clock, collisions, penalty.
+    fn cells(served: Option<&Self>) -> [String; 5] {
+        let Some(Self { utilisation, balance, as_told, collisions, penalty }) = served else {
+            return [const { String::new() }; 5];
+        };
+        [
+            format!("{utilisation:.6}"),
+            format!("{balance:.6}"),
+            as_told.to_string(),
+            collisions.to_string(),
+            penalty.to_string(),
+        ]
+    }
+}
+/// Facts about an instance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    jobs: usize,
+    /// The largest number of jobs in time of any schedule; of flows.
+    at_most: Option<usize>,
+}
+
+/// The first outcome is that of HEFT.
+type Run = campaign::Run<Key, Facts, Outcome>;
+
+/// Every algorithm of the first campaign: HEFT, the method as printed and with types of processors, and at each deadline.
+fn algorithms() -> Vec<String> {
+    let mut all =
+        vec!["heft".to_owned(), "critical-jobs[start=empty]".into(), "critical-jobs[start=empty,cpus=types]".into()];
+    all.extend(DEADLINES.iter().map(|factor| with_deadline(factor)));
+    all
+}
+
 /// Writes `results.csv`, the Gantt charts of the example, `figure2.svg` (one job after the other) and `figure3.svg` (both at
 /// once), and to the folder `makespans` what that part writes.
 impl Campaign for Options {
     const NAME: &'static str = "critical-jobs";
     const PAPER: &'static str = "Tselishchev, Toporkov: compound jobs by their critical chains (IWK 2009)";
     const UNIT: &'static str = "instances";
-    type Key = Key;
     type Run = Run;
-    type Points = ();
 
     fn arguments(command: clap::Command) -> clap::Command {
         makespans::Options::usual_search(Self::augment_args(command))
@@ -81,28 +176,90 @@ impl Campaign for Options {
     }
 
     fn keys(&self) -> Vec<Key> {
-        run::keys(self.graphs, self.flows)
-    }
-
-    fn key(run: &Run) -> Key {
-        run.key
+        let of_shape = |shape: u32| (0..self.graphs).map(move |run| Key::Graph(shape, run));
+        let of_gap = |&gap: &u32| (0..self.flows).map(move |run| Key::Flow(gap, run));
+        (0..SHAPES.len() as u32).flat_map(of_shape).chain(GAPS.iter().flat_map(of_gap)).collect()
     }
 
     fn measure(&self, key: Key) -> Result<Run, LabError> {
-        run::execute(self, key)
+        let (drawn, algorithms) = match key {
+            Key::Graph(shape, run) => {
+                let shape = SHAPES[shape as usize % SHAPES.len()].1;
+                let seed = stirred(self.seed, [u64::from(run)]);
+                let tasks = 20 + (run as usize * 37) % 81;
+                let all = algorithms().into_iter().chain(DEADLINES.iter().map(|factor| costs::spec(factor)));
+                (GraphOptions { shape, tasks, seed, ..GraphOptions::default() }, all.collect())
+            }
+            Key::Flow(gap, run) => {
+                let gap = (gap > 0).then_some(f64::from(gap));
+                let seed = stirred(self.seed, [u64::from(run)]);
+                let deadline = Some(2.0);
+                let drawn = GraphOptions { jobs: self.jobs, tasks: 12, gap, deadline, seed, ..GraphOptions::default() };
+                (drawn, vec!["heft".into(), "critical-jobs[deadline=2,start=empty]".into(), with_deadline("2")])
+            }
+        };
+        let instance = generate_graphs(&drawn)?;
+        let each = algorithms.into_iter().map(|algorithm| outcome(&instance, algorithm, key));
+        let mut outcomes = each.collect::<Result<Vec<_>, _>>()?;
+        let mut at_most = None;
+        match key {
+            Key::Graph(..) => outcomes.extend(costs::bounds(&instance, outcomes[0].1.makespan, key)?),
+            Key::Flow(..) => {
+                at_most = Some(flows::at_most(&instance));
+                for policy in flows::POLICIES {
+                    outcomes.push((policy.to_owned(), flows::outcome(&instance, policy)?));
+                }
+            }
+        }
+        let facts = Facts { jobs: instance.jobs().len(), at_most };
+        Ok(Run { key, seed: self.seed, facts, outcomes })
     }
 
-    fn report(&self, runs: &[Run]) -> Result<Report<()>, LabError> {
+    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
         let example = example()?;
         let mut claims = report::claims(runs, &example);
         claims.extend(flows::claims(runs));
         let text = report::text(self, runs, &example) + &flows::text(runs, self.jobs);
-        let mut files = vec![table("results.csv", HEADER, runs.iter().flat_map(Run::rows))];
+        let mut files = vec![results(runs)];
         files.extend(example.figures()?);
-        Ok(Report { points: (), text, claims, files })
+        Ok(Report { text, claims, files })
     }
 
     fn part(&self) -> Option<Box<dyn AnyCampaign>> {
         Some(Box::new(makespans::Options { seed: self.seed, ..self.makespans.clone() }))
     }
 }
+
+fn outcome(instance: &Instance, algorithm: String, key: Key) -> Result<(String, Outcome), LabError> {
+    let (schedule, remarks, _) =
+        scheduled(instance, &algorithm, 1).map_err(|reason| failed(&algorithm, key, reason))?;
+    let rule = CriticalJobs { method: Method { deadline: 2.0, ..Method::default() } };
+    let outcome = Outcome {
+        makespan: schedule.makespan().seconds(),
+        cost: cost(instance, &schedule) as f64 / 1e3,
+        on_time: rule.on_time(instance, &schedule),
+        fallbacks: remarks.iter().filter(|remark| remark.contains(FALLBACK)).count(),
+        served: None,
+    };
+    Ok((algorithm, outcome))
+}
+
+/// Returns a row for each outcome.
+fn results(runs: &[Run]) -> campaign::File {
+    let header = "campaign,group,run,algorithm,makespan,cost,on_time,jobs,fallbacks,utilisation,balance,as_told,\
+                  collisions,penalty";
+    let row = |(run, algorithm, outcome): campaign::Row<'_, Run>| {
+        let (campaign, group, number) = match run.key {
+            Key::Graph(shape, run) => ("cost", SHAPES[shape as usize % SHAPES.len()].0.to_owned(), run),
+            Key::Flow(gap, run) => ("flow", gap.to_string(), run),
+        };
+        let Outcome { makespan, cost, on_time, fallbacks, served } = outcome;
+        let head = texts(&[&campaign, &group, &number, &algorithm, &format!("{makespan:.9}"), &format!("{cost:.3}")]);
+        let counts = texts(&[on_time, &run.facts.jobs, fallbacks]);
+        [head, counts, Served::cells(served.as_ref()).to_vec()].concat()
+    };
+    table("results.csv", header, rows(runs).map(row))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,13 +1,8 @@
 //! Figures and claims for people to read.
 
-use std::fmt::Write as _;
-
-use super::deadlines::{DEADLINES, spec};
-use super::example::Way;
-use super::outcome::{Key, Outcome};
-use super::run::{GAPS, SHAPES, algorithms};
-use super::{Example, Options, Run, costs};
-use crate::campaign::Claim;
+use super::example::{Example, Way};
+use super::{DEADLINES, GAPS, Key, Options, Outcome, Run, SHAPES, algorithms, costs, with_deadline};
+use crate::campaign::{Claim, Ran, aligned, shown};
 use crate::statistics::mean;
 
 /// Of one figure the mean ratio to HEFT's over the graphs of a shape.
@@ -34,7 +29,7 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
     let (one, both) = (&example.consecutive, &example.collective);
     let until = one.end();
     let cost = |algorithm: &str| ratio(runs, 0, algorithm, |outcome| outcome.cost);
-    let falling: Vec<f64> = DEADLINES.iter().filter_map(|factor| cost(&spec(factor))).collect();
+    let falling: Vec<f64> = DEADLINES.iter().filter_map(|factor| cost(&with_deadline(factor))).collect();
     vec![
         Claim::new(
             "Section 4, figure 2",
@@ -61,7 +56,7 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
         Claim::one(
             "aim",
             "Under 1.5 times HEFT's makespan layered graphs cost at most 0.70 of HEFT's cost on average",
-            cost(&spec("1.5")).map(|ratio| (format!("{ratio:.3}"), ratio <= 0.70)),
+            cost(&with_deadline("1.5")).map(|ratio| (format!("{ratio:.3}"), ratio <= 0.70)),
         ),
         costs::claim(cost),
         Claim::new(
@@ -89,33 +84,25 @@ pub(super) fn text(options: &Options, runs: &[Run], example: &Example) -> String
         options.seed
     );
     for (shape, (name, _)) in SHAPES.iter().enumerate() {
-        let _infallible = writeln!(text, "\n{name:<44}{:>10}{:>10}", "makespan", "cost");
+        text += &format!("\n{}", aligned(&[-44, 10], [name, "makespan", "cost"]));
         for algorithm in algorithms().iter().skip(1) {
-            let of = |figure: fn(&Outcome) -> f64| shown(ratio(runs, shape, algorithm, figure));
+            let of = |figure: fn(&Outcome) -> f64| shown(ratio(runs, shape, algorithm, figure), 3);
             let (failed, all) = fallbacks(runs, shape, algorithm);
             let (makespan, cost) = (of(|outcome| outcome.makespan), of(|outcome| outcome.cost));
-            let _infallible = writeln!(text, "{algorithm:<44}{makespan:>10}{cost:>10}  ({failed} of {all})");
+            let failed = format!("  ({failed} of {all})");
+            text += &aligned(&[-44, 10, 10, 0], [algorithm, &makespan, &cost, &failed]);
         }
         text += &costs::table(|algorithm| ratio(runs, shape, algorithm, |outcome| outcome.cost));
     }
-    let _infallible = write!(
-        text,
+    text += &format!(
         "\nMean number of {} jobs of a flow that end within twice HEFT's makespan for each alone, planned as they come;\nby \
-         mean seconds between two of them (0: all at once)\n{:<44}",
-        options.jobs, ""
+         mean seconds between two of them (0: all at once)\n",
+        options.jobs
     );
-    for gap in GAPS {
-        let _infallible = write!(text, "{gap:>8}");
-    }
+    let line = |name: &str, cells: [String; 4]| aligned(&[-44, 8], std::iter::once(name.to_owned()).chain(cells));
+    text += &line("", GAPS.map(|gap| gap.to_string()));
     for algorithm in ["heft", "critical-jobs[deadline=2,start=empty]", "critical-jobs[deadline=2]"] {
-        let _infallible = write!(text, "\n{algorithm:<44}");
-        for gap in GAPS {
-            let _infallible = write!(text, "{:>8}", shown(on_time(runs, gap, algorithm)));
-        }
+        text += &line(algorithm, GAPS.map(|gap| shown(on_time(runs, gap, algorithm), 3)));
     }
-    text + "\n\n"
-}
-
-fn shown(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".into(), |value| format!("{value:.3}"))
+    text + "\n"
 }

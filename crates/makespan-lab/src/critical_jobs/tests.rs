@@ -1,5 +1,6 @@
 use super::*;
-use crate::campaign::{Limit, Limits, Search, Silent, reproduce};
+use crate::campaign::tests::{played, refused};
+use crate::campaign::{Limit, Limits, Search};
 
 #[test]
 fn the_example_is_served_in_time_in_both_ways() {
@@ -20,12 +21,12 @@ fn a_small_campaign_runs_and_goes_on_where_it_stopped() {
     let search = Search { limits: Limits(vec![Limit::Steps(500)]), searches: 1, at_once: 2 };
     let makespans = makespans::Options { graphs: 1, search, standard: None, seed: 0 };
     let options = Options { makespans, graphs: 1, flows: 1, jobs: 2, threads: Some(2), seed: 1 };
-    let first = reproduce(&options, folder.path(), &mut Silent).unwrap();
+    let (first, _) = played(&options, folder.path());
     assert_eq!((first.runs, first.reused, first.claims.len()), (13, 0, 16));
-    let again = reproduce(&options, folder.path(), &mut Silent).unwrap();
+    let (again, _) = played(&options, folder.path());
     assert_eq!((again.reused, again.text == first.text), (13, true));
     for name in ["results.csv", "makespans/results.csv", "report.txt", "figure2.svg", "figure3.svg"] {
         assert!(folder.path().join(name).exists(), "{name}");
     }
-    assert!(reproduce(&Options { graphs: 0, ..options }, folder.path(), &mut Silent).is_err());
+    refused(&Options { graphs: 0, ..options }, folder.path(), "graphs is 0");
 }

@@ -2,12 +2,14 @@
 
 use makespan::spec_title;
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
-use makespan_formats::plot::{Figure, Point, Series};
+use makespan_formats::plot::Figure;
 use makespan_generate::{Family, MoldableOptions, generate};
 
-use super::{Criterion, Options, Points, algorithm};
+use super::points::{Criterion, Point, Points};
+use super::{Options, algorithm};
 use crate::LabError;
-use crate::campaign::{File, failed, figure, in_memory, valid};
+use crate::campaign::{File, failed, figure, in_memory, plot, series, valid};
+use crate::statistics::RatioSummary;
 
 /// The families by the number of the paper's figure.
 const FIGURES: [(u32, Family); 4] = [(3, Family::Weak), (4, Family::High), (5, Family::Mixed), (6, Family::Cirne)];
@@ -61,45 +63,30 @@ pub(super) fn principle(options: &Options) -> Result<File, LabError> {
     in_memory("figure2.svg", |svg| write_svg(svg, &instance, &named, &options))
 }
 
-/// One family by one criterion: averages with the range of single runs.
+/// Returns one family by one criterion: averages with the range of single runs.
 fn ratios(points: &Points, family: Family, criterion: Criterion, label: &str) -> Figure {
     let curve = |algorithm: &str| {
-        let point = |point: &super::Point| {
-            let ratio = point.ratio(criterion);
-            Point { x: point.jobs as f64, y: ratio.of_sums, low: ratio.min, high: ratio.max }
+        let point = |point: &Point| {
+            let RatioSummary { min, of_sums, max } = point.ratio(criterion);
+            (point.jobs as f64, [of_sums, min, max])
         };
-        let points = points.curve(family, algorithm).into_iter().map(point).collect();
-        Series { name: spec_title(algorithm), points, ..Series::default() }
+        series(spec_title(algorithm), points.curve(family, algorithm).into_iter().map(point))
     };
     let drawn = points.algorithms().into_iter().filter(|spec| !algorithm::STAGES.contains(spec));
-    Figure {
-        title: format!("{family}: {label}"),
-        x_label: "jobs".into(),
-        y_label: "ratio: average, least and greatest".into(),
-        series: drawn.map(curve).collect(),
-        y_most: Some(LARGEST),
-        ..Figure::default()
-    }
+    let title = format!("{family}: {label}");
+    let ratios = plot(title, "jobs", "ratio: average, least and greatest", drawn.map(curve).collect());
+    Figure { y_most: Some(LARGEST), ..ratios }
 }
 
-/// Figure 7: the time of DEMT against the number of jobs.
+/// Returns figure 7: the time of DEMT against the number of jobs.
 fn times(points: &Points) -> Figure {
     let curve = |family: Family| {
-        let point = |point: &super::Point| {
-            let [low, y, high] = point.seconds.map(|seconds| seconds * 1e3);
-            Point { x: point.jobs as f64, y, low, high }
+        let point = |point: &Point| {
+            let [low, mean, high] = point.seconds.map(|seconds| seconds * 1e3);
+            (point.jobs as f64, [mean, low, high])
         };
-        Series {
-            name: family.to_string(),
-            points: points.curve(family, algorithm::DEMT).into_iter().map(point).collect(),
-            ..Series::default()
-        }
+        series(family.to_string(), points.curve(family, algorithm::DEMT).into_iter().map(point))
     };
-    Figure {
-        title: "Time of DEMT".into(),
-        x_label: "jobs".into(),
-        y_label: "milliseconds: mean, least and greatest".into(),
-        series: Family::ALL.into_iter().map(curve).filter(|series| !series.points.is_empty()).collect(),
-        ..Figure::default()
-    }
+    let lines = Family::ALL.into_iter().map(curve).filter(|series| !series.points.is_empty());
+    plot("Time of DEMT", "jobs", "milliseconds: mean, least and greatest", lines.collect())
 }

@@ -9,22 +9,124 @@
 
 mod claims;
 mod figures;
-mod options;
 mod points;
-mod report;
-mod run;
-mod tables;
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use clap::{Args, Command};
-
-pub use options::{Options, Solve, algorithm};
-pub use points::{Criterion, Point, Points};
-pub use run::{Outcome, Run};
+use makespan::split_specs;
+use makespan_core::{Context, Instance, Objective, Schedule};
+use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::campaign::{Campaign, Key, Report, refuse};
+use crate::campaign::{
+    self, Campaign, Instances, Key, Report, at_least, failed, record, refuse, rows, table, texts, valid, verified,
+};
+use points::Points;
+
+/// The specs of the paper's algorithms.
+pub mod algorithm {
+    /// The paper's own.
+    pub const DEMT: &str = "demt";
+    /// One job after the other, each on all processors.
+    pub const GANG: &str = "gang";
+    /// Each job on one processor, the longest first.
+    pub const SEQUENTIAL: &str = "sequential";
+    /// Graham's list in the order of the dual approximation's shelves.
+    pub const SHELF: &str = "list[order=shelf]";
+    /// Graham's list by increasing weight over time: the reading of "weighted LPTF" that gives the paper's curves.
+    pub const LPTF: &str = "list[order=weighted-lptf]";
+    /// Graham's list by decreasing weight over time: the other reading, Smith's rule.
+    pub const SMITH: &str = "list[order=smith]";
+    /// Graham's list by increasing area.
+    pub const SAF: &str = "list[order=saf]";
+    /// The paper's own with the first schedule: all jobs of a batch start together.
+    pub const RAW: &str = "demt[compaction=raw]";
+    /// With the second: each job starts as soon as its processors are idle.
+    pub const SHIFT: &str = "demt[compaction=shift]";
+    /// With the third, a list in the order of the batches.
+    pub const UNSHUFFLED: &str = "demt[shuffles=0]";
+    /// With jobs shuffled within the batches, in place of the batches: not the paper's.
+    pub const SHUFFLED_JOBS: &str = "demt[shuffle=jobs]";
+    /// The stages of the paper's own, which its figures do not show.
+    pub const STAGES: [&str; 4] = [RAW, SHIFT, UNSHUFFLED, SHUFFLED_JOBS];
+    /// All of them, in the order of reports.
+    pub const ALL: [&str; 11] =
+        [DEMT, GANG, SEQUENTIAL, SHELF, LPTF, SMITH, SAF, RAW, SHIFT, UNSHUFFLED, SHUFFLED_JOBS];
+}
+
+/// Schedules an instance by the algorithm that a spec names, with a seed, or says why not.
+pub type Solve = fn(&Instance, &str, u64) -> Result<Schedule, String>;
+
+/// A campaign.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Which instances.
+    #[command(flatten)]
+    pub instances: Instances,
+    /// Algorithms, separated by commas [default: the paper's, and the stages of its own]
+    #[arg(long, short, value_name = "SPEC,..")]
+    pub algorithms: Option<String>,
+    /// How many threads [default: all cores]
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Not an option of the command line: the algorithms of the catalogue.
+    #[arg(skip = catalogue as Solve)]
+    pub solve: Solve,
+}
+
+impl Options {
+    /// Returns the specs, in the order of reports.
+    fn algorithms(&self) -> Vec<String> {
+        self.algorithms.as_ref().map_or_else(|| algorithm::ALL.map(String::from).to_vec(), |list| split_specs(list))
+    }
+
+    /// Returns what was run, and what a ratio is.
+    fn text(&self) -> String {
+        let sizes: Vec<String> = self.instances.sizes.iter().map(ToString::to_string).collect();
+        format!(
+            "{} runs a point, {} jobs on {} processors, seed {}. Figures stand in this\n\
+             order of the numbers of jobs. A ratio is the sum of the values over the sum of the references:\n\
+             for the makespan the best proven bound; for the minsum the paper's linear programme as printed,\n\
+             which is an estimate and no bound, so that the ratios compare with the paper's. Ratios to the\n\
+             proven bound stand in summary.csv and figures 3c to 6c.\n",
+            self.instances.runs,
+            sizes.join(", "),
+            self.instances.processors,
+            self.instances.seed
+        )
+    }
+}
+
+fn catalogue(instance: &Instance, spec: &str, seed: u64) -> Result<Schedule, String> {
+    let scheduler = makespan_algos::scheduler(spec).map_err(|error| error.to_string())?;
+    let plan = scheduler.schedule(instance, &mut Context::with_seed(seed)).map_err(|error| error.to_string())?;
+    plan.into_schedule().ok_or_else(|| "it plans no placements".to_owned())
+}
+
+/// Bounds of an instance, in the integer units of their objectives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// Proven lower bound on the makespan.
+    makespan: i128,
+    /// Proven lower bound on weighted completion.
+    minsum: i128,
+    /// Value of the paper's linear programme as printed: an estimate, not a bound.
+    printed: i128,
+}
+
+/// A schedule of an algorithm, in the integer units of the objectives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    makespan: i128,
+    /// Weighted completion.
+    minsum: i128,
+    /// Time that scheduling took.
+    seconds: f64,
+}
+
+type Run = campaign::Run<Key, Bounds, Outcome>;
 
 /// Writes `results.csv`, `summary.csv`, `times.csv` and `figure2.svg` to `figure7.svg`.
 impl Campaign for Options {
@@ -33,9 +135,7 @@ impl Campaign for Options {
         "Dutot, Eyraud, Mounié, Trystram: bi-criteria algorithm for scheduling jobs on cluster platforms (SPAA 2004)";
     const UNIT: &'static str = "instances";
     const MEASURES_TIME: bool = true;
-    type Key = Key;
     type Run = Run;
-    type Points = Points;
 
     fn arguments(command: Command) -> Command {
         let runs = "Runs at each point; the paper has 40";
@@ -70,21 +170,66 @@ impl Campaign for Options {
         keys
     }
 
-    fn key(run: &Run) -> Key {
-        run.key
-    }
-
+    /// Draws the instance, bounds it, and schedules it by every algorithm. Every bound is verified, every schedule
+    /// validated, and no value may be below a bound.
     fn measure(&self, key: Key) -> Result<Run, LabError> {
-        run::execute(self, key)
+        let (instance, seed) = (self.instances.draw(key)?, self.instances.seed_of(key));
+        let makespan = verified(&makespan_bounds::makespan(&instance), &instance, key)?;
+        let minsum = verified(&makespan_bounds::weighted_completion(&instance), &instance, key)?;
+        let printed = makespan_bounds::printed_minsum_estimate(&instance);
+        let mut outcomes = Vec::new();
+        for algorithm in self.algorithms() {
+            let outcome = measure(&instance, &algorithm, seed, self.solve);
+            let outcome = outcome.map_err(|reason| failed(&algorithm, key, reason))?;
+            at_least(makespan, Objective::Makespan, outcome.makespan, &algorithm, key)?;
+            at_least(minsum, Objective::WeightedCompletion, outcome.minsum, &algorithm, key)?;
+            outcomes.push((algorithm, outcome));
+        }
+        // Kept as an integer, so that a result read back from the journal has the same digits.
+        let printed = (printed * 1e15).round() as i128;
+        Ok(Run { key, seed, facts: Bounds { makespan, minsum, printed }, outcomes })
     }
 
-    fn report(&self, runs: &[Run]) -> Result<Report<Points>, LabError> {
+    /// `results.csv` holds no times, so that the same seed gives the same bytes.
+    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
         let points = Points::of(runs);
+        let times = rows(runs).map(|(run, algorithm, outcome)| {
+            record(&[&run.key.family, &run.key.jobs, &run.key.run, &algorithm], [outcome.seconds])
+        });
         let mut files = figures::all(&points)?;
         files.push(figures::principle(self)?);
-        files.extend([tables::results(runs), tables::times(runs), tables::summary(&points)]);
-        Ok(Report { claims: claims::all(&points), text: report::text(self), points, files })
+        files.extend([results(runs), table("times.csv", "family,jobs,run,algorithm,seconds", times), points.summary()]);
+        Ok(Report { claims: claims::all(&points), text: self.text(), files })
     }
+}
+
+fn measure(instance: &Instance, algorithm: &str, seed: u64, solve: Solve) -> Result<Outcome, String> {
+    let begin = Instant::now();
+    let schedule = solve(instance, algorithm, seed)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    valid(instance, &schedule)?;
+    let [makespan, minsum] =
+        [Objective::Makespan, Objective::WeightedCompletion].map(|objective| objective.value(instance, &schedule));
+    Ok(Outcome { makespan, minsum, seconds })
+}
+
+/// Returns a row for each run and algorithm: values and references exact.
+fn results(runs: &[Run]) -> campaign::File {
+    let header = "family,jobs,run,instance_seed,algorithm,makespan,makespan_bound,makespan_ratio,\
+                  weighted_completion,weighted_completion_bound,weighted_completion_ratio,\
+                  printed_programme_estimate,printed_programme_ratio";
+    let time = |value| Objective::Makespan.decimal(value);
+    let sum = |value| Objective::WeightedCompletion.decimal(value);
+    let row = |(run, algorithm, outcome): campaign::Row<'_, Run>| {
+        let (Key { family, jobs, run: number }, Outcome { makespan, minsum, .. }) = (run.key, outcome);
+        let Bounds { makespan: least, minsum: least_sum, printed } = run.facts;
+        let ratio = |value: i128, reference: i128| [value as f64 / reference as f64];
+        let head = texts(&[&family, &jobs, &number, &run.seed, &algorithm]);
+        let makespans = record(&[&time(*makespan), &time(least)], ratio(*makespan, least));
+        let sums = record(&[&sum(*minsum), &sum(least_sum)], ratio(*minsum, least_sum));
+        [head, makespans, sums, record(&[&sum(printed)], ratio(*minsum, printed))].concat()
+    };
+    table("results.csv", header, rows(runs).map(row))
 }
 
 #[cfg(test)]

@@ -1,15 +1,14 @@
 //! Runs summed up by family, number of jobs and algorithm.
 
-use std::collections::BTreeMap;
-
 use makespan_generate::Family;
 
-use super::{Outcome, Run};
-use crate::statistics::{RatioSummary, mean, ratio_of_sums};
+use super::{Bounds, Outcome, Run};
+use crate::campaign::{Cell, File, Row, cells, record, table};
+use crate::statistics::{RatioSummary, ratio_of_sums};
 
 /// What an algorithm is measured by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Criterion {
+pub(super) enum Criterion {
     /// Makespan over its proven bound.
     Makespan,
     /// Weighted completion over the value of the paper's programme as printed: comparable with the paper's figures.
@@ -20,28 +19,21 @@ pub enum Criterion {
 
 /// An algorithm on the runs of one family and number of jobs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Point {
-    /// Family of the instances.
+pub(super) struct Point {
     pub family: Family,
-    /// How many jobs they have.
     pub jobs: usize,
-    /// Spec of the algorithm.
     pub algorithm: String,
-    /// How many runs.
     pub runs: usize,
-    /// Makespan over its proven bound.
     pub makespan: RatioSummary,
-    /// Weighted completion over its proven bound.
     pub minsum: RatioSummary,
-    /// Weighted completion over the value of the programme as printed.
     pub minsum_printed: RatioSummary,
-    /// Seconds that one run took: shortest, mean, longest.
+    /// Time of a run: shortest, mean, longest.
     pub seconds: [f64; 3],
 }
 
 /// All points of a campaign, by family, algorithm (in the order of the options) and number of jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Points(Vec<Point>);
+pub(super) struct Points(pub Vec<Point>);
 
 impl Point {
     /// The ratios by a criterion.
@@ -56,19 +48,24 @@ impl Point {
 
 impl Points {
     /// Sums up runs, which are in the order of their keys.
-    pub(super) fn of(runs: &[Run]) -> Self {
-        let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for run in runs {
-            for (index, outcome) in run.outcomes.iter().enumerate() {
-                groups.entry((run.key.family, index, run.key.jobs)).or_default().push((run, outcome));
-            }
-        }
-        Self(groups.into_iter().filter_map(|((family, _, jobs), group)| point(family, jobs, &group)).collect())
+    pub fn of(runs: &[Run]) -> Self {
+        let mut cells = cells(runs, |run| vec![(run.key.family, run.key.jobs)]);
+        let place = |algorithm: &str| runs[0].outcomes.iter().position(|(name, _)| name == algorithm);
+        cells.sort_by_key(|cell| (cell.group.0, place(cell.algorithm)));
+        Self(cells.iter().filter_map(point).collect())
     }
 
-    #[cfg(test)]
-    pub(super) fn synthetic(points: Vec<Point>) -> Self {
-        Self(points)
+    /// Returns a row for each point: smallest, average (of sums) and largest ratio.
+    pub fn summary(&self) -> File {
+        let header = "family,jobs,algorithm,runs,makespan_ratio_min,makespan_ratio,makespan_ratio_max,\
+                      weighted_completion_ratio_min,weighted_completion_ratio,weighted_completion_ratio_max,\
+                      printed_programme_ratio_min,printed_programme_ratio,printed_programme_ratio_max";
+        let row = |point: &Point| {
+            let ratios = [point.makespan, point.minsum, point.minsum_printed];
+            let figures = ratios.into_iter().flat_map(|RatioSummary { min, of_sums, max }| [min, of_sums, max]);
+            record(&[&point.family, &point.jobs, &point.algorithm, &point.runs], figures)
+        };
+        table("summary.csv", header, self.iter().map(row))
     }
 
     /// Every point.
@@ -93,21 +90,21 @@ impl Points {
     }
 }
 
-fn point(family: Family, jobs: usize, group: &[(&Run, &Outcome)]) -> Option<Point> {
-    let ratio = |value: fn(&Outcome) -> i128, reference: fn(&Run) -> i128| {
-        ratio_of_sums(group.iter().map(|&(run, outcome)| (value(outcome) as f64, reference(run) as f64)))
+fn point(cell: &Cell<'_, (Family, usize), Run>) -> Option<Point> {
+    let ratio = |value: fn(&Outcome) -> i128, reference: fn(&Bounds) -> i128| {
+        let pair = |&(run, _, outcome): &Row<'_, Run>| (value(outcome) as f64, reference(&run.facts) as f64);
+        ratio_of_sums(cell.rows.iter().map(pair))
     };
-    let seconds: Vec<f64> = group.iter().map(|(_, outcome)| outcome.seconds).collect();
-    let shortest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
-    let longest = seconds.iter().copied().fold(0.0, f64::max);
+    let seconds = |(.., outcome): &Row<'_, Run>| outcome.seconds;
+    let (shortest, longest) = cell.range(seconds);
     Some(Point {
-        family,
-        jobs,
-        algorithm: group.first()?.1.algorithm.clone(),
-        runs: group.len(),
-        makespan: ratio(|outcome| outcome.makespan, |run| run.makespan_bound)?,
-        minsum: ratio(|outcome| outcome.minsum, |run| run.minsum_bound)?,
-        minsum_printed: ratio(|outcome| outcome.minsum, |run| run.minsum_printed)?,
-        seconds: [shortest, mean(&seconds)?, longest],
+        family: cell.group.0,
+        jobs: cell.group.1,
+        algorithm: cell.algorithm.to_owned(),
+        runs: cell.rows.len(),
+        makespan: ratio(|outcome| outcome.makespan, |bounds| bounds.makespan)?,
+        minsum: ratio(|outcome| outcome.minsum, |bounds| bounds.minsum)?,
+        minsum_printed: ratio(|outcome| outcome.minsum, |bounds| bounds.printed)?,
+        seconds: [shortest, cell.mean(seconds), longest],
     })
 }

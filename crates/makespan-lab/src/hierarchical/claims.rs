@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use makespan_algos::kernel::hierarchical::Cluster;
 
-use super::options::SHELVES;
-use super::points::{Gathered, Points};
-use super::{Guesses, Key, Options, Run};
-use crate::campaign::Claim;
+use super::{Figures, Group, Guesses, Key, Options, Run, SHELVES};
+use crate::campaign::{Cell, Claim, find, rows};
 
 /// "Low complexity": an instance of up to 800 tasks on 1,024 processors in at most so many seconds.
 const SECONDS: f64 = 0.3;
@@ -23,7 +21,12 @@ pub(super) fn promised(each: u32) -> f64 {
 }
 
 /// Every claim, in the order of the paper.
-pub(super) fn all(options: &Options, runs: &[Run], points: &Points, guesses: &BTreeMap<u32, Guesses>) -> Vec<Claim> {
+pub(super) fn all(
+    options: &Options,
+    runs: &[Run],
+    cells: &[Cell<'_, Group, Run>],
+    guesses: &BTreeMap<u32, Guesses>,
+) -> Vec<Claim> {
     let is_two = |each: &u32| *each == 2;
     vec![
         kept(
@@ -39,7 +42,7 @@ pub(super) fn all(options: &Options, runs: &[Run], points: &Points, guesses: &BT
         decided(guesses),
         within(runs),
         fast(runs),
-        aim(options, points),
+        aim(options, cells),
     ]
 }
 
@@ -67,16 +70,16 @@ fn decided(guesses: &BTreeMap<u32, Guesses>) -> Claim {
 }
 
 fn within(runs: &[Run]) -> Claim {
-    let outcomes = runs.iter().flat_map(|run| &run.outcomes).filter(|outcome| outcome.algorithm == SHELVES);
-    let answers: Vec<bool> = outcomes.filter_map(|outcome| outcome.within_guarantee).collect();
+    let outcomes = rows(runs).filter(|row| row.1 == SHELVES);
+    let answers: Vec<bool> = outcomes.filter_map(|(.., outcome)| outcome.within_guarantee).collect();
     let kept = answers.iter().filter(|&&kept| kept).count();
     let measured = format!("{kept} of {} plans within the guarantee of the verified bound", answers.len());
     Claim::new("Section 2", "The dual search is an approximation of that ratio", measured, &answers)
 }
 
 fn fast(runs: &[Run]) -> Claim {
-    let outcomes = runs.iter().flat_map(|run| run.outcomes.iter().map(move |outcome| (run.key, outcome)));
-    let shelves = outcomes.filter(|(_, outcome)| outcome.algorithm == SHELVES && outcome.makespan.is_ok());
+    let shelves = rows(runs).filter(|(_, algorithm, outcome)| *algorithm == SHELVES && outcome.makespan.is_ok());
+    let shelves = shelves.map(|(run, _, outcome)| (run.key, outcome));
     let size = |key: &Key| (key.jobs, key.nodes * key.each);
     let longest = shelves.max_by(|a, b| size(&a.0).cmp(&size(&b.0)).then(a.1.seconds.total_cmp(&b.1.seconds)));
     let measured = longest.as_ref().map_or_else(String::new, |(key, outcome)| {
@@ -93,17 +96,16 @@ fn fast(runs: &[Run]) -> Claim {
     Claim::new("Section 8", "O(nmk): at most 0.3 s for up to 800 tasks on 1024 processors", measured, &answers)
 }
 
-fn aim(options: &Options, points: &Points) -> Claim {
+fn aim(options: &Options, cells: &[Cell<'_, Group, Run>]) -> Claim {
     let (mut figures, mut answers) = (Vec::new(), Vec::new());
-    let limits = &options.search.limits.0;
-    let plain = options.algorithms().len() - limits.len();
-    for (at, limit) in limits.iter().enumerate() {
-        let Some(figure) = points.get(&(Gathered::All, plain + at)).filter(|figure| figure.plans > 0) else {
+    for (limit, spec) in options.search.limits.0.iter().zip(options.search.specs()) {
+        let Figures { plans, mean, max, .. } = find(cells, &Group::All, &spec).map(Figures::of).unwrap_or_default();
+        if plans == 0 {
             figures.push(format!("{limit}: refuses such platforms"));
             continue;
-        };
-        figures.push(format!("{limit}: mean {:.4}, largest {:.4}", figure.mean, figure.max));
-        answers.extend([figure.mean <= TARGETS.0, figure.max <= TARGETS.1]);
+        }
+        figures.push(format!("{limit}: mean {mean:.4}, largest {max:.4}"));
+        answers.extend([mean <= TARGETS.0, max <= TARGETS.1]);
     }
     let statement = "Aim, not of the paper: `optimise` reaches a mean of 1.03 and at most 1.10 on the four families";
     Claim::new("-", statement, figures.join("; "), &answers)

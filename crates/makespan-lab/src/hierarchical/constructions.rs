@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::guesses::placement;
-use super::{Population, Shape};
+use super::population::{Population, Shape};
 use crate::LabError;
 use crate::campaign::{failed, in_memory, stirred, valid};
 
@@ -30,8 +30,7 @@ pub(super) struct Shown {
     pub(super) figure: u32,
     shows: &'static str,
     cluster: Cluster,
-    /// Guess and first shelf are drawn at random. No knapsack was seen to lead to figures 8 and 9: a last job that does
-    /// without its box makes room before.
+    /// Guess and first shelf are drawn at random.
     is_random: bool,
     /// What is drawn of the plan.
     parts: &'static [Part],
@@ -46,61 +45,25 @@ pub(super) struct Plan {
     pub(super) construction: Construction,
 }
 
+const FULL_AND_FIRST: &[Part] = &[Part::Full, Part::First];
 const ALL: [Part; 4] = [Part::Full, Part::First, Part::Second, Part::Small];
 const FOUR: Cluster = Cluster { nodes: 4, each: 4 };
 const EIGHT: Cluster = Cluster { nodes: 4, each: 8 };
 const TWO: Cluster = Cluster { nodes: 2, each: 4 };
 
 pub(super) const SHOWN: [Shown; 6] = [
-    Shown {
-        figure: 2,
-        shows: "Shape of the schedule: P_full, and P_2 over P_1",
-        cluster: FOUR,
-        is_random: false,
-        parts: &ALL,
-        seed: 20,
-    },
-    Shown {
-        figure: 5,
-        shows: "P_full from the left: whole SMPs, then remainders by decreasing size",
-        cluster: EIGHT,
-        is_random: false,
-        parts: &[Part::Full],
-        seed: 0,
-    },
-    Shown {
-        figure: 6,
-        shows: "P_full from the left and P_1 from the right, idle processors between",
-        cluster: FOUR,
-        is_random: false,
-        parts: &[Part::Full, Part::First],
-        seed: 20,
-    },
-    Shown {
-        figure: 7,
-        shows: "P_2 in its boxes, with what is idle in them",
-        cluster: FOUR,
-        is_random: false,
-        parts: &[Part::Second],
-        seed: 2,
-    },
-    Shown {
-        figure: 8,
-        shows: "The last job of P_2 beside P_full and P_1, on idle processors that are grouped",
-        cluster: TWO,
-        is_random: true,
-        parts: &ALL,
-        seed: 210,
-    },
-    Shown {
-        figure: 9,
-        shows: "One of the last two jobs of P_2 beside P_full and P_1, the other over P_1",
-        cluster: EIGHT,
-        is_random: true,
-        parts: &ALL,
-        seed: 259,
-    },
+    shown(2, "Shape of the schedule: P_full, and P_2 over P_1", FOUR, &ALL, 20),
+    shown(5, "P_full from the left: whole SMPs, then remainders by decreasing size", EIGHT, &[Part::Full], 0),
+    shown(6, "P_full from the left and P_1 from the right, idle processors between", FOUR, FULL_AND_FIRST, 20),
+    shown(7, "P_2 in its boxes, with what is idle in them", FOUR, &[Part::Second], 2),
+    shown(8, "The last job of P_2 beside P_full and P_1, on idle processors that are grouped", TWO, &ALL, 210),
+    shown(9, "One of the last two jobs of P_2 beside P_full and P_1, the other over P_1", EIGHT, &ALL, 259),
 ];
+
+/// No knapsack was seen to lead to figures 8 and 9: a last job that does without its box makes room before.
+const fn shown(figure: u32, shows: &'static str, cluster: Cluster, parts: &'static [Part], seed: u64) -> Shown {
+    Shown { figure, shows, cluster, is_random: figure >= 8, parts, seed }
+}
 
 /// Every figure of the paper that shows a plan.
 pub(super) fn all() -> Result<Vec<Drawing>, LabError> {

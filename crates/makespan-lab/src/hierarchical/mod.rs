@@ -9,29 +9,169 @@
 mod claims;
 mod constructions;
 mod guesses;
-mod key;
-mod options;
-mod plots;
-mod points;
 mod population;
 mod report;
-mod run;
-mod tables;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use clap::{Args, Command};
-
-pub use constructions::Drawing;
-pub use guesses::Guesses;
-pub use key::Key;
-pub use options::Options;
-pub use points::{Figures, Gathered, Points, Sums};
-pub use population::{Population, Shape};
-pub use run::{Outcome, Run};
+use makespan_algos::kernel::hierarchical::Cluster;
+use makespan_core::{Instance, Objective};
+use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::campaign::{Campaign, Report, positive, refuse};
+use crate::campaign::{
+    self, Campaign, Report, Search, at_least, cells, failed, positive, refuse, scheduled, stirred, verified,
+};
+use crate::statistics::{mean, range};
+use guesses::{Guesses, attempt};
+use population::Population;
+
+/// The paper's algorithm.
+const SHELVES: &str = "shelves";
+
+/// A campaign.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Instances at each point
+    #[arg(long, default_value_t = 1)]
+    pub runs: u32,
+    /// Families, and adversarial jobs: linear, flat, steps, caps
+    #[arg(
+        long = "families",
+        value_delimiter = ',',
+        default_value = "weak,high,mixed,cirne,linear,flat,steps,caps",
+        value_name = "FAMILY,.."
+    )]
+    pub populations: Vec<Population>,
+    /// Processors of an SMP, powers of two
+    #[arg(long = "processors-per-node", value_delimiter = ',', default_value = "2,4,8,16", value_name = "K,..")]
+    pub each: Vec<u32>,
+    /// Numbers of SMPs
+    #[arg(long, value_delimiter = ',', default_value = "4,16,64", value_name = "M,..")]
+    pub nodes: Vec<u32>,
+    /// Jobs for each SMP; at least one job is drawn
+    #[arg(long, value_delimiter = ',', default_value = "0.5,2,12.5", value_name = "N,..")]
+    pub jobs_per_node: Vec<f64>,
+    /// How long the optimiser searches.
+    #[command(flatten)]
+    pub search: Search,
+    /// The same seed gives the same instances
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+impl Options {
+    /// Returns the specs in the order of the results: the paper's, the general ones, the optimiser.
+    fn algorithms(&self) -> Vec<String> {
+        let plain = [SHELVES, "list[order=shelf]", "sweep[steps=0]", "sweep"].map(String::from);
+        plain.into_iter().chain(self.search.specs()).collect()
+    }
+}
+
+/// Which instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Key {
+    /// Which jobs.
+    pub population: Population,
+    /// Processors of an SMP: k.
+    pub each: u32,
+    /// How many SMPs: m.
+    pub nodes: u32,
+    /// How many jobs.
+    pub jobs: usize,
+    /// Which repetition, from 0.
+    pub run: u32,
+}
+
+/// `family weak, 16 SMPs of 4, 32 jobs, run 0`.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { population, each, nodes, jobs, run } = self;
+        write!(f, "family {population}, {nodes} SMPs of {each}, {jobs} jobs, run {run}")
+    }
+}
+
+/// What is known of an instance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Verified lower bound on the makespan, in ticks.
+    bound: i128,
+    guesses: Guesses,
+}
+
+/// What one algorithm made of the instance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The makespan in ticks, or why the algorithm does not plan such instances.
+    makespan: Result<i128, String>,
+    /// Whether the makespan is within the algorithm's guarantee of the bound; `None` without a guarantee.
+    within_guarantee: Option<bool>,
+    /// Time that planning took.
+    seconds: f64,
+}
+
+type Run = campaign::Run<Key, Facts, Outcome>;
+
+/// Groups of instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group {
+    /// Instances of the four families on SMPs of this number of processors.
+    Families(u32),
+    /// Instances of the adversarial shapes on SMPs of this number of processors.
+    Shapes(u32),
+    /// A family or shape, on all platforms.
+    Population(Population),
+    /// All instances of the four families.
+    All,
+}
+
+fn groups(run: &Run) -> Vec<Group> {
+    let Key { population, each, .. } = run.key;
+    match population {
+        Population::Family(_) => vec![Group::Families(each), Group::Population(population), Group::All],
+        Population::Shape(_) => vec![Group::Shapes(each), Group::Population(population)],
+    }
+}
+
+/// Ratios of makespan over bound, and times, of the plans of an algorithm.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Figures {
+    plans: usize,
+    /// Instances that the algorithm refused.
+    refused: usize,
+    min: f64,
+    mean: f64,
+    max: f64,
+    seconds: f64,
+    longest: f64,
+}
+
+impl Figures {
+    fn of<G>(cell: &campaign::Cell<'_, G, Run>) -> Self {
+        let ratios = cell.sample(|(run, _, outcome)| {
+            outcome.makespan.as_ref().ok().map(|&value| value as f64 / run.facts.bound as f64)
+        });
+        let times = cell.sample(|(.., outcome)| outcome.makespan.is_ok().then_some(outcome.seconds));
+        let (plans, refused) = (ratios.len(), cell.rows.len() - ratios.len());
+        let (Some(mean), Some(seconds)) = (mean(&ratios), mean(&times)) else {
+            return Self { refused, ..Self::default() };
+        };
+        let ((min, max), (_, longest)) = (range(&ratios), range(&times));
+        Self { plans, refused, min, mean, max, seconds, longest }
+    }
+}
+
+/// Sums up the guesses by the number of processors of an SMP.
+fn guesses(runs: &[Run]) -> BTreeMap<u32, Guesses> {
+    let mut guesses: BTreeMap<u32, Guesses> = BTreeMap::new();
+    for run in runs {
+        let sum = guesses.entry(run.key.each).or_default();
+        *sum = sum.and(&run.facts.guesses);
+    }
+    guesses
+}
 
 /// Writes `results.csv`, `summary.csv`, `guesses.csv`, the paper's figures as `figure2.svg` and its like,
 /// `ratio-families.svg` and `ratio-adversarial.svg`.
@@ -41,9 +181,7 @@ impl Campaign for Options {
                                  beside general algorithms";
     const UNIT: &'static str = "instances";
     const MEASURES_TIME: bool = true;
-    type Key = Key;
     type Run = Run;
-    type Points = Sums;
 
     fn arguments(command: Command) -> Command {
         Self::augment_args(command).mut_arg("limits", |arg| arg.default_value("1s"))
@@ -74,12 +212,8 @@ impl Campaign for Options {
         format!("seed {}; {} at once; {}", self.seed, self.search.at_once, self.algorithms().join(" "))
     }
 
-    fn threads(&self) -> Option<usize> {
-        Some(self.search.at_once)
-    }
-
-    fn processors(&self) -> usize {
-        self.search.searches
+    fn search(&self) -> Option<&Search> {
+        Some(&self.search)
     }
 
     fn keys(&self) -> Vec<Key> {
@@ -95,24 +229,50 @@ impl Campaign for Options {
         keys.into_iter().collect()
     }
 
-    fn key(run: &Run) -> Key {
-        run.key
-    }
-
+    /// Draws the instance, bounds it, plans it by every algorithm and attempts guesses. The bound is verified, every
+    /// schedule validated with best placement, and none may be below the bound.
     fn measure(&self, key: Key) -> Result<Run, LabError> {
-        run::execute(self, key)
+        let Key { population, each, nodes, jobs, run } = key;
+        let at = Population::ALL.iter().position(|&known| known == population).unwrap_or_default();
+        let parts = [at as u64, u64::from(each), u64::from(nodes), jobs as u64, u64::from(run)];
+        let seed = stirred(self.seed, parts);
+        let instance = population.draw(Cluster { nodes, each }, jobs, seed)?;
+        let proof = makespan_bounds::makespan(&instance);
+        let bound = verified(&proof, &instance, key)?;
+        let mut outcomes = Vec::new();
+        for algorithm in self.algorithms() {
+            let outcome =
+                measure(&instance, bound, &algorithm, seed).map_err(|reason| failed(&algorithm, key, reason))?;
+            if let Ok(makespan) = outcome.makespan {
+                at_least(bound, Objective::Makespan, makespan, &algorithm, key)?;
+            }
+            outcomes.push((algorithm, outcome));
+        }
+        let guesses = attempt(&instance, key, &proof)?;
+        Ok(Run { key, seed, facts: Facts { bound, guesses }, outcomes })
     }
 
-    fn report(&self, runs: &[Run]) -> Result<Report<Sums>, LabError> {
-        let sums = Sums { points: points::points(runs), guesses: points::guesses(runs) };
+    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
+        let (cells, guesses) = (cells(runs, groups), guesses(runs));
         let drawings = constructions::all()?;
-        let text = report::text(self, runs, &sums, &drawings);
-        let claims = claims::all(self, runs, &sums.points, &sums.guesses);
-        let mut files = plots::all(self, &sums.points)?;
-        files.extend([tables::results(runs), tables::summary(runs), tables::guesses(runs)]);
+        let text = report::text(self, runs, &cells, &guesses, &drawings);
+        let mut files = report::figures(self, &cells)?;
+        files.extend([report::results(runs), report::summary(runs), report::guesses(runs)]);
         files.extend(drawings.into_iter().map(|drawing| drawing.svg));
-        Ok(Report { points: sums, text, claims, files })
+        Ok(Report { text, claims: claims::all(self, runs, &cells, &guesses), files })
     }
+}
+
+fn measure(instance: &Instance, bound: i128, spec: &str, seed: u64) -> Result<Outcome, String> {
+    let scheduler = makespan::scheduler(spec).map_err(|error| error.to_string())?;
+    if let Err(reason) = scheduler.supports(instance) {
+        return Ok(Outcome { makespan: Err(reason.to_string()), within_guarantee: None, seconds: 0.0 });
+    }
+    let (schedule, _, seconds) = scheduled(instance, spec, seed)?;
+    let value = Objective::Makespan.value(instance, &schedule);
+    let guarantee = scheduler.guarantee(instance, Objective::Makespan);
+    let within_guarantee = guarantee.map(|guarantee| guarantee.holds(value, bound));
+    Ok(Outcome { makespan: Ok(value), within_guarantee, seconds })
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
+use crate::campaign::parsed;
 
 /// How the times of an adversarial job fall with its processors. Each is monotone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -51,17 +52,6 @@ impl Population {
         Self::Shape(Shape::Steps),
         Self::Shape(Shape::Caps),
     ];
-
-    /// The word in files and on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Family(family) => family.name(),
-            Self::Shape(Shape::Linear) => "linear",
-            Self::Shape(Shape::Flat) => "flat",
-            Self::Shape(Shape::Steps) => "steps",
-            Self::Shape(Shape::Caps) => "caps",
-        }
-    }
 
     /// Jobs on these SMPs that must be in their best placement.
     pub(super) fn draw(self, cluster: Cluster, jobs: usize, seed: u64) -> Result<Instance, LabError> {
@@ -134,7 +124,10 @@ fn times(shape: Shape, sequential: i64, processors: u32, random: &mut ChaCha8Rng
 
 impl fmt::Display for Population {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        match self {
+            Self::Family(family) => f.pad(family.name()),
+            Self::Shape(shape) => f.pad(&format!("{shape:?}").to_lowercase()),
+        }
     }
 }
 
@@ -142,11 +135,6 @@ impl FromStr for Population {
     type Err = LabError;
 
     fn from_str(text: &str) -> Result<Self, LabError> {
-        let found = Self::ALL.into_iter().find(|population| population.name() == text);
-        found.ok_or_else(|| LabError::Option {
-            name: "family",
-            value: format!("`{text}`"),
-            expected: "write weak, high, mixed, cirne, linear, flat, steps or caps",
-        })
+        parsed(Self::ALL, text, "family", "write weak, high, mixed, cirne, linear, flat, steps or caps")
     }
 }

@@ -1,19 +1,33 @@
-//! Figures and claims for people to read.
+//! Tables and figures.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::Display;
+
+use makespan::spec_title;
+use makespan_core::Objective;
+use makespan_formats::plot::Figure;
 
 use super::claims::promised;
-use super::points::{Figures, Gathered, Sums};
-use super::{Drawing, Guesses, Options, Run};
-use crate::campaign::cores;
+use super::constructions::Drawing;
+use super::guesses::Guesses;
+use super::{Figures, Group, Key, Options, Run};
+use crate::LabError;
+use crate::campaign::{self, File, aligned, cells, cores, figure, find, plot, record, rows, series, table, texts};
+
+type Cell<'a> = campaign::Cell<'a, Group, Run>;
 
 /// Everything, in the order of the interest in it.
-pub(super) fn text(options: &Options, runs: &[Run], sums: &Sums, drawings: &[Drawing]) -> String {
+pub(super) fn text(
+    options: &Options,
+    runs: &[Run],
+    cells: &[Cell<'_>],
+    guesses: &BTreeMap<u32, Guesses>,
+    drawings: &[Drawing],
+) -> String {
     let mut text = head(options);
-    text += &ratios(options, sums);
+    text += &ratios(cells);
     text += &refusals(runs);
-    text += &guesses(&sums.guesses);
+    text += &attempts(guesses);
     text += "\nFigures of the paper's construction, from real plans (1, 3, 4 and 10 show none)\n";
     for Drawing { caption, svg: (name, _) } in drawings {
         text += &wrapped(&format!("{name}: {caption}"));
@@ -38,34 +52,29 @@ fn head(options: &Options) -> String {
     )
 }
 
-fn ratios(options: &Options, sums: &Sums) -> String {
-    let algorithms = options.algorithms();
+fn ratios(cells: &[Cell<'_>]) -> String {
+    const WIDTHS: [i32; 7] = [-7, -53, 8, 8, 8, 8, 6];
     let mut text = String::new();
     for title in ["weak, high, mixed, cirne", "adversarial: linear, flat, steps, caps", "by family, every m and k"] {
-        let of = |group: &Gathered| match group {
-            Gathered::Families { each } => ("weak, high, mixed, cirne", each.to_string()),
-            Gathered::Shapes { each } => ("adversarial: linear, flat, steps, caps", each.to_string()),
-            Gathered::Population(population) => ("by family, every m and k", population.to_string()),
-            Gathered::All => ("", String::new()),
+        let of = |group: Group| match group {
+            Group::Families(each) => ("weak, high, mixed, cirne", each.to_string()),
+            Group::Shapes(each) => ("adversarial: linear, flat, steps, caps", each.to_string()),
+            Group::Population(population) => ("by family, every m and k", population.to_string()),
+            Group::All => ("", String::new()),
         };
-        let rows: Vec<_> = sums.points.iter().filter(|((group, _), _)| of(group).0 == title).collect();
-        if rows.is_empty() {
+        let mut rows = cells.iter().filter(|cell| of(cell.group).0 == title).peekable();
+        if rows.peek().is_none() {
             continue;
         }
         let first = if title.starts_with("by") { "family" } else { "k" };
-        let _infallible = writeln!(
-            text,
-            "\n{title}\n{first:<7}{:<53}{:>8}{:>8}{:>8}{:>8}{:>6}",
-            "algorithm", "mean", "largest", "time", "longest", "plans"
-        );
-        for ((group, at), figures) in rows {
-            let Figures { plans, mean, max, seconds, longest, .. } = figures;
-            if *plans > 0 {
-                let (group, algorithm) = (of(group).1, &algorithms[*at]);
-                let _infallible = writeln!(
-                    text,
-                    "{group:<7}{algorithm:<53}{mean:>8.3}{max:>8.3}{seconds:>8.3}{longest:>8.3}{plans:>6}"
-                );
+        let header = [first, "algorithm", "mean", "largest", "time", "longest", "plans"];
+        text += &format!("\n{title}\n{}", aligned(&WIDTHS, header));
+        for cell in rows {
+            let Figures { plans, mean, max, seconds, longest, .. } = Figures::of(cell);
+            if plans > 0 {
+                let figures = [mean, max, seconds, longest].map(|figure| format!("{figure:.3}"));
+                let head = [of(cell.group).1, cell.algorithm.to_owned()];
+                text += &aligned(&WIDTHS, head.into_iter().chain(figures).chain([plans.to_string()]));
             }
         }
     }
@@ -75,9 +84,9 @@ fn ratios(options: &Options, sums: &Sums) -> String {
 /// What was skipped, and why.
 fn refusals(runs: &[Run]) -> String {
     let mut refused: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for outcome in runs.iter().flat_map(|run| &run.outcomes) {
+    for (_, algorithm, outcome) in rows(runs) {
         if let Err(reason) = &outcome.makespan {
-            *refused.entry((&outcome.algorithm, reason)).or_default() += 1;
+            *refused.entry((algorithm, reason)).or_default() += 1;
         }
     }
     let line = |((algorithm, reason), count): (&(&str, &str), &usize)| {
@@ -87,17 +96,14 @@ fn refusals(runs: &[Run]) -> String {
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-fn guesses(guesses: &BTreeMap<u32, Guesses>) -> String {
-    let mut text = format!(
-        "\nguesses d\n{:<6}{:>10}{:>10}{:>10}{:>10}{:>11}{:>16}{:>10}\n",
-        "k", "attempted", "met", "missed", "refuted", "undecided", "longest / d", "promised"
-    );
+fn attempts(guesses: &BTreeMap<u32, Guesses>) -> String {
+    const WIDTHS: [i32; 8] = [-6, 10, 10, 10, 10, 11, 16, 10];
+    let header = ["k", "attempted", "met", "missed", "refuted", "undecided", "longest / d", "promised"];
+    let mut text = format!("\nguesses d\n{}", aligned(&WIDTHS, header));
     for (&each, Guesses { attempted, met, missed, refuted, undecided, longest }) in guesses {
-        let promised = promised(each);
-        let _infallible = writeln!(
-            text,
-            "{each:<6}{attempted:>10}{met:>10}{missed:>10}{refuted:>10}{undecided:>11}{longest:>16.4}{promised:>10.4}"
-        );
+        let (longest, promised) = (format!("{longest:.4}"), format!("{:.4}", promised(each)));
+        let cells: [&dyn Display; 8] = [&each, attempted, met, missed, refuted, undecided, &longest, &promised];
+        text += &aligned(&WIDTHS, cells);
     }
     text
 }
@@ -120,4 +126,77 @@ fn wrapped(line: &str) -> String {
     }
     text.push('\n');
     text
+}
+
+/// Returns a row for each plan: makespan and bound in seconds, exact.
+pub(super) fn results(runs: &[Run]) -> File {
+    let header = "family,k,m,jobs,run,instance_seed,algorithm,makespan,bound,ratio,within_guarantee,refusal,seconds";
+    let decimal = |ticks| Objective::Makespan.decimal(ticks);
+    let row = |(run, algorithm, outcome): campaign::Row<'_, Run>| {
+        let (bound, makespan) = (run.facts.bound, outcome.makespan.as_ref().ok());
+        let within = outcome.within_guarantee.map_or_else(String::new, |within| within.to_string());
+        let refusal = outcome.makespan.as_ref().err().cloned().unwrap_or_default();
+        let value = makespan.map_or_else(String::new, |&makespan| decimal(makespan));
+        let ratio = makespan.map(|&makespan| makespan as f64 / bound as f64);
+        let plan = record(&[&run.key.run, &run.seed, &algorithm, &value, &decimal(bound)], [ratio]);
+        [place(&run.key), plan, record(&[&within, &refusal], [outcome.seconds])].concat()
+    };
+    table("results.csv", header, rows(runs).map(row))
+}
+
+/// Returns a row for each algorithm and point.
+pub(super) fn summary(runs: &[Run]) -> File {
+    let header = "family,k,m,jobs,algorithm,plans,refused,ratio_min,ratio_mean,ratio_max,seconds_mean,seconds_max";
+    let row = |cell: &campaign::Cell<'_, Key, Run>| {
+        let Figures { plans, refused, min, mean, max, seconds, longest } = Figures::of(cell);
+        let figures = record(&[&cell.algorithm, &plans, &refused], [min, mean, max, seconds, longest]);
+        [place(&cell.group), figures].concat()
+    };
+    table("summary.csv", header, cells(runs, |run| vec![Key { run: 0, ..run.key }]).iter().map(row))
+}
+
+/// Returns a row for each instance: what became of its guesses.
+pub(super) fn guesses(runs: &[Run]) -> File {
+    let header = "family,k,m,jobs,run,instance_seed,attempted,met,missed,refuted,undecided,longest_over_guess";
+    let row = |run: &Run| {
+        let Guesses { attempted, met, missed, refuted, undecided, longest } = run.facts.guesses;
+        let counts: [&dyn Display; 7] = [&run.key.run, &run.seed, &attempted, &met, &missed, &refuted, &undecided];
+        [place(&run.key), record(&counts, [longest])].concat()
+    };
+    table("guesses.csv", header, runs.iter().map(row))
+}
+
+fn place(key: &Key) -> Vec<String> {
+    texts(&[&key.population, &key.each, &key.nodes, &key.jobs])
+}
+
+/// Returns the figures of ratios against the size of the SMPs.
+pub(super) fn figures(options: &Options, cells: &[Cell<'_>]) -> Result<Vec<File>, LabError> {
+    let families: fn(u32) -> Group = Group::Families;
+    let both = [
+        ("families", "weak, high, mixed, cirne", families),
+        ("adversarial", "linear, flat, steps, caps", Group::Shapes),
+    ];
+    let is_there = |group: Group| cells.iter().any(|cell| cell.group == group);
+    let drawn = both.into_iter().filter(|(.., group)| options.each.iter().any(|&each| is_there(group(each))));
+    drawn.map(|(name, title, group)| figure(&format!("ratio-{name}"), &lines(options, cells, title, group))).collect()
+}
+
+/// Returns a line for each algorithm: means with the range of single plans; and what is promised.
+fn lines(options: &Options, cells: &[Cell<'_>], title: &str, group: fn(u32) -> Group) -> Figure {
+    let mut each = options.each.clone();
+    each.sort_unstable();
+    each.dedup();
+    let curve = |name: String| {
+        let point = |&each: &u32| {
+            let figures = Figures::of(find(cells, &group(each), &name)?);
+            (figures.plans > 0).then_some((f64::from(each), [figures.mean, figures.min, figures.max]))
+        };
+        series(spec_title(&name), each.iter().filter_map(point))
+    };
+    let mut lines = options.algorithms().into_iter().map(curve).collect::<Vec<_>>();
+    lines.retain(|series| !series.points.is_empty());
+    lines.push(series("guarantee of shelves", each.iter().map(|&each| (f64::from(each), [promised(each); 3]))));
+    let y_label = "makespan / verified bound: mean, least and greatest";
+    Figure { log_x: true, ..plot(format!("Best placement: {title}"), "processors of an SMP", y_label, lines) }
 }

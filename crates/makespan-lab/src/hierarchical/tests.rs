@@ -1,13 +1,14 @@
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use makespan_algos::kernel::hierarchical::{Cluster, Last, Part, Placed};
 use makespan_core::ProcSet;
 use makespan_generate::Family;
 
+use super::constructions::Drawing;
+use super::population::Shape;
 use super::*;
-use crate::campaign::tests::refused;
-use crate::campaign::{Limit, Limits, Search, Silent, Verdict, reproduce};
+use crate::campaign::tests::{played, refused, without_times};
+use crate::campaign::{Limit, Limits, Verdict};
 
 fn small() -> Options {
     Options {
@@ -21,41 +22,36 @@ fn small() -> Options {
     }
 }
 
-/// The results without their last column, the times.
-fn results(folder: &Path) -> String {
-    let text = std::fs::read_to_string(folder.join("results.csv")).unwrap();
-    text.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned() + "\n").collect()
-}
-
 #[test]
 fn a_campaign_checks_the_guarantee_and_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let options = small();
-    let summary = reproduce(&options, folder.path(), &mut Silent).unwrap();
+    let (summary, runs) = played(&options, folder.path());
     assert_eq!((summary.runs, summary.reused), (16, 0));
-    let first = results(folder.path());
+    let first = without_times(folder.path(), "results.csv");
     assert_eq!(first.lines().count(), 1 + 16 * options.algorithms().len());
-    for (&each, guesses) in &summary.points.guesses {
+    for (each, guesses) in guesses(&runs) {
         assert_eq!((guesses.attempted, guesses.missed, guesses.undecided), (8 * 22, 0, 0), "k = {each}");
         assert!(guesses.met >= 8 * 17 && guesses.refuted >= 8, "k = {each}: {guesses:?}");
         assert!(1.0 < guesses.longest && guesses.longest <= claims::promised(each), "k = {each}: {guesses:?}");
     }
     assert!(summary.claims[..4].iter().all(|claim| claim.verdict != Verdict::DoesNotHold), "{:#?}", summary.claims);
-    for ((group, at), figures) in &summary.points.points {
-        assert!(figures.plans == 0 || (1.0 <= figures.min && figures.min <= figures.mean), "{group:?} {at}");
-        assert!(figures.mean <= figures.max * (1.0 + 1e-12), "{group:?} {at}: {figures:?}");
+    for cell in cells(&runs, groups) {
+        let (figures, name) = (Figures::of(&cell), cell.algorithm);
+        assert!(figures.plans == 0 || (1.0 <= figures.min && figures.min <= figures.mean), "{:?} {name}", cell.group);
+        assert!(figures.mean <= figures.max * (1.0 + 1e-12), "{:?} {name}: {figures:?}", cell.group);
     }
     for name in ["summary.csv", "guesses.csv", "report.txt", "ratio-families.svg", "ratio-adversarial.svg"] {
         assert!(folder.path().join(name).exists(), "{name}");
     }
     assert!(summary.text.lines().all(|line| line.chars().count() <= 100), "{}", summary.text);
-    let again = reproduce(&options, folder.path(), &mut Silent).unwrap();
-    assert_eq!((again.runs, again.reused, again.points), (16, 16, summary.points));
+    let (again, reused) = played(&options, folder.path());
+    assert_eq!((again.runs, again.reused, reused), (16, 16, runs));
     let [one, many] = [1, 3].map(|at_once| {
         let folder = tempfile::tempdir().unwrap();
         let search = Search { at_once, ..small().search };
-        reproduce(&Options { search, ..small() }, folder.path(), &mut Silent).unwrap();
-        results(folder.path())
+        played(&Options { search, ..small() }, folder.path());
+        without_times(folder.path(), "results.csv")
     });
     assert_eq!((&one, &many), (&first, &first), "the same seed gives the same results");
 }
@@ -125,8 +121,5 @@ fn unusable_options_are_refused() {
     refused(Options { nodes: vec![0], ..base.clone() }, "nodes is [0]");
     refused(Options { jobs_per_node: vec![f64::NAN], ..base.clone() }, "jobs a node");
     refused(Options { runs: 0, ..base.clone() }, "runs is 0");
-    let with = |search: Search, part: &str| refused(Options { search, ..base.clone() }, part);
-    with(Search { limits: Limits(vec![Limit::Steps(1), Limit::Steps(1)]), ..base.search.clone() }, "only once");
-    with(Search { searches: 0, ..base.search.clone() }, "searches is 0");
-    with(Search { at_once: 0, ..base.search.clone() }, "at once is 0");
+    refused(Options { search: Search { searches: 0, ..base.search.clone() }, ..base.clone() }, "searches is 0");
 }

@@ -7,6 +7,7 @@ use makespan_generate::Consistency;
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
+use crate::campaign::parsed;
 
 /// How the times of a matrix are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -43,11 +44,6 @@ impl FromStr for Class {
     type Err = LabError;
 
     fn from_str(text: &str) -> Result<Self, LabError> {
-        let found = Self::all().into_iter().find(|class| class.to_string() == text);
-        found.ok_or_else(|| LabError::Option {
-            name: "class",
-            value: format!("`{text}`"),
-            expected: "write c, s or i, then hihi, hilo, lohi or lolo, such as c_hilo",
-        })
+        parsed(Self::all(), text, "class", "write c, s or i, then hihi, hilo, lohi or lolo, such as c_hilo")
     }
 }

@@ -9,23 +9,166 @@
 
 mod claims;
 mod class;
-mod key;
-mod options;
-mod points;
 mod published;
 mod report;
-mod run;
-mod tables;
 
-pub use class::Class;
-pub use key::Key;
-pub use options::{HEURISTICS, Options};
-pub use points::{Group, Point};
-pub use published::{FILES, Published};
-pub use run::{Outcome, Run};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use makespan_core::{Instance, Objective};
+use makespan_formats::{ReadOptions, read_instance};
+use makespan_generate::{Consistency, EtcOptions, etc};
+use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::campaign::{Campaign, Report, positive, refuse};
+use crate::campaign::{
+    self, Campaign, Plan, Report, Row, Search, cells, plans, positive, record, refuse, rows, stirred, table,
+};
+use class::Class;
+use published::FILES;
+
+/// Where the files of the benchmark are looked for.
+const BENCHMARK: &str = "../shared/data/etc";
+
+/// The heuristics, each as the catalogue names it.
+const HEURISTICS: [&str; 13] = [
+    "olb",
+    "met",
+    "mct",
+    "min-min",
+    "max-min",
+    "duplex",
+    "sufferage",
+    "sufferage[mode=greedy]",
+    "descent",
+    "ga",
+    "ga[fitness=makespan]",
+    "ga[fitness=makespan,subset=64]",
+    "braun-ga",
+];
+
+/// A campaign.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Folder of the benchmark's files, such as `u_c_hihi.0.gz`; those that are missing are left out [default:
+    /// ../shared/data/etc where it exists]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// How long the optimiser searches.
+    #[command(flatten)]
+    pub search: Search,
+    /// Classes to draw [default: all twelve]
+    #[arg(long, value_delimiter = ',', value_name = "CLASS,..")]
+    pub classes: Option<Vec<Class>>,
+    /// Matrices drawn of each class
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub seeds: u32,
+    /// Tasks of a drawn matrix
+    #[arg(long, default_value_t = 512)]
+    pub tasks: usize,
+    /// Machines of a drawn matrix
+    #[arg(long, default_value_t = 16)]
+    pub machines: u32,
+    /// The same seed gives the same matrices
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+impl Options {
+    fn algorithms(&self) -> Vec<String> {
+        HEURISTICS.into_iter().map(str::to_owned).chain(self.search.specs()).collect()
+    }
+
+    fn classes(&self) -> Vec<Class> {
+        self.classes.clone().unwrap_or_else(Class::all)
+    }
+
+    /// The folder of the benchmark's files.
+    fn folder(&self) -> Option<&Path> {
+        self.data.as_deref().or_else(|| Some(Path::new(BENCHMARK)).filter(|folder| folder.is_dir()))
+    }
+
+    /// Where a file of the benchmark is.
+    fn path(&self, file: usize) -> Option<PathBuf> {
+        let (folder, name) = (self.folder()?, FILES[file].file);
+        [format!("{name}.gz"), name.to_owned()].map(|name| folder.join(name)).into_iter().find(|path| path.is_file())
+    }
+
+    /// The seed of the algorithms, and of a drawn matrix.
+    fn seed_of(&self, key: Key) -> u64 {
+        match key {
+            Key::File(_) => self.seed,
+            Key::Drawn { class, run } => {
+                let Class { consistency, high_tasks, high_machines } = class;
+                let parts = [consistency as u64, u64::from(high_tasks), u64::from(high_machines), u64::from(run)];
+                stirred(self.seed, parts)
+            }
+        }
+    }
+
+    fn instance(&self, key: Key) -> Result<Instance, LabError> {
+        let class = match key {
+            Key::Drawn { class, .. } => class,
+            Key::File(file) => {
+                let path = self.path(file).ok_or_else(|| LabError::Option {
+                    name: "data",
+                    value: format!("without {}", FILES[file].file),
+                    expected: "leave the files in place while the campaign runs",
+                })?;
+                return Ok(read_instance(&path, &ReadOptions::default())?.instance);
+            }
+        };
+        let Class { consistency, high_tasks, high_machines } = class;
+        let (tasks, machines, seed) = (self.tasks, self.machines, self.seed_of(key));
+        Ok(etc(&EtcOptions { tasks, machines, consistency, high_tasks, high_machines, seed })?)
+    }
+}
+
+/// Which matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Key {
+    /// This one of the benchmark's [`FILES`].
+    File(usize),
+    /// A drawn one, with the number of its repetition.
+    Drawn { class: Class, run: u32 },
+}
+
+/// `u_c_hihi.0`, or `c_hihi, run 0`.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(file) => f.pad(FILES[*file].file),
+            Self::Drawn { class, run } => f.pad(&format!("{class}, run {run}")),
+        }
+    }
+}
+
+type Run = campaign::Run<Key, (), Plan>;
+type Cell<'a> = campaign::Cell<'a, &'static str, Run>;
+
+/// Matrices that are summed up together.
+const GROUPS: [&str; 5] = ["files", "drawn c", "drawn s", "drawn i", "drawn"];
+
+fn groups(run: &Run) -> Vec<&'static str> {
+    match run.key {
+        Key::File(_) => vec![GROUPS[0]],
+        Key::Drawn { class, .. } => match class.consistency {
+            Consistency::Consistent => vec![GROUPS[1], GROUPS[4]],
+            Consistency::SemiConsistent => vec![GROUPS[2], GROUPS[4]],
+            Consistency::Inconsistent => vec![GROUPS[3], GROUPS[4]],
+        },
+    }
+}
+
+/// Returns how far a plan is above the bound, in per cent.
+fn gap(&(run, algorithm, _): &Row<'_, Run>) -> f64 {
+    run.ratio(algorithm).map_or(f64::NAN, |ratio| (ratio - 1.0) * 100.0)
+}
+
+fn seconds(&(.., plan): &Row<'_, Run>) -> f64 {
+    plan.seconds
+}
 
 /// Writes `results.csv` and `summary.csv`.
 impl Campaign for Options {
@@ -34,9 +177,7 @@ impl Campaign for Options {
                                  (JPDC 2001), beside `optimise`";
     const UNIT: &'static str = "matrices";
     const MEASURES_TIME: bool = true;
-    type Key = Key;
     type Run = Run;
-    type Points = Vec<Point>;
 
     fn check(&self) -> Result<(), LabError> {
         if let Some(folder) = self.data.as_ref().filter(|folder| !folder.is_dir()) {
@@ -55,12 +196,8 @@ impl Campaign for Options {
         format!("data {:?}; seed {seed}; {tasks} x {machines}; {search}", self.folder())
     }
 
-    fn threads(&self) -> Option<usize> {
-        Some(self.search.at_once)
-    }
-
-    fn processors(&self) -> usize {
-        self.search.searches
+    fn search(&self) -> Option<&Search> {
+        Some(&self.search)
     }
 
     fn keys(&self) -> Vec<Key> {
@@ -69,19 +206,26 @@ impl Campaign for Options {
         files.chain(drawn.flat_map(|class| (0..self.seeds).map(move |run| Key::Drawn { class, run }))).collect()
     }
 
-    fn key(run: &Run) -> Key {
-        run.key
-    }
-
     fn measure(&self, key: Key) -> Result<Run, LabError> {
-        run::measure(self, key)
+        let (instance, seed) = (self.instance(key)?, self.seed_of(key));
+        Ok(Run { key, seed, facts: (), outcomes: plans(&instance, self.algorithms(), seed, key)? })
     }
 
-    fn report(&self, runs: &[Run]) -> Result<Report<Vec<Point>>, LabError> {
-        let points = points::points(&self.algorithms(), runs);
-        let claims = claims::all(self, runs, &points);
-        let files = vec![tables::results(runs), tables::summary(&points)];
-        Ok(Report { text: report::text(self, runs, &points), claims, points, files })
+    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
+        let cells = cells(runs, groups);
+        let header = "matrix,seed,algorithm,makespan,bound,gap_percent,seconds";
+        let results = rows(runs).map(|row| {
+            let (run, algorithm, plan) = row;
+            let (makespan, bound) = (plan.decimal(), Objective::Makespan.decimal(run.bound()));
+            record(&[&run.key, &run.seed, &algorithm, &makespan, &bound], [gap(&row), plan.seconds])
+        });
+        let summary = cells.iter().map(|cell| {
+            let figures = [cell.mean(gap), cell.range(gap).1, cell.mean(seconds)];
+            record(&[&cell.group, &cell.algorithm, &cell.rows.len()], figures)
+        });
+        let columns = "group,algorithm,matrices,gap_percent_mean,gap_percent_max,seconds_mean";
+        let files = vec![table("results.csv", header, results), table("summary.csv", columns, summary)];
+        Ok(Report { text: report::text(self, runs, &cells), claims: claims::all(self, runs, &cells), files })
     }
 }
 

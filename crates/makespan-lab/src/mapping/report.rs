@@ -2,21 +2,21 @@
 
 use std::fmt::Write as _;
 
-use super::points::find;
-use super::{FILES, Group, Key, Options, Point, Run};
-use crate::campaign::{cores, text_table};
-use makespan_core::Objective;
+use makespan_core::Time;
+
+use super::{Cell, FILES, GROUPS, Key, Options, Run, gap, seconds};
+use crate::campaign::{cores, find, shown, text_table, texts};
 
 /// How it was measured, the gaps, the files.
-pub(super) fn text(options: &Options, runs: &[Run], points: &[Point]) -> String {
+pub(super) fn text(options: &Options, runs: &[Run], cells: &[Cell<'_>]) -> String {
     let mut text = head(options);
     text += "\nmean gap over the verified bound, per cent, and mean time\n";
     let header = ["algorithm", "files", "largest", "drawn c", "drawn s", "drawn i", "drawn", "seconds"];
-    text += &text_table(header, options.algorithms().iter().map(|algorithm| row(algorithm, points)));
+    text += &text_table(&header, options.algorithms().iter().map(|algorithm| row(algorithm, cells)));
     if runs.iter().any(|run| matches!(run.key, Key::File(_))) {
         text += "\n\nthe files: makespans in seconds\n";
         let header = ["file", "verified bound", "published bound", "best found", "best published", "by"];
-        text += &text_table(header, runs.iter().filter_map(file));
+        text += &text_table(&header, runs.iter().filter_map(file));
     }
     text + "\n"
 }
@@ -44,27 +44,21 @@ fn head(options: &Options) -> String {
     text
 }
 
-fn row(algorithm: &str, points: &[Point]) -> [String; 8] {
-    let show = |group, figure: fn(&Point) -> f64| {
-        find(points, group, algorithm).map_or_else(|| "-".to_owned(), |point| format!("{:.3}", figure(point)))
-    };
-    let [files, consistent, semi, inconsistent, drawn] = Group::ALL.map(|group| show(group, |point| point.mean));
-    let group = if find(points, Group::Files, algorithm).is_some() { Group::Files } else { Group::AllDrawn };
-    let largest = show(Group::Files, |point| point.max);
-    [algorithm.to_owned(), files, largest, consistent, semi, inconsistent, drawn, show(group, |point| point.seconds)]
+fn row(algorithm: &str, cells: &[Cell<'_>]) -> Vec<String> {
+    let of = |group| find(cells, &group, algorithm);
+    let [files, consistent, semi, inconsistent, drawn] = GROUPS.map(|group| of(group).map(|cell| cell.mean(gap)));
+    let largest = of(GROUPS[0]).map(|cell| cell.range(gap).1);
+    let time = of(GROUPS[0]).or(of(GROUPS[4])).map(|cell| cell.mean(seconds));
+    let figures = [files, largest, consistent, semi, inconsistent, drawn, time];
+    std::iter::once(algorithm.to_owned()).chain(figures.map(|figure| shown(figure, 3))).collect()
 }
 
-fn file(run: &Run) -> Option<[String; 6]> {
+fn file(run: &Run) -> Option<Vec<String>> {
     let Key::File(file) = run.key else { return None };
     let published = FILES[file];
-    let best = run.outcomes.iter().min_by_key(|outcome| outcome.makespan)?;
-    let figure = |ticks| format!("{:.1}", Objective::Makespan.decimal(ticks).parse::<f64>().unwrap_or(f64::NAN));
-    Some([
-        published.file.to_owned(),
-        figure(run.bound),
-        format!("{:.1}", published.bound),
-        figure(best.makespan),
-        format!("{:.1}", published.best),
-        best.algorithm.clone(),
-    ])
+    let (by, best) = run.outcomes.iter().min_by_key(|(_, plan)| plan.value)?;
+    let seconds = |ticks: i128| ticks as f64 / Time::TICKS_PER_SECOND as f64;
+    let figures = [seconds(run.bound()), published.bound, seconds(best.value?), published.best];
+    let [bound, published_bound, found, published_best] = figures.map(|figure| format!("{figure:.1}"));
+    Some(texts(&[&published.file, &bound, &published_bound, &found, &published_best, by]))
 }

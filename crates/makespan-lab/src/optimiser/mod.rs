@@ -4,22 +4,134 @@
 //! plan is measured as its user meets it: from the instance to the schedule with its bounds. The measurement of record has
 //! 10 instances a point, 1 s for both objectives and 10 s for weighted completion, two searches, one instance at a time.
 
-mod figures;
-mod measurement;
-mod options;
-mod points;
-mod report;
-mod tables;
 mod targets;
 
-pub use measurement::{Key, Measurement};
-pub use options::{Options, PlanOf};
-pub use points::Point;
+use std::fmt::Display;
+use std::time::Instant;
 
 use clap::{Args, Command};
+use makespan::{Planned, Planner};
+use makespan_core::{Instance, Objective};
+use makespan_formats::plot::Figure;
+use makespan_generate::Family;
+use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::campaign::{Campaign, Report, refuse};
+use crate::campaign::{
+    self, Campaign, File, Instances, Plan, Report, Row, Search, Setting, aligned, at_least, cells, cores, failed,
+    figure, plot, record, refuse, rows, series, table, valid, verified,
+};
+
+/// The algorithm of the catalogue that stands beside the optimiser.
+const REFERENCE: &str = "demt";
+
+/// Plans an instance by the algorithm that a spec names, with a seed, or says why not.
+pub type PlanOf = fn(&Instance, &str, u64) -> Result<Planned, String>;
+
+/// A campaign.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Which instances.
+    #[command(flatten)]
+    pub instances: Instances,
+    /// For weighted completion each limit; for the makespan the first.
+    #[command(flatten)]
+    pub search: Search,
+    /// Not an option of the command line: the catalogue.
+    #[arg(skip = catalogue as PlanOf)]
+    pub plan: PlanOf,
+}
+
+impl Options {
+    /// The settings, in the order of the results.
+    fn settings(&self) -> Vec<Setting> {
+        let limits = &self.search.limits.0;
+        let weighted = limits.iter().map(|&limit| (Objective::WeightedCompletion, limit));
+        let makespan = limits.first().map(|&limit| (Objective::Makespan, limit));
+        weighted.chain(makespan).map(|(objective, limit)| Setting { objective, limit }).collect()
+    }
+
+    /// Returns how it was measured, and a table for each setting.
+    fn text(&self, points: &[Point]) -> String {
+        const WIDTHS: [i32; 7] = [-8, 6, 10, 10, 10, 14, 14];
+        let (instances, searches) = (&self.instances, self.search.searches);
+        let mut text = format!(
+            "Moldable jobs on {} processors; instances a point: {}; seed {}.\n\
+             Searches a plan: {searches}; {}.\n\
+             A ratio is value over verified bound; a time runs from the instance to the plan with its bounds.\n",
+            instances.processors,
+            instances.runs,
+            instances.seed,
+            cores(self.search.at_once)
+        );
+        for group in points.chunk_by(|a, b| a.setting == b.setting) {
+            text += &format!("\n{}: {}\n", group[0].setting, group[0].setting.spec(searches));
+            text += &aligned(&WIDTHS, ["family", "jobs", "mean", "largest", "demt", "mean time (s)", "longest (s)"]);
+            for Point { family, jobs, mean, max, demt, seconds, longest, .. } in group {
+                let ratios = [mean, max, demt].map(|ratio| format!("{ratio:.4}"));
+                let times = [seconds, longest].map(|seconds| format!("{seconds:.3}"));
+                let head = [family.to_string(), jobs.to_string()];
+                text += &aligned(&WIDTHS, head.into_iter().chain(ratios).chain(times));
+            }
+        }
+        text
+    }
+}
+
+fn catalogue(instance: &Instance, spec: &str, seed: u64) -> Result<Planned, String> {
+    Planner::new().algorithm(spec).seed(seed).plan(instance).map_err(|error| error.to_string())
+}
+
+/// Which plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Key {
+    pub setting: Setting,
+    pub instance: campaign::Key,
+}
+
+/// The facts are the value that DEMT reaches.
+type Run = campaign::Run<Key, i128, Plan>;
+
+/// The plans of one family and number of jobs in one setting. Ratios are value over bound.
+#[derive(Clone, Debug, PartialEq)]
+struct Point {
+    setting: Setting,
+    family: Family,
+    jobs: usize,
+    runs: usize,
+    min: f64,
+    mean: f64,
+    max: f64,
+    /// Mean ratio of DEMT.
+    demt: f64,
+    /// Mean wall time.
+    seconds: f64,
+    /// Longest wall time.
+    longest: f64,
+}
+
+/// Sums up runs by setting, family and number of jobs.
+fn points(runs: &[Run]) -> Vec<Point> {
+    let group = |run: &Run| vec![(run.key.setting, run.key.instance.family, run.key.instance.jobs)];
+    let ratio = |&(run, spec, _): &Row<'_, Run>| run.ratio(spec).unwrap_or(f64::NAN);
+    let seconds = |(.., plan): &Row<'_, Run>| plan.seconds;
+    let point = |cell: campaign::Cell<'_, (Setting, Family, usize), Run>| {
+        let ((setting, family, jobs), (min, max)) = (cell.group, cell.range(ratio));
+        Point {
+            setting,
+            family,
+            jobs,
+            runs: cell.rows.len(),
+            min,
+            mean: cell.mean(ratio),
+            max,
+            demt: cell.mean(|(run, ..)| run.facts as f64 / run.bound() as f64),
+            seconds: cell.mean(seconds),
+            longest: cell.range(seconds).1,
+        }
+    };
+    cells(runs, group).into_iter().map(point).collect()
+}
 
 /// Writes `results.csv`, `summary.csv` and a figure for each setting.
 impl Campaign for Options {
@@ -28,9 +140,7 @@ impl Campaign for Options {
         "How near to its proven bounds the optimiser comes, and how fast, on the instances of demt";
     const UNIT: &'static str = "plans";
     const MEASURES_TIME: bool = true;
-    type Key = Key;
-    type Run = Measurement;
-    type Points = Vec<Point>;
+    type Run = Run;
 
     fn arguments(command: Command) -> Command {
         let limits = "Time limits such as 500ms, or steps=500; the makespan is planned under the first alone";
@@ -49,12 +159,8 @@ impl Campaign for Options {
         format!("seed {}; {} processors; {}", self.instances.seed, self.instances.processors, self.search)
     }
 
-    fn threads(&self) -> Option<usize> {
-        Some(self.search.at_once)
-    }
-
-    fn processors(&self) -> usize {
-        self.search.searches
+    fn search(&self) -> Option<&Search> {
+        Some(&self.search)
     }
 
     fn keys(&self) -> Vec<Key> {
@@ -62,20 +168,93 @@ impl Campaign for Options {
         self.settings().into_iter().flat_map(of).collect()
     }
 
-    fn key(run: &Measurement) -> Key {
-        run.key
+    /// Draws the instance and plans it. The schedule is validated and every bound verified, after the clock has stopped.
+    fn measure(&self, key: Key) -> Result<Run, LabError> {
+        let Key { setting, instance: drawn } = key;
+        let (instance, seed) = (self.instances.draw(drawn)?, self.instances.seed_of(drawn));
+        let spec = setting.spec(self.search.searches);
+        let failed = |reason: String| failed(&spec, drawn, reason);
+        let begin = Instant::now();
+        let planned = (self.plan)(&instance, &spec, seed).map_err(failed)?;
+        let seconds = begin.elapsed().as_secs_f64();
+        let schedule = planned.schedule().ok_or_else(|| failed("it plans no placements".into()))?;
+        valid(&instance, schedule).map_err(failed)?;
+        let objective = setting.objective;
+        let mut most: Option<i128> = None;
+        for bound in &planned.bounds {
+            let proved = verified(bound, &instance, drawn)?;
+            if bound.makespan_at_most.is_some() {
+                // It speaks of some schedules only, and is nothing to measure all plans against.
+                continue;
+            }
+            let value = bound.objective.value(&instance, schedule);
+            at_least(proved, bound.objective, value, &spec, drawn)?;
+            if bound.objective == objective {
+                most = most.max(Some(proved));
+            }
+        }
+        let bound = most.filter(|&bound| bound > 0).ok_or_else(|| failed(format!("no bound on the {objective}")))?;
+        let demt =
+            reference(&instance, objective, seed).map_err(|reason| campaign::failed(REFERENCE, drawn, reason))?;
+        at_least(bound, objective, demt, REFERENCE, drawn)?;
+        let plan = Plan { value: Some(objective.value(&instance, schedule)), bound, seconds };
+        Ok(Run { key, seed, facts: demt, outcomes: vec![(spec, plan)] })
     }
 
-    fn measure(&self, key: Key) -> Result<Measurement, LabError> {
-        measurement::measure(self, key)
+    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
+        let points = points(runs);
+        let mut files = figures(&points)?;
+        files.extend([results(runs), summary(&points)]);
+        Ok(Report { claims: targets::claims(&points), text: self.text(&points), files })
     }
+}
 
-    fn report(&self, runs: &[Measurement]) -> Result<Report<Vec<Point>>, LabError> {
-        let points = points::points(runs);
-        let mut files = figures::all(&points)?;
-        files.extend([tables::results(runs), tables::summary(&points)]);
-        Ok(Report { claims: targets::claims(&points), text: report::text(self, &points), points, files })
-    }
+/// Returns the value that DEMT reaches.
+fn reference(instance: &Instance, objective: Objective, seed: u64) -> Result<i128, String> {
+    let planned = Planner::new().algorithm(REFERENCE).seed(seed).plan_unproved(instance);
+    let schedule = planned.and_then(Planned::into_schedule).map_err(|error| error.to_string())?;
+    Ok(objective.value(instance, &schedule))
+}
+
+/// Returns a row for each plan, with exact value and bound.
+fn results(runs: &[Run]) -> File {
+    let header = "objective,limit,family,jobs,run,instance_seed,value,bound,ratio,demt,demt_ratio,seconds";
+    let row = |(run, spec, plan): Row<'_, Run>| {
+        let (Key { setting, instance }, demt) = (run.key, run.facts);
+        let decimal = |value| setting.objective.decimal(value);
+        let campaign::Key { family, jobs, run: number } = instance;
+        let head: [&dyn Display; 6] = [&setting.objective.name(), &setting.limit, &family, &jobs, &number, &run.seed];
+        let values = [&plan.value.map_or_else(String::new, decimal) as &dyn Display, &decimal(plan.bound)];
+        let plan_ratio = record(&[&head[..], &values].concat(), [run.ratio(spec)]);
+        [plan_ratio, record(&[&decimal(demt)], [demt as f64 / plan.bound as f64, plan.seconds])].concat()
+    };
+    table("results.csv", header, rows(runs).map(row))
+}
+
+/// Returns a row for each point.
+fn summary(points: &[Point]) -> File {
+    let header = "objective,limit,family,jobs,runs,ratio_min,ratio_mean,ratio_max,demt_ratio_mean,\
+                  seconds_mean,seconds_max";
+    let row = |point: &Point| {
+        let Point { setting, family, jobs, runs, min, mean, max, demt, seconds, longest } = *point;
+        let head: [&dyn Display; 5] = [&setting.objective.name(), &setting.limit, &family, &jobs, &runs];
+        record(&head, [min, mean, max, demt, seconds, longest])
+    };
+    table("summary.csv", header, points.iter().map(row))
+}
+
+/// Returns a figure for each setting: ratios against the number of jobs, the mean and the range of a family.
+fn figures(points: &[Point]) -> Result<Vec<File>, LabError> {
+    let curve = |family: &[Point]| {
+        series(family[0].family.to_string(), family.iter().map(|p| (p.jobs as f64, [p.mean, p.min, p.max])))
+    };
+    let of_setting = |group: &[Point]| {
+        let lines = group.chunk_by(|a, b| a.family == b.family).map(curve).collect();
+        let y_label = "value / verified bound: mean, least and greatest";
+        let ratios = plot(group[0].setting.to_string(), "jobs", y_label, lines);
+        figure(&group[0].setting.file_stem(), &Figure { log_x: true, ..ratios })
+    };
+    points.chunk_by(|a, b| a.setting == b.setting).map(of_setting).collect()
 }
 
 #[cfg(test)]

@@ -1,13 +1,9 @@
-use std::path::Path;
-
-use makespan::{Planned, Planner};
 use makespan_core::proof::Alone;
-use makespan_core::{Instance, JobId, Objective, Proof, Schedule};
-use makespan_generate::Family;
+use makespan_core::{JobId, Proof, Schedule};
 
 use super::*;
-use crate::campaign::tests::refused;
-use crate::campaign::{Instances, Limit, Limits, Search, Setting, Silent, Verdict, reproduce};
+use crate::campaign::tests::{played, refused, without_times};
+use crate::campaign::{Limit, Limits, Verdict};
 
 fn small() -> Options {
     let families = vec![Family::Weak, Family::Cirne];
@@ -26,21 +22,16 @@ fn good(instance: &Instance) -> Result<Planned, String> {
     plain(instance, "", 1)
 }
 
-/// The results without their last column, the times.
-fn results(folder: &Path) -> String {
-    let text = std::fs::read_to_string(folder.join("results.csv")).unwrap();
-    text.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned() + "\n").collect()
-}
-
 #[test]
 fn a_campaign_measures_every_setting_and_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let options = small();
-    let summary = reproduce(&options, folder.path(), &mut Silent).unwrap();
-    assert_eq!((summary.runs, summary.reused, summary.points.len()), (36, 0, 12));
-    let first = results(folder.path());
+    let (summary, runs) = played(&options, folder.path());
+    let points = points(&runs);
+    assert_eq!((summary.runs, summary.reused, points.len()), (36, 0, 12));
+    let first = without_times(folder.path(), "results.csv");
     assert_eq!(first.lines().count(), 1 + 36);
-    for point in &summary.points {
+    for point in &points {
         assert_eq!(point.runs, 3);
         assert!(1.0 <= point.min && point.min <= point.mean && point.mean <= point.max, "{point:?}");
         assert!(point.demt >= 1.0 && point.longest >= point.seconds && point.seconds > 0.0, "{point:?}");
@@ -54,8 +45,8 @@ fn a_campaign_measures_every_setting_and_goes_on_where_it_stopped() {
         assert!(svg.contains("weak") && svg.contains("cirne"), "{name}");
     }
     let refusing = Options { plan: |_, _, _| Err("nothing is left to plan".into()), ..options };
-    let again = reproduce(&refusing, folder.path(), &mut Silent).unwrap();
-    assert_eq!((again.runs, again.reused, again.points), (36, 36, summary.points));
+    let (again, reused) = played(&refusing, folder.path());
+    assert_eq!((again.runs, again.reused, reused), (36, 36, runs));
     // Plans of other options are not reused.
     let other = Options { search: Search { searches: 2, ..refusing.search.clone() }, ..refusing };
     refused(&other, folder.path(), "nothing is left to plan");
@@ -66,8 +57,8 @@ fn the_same_seed_gives_the_same_results_however_many_at_once() {
     let [one, many] = [1, 3].map(|at_once| {
         let folder = tempfile::tempdir().unwrap();
         let search = Search { at_once, ..small().search };
-        reproduce(&Options { search, ..small() }, folder.path(), &mut Silent).unwrap();
-        results(folder.path())
+        played(&Options { search, ..small() }, folder.path());
+        without_times(folder.path(), "results.csv")
     });
     assert_eq!(one, many);
 }
@@ -77,12 +68,11 @@ fn the_optimiser_of_the_catalogue_is_measured() {
     let folder = tempfile::tempdir().unwrap();
     let search = Search { limits: Limits(vec![Limit::Steps(30)]), searches: 2, at_once: 1 };
     let options = Options { search, plan: Options::usual().plan, ..small() };
-    let summary = reproduce(&options, folder.path(), &mut Silent).unwrap();
-    assert_eq!(summary.runs, 24);
-    let first = results(folder.path());
+    assert_eq!(played(&options, folder.path()).0.runs, 24);
+    let first = without_times(folder.path(), "results.csv");
     let again = tempfile::tempdir().unwrap();
-    reproduce(&options, again.path(), &mut Silent).unwrap();
-    assert_eq!(first, results(again.path()), "steps give the same plans each time");
+    played(&options, again.path());
+    assert_eq!(first, without_times(again.path(), "results.csv"), "steps give the same plans each time");
 }
 
 #[test]
@@ -146,29 +136,13 @@ fn verdicts_follow_from_the_targets() {
 }
 
 #[test]
-fn limits_are_read_as_they_are_written() {
-    for text in ["1s", "0.05s", "steps=500"] {
-        assert_eq!(text.parse::<Limit>().unwrap().to_string(), text);
-    }
-    assert_eq!("500ms".parse::<Limit>().unwrap().to_string(), "0.5s");
-    assert_eq!("1s,steps=500".parse::<Limits>().unwrap().to_string(), "1s,steps=500");
-    assert_eq!("none".parse::<Limits>().unwrap(), Limits(vec![]));
-    for text in ["0", "-1s", "soon", "steps=many", "steps=-3", ""] {
-        let error = text.parse::<Limit>().unwrap_err().to_string();
-        assert!(error.contains("1s or 500ms, or steps=500"), "{text}: {error}");
-    }
-}
-
-#[test]
 fn unusable_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let base = small();
-    let with = |search: Search, part: &str| refused(&Options { search, ..base.clone() }, folder.path(), part);
-    let search = || base.search.clone();
-    with(Search { at_once: 0, ..search() }, "at once is 0");
-    with(Search { searches: 0, ..search() }, "searches is 0");
-    with(Search { limits: Limits(vec![]), ..search() }, "limits is empty");
-    with(Search { limits: "steps=1,steps=1".parse().unwrap(), ..search() }, "only once");
+    let search = Search { limits: Limits(vec![]), ..base.search.clone() };
+    refused(&Options { search, ..base.clone() }, folder.path(), "limits is empty");
+    let search = Search { searches: 0, ..base.search.clone() };
+    refused(&Options { search, ..base.clone() }, folder.path(), "searches is 0");
     let instances = Instances { runs: 0, ..base.instances.clone() };
     refused(&Options { instances, ..base.clone() }, folder.path(), "runs is 0");
 }

@@ -1,20 +1,18 @@
 //! The targets, and how the algorithms of the literature stand to each other.
 
-use super::points::find;
-use super::{Group, Options, Point};
-use crate::campaign::Claim;
+use super::{Cell, Group, Options, geometric_ratio, over_baselines, ratio};
+use crate::campaign::{Claim, find};
 
 /// Verdicts on all of them. Means are arithmetic, which are no less than geometric ones.
-pub(super) fn all(options: &Options, points: &[Point]) -> Vec<Claim> {
-    let of = |milliseconds| options.search.known(milliseconds).and_then(|spec| find(points, Group::All, &spec));
-    let mean = |milliseconds, most: f64| {
-        let point = of(milliseconds)?;
-        Some((format!("{:.4}", point.mean), point.mean <= most))
-    };
-    let over = of(1000).map(|point| (format!("{:.4}", point.over_baselines), point.over_baselines <= 0.9));
+pub(super) fn all(options: &Options, cells: &[Cell<'_>]) -> Vec<Claim> {
+    let of = |milliseconds| options.search.known(milliseconds).and_then(|spec| find(cells, &Group::All, &spec));
+    let at_most = |figure: f64, most: f64| (format!("{figure:.4}"), figure <= most);
+    let mean = |milliseconds, most| of(milliseconds).map(|cell| at_most(cell.mean(ratio), most));
+    let over = of(1000).map(|cell| at_most(cell.mean(over_baselines), 0.9));
     let ordered = |better: &str, worse: &str| {
-        let (better, worse) = (find(points, Group::All, better)?, find(points, Group::All, worse)?);
-        Some((format!("{:.4} and {:.4}", better.geometric, worse.geometric), better.geometric < worse.geometric))
+        let of = |algorithm| find(cells, &Group::All, algorithm).map(geometric_ratio);
+        let (better, worse) = (of(better)?, of(worse)?);
+        Some((format!("{better:.4} and {worse:.4}"), better < worse))
     };
     vec![
         Claim::one("Target, 1 s", "The mean of makespan over verified bound is at most 1.03", mean(1000, 1.03)),

@@ -6,22 +6,178 @@
 
 mod claims;
 mod family;
-mod figures;
-mod key;
-mod options;
-mod points;
-mod report;
-mod run;
-mod tables;
 
-pub use family::Family;
-pub use key::Key;
-pub use options::{ALGORITHMS, Options};
-pub use points::{Group, Point};
-pub use run::{Outcome, Run};
+use std::fmt::{self, Display};
+
+use clap::Args;
+use makespan::spec_title;
+use makespan_core::{Instance, Objective};
+use makespan_formats::plot::Figure;
+use makespan_generate::{GraphOptions, Law, generate_graphs};
+use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::campaign::{Campaign, Report, positive, refuse};
+use crate::campaign::{
+    self, Campaign, File, Plan, Ran, Report, Row, Search, cells, cores, distribution, figure, find, plans, plot,
+    positive, record, refuse, rows, series, shown, stirred, table, text_table,
+};
+use crate::statistics::geometric;
+use family::Family;
+
+/// The algorithms beside `optimise`, each as the catalogue names it.
+const ALGORITHMS: [&str; 12] = [
+    "sequential",
+    "gang",
+    "cpa",
+    "cpa[placing=list]",
+    "mcpa",
+    "mcpa[placing=list]",
+    "hcpa",
+    "mheft",
+    "mheft[share=50]",
+    "lp-rounding",
+    "list[order=shelf]",
+    "sweep[steps=0]",
+];
+
+/// Those of the literature whose best stands for it: with the placing of their papers and with that of a list.
+const BASELINES: [&str; 5] = ["cpa", "cpa[placing=list]", "mcpa", "mcpa[placing=list]", "lp-rounding"];
+
+/// What is drawn of the literature, beside every limit of `optimise`. M-HEFT, two to three times the bound, would leave the others a flat line.
+const SHOWN: [&str; 3] = ["cpa", "mcpa", "lp-rounding"];
+
+/// A campaign.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Families of graphs
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "layers,series-parallel,stages,cholesky,lu,montage,epigenomics,1000genome,bwa,soykb",
+        value_name = "FAMILY,.."
+    )]
+    pub families: Vec<Family>,
+    /// Speed-up laws of the tasks: amdahl, downey
+    #[arg(long, value_delimiter = ',', default_value = "amdahl,downey", value_name = "LAW,..")]
+    pub laws: Vec<Law>,
+    /// Tasks of a graph, about
+    #[arg(long, value_delimiter = ',', default_value = "60,250,1200", value_name = "N,..")]
+    pub tasks: Vec<usize>,
+    /// Processors
+    #[arg(long, value_delimiter = ',', default_value = "16,64,256", value_name = "N,..")]
+    pub processors: Vec<u32>,
+    /// Graphs of each family, law and size for each number of processors
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub runs: u32,
+    /// How long the optimiser searches.
+    #[command(flatten)]
+    pub search: Search,
+    /// The same seed gives the same graphs
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+impl Options {
+    fn algorithms(&self) -> Vec<String> {
+        ALGORITHMS.into_iter().map(str::to_owned).chain(self.search.specs()).collect()
+    }
+
+    /// The seed of a graph: the same graph for each number of processors.
+    fn seed_of(&self, key: Key) -> u64 {
+        stirred(self.seed, [key.family.0 as u64, key.law as u64, key.tasks as u64, u64::from(key.run)])
+    }
+
+    /// One compound job on one node, where data take no time.
+    fn instance(&self, key: Key) -> Result<Instance, LabError> {
+        Ok(generate_graphs(&GraphOptions {
+            shape: key.family.shape(key.tasks),
+            tasks: key.tasks,
+            jobs: 1,
+            data: (0, 0),
+            parallel: key.processors,
+            law: key.law,
+            processors: 1,
+            cores: key.processors,
+            fastest: 1.0,
+            seed: self.seed_of(key),
+            ..GraphOptions::default()
+        })?)
+    }
+}
+
+/// Which graph, on how many processors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Key {
+    pub processors: u32,
+    pub family: Family,
+    pub law: Law,
+    /// The number of tasks that was asked for.
+    pub tasks: usize,
+    /// Number of the repetition, from 0.
+    pub run: u32,
+}
+
+/// `layers, amdahl, 60 tasks, 16 processors, run 0`.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { processors, family, law, tasks, run } = self;
+        f.pad(&format!("{family}, {law}, {tasks} tasks, {processors} processors, run {run}"))
+    }
+}
+
+/// The facts are the number of tasks.
+type Run = campaign::Run<Key, u64, Plan>;
+type Cell<'a> = campaign::Cell<'a, Group, Run>;
+
+/// Graphs that are summed up together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    All,
+    Processors(u32),
+    Family(Family),
+    Law(Law),
+    /// By the number of tasks that was asked for.
+    Tasks(usize),
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.pad("all"),
+            Self::Processors(processors) => f.pad(&format!("P = {processors}")),
+            Self::Family(family) => family.fmt(f),
+            Self::Law(law) => law.fmt(f),
+            Self::Tasks(tasks) => f.pad(&format!("{tasks} tasks")),
+        }
+    }
+}
+
+fn groups(run: &Run) -> Vec<Group> {
+    let Key { processors, family, law, tasks, .. } = run.key;
+    vec![Group::All, Group::Processors(processors), Group::Family(family), Group::Law(law), Group::Tasks(tasks)]
+}
+
+/// Returns the makespan over the verified bound.
+fn ratio(&(run, algorithm, _): &Row<'_, Run>) -> f64 {
+    run.ratio(algorithm).unwrap_or(f64::NAN)
+}
+
+/// Returns the makespan over the best of CPA, MCPA and the rounding of the linear programme.
+fn over_baselines(&(run, _, plan): &Row<'_, Run>) -> f64 {
+    let best = BASELINES.into_iter().filter_map(|baseline| run.of(baseline)?.value).min();
+    best.zip(plan.value).map_or(f64::NAN, |(best, makespan)| makespan as f64 / best as f64)
+}
+
+/// Returns the geometric mean of the ratios.
+fn geometric_ratio(cell: &Cell<'_>) -> f64 {
+    geometric(&cell.sample(|row| Some(ratio(row)))).unwrap_or(f64::NAN)
+}
+
+/// Returns the figures of the tables.
+fn measures(cell: &Cell<'_>) -> [f64; 6] {
+    let ((least, largest), seconds) = (cell.range(ratio), cell.mean(|(.., plan)| plan.seconds));
+    [geometric_ratio(cell), cell.mean(ratio), least, largest, cell.mean(over_baselines), seconds]
+}
 
 /// Writes `results.csv`, `summary.csv` and two figures.
 impl Campaign for Options {
@@ -30,9 +186,7 @@ impl Campaign for Options {
                                  programme, over proven bounds";
     const UNIT: &'static str = "graphs";
     const MEASURES_TIME: bool = true;
-    type Key = Key;
     type Run = Run;
-    type Points = Vec<Point>;
 
     fn check(&self) -> Result<(), LabError> {
         for (name, is_empty) in [
@@ -53,12 +207,8 @@ impl Campaign for Options {
         format!("seed {}; {}", self.seed, self.search)
     }
 
-    fn threads(&self) -> Option<usize> {
-        Some(self.search.at_once)
-    }
-
-    fn processors(&self) -> usize {
-        self.search.searches
+    fn search(&self) -> Option<&Search> {
+        Some(&self.search)
     }
 
     fn keys(&self) -> Vec<Key> {
@@ -74,21 +224,89 @@ impl Campaign for Options {
         keys
     }
 
-    fn key(run: &Run) -> Key {
-        run.key
-    }
-
     fn measure(&self, key: Key) -> Result<Run, LabError> {
-        run::measure(self, key)
+        let (instance, seed) = (self.instance(key)?, self.seed_of(key));
+        Ok(Run { key, seed, facts: instance.tasks(), outcomes: plans(&instance, self.algorithms(), seed, key)? })
     }
 
-    fn report(&self, runs: &[Run]) -> Result<Report<Vec<Point>>, LabError> {
-        let algorithms = self.algorithms();
-        let points = points::points(&algorithms, runs);
-        let claims = claims::all(self, &points);
-        let mut files = figures::all(self, runs, &points)?;
-        files.extend([tables::results(runs), tables::summary(&points)]);
-        Ok(Report { text: report::text(self, runs, &points), claims, points, files })
+    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
+        let cells = cells(runs, groups);
+        let header = "family,law,tasks,processors,run,seed,algorithm,makespan,bound,ratio,over_baselines,seconds";
+        let results = rows(runs).map(|row| {
+            let (run, algorithm, plan) = row;
+            let (Key { family, law, processors, run: number, .. }, bound) = (run.key, run.bound());
+            let (makespan, bound) = (plan.decimal(), Objective::Makespan.decimal(bound));
+            let graph: [&dyn Display; 6] = [&family, &law, &run.facts, &processors, &number, &run.seed];
+            let cells = [&graph[..], &[&algorithm, &makespan, &bound]].concat();
+            record(&cells, [ratio(&row), over_baselines(&row), plan.seconds])
+        });
+        let summary =
+            cells.iter().map(|cell| record(&[&cell.group, &cell.algorithm, &cell.rows.len()], measures(cell)));
+        let columns =
+            "group,algorithm,graphs,ratio_geometric,ratio_mean,ratio_min,ratio_max,over_baselines_mean,seconds_mean";
+        let mut files = self.figures(runs, &cells)?;
+        files.extend([table("results.csv", header, results), table("summary.csv", columns, summary)]);
+        Ok(Report { text: self.text(runs, &cells), claims: claims::all(self, &cells), files })
+    }
+}
+
+impl Options {
+    /// Returns how it was measured, and the ratios.
+    fn text(&self, runs: &[Run], cells: &[Cell<'_>]) -> String {
+        let counts = || runs.iter().map(|run| run.facts);
+        let mut text = format!(
+            "Graphs of moldable tasks on equal processors: {} of {} to {} tasks, seed {}.\n\
+             Searches of optimise: {}; {}.\n",
+            runs.len(),
+            counts().min().unwrap_or(0),
+            counts().max().unwrap_or(0),
+            self.seed,
+            self.search.searches,
+            cores(self.search.at_once),
+        );
+        text +=
+            "\nmakespan over the verified bound, and over the best of CPA, MCPA and LP rounding; means of all graphs\n";
+        let all = cells.iter().filter(|cell| cell.group == Group::All);
+        let row = |name: String, figures: Vec<Option<f64>>| -> Vec<String> {
+            std::iter::once(name).chain(figures.into_iter().map(|figure| shown(figure, 3))).collect()
+        };
+        let header = ["algorithm", "geometric", "mean", "least", "largest", "over best", "seconds"];
+        text += &text_table(&header, all.map(|cell| row(cell.algorithm.to_owned(), measures(cell).map(Some).to_vec())));
+        text += "\n\ngeometric means of makespan over the verified bound by group\n";
+        // The literature, and the first two limits of `optimise`.
+        let mut columns = SHOWN.map(str::to_owned).into_iter().chain(self.search.specs()).take(5).collect::<Vec<_>>();
+        columns.resize(5, "-".to_owned());
+        let of_group = |group: &[Cell<'_>]| {
+            let figure = |algorithm: &String| find(group, &group[0].group, algorithm).map(geometric_ratio);
+            row(group[0].group.to_string(), columns.iter().map(figure).collect())
+        };
+        let header: Vec<&str> = ["group"].into_iter().chain(columns.iter().map(String::as_str)).collect();
+        text += &text_table(&header, cells.chunk_by(|a, b| a.group == b.group).map(of_group));
+        text + "\n"
+    }
+
+    /// Returns the ratios by processors and their distribution over the graphs.
+    fn figures(&self, runs: &[Run], cells: &[Cell<'_>]) -> Result<Vec<File>, LabError> {
+        let shown: Vec<String> = SHOWN.iter().map(ToString::to_string).chain(self.search.specs()).collect();
+        let by_processors = |algorithm: &String| {
+            let point = |cell: &Cell<'_>| match cell.group {
+                Group::Processors(processors) if cell.algorithm == algorithm => {
+                    Some((f64::from(processors), [geometric_ratio(cell); 3]))
+                }
+                _ => None,
+            };
+            series(spec_title(algorithm), cells.iter().filter_map(point))
+        };
+        let over_graphs = |algorithm: &String| {
+            let ratios: Vec<f64> = runs.iter().filter_map(|run| run.ratio(algorithm)).collect();
+            distribution(spec_title(algorithm), &ratios, 20)
+        };
+        let title = "Graphs of moldable tasks (M-HEFT is in the tables alone)";
+        let mean = "makespan / verified bound: geometric mean";
+        let ratios = plot(title, "processors", mean, shown.iter().map(by_processors).collect());
+        let lines = shown.iter().map(over_graphs).collect();
+        let shares = plot(title, "share of the graphs, %", "makespan / verified bound, at most", lines);
+        Ok(vec![figure("ratios", &Figure { log_x: true, ..ratios })?, figure("distribution", &shares)?])
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the paper claims of its figures, and what is aimed at.
 
-use super::{Group, Points, Row, SCHEDULERS};
+use super::SCHEDULERS;
+use super::points::{Group, Points, Row};
 use crate::campaign::{Answer, Claim};
 use crate::statistics::{confidence, mean};
 

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::{Outcome, Run, SCHEDULERS};
+use crate::campaign::{Cell, cells};
 
 /// A scheduler on the flows of one mean size, swing and rate: means over them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Point {
-    /// Maxspan over its bound, less 1.
+pub(super) struct Point {
+    /// Makespan over its bound, less 1.
     pub gap: f64,
     /// Maxspan in seconds.
     pub makespan: f64,
@@ -23,7 +24,7 @@ pub struct Point {
 
 /// The schedulers on the flows of one mean size, swing and rate.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row {
+pub(super) struct Row {
     /// One for each of [`SCHEDULERS`].
     pub points: Vec<Point>,
     /// For each flow by how much the makespan of the best other scheduler of Table 2 exceeds that of PTFS, relatively.
@@ -34,7 +35,7 @@ pub struct Row {
 
 /// Flows of one mean size and one swing.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Group {
+pub(super) struct Group {
     /// The mean size of a task.
     pub mean_size: u32,
     /// By which part of its mean the rate swings.
@@ -43,25 +44,17 @@ pub struct Group {
 
 /// The rows by mean size, swing in millionths, and rate in millionths of the balance line.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Points(BTreeMap<(u32, u32, u64), Row>);
+pub(super) struct Points(pub BTreeMap<(u32, u32, u64), Row>);
 
 impl Points {
-    pub(super) fn of(runs: &[Run]) -> Self {
-        let mut groups: BTreeMap<(u32, u32, u64), Vec<&Run>> = BTreeMap::new();
-        for run in runs {
-            groups.entry((run.key.mean_size, run.key.swing, run.key.rate)).or_default().push(run);
-        }
-        let row = |group: &Vec<&Run>| Row {
-            points: (0..SCHEDULERS.len()).map(|at| point(group, at)).collect(),
-            advantages: group.iter().map(|run| advantage(&run.outcomes)).collect(),
-            more_used: group.iter().map(|run| more_used(&run.outcomes)).collect(),
+    pub fn of(runs: &[Run]) -> Self {
+        let cells = cells(runs, |run| vec![(run.key.mean_size, run.key.swing, run.key.rate)]);
+        let row = |group: &[Cell<'_, (u32, u32, u64), Run>]| Row {
+            points: group.iter().map(point).collect(),
+            advantages: group[0].sample(|(run, ..)| Some(advantage(&run.outcomes))),
+            more_used: group[0].sample(|(run, ..)| Some(more_used(&run.outcomes))),
         };
-        Self(groups.iter().map(|(&key, group)| (key, row(group))).collect())
-    }
-
-    #[cfg(test)]
-    pub(super) fn synthetic(rows: BTreeMap<(u32, u32, u64), Row>) -> Self {
-        Self(rows)
+        Self(cells.chunk_by(|a, b| a.group == b.group).map(|group| (group[0].group, row(group))).collect())
     }
 
     /// All groups of flows.
@@ -79,30 +72,27 @@ impl Points {
     }
 }
 
-/// The outcomes of the schedulers of Table 2 but PTFS.
-fn others(outcomes: &[Outcome]) -> impl Iterator<Item = &Outcome> {
-    outcomes.iter().zip(&SCHEDULERS).skip(1).filter(|(_, scheduler)| scheduler.printed).map(|(outcome, _)| outcome)
+/// Returns the outcomes of the schedulers of Table 2 except PTFS.
+fn others(outcomes: &[(String, Outcome)]) -> impl Iterator<Item = &Outcome> {
+    outcomes.iter().zip(&SCHEDULERS).skip(1).filter(|(_, scheduler)| scheduler.printed).map(|((_, outcome), _)| outcome)
 }
 
-fn advantage(outcomes: &[Outcome]) -> f64 {
+fn advantage(outcomes: &[(String, Outcome)]) -> f64 {
     let best = others(outcomes).map(|outcome| outcome.makespan.seconds()).fold(f64::INFINITY, f64::min);
-    best / outcomes[0].makespan.seconds() - 1.0
+    best / outcomes[0].1.makespan.seconds() - 1.0
 }
 
-fn more_used(outcomes: &[Outcome]) -> f64 {
-    outcomes[0].utilisation - others(outcomes).map(|outcome| outcome.utilisation).fold(0.0, f64::max)
+fn more_used(outcomes: &[(String, Outcome)]) -> f64 {
+    outcomes[0].1.utilisation - others(outcomes).map(|outcome| outcome.utilisation).fold(0.0, f64::max)
 }
 
-fn point(group: &[&Run], at: usize) -> Point {
-    let mean = |of: &dyn Fn(&Run, &Outcome) -> f64| {
-        group.iter().map(|run| of(run, &run.outcomes[at])).sum::<f64>() / group.len() as f64
-    };
+fn point(cell: &Cell<'_, (u32, u32, u64), Run>) -> Point {
     Point {
-        gap: mean(&|run, outcome| outcome.makespan.seconds() / run.bound.seconds() - 1.0),
-        makespan: mean(&|_, outcome| outcome.makespan.seconds()),
-        utilisation: mean(&|_, outcome| outcome.utilisation),
-        utilisation_by_speed: mean(&|_, outcome| outcome.utilisation_by_speed),
-        flow_time: mean(&|_, outcome| outcome.flow_time),
-        phases: [0, 1, 2].map(|phase| mean(&|_, outcome| outcome.phases[phase])),
+        gap: cell.mean(|(run, _, outcome)| outcome.makespan.seconds() / run.facts.seconds() - 1.0),
+        makespan: cell.mean(|(.., outcome)| outcome.makespan.seconds()),
+        utilisation: cell.mean(|(.., outcome)| outcome.utilisation),
+        utilisation_by_speed: cell.mean(|(.., outcome)| outcome.utilisation_by_speed),
+        flow_time: cell.mean(|(.., outcome)| outcome.flow_time),
+        phases: [0, 1, 2].map(|phase| cell.mean(|(.., outcome)| outcome.phases[phase])),
     }
 }

@@ -1,30 +1,33 @@
-//! Figures for people to read.
+//! Tables and the paper's figures, drawn anew.
 
-use std::fmt::Write as _;
+use makespan_formats::plot::{Figure, Series};
 
-use super::{Group, Options, Points, Run, SCHEDULERS};
-use crate::campaign::table;
+use super::points::{Group, Point, Points, Row};
+use super::{Options, Run, SCHEDULERS, Scheduler};
+use crate::LabError;
+use crate::campaign::{self, File, aligned, figure, plot, record, rows, series, table};
+use crate::statistics::{confidence, mean};
 
-/// One row a flow and scheduler; times in seconds.
-pub(super) fn results(runs: &[Run]) -> (String, Vec<u8>) {
+/// The axis of makespans over their bound ends here at the latest.
+const LARGEST: f64 = 1.2;
+
+/// Returns a row for each flow and scheduler; times in seconds.
+pub(super) fn results(runs: &[Run]) -> File {
     let header = "mean_size,swing,rate,run,scheduler,makespan,bound,utilisation,utilisation_by_speed,throughput,mean_flow_time,\
                   saturation,slide,starvation";
-    let rows = runs.iter().flat_map(|run| run.outcomes.iter().zip(SCHEDULERS).map(move |pair| (run, pair)));
-    table(
-        "results.csv",
-        header,
-        rows.map(|(run, (outcome, scheduler))| {
-            let key = run.key;
-            let mut row = vec![key.mean_size.to_string(), key.swing().to_string(), key.rate().to_string()];
-            row.push(key.run.to_string());
-            row.extend([scheduler.name.to_owned(), outcome.makespan.to_string(), run.bound.to_string()]);
-            let figures = [outcome.utilisation, outcome.utilisation_by_speed, outcome.throughput, outcome.flow_time];
-            row.extend(figures.into_iter().chain(outcome.phases).map(|figure| format!("{figure:.6}")));
-            row
-        }),
-    )
+    let row = |(run, scheduler, outcome): campaign::Row<'_, Run>| {
+        let key = run.key;
+        let figures = [outcome.utilisation, outcome.utilisation_by_speed, outcome.throughput, outcome.flow_time];
+        let (flow, ends) = ([key.swing(), key.rate()], [outcome.makespan, run.facts]);
+        record(
+            &[&key.mean_size, &flow[0], &flow[1], &key.run, &scheduler, &ends[0], &ends[1]],
+            figures.into_iter().chain(outcome.phases),
+        )
+    };
+    table("results.csv", header, rows(runs).map(row))
 }
 
+/// Returns how flows were measured, and tables of all schedulers.
 pub(super) fn text(options: &Options, points: &Points) -> String {
     let mut text = format!(
         "Flows of {} tasks on ten nodes of speeds 1000, 2000 .. 10000; {} at each point; seed {}.\n\
@@ -50,18 +53,82 @@ pub(super) fn text(options: &Options, points: &Points) -> String {
     text
 }
 
-/// A row a scheduler, a column a rate: eight rates take 96 columns.
-fn by_rate(points: &Points, group: Group, title: &str, of: impl Fn(&super::Point) -> String) -> String {
-    let mut text = format!("\nMean size {}, swing {}: {title}\n{:<16}", group.mean_size, group.swing, "rate");
-    for (rate, _) in points.of_group(group) {
-        let _infallible = write!(text, "{rate:>10}");
-    }
+/// Returns a row for each scheduler and a column for each rate: eight rates take 96 columns.
+fn by_rate(points: &Points, group: Group, title: &str, of: impl Fn(&Point) -> String) -> String {
+    let line = |name: &str, cells: Vec<String>| aligned(&[-16, 10], std::iter::once(name.to_owned()).chain(cells));
+    let mut text = format!("\nMean size {}, swing {}: {title}\n", group.mean_size, group.swing);
+    text += &line("rate", points.of_group(group).map(|(rate, _)| rate.to_string()).collect());
     for (at, scheduler) in SCHEDULERS.iter().enumerate() {
-        let _infallible = write!(text, "\n{:<16}", scheduler.name);
-        for (_, row) in points.of_group(group) {
-            let _infallible = write!(text, "{:>10}", of(&row.points[at]));
+        text += &line(scheduler.name, points.of_group(group).map(|(_, row)| of(&row.points[at])).collect());
+    }
+    text
+}
+
+/// Returns figures 9 and 10: makespan over its bound, for every scheduler; 11 and 12: by how much PTFS is better than
+/// the best other scheduler of Table 2, with 95 % confidence intervals. The paper's 9 and 10 are at a high rate and a swinging one alone: here
+/// there is a figure for each swing, and one of how the advantage depends on it.
+pub(super) fn figures(points: &Points) -> Result<Vec<File>, LabError> {
+    let mut figures = Vec::new();
+    for (number, size) in [(9, 50_000), (10, 5000)] {
+        let groups: Vec<Group> = points.groups().into_iter().filter(|group| group.mean_size == size).collect();
+        for (at, &group) in groups.iter().rev().enumerate() {
+            // The flows that swing most are the paper's; the others have their swing in the name.
+            let suffix = if at == 0 { String::new() } else { format!("-swing-{}", group.swing) };
+            figures.push(figure(&format!("figure{number}{suffix}"), &makespans(points, group))?);
+            figures.push(figure(&format!("figure{}{suffix}", number + 2), &differences(points, group))?);
+            figures.push(figure(&format!("figure{}b{suffix}", number + 2), &utilisations(points, group))?);
+        }
+        if groups.len() > 1 {
+            figures.push(figure(&format!("figure{number}-by-swing"), &by_swing(points, &groups))?);
         }
     }
-    text.push('\n');
-    text
+    Ok(figures)
+}
+
+/// Returns a figure against the rate of arrival.
+fn against_rate(title: String, y_label: &str, lines: Vec<Series>) -> Figure {
+    Figure { log_x: true, ..plot(title, "mean rate of arrival / balance line", y_label, lines) }
+}
+
+/// Returns a line of means in per cent with their confidence intervals.
+fn intervals(name: impl Into<String>, points: &Points, group: Group, of: impl Fn(&Row) -> &Vec<f64>) -> Series {
+    let mark = |(rate, row): (f64, &Row)| {
+        let sample = of(row);
+        let (mean, half) = (100.0 * mean(sample).unwrap_or(0.0), 100.0 * confidence(sample).unwrap_or(0.0));
+        (rate, [mean, mean - half, mean + half])
+    };
+    series(name, points.of_group(group).map(mark))
+}
+
+/// Returns how the advantage of PTFS depends on the swing.
+fn by_swing(points: &Points, groups: &[Group]) -> Figure {
+    let line = |&group: &Group| intervals(format!("swing {}", group.swing), points, group, |row| &row.advantages);
+    let title = format!("Maxspan saved by PTFS beside the best other of Table 2, mean size {}", groups[0].mean_size);
+    against_rate(title, "percent", groups.iter().map(line).collect())
+}
+
+fn each(points: &Points, group: Group, of: impl Fn(&Point) -> f64) -> Vec<Series> {
+    let line = |(at, scheduler): (usize, &Scheduler)| {
+        series(scheduler.name, points.of_group(group).map(|(rate, row)| (rate, [of(&row.points[at]); 3])))
+    };
+    SCHEDULERS.iter().enumerate().map(line).collect()
+}
+
+fn makespans(points: &Points, group: Group) -> Figure {
+    let title = format!("Maxspan over its bound, mean size {}, swing {}", group.mean_size, group.swing);
+    let figure = against_rate(title, "makespan / bound", each(points, group, |point| 1.0 + point.gap));
+    Figure { y_most: Some(LARGEST), ..figure }
+}
+
+fn utilisations(points: &Points, group: Group) -> Figure {
+    let title = format!("Mean utilisation of the nodes, mean size {}, swing {}", group.mean_size, group.swing);
+    against_rate(title, "mean over nodes", each(points, group, |point| point.utilisation))
+}
+
+fn differences(points: &Points, group: Group) -> Figure {
+    let Group { mean_size, swing } = group;
+    let title = format!("PTFS beside the best other scheduler of Table 2, mean size {mean_size}, swing {swing}");
+    let makespan = intervals("makespan saved", points, group, |row| &row.advantages);
+    let used = intervals("utilisation gained", points, group, |row| &row.more_used);
+    against_rate(title, "percent", vec![makespan, used])
 }

@@ -1,6 +1,7 @@
+use super::points::{Group, Point, Row};
 use super::*;
-use crate::campaign::tests::refused;
-use crate::campaign::{Silent, Verdict, reproduce};
+use crate::campaign::Verdict;
+use crate::campaign::tests::{played, refused};
 
 fn small() -> Options {
     Options {
@@ -17,7 +18,7 @@ fn small() -> Options {
 fn a_small_campaign_writes_everything_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let options = small();
-    let summary = reproduce(&options, folder.path(), &mut Silent).unwrap();
+    let (summary, runs) = played(&options, folder.path());
     assert_eq!((summary.runs, summary.reused), (12, 0));
     for name in [
         "results.csv",
@@ -30,9 +31,9 @@ fn a_small_campaign_writes_everything_and_goes_on() {
     ] {
         assert!(folder.path().join(name).metadata().unwrap().len() > 100, "{name}");
     }
-    let again = reproduce(&options, folder.path(), &mut Silent).unwrap();
-    assert_eq!((again.runs, again.reused, again.points == summary.points), (12, 12, true));
-    for (_, row) in summary.points.of_group(Group { mean_size: 5000, swing: 1.0 }) {
+    let (again, reused) = played(&options, folder.path());
+    assert_eq!((again.runs, again.reused, reused == runs), (12, 12, true));
+    for (_, row) in Points::of(&runs).of_group(Group { mean_size: 5000, swing: 1.0 }) {
         assert_eq!(row.advantages.len(), 2);
         for point in &row.points {
             assert!(point.gap >= 0.0 && (point.phases.iter().sum::<f64>() - 1.0).abs() < 1e-6);
@@ -48,7 +49,7 @@ fn threads_change_nothing() {
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let of = |at: usize| {
         let options = Options { threads: Some(1 + 2 * at), ..small() };
-        reproduce(&options, folders[at].path(), &mut Silent).unwrap().points
+        played(&options, folders[at].path()).1
     };
     assert_eq!(of(0), of(1));
 }
@@ -66,11 +67,11 @@ fn claims_follow_the_points() {
     let swinging = rows.map(|(rate, ptfs, others)| ((50_000, 500_000, rate), row(ptfs, others)));
     let level = rows.map(|(rate, ptfs, _)| ((50_000, 0, rate), row(ptfs, 1.005)));
     let verdicts = |rows: Vec<((u32, u32, u64), Row)>| -> Vec<Verdict> {
-        let claims = claims::all(&Points::synthetic(rows.into_iter().collect()));
+        let claims = claims::all(&Points(rows.into_iter().collect()));
         assert!(claims.iter().any(|claim| claim.measured.contains("10.00 +- 0.13 % at 1")), "{claims:?}");
         claims
             .iter()
-            .filter(|claim| ["Figure 9", "Figure 11"].contains(&claim.place))
+            .filter(|claim| ["Figure 9", "Figure 11"].contains(&claim.place.as_str()))
             .map(|claim| claim.verdict)
             .collect()
     };
@@ -104,7 +105,7 @@ fn tables_of_eight_rates_are_at_most_100_columns_wide() {
     let row = Row { points, ..Row::default() };
     let options = Options::usual();
     let points = options.keys().iter().map(|key| ((key.mean_size, key.swing, key.rate), row.clone())).collect();
-    let text = report::text(&options, &Points::synthetic(points));
+    let text = report::text(&options, &Points(points));
     let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 100).collect();
     assert!(wide.is_empty() && text.contains("immediate MCT"), "{wide:?}");
 }

@@ -6,7 +6,6 @@ use std::path::Path;
 use makespan_core::Time;
 
 use super::Run;
-use super::outcome::ticks;
 use crate::LabError;
 
 /// What is known of a project, in its units of time.
@@ -16,6 +15,13 @@ pub struct Known {
     pub bound: Option<i64>,
     /// The best makespan.
     pub makespan: i64,
+}
+
+impl Known {
+    /// Returns the best makespan in ticks: a unit of time is read as a second.
+    pub fn ticks(self) -> i128 {
+        ticks(self.makespan)
+    }
 }
 
 /// Known values by project.
@@ -43,6 +49,10 @@ pub(super) fn set_of(stem: &str, multi: bool) -> Option<String> {
     let begins = |set: &&(&str, usize)| name.strip_prefix(set.0).is_some_and(is_number);
     let set = sets.iter().find(begins)?.0;
     Some(if multi { format!("{set} mm") } else { set.to_owned() })
+}
+
+fn ticks(makespan: i64) -> i128 {
+    i128::from(makespan) * i128::from(Time::TICKS_PER_SECOND)
 }
 
 fn is_number(rest: &str) -> bool {
@@ -78,7 +88,7 @@ impl Id {
 impl KnownValues {
     /// Reads a table whose header names at least the columns `instance` and `best_known_makespan`; `best_known_lower_bound` is read
     /// where it is there. A value that is empty or negative is not known.
-    pub(super) fn read(path: &Path) -> Result<Self, LabError> {
+    pub fn read(path: &Path) -> Result<Self, LabError> {
         let wrong = |reason: String| LabError::Option {
             name: "best",
             value: format!("{}: {reason}", path.display()),
@@ -112,12 +122,13 @@ impl KnownValues {
 
     /// The same without the makespans that are false, with a sentence for each of these: below the bound in the same row, or below a bound
     /// that one of the runs has proved.
-    pub(super) fn checked(mut self, runs: &[Run]) -> (Self, Vec<String>) {
+    pub fn checked(mut self, runs: &[Run]) -> (Self, Vec<String>) {
         let mut refuted = Vec::new();
         for run in runs {
-            let id = Id::of(&run.name, run.set.ends_with(" mm"));
+            let name = &run.facts.name;
+            let id = Id::of(name, run.facts.set.ends_with(" mm"));
             let Some(&Known { bound, makespan }) = self.0.get(&id) else { continue };
-            let proved = run.outcomes.iter().map(|outcome| outcome.bound).max().unwrap_or(0);
+            let proved = run.bound();
             let why = match bound {
                 Some(bound) if bound > makespan => format!("the bound in its row is {bound}"),
                 _ if proved > ticks(makespan) => {
@@ -125,7 +136,7 @@ impl KnownValues {
                 }
                 _ => continue,
             };
-            refuted.push(format!("{} cannot end by {makespan}: {why}", run.name));
+            refuted.push(format!("{name} cannot end by {makespan}: {why}"));
             self.0.remove(&id);
         }
         (self, refuted)
@@ -135,16 +146,13 @@ impl KnownValues {
     pub fn of(&self, set: &str, name: &str) -> Option<Known> {
         self.0.get(&Id::of(name, set.ends_with(" mm"))).copied()
     }
-
-    /// Whether nothing is known.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Project;
     use super::*;
+    use crate::campaign::Plan;
 
     #[test]
     fn one_project_has_many_spellings() {
@@ -173,14 +181,9 @@ mod tests {
         let table = [("j30_1_1", known(Some(40), 43)), ("j30_1_2", known(Some(48), 47)), ("j30_1_3", known(None, 45))];
         let table = KnownValues(table.into_iter().map(|(name, known)| (Id::of(name, false), known)).collect());
         let run = |name: &str, proved: i64| {
-            let outcome = super::super::Outcome {
-                algorithm: "optimise".into(),
-                makespan: Some(ticks(99)),
-                bound: ticks(proved),
-                seconds: 1.0,
-            };
-            let (set, name) = ("j30".into(), name.into());
-            Run { at: 0, set, name, critical_path: ticks(10), outcomes: vec![outcome] }
+            let plan = Plan { value: Some(ticks(99)), bound: ticks(proved), seconds: 1.0 };
+            let facts = Project { set: "j30".into(), name: name.into(), critical_path: ticks(10) };
+            Run { key: 0, seed: 1, facts, outcomes: vec![("optimise".into(), plan)] }
         };
         let runs = [run("j301_1", 43), run("j301_2", 40), run("j301_3", 46)];
         let (checked, refuted) = table.checked(&runs);

@@ -6,27 +6,99 @@
 //! files of j30, j60, j120 and of the multi-mode sets j20 and j30, 1 s and 10 s, two searches, one project at a time.
 
 mod claims;
-mod figures;
 mod files;
 mod known;
-mod options;
-mod outcome;
-mod points;
 mod report;
-mod run;
-mod tables;
-
-pub use files::{File, Source};
-pub use known::{Known, KnownValues};
-pub use options::{ALGORITHMS, Options};
-pub use outcome::{Outcome, Run};
-pub use points::Point;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use clap::Args;
+use makespan_core::proof::Paths;
+use makespan_core::{Bound, Objective, Proof};
+use serde::{Deserialize, Serialize};
+
 use crate::LabError;
-use crate::campaign::{Campaign, Report, positive, refuse};
+use crate::campaign::{self, Campaign, Plan, Report, Search, failed, plans, positive, refuse, verified};
+use files::{File, Source};
+use known::KnownValues;
+
+/// The algorithms beside `optimise`, each as the catalogue names it.
+const ALGORITHMS: [&str; 9] = [
+    "priority[rule=lft]",
+    "priority[rule=lft,scheme=parallel]",
+    "priority[rule=mts]",
+    "priority[rule=mts,scheme=parallel]",
+    "priority[rule=grpw]",
+    "priority[rule=grpw,scheme=parallel]",
+    "priority[rule=wcs,scheme=parallel]",
+    "list[order=shelf]",
+    "sweep[steps=0]",
+];
+
+/// A campaign.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Folder of PSPLIB's files (.sm, .mm, .rcp), itself or in folders; without it projects are drawn
+    #[arg(long, value_name = "DIR")]
+    pub instances: Option<PathBuf>,
+    /// CSV file of the best known values, with the columns `instance` and `best_known_makespan`
+    #[arg(long, value_name = "FILE")]
+    pub best: Option<PathBuf>,
+    /// Projects of each set that are drawn without --instances
+    #[arg(long, default_value_t = 48, value_name = "N")]
+    pub projects: u32,
+    /// Only these sets, such as `j120` or `j20 mm` [default: all that are there]
+    #[arg(long, value_delimiter = ',', value_name = "SET,..")]
+    pub sets: Option<Vec<String>>,
+    /// How long the optimiser searches.
+    #[command(flatten)]
+    pub search: Search,
+    /// The same seed gives the same projects
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// What was found in the folder.
+    #[arg(skip)]
+    found: OnceLock<Vec<File>>,
+}
+
+impl Options {
+    fn algorithms(&self) -> Vec<String> {
+        ALGORITHMS.into_iter().map(str::to_owned).chain(self.search.specs()).collect()
+    }
+
+    /// The projects, set by set.
+    fn files(&self) -> &[File] {
+        self.found.get_or_init(|| {
+            let mut files = match &self.instances {
+                Some(folder) => File::all(folder),
+                None => File::drawn(self.projects, self.seed),
+            };
+            if let Some(sets) = &self.sets {
+                files.retain(|file| sets.contains(&file.set));
+            }
+            files
+        })
+    }
+
+    /// What is known of them.
+    fn known(&self) -> Result<KnownValues, LabError> {
+        self.best.as_deref().map_or_else(|| Ok(KnownValues::default()), KnownValues::read)
+    }
+}
+
+/// A project of a set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Project {
+    pub set: String,
+    pub name: String,
+    /// The longest path of activities in their shortest modes, in ticks.
+    pub critical_path: i128,
+}
+
+/// The key is the position of the project in [`Options::files`].
+type Run = campaign::Run<u32, Project, Plan>;
 
 /// Writes `results.csv`, `summary.csv` and a figure for each set.
 impl Campaign for Options {
@@ -35,9 +107,7 @@ impl Campaign for Options {
                                  the best known makespans";
     const UNIT: &'static str = "projects";
     const MEASURES_TIME: bool = true;
-    type Key = u32;
     type Run = Run;
-    type Points = Vec<Point>;
 
     fn check(&self) -> Result<(), LabError> {
         if let Some(folder) = self.instances.as_ref().filter(|folder| !folder.is_dir()) {
@@ -72,33 +142,31 @@ impl Campaign for Options {
         format!("seed {}; {}; {}; {count} projects {names:016x}", self.seed, self.search, self.projects)
     }
 
-    fn threads(&self) -> Option<usize> {
-        Some(self.search.at_once)
-    }
-
-    fn processors(&self) -> usize {
-        self.search.searches
+    fn search(&self) -> Option<&Search> {
+        Some(&self.search)
     }
 
     fn keys(&self) -> Vec<u32> {
         (0..self.files().len() as u32).collect()
     }
 
-    fn key(run: &Run) -> u32 {
-        run.at
-    }
-
     fn measure(&self, at: u32) -> Result<Run, LabError> {
-        run::measure(self, at)
+        let file = &self.files()[at as usize];
+        let instance = file.instance()?;
+        let outcomes = plans(&instance, self.algorithms(), self.seed, file)?;
+        let path = Bound::proved_by(Objective::Makespan, Proof::Paths(Paths::default()), &instance);
+        let path = path.map_err(|error| failed("the longest path", file, error.to_string()))?;
+        let critical_path = verified(&path, &instance, file)?;
+        let facts = Project { set: file.set.clone(), name: file.name.clone(), critical_path };
+        Ok(Run { key: at, seed: self.seed, facts, outcomes })
     }
 
-    fn report(&self, runs: &[Run]) -> Result<Report<Vec<Point>>, LabError> {
+    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
         let (known, refuted) = self.known()?.checked(runs);
-        let points = points::points(&self.algorithms(), runs, &known);
-        let claims = claims::all(self, &points);
-        let mut files = figures::all(self, runs, &known)?;
-        files.extend([tables::results(runs, &known), tables::summary(&points)]);
-        Ok(Report { text: report::text(self, runs, &points, &refuted), claims, points, files })
+        let points = report::points(runs, &known);
+        let mut files = report::figures(self, runs, &known)?;
+        files.extend([report::results(runs, &known), report::summary(&points)]);
+        Ok(Report { text: report::text(self, runs, &points, &refuted), claims: claims::all(self, &points), files })
     }
 }
 

@@ -1,14 +1,89 @@
-//! Gaps for people to read.
+//! Runs summed up by set and algorithm, as tables and figures.
 
 use makespan::spec_title;
+use makespan_core::Objective;
+use makespan_formats::plot::Figure;
 
-use super::{Options, Point, Run};
-use crate::campaign::{cores, text_table};
+use super::{KnownValues, Options, Run};
+use crate::LabError;
+use crate::campaign::{
+    self, File, Ran, cells, cores, distribution, figure, plot, record, rows, shown, table, text_table, texts,
+};
+use crate::statistics::mean;
 
-/// Makespans of the table that are said to be false, at most, by name.
+/// The heuristics that are drawn beside every limit of `optimise`.
+const SHOWN: [&str; 3] =
+    ["priority[rule=lft]", "priority[rule=lft,scheme=parallel]", "priority[rule=wcs,scheme=parallel]"];
+/// False makespans of the table that are listed by name, at most.
 const NAMED: usize = 5;
 
-/// How it was measured, what is false in the table of best known values, and a table a set.
+/// An algorithm on the projects of a set. Gaps are means in per cent.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Point {
+    pub set: String,
+    pub algorithm: String,
+    pub projects: usize,
+    /// Projects for which a plan was found.
+    pub planned: usize,
+    /// Gap over the longest path, of projects that have a plan.
+    pub over_path: f64,
+    pub over_bound: f64,
+    /// Gap over the best known makespan, of projects with one.
+    pub over_best: Option<f64>,
+    /// Projects with a best known makespan.
+    pub known: usize,
+    /// Projects with a best known makespan and without a plan.
+    pub missed: usize,
+    /// Share of plans as short as the best known.
+    pub as_best: Option<f64>,
+    /// Share of plans that are proved to be optimal.
+    pub optimal: f64,
+    /// Gap of the verified bound below the best known makespan.
+    pub bound_below: Option<f64>,
+    pub seconds: f64,
+}
+
+/// Returns how far a makespan is above a value, in per cent.
+fn over(makespan: i128, value: i128) -> f64 {
+    (makespan as f64 / value as f64 - 1.0) * 100.0
+}
+
+/// Returns the best known makespan of a project in ticks.
+fn best(run: &Run, known: &KnownValues) -> Option<i128> {
+    known.of(&run.facts.set, &run.facts.name).map(super::known::Known::ticks)
+}
+
+/// Sums up runs by set and algorithm; an algorithm without any plan of a set has no point.
+pub(super) fn points(runs: &[Run], known: &KnownValues) -> Vec<Point> {
+    cells(runs, |run| vec![run.facts.set.as_str()]).iter().filter_map(|cell| point(cell, known)).collect()
+}
+
+/// Returns the point of a set and an algorithm.
+pub(super) fn find<'a>(points: &'a [Point], set: &str, algorithm: &str) -> Option<&'a Point> {
+    points.iter().find(|point| point.set == set && point.algorithm == algorithm)
+}
+
+fn point(cell: &campaign::Cell<'_, &str, Run>, known: &KnownValues) -> Option<Point> {
+    let best = |run: &Run| best(run, known);
+    let share = |is: bool| if is { 100.0 } else { 0.0 };
+    Some(Point {
+        set: cell.group.to_owned(),
+        algorithm: cell.algorithm.to_owned(),
+        projects: cell.rows.len(),
+        planned: cell.sample(|(.., plan)| plan.value.map(|_| 0.0)).len(),
+        over_path: mean(&cell.sample(|(run, _, plan)| Some(over(plan.value?, run.facts.critical_path))))?,
+        over_bound: mean(&cell.sample(|(.., plan)| Some(over(plan.value?, plan.bound))))?,
+        over_best: mean(&cell.sample(|(run, _, plan)| Some(over(plan.value?, best(run)?)))),
+        known: cell.sample(|(run, ..)| best(run).map(|_| 0.0)).len(),
+        missed: cell.rows.iter().filter(|(run, _, plan)| best(run).is_some() && plan.value.is_none()).count(),
+        as_best: mean(&cell.sample(|(run, _, plan)| Some(share(plan.value? <= best(run)?)))),
+        optimal: cell.mean(|(.., plan)| share(plan.value == Some(plan.bound))),
+        bound_below: mean(&cell.sample(|(run, _, plan)| Some((1.0 - plan.bound as f64 / best(run)? as f64) * 100.0))),
+        seconds: cell.mean(|(.., plan)| plan.seconds),
+    })
+}
+
+/// Returns how it was measured, what is false in the table of best known values, and a table a set.
 pub(super) fn text(options: &Options, runs: &[Run], points: &[Point], refuted: &[String]) -> String {
     let from = match &options.instances {
         Some(folder) => format!("files of {}", folder.display()),
@@ -42,24 +117,69 @@ pub(super) fn text(options: &Options, runs: &[Run], points: &[Point], refuted: &
             "bound below",
             "seconds",
         ];
-        text += &text_table(header, set.iter().map(row));
+        text += &text_table(&header, set.iter().map(row));
         text += "\n";
     }
     text
 }
 
-fn row(point: &Point) -> [String; 9] {
-    let percent = |figure: f64| format!("{figure:.2}");
-    let optional = |figure: Option<f64>| figure.map_or_else(|| "-".to_owned(), |figure| format!("{figure:.3}"));
-    [
-        spec_title(&point.algorithm),
-        point.planned.to_string(),
-        percent(point.over_path),
-        optional(point.over_best),
-        point.as_best.map_or_else(|| "-".to_owned(), percent),
-        percent(point.over_bound),
-        percent(point.optimal),
-        optional(point.bound_below),
-        format!("{:.3}", point.seconds),
-    ]
+fn row(point: &Point) -> Vec<String> {
+    let Point { planned, over_path, over_best, as_best, over_bound, optimal, bound_below, seconds, .. } = point;
+    let (over_path, over_bound, optimal) = (shown(*over_path, 2), shown(*over_bound, 2), shown(*optimal, 2));
+    let (over_best, as_best, below) = (shown(*over_best, 3), shown(*as_best, 2), shown(*bound_below, 3));
+    let head = texts(&[&spec_title(&point.algorithm), planned, &over_path, &over_best, &as_best, &over_bound]);
+    [head, texts(&[&optimal, &below, &shown(*seconds, 3)])].concat()
+}
+
+/// Returns a row for each plan, with exact makespan and bound.
+pub(super) fn results(runs: &[Run], known: &KnownValues) -> File {
+    let decimal = |value| Objective::Makespan.decimal(value);
+    let header =
+        "set,project,algorithm,makespan,bound,critical_path,best_known_makespan,best_known_lower_bound,seconds";
+    let row = |(run, algorithm, plan): campaign::Row<'_, Run>| {
+        let facts = &run.facts;
+        let known = known.of(&facts.set, &facts.name);
+        let whole = |value: Option<i64>| value.map_or_else(String::new, |value| value.to_string());
+        let [makespan, bound] = [known.map(|known| known.makespan), known.and_then(|known| known.bound)].map(whole);
+        let (path, proved) = (decimal(facts.critical_path), decimal(plan.bound));
+        let names = texts(&[&facts.set, &facts.name, &algorithm, &plan.decimal()]);
+        [names, record(&[&proved, &path, &makespan, &bound], [plan.seconds])].concat()
+    };
+    table("results.csv", header, rows(runs).map(row))
+}
+
+/// Returns a row for each point.
+pub(super) fn summary(points: &[Point]) -> File {
+    let row = |point: &Point| {
+        let Point { set, algorithm, projects, planned, over_path, known, missed, over_best, .. } = point;
+        let head = record(&[set, algorithm, projects, planned], [*over_path]);
+        let figures = [*over_best, point.as_best, Some(point.over_bound), Some(point.optimal), point.bound_below];
+        [head, record(&[known, missed], figures.into_iter().chain([Some(point.seconds)]))].concat()
+    };
+    let header = "set,algorithm,projects,planned,over_path_percent,known,missed,over_best_percent,as_best_percent,\
+                  over_bound_percent,optimal_percent,bound_below_percent,seconds_mean";
+    table("summary.csv", header, points.iter().map(row))
+}
+
+/// Returns a figure for each set with the distribution of the gaps over its projects.
+pub(super) fn figures(options: &Options, runs: &[Run], known: &KnownValues) -> Result<Vec<File>, LabError> {
+    let sets = runs.chunk_by(|a, b| a.facts.set == b.facts.set);
+    sets.map(|set| figure(&format!("gaps-{}", set[0].facts.set.replace(' ', "-")), &gaps(options, set, known)))
+        .collect()
+}
+
+/// Returns the gaps over the best known makespan where one is known of every project of the set, else over the verified bound.
+fn gaps(options: &Options, runs: &[Run], known: &KnownValues) -> Figure {
+    let is_known = runs.iter().all(|run| best(run, known).is_some());
+    let line = |algorithm: String| {
+        let gap = |run: &Run| {
+            let plan = run.of(&algorithm)?;
+            Some(over(plan.value?, best(run, known).filter(|_| is_known).unwrap_or(plan.bound)))
+        };
+        distribution(spec_title(&algorithm), &runs.iter().filter_map(gap).collect::<Vec<f64>>(), 25)
+    };
+    let reference = if is_known { "the best known makespan" } else { "the verified bound" };
+    let algorithms = SHOWN.into_iter().map(str::to_owned).chain(options.search.specs());
+    let y_label = format!("makespan over {reference}, %, at most");
+    plot(&runs[0].facts.set, "share of the projects, %", &y_label, algorithms.map(line).collect())
 }

@@ -1,9 +1,10 @@
 use std::fs;
 use std::path::Path;
 
+use super::report::{Point, points};
 use super::*;
-use crate::campaign::tests::refused;
-use crate::campaign::{Limit, Limits, Search, Silent, Verdict, reproduce};
+use crate::campaign::tests::{played, refused};
+use crate::campaign::{Limit, Limits, Search, Verdict};
 
 fn small() -> Options {
     let search = Search { limits: Limits(vec![Limit::Steps(50)]), searches: 1, at_once: 2 };
@@ -22,9 +23,10 @@ fn write_project(folder: &Path, set: &str, name: &str) {
 fn drawn_projects_are_measured_over_their_own_bounds() {
     let folder = tempfile::tempdir().unwrap();
     let options = small();
-    let first = reproduce(&options, folder.path(), &mut Silent).unwrap();
-    assert_eq!((first.runs, first.reused, first.points.len()), (10, 0, 5 * (ALGORITHMS.len() + 1)));
-    for point in &first.points {
+    let (first, runs) = played(&options, folder.path());
+    let points = points(&runs, &KnownValues::default());
+    assert_eq!((first.runs, first.reused, points.len()), (10, 0, 5 * (ALGORITHMS.len() + 1)));
+    for point in &points {
         assert!(point.over_bound >= 0.0 && point.over_path >= point.over_bound, "{point:?}");
         assert_eq!((point.over_best, point.bound_below, point.known, point.missed), (None, None, 0, 0));
         assert!(point.planned == 2 || point.set.ends_with("mm"), "{point:?}");
@@ -32,8 +34,8 @@ fn drawn_projects_are_measured_over_their_own_bounds() {
     assert!(first.claims.iter().all(|claim| claim.verdict == Verdict::NotMeasured));
     let svg = fs::read_to_string(folder.path().join("gaps-drawn-30.svg")).unwrap();
     assert!(svg.contains("priority, lft, parallel") && svg.contains("verified bound"));
-    let again = reproduce(&options, folder.path(), &mut Silent).unwrap();
-    assert_eq!((again.runs, again.reused, again.points), (10, 10, first.points));
+    let (again, reused) = played(&options, folder.path());
+    assert_eq!((again.runs, again.reused, reused), (10, 10, runs));
 }
 
 #[test]
@@ -47,8 +49,9 @@ fn files_stand_beside_what_is_known() {
     let options = Options { instances: Some(folder.path().to_owned()), best: Some(best), ..small() };
     let names: Vec<String> = options.files().iter().map(File::to_string).collect();
     assert_eq!(names, ["mine/a", "j30/j30_1_1", "j30/j302_1"]);
-    let summary = reproduce(&options, &folder.path().join("results"), &mut Silent).unwrap();
-    let point = summary.points.iter().find(|point| point.set == "j30").unwrap();
+    let (_, runs) = played(&options, &folder.path().join("results"));
+    let points = points(&runs, &options.known().unwrap().checked(&runs).0);
+    let point = points.iter().find(|point| point.set == "j30").unwrap();
     // The second is known to end by 4, which is false: a campaign believes its proofs.
     assert_eq!((point.projects, point.planned, point.known), (2, 2, 1));
     assert_eq!((point.over_path, point.over_best, point.as_best), (0.0, Some(0.0), Some(100.0)));

@@ -1,11 +1,11 @@
 //! The paper's figures, drawn anew.
 
-use makespan_formats::plot::Histogram;
+use makespan_formats::plot::{Histogram, write_histogram};
 
 use super::points::{NEAR_ZERO, logarithm};
-use super::{Options, Run, Setting};
+use super::{Options, Run, Setting, outcome};
 use crate::LabError;
-use crate::campaign::{File, histogram};
+use crate::campaign::{File, in_memory};
 
 /// The heuristics whose logarithms are drawn, and whose deviations are: those of the paper that have a theory.
 const COMPARED: [&str; 5] = ["data-centric", "fcfs", "pbc", "cgbc", "back-pressure"];
@@ -24,7 +24,7 @@ pub(super) fn all(options: &Options, runs: &[Run]) -> Result<Vec<File>, LabError
             range: (0.0, 1.0),
             bins: 50,
         };
-        figures.push(histogram(&format!("figure2-{buffers}"), &drawn)?);
+        figures.push(in_memory(&format!("figure2-{buffers}.svg"), |svg| write_histogram(svg, &drawn))?);
     }
     for name in COMPARED {
         let drawn = Histogram {
@@ -34,17 +34,17 @@ pub(super) fn all(options: &Options, runs: &[Run]) -> Result<Vec<File>, LabError
             range: (-2.0, NEAR_ZERO + 0.1),
             bins: 101,
         };
-        figures.push(histogram(&format!("figure3-{name}"), &drawn)?);
+        figures.push(in_memory(&format!("figure3-{name}.svg"), |svg| write_histogram(svg, &drawn))?);
     }
     Ok(figures)
 }
 
 fn deviations(runs: &[&Run], setting: Setting) -> Vec<f64> {
-    let outcomes = runs.iter().flat_map(|run| WITH_THEORY.iter().filter_map(move |name| run.outcome(name, setting)));
+    let outcomes = runs.iter().flat_map(|run| WITH_THEORY.iter().filter_map(move |name| outcome(run, name, setting)));
     outcomes.filter_map(super::Outcome::deviation).collect()
 }
 
 fn logarithms(runs: &[&Run], name: &str) -> Vec<f64> {
-    let pair = |run: &&Run| Some((run.outcome("lp", Setting::Short)?.fair, run.outcome(name, Setting::Short)?.fair));
+    let pair = |run: &&Run| Some((outcome(run, "lp", Setting::Short)?.fair, outcome(run, name, Setting::Short)?.fair));
     runs.iter().filter_map(pair).filter_map(|(lp, fair)| logarithm(lp, fair)).collect()
 }

@@ -9,24 +9,136 @@
 
 mod claims;
 mod figures;
-mod options;
 mod points;
 mod reading;
 mod report;
-mod run;
 mod statements;
-mod tables;
 
-pub use options::Options;
-pub use points::{Group, Points, Ratios};
-pub use reading::{LatencyReading, Reading};
-pub use run::{Key, Outcome, Run, Setting};
+use std::fmt;
 
-use options::{DEGREES, NODES, RATIOS};
-use statements::Evidence;
+use clap::Args;
+use makespan::TreeScene;
+use makespan_algos::policy::tree::{Heuristic, NodeRates, data_centric_rates};
+use makespan_bounds::tree::{Precision, Throughput, throughput};
+use makespan_core::network::Network;
+use makespan_core::tree::{TreeProblem, float_of};
+use makespan_generate::{Latency, TreeOptions, generate_tree};
+use makespan_sim::network::{NetworkOptions, Until};
+use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::campaign::{Campaign, Report, positive, refuse};
+use crate::campaign::{self, Campaign, Report, failed, positive, refuse, stirred};
+use reading::{LatencyReading, Reading};
+use statements::Evidence;
+
+/// The largest ratios of communication to computation, in millionths: from nearly the least to the paper's largest.
+const RATIOS: [u32; 6] = [2_000, 10_000, 50_000, 250_000, 1_000_000, 4_600_000];
+/// Trees of so many nodes.
+const NODES: [usize; 5] = [5, 10, 20, 50, 100];
+/// Most children of a node.
+const DEGREES: [usize; 3] = [2, 5, 15];
+
+/// A campaign: 150 trees, six ranges of ratios, and all readings.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Trees of each of 15 shapes; the paper has 10
+    #[arg(long, default_value_t = 10)]
+    pub trees: u32,
+    /// Tasks of each application; ten times as many in the long runs
+    #[arg(long, default_value_t = 200)]
+    pub tasks: u64,
+    /// How what the paper leaves open is read.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Play this reading alone, without short runs and the table of all readings
+    #[arg(long)]
+    pub alone: bool,
+    /// How many threads [default: all cores]
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// The same seed gives the same results
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+impl Options {
+    /// Returns the readings that are played, the chosen one first.
+    fn readings(&self) -> Vec<Reading> {
+        let others = Reading::grid().into_iter().filter(|&reading| !self.alone && reading != self.reading);
+        std::iter::once(self.reading).chain(others).collect()
+    }
+}
+
+/// Which instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Key {
+    pub reading: Reading,
+    pub nodes: usize,
+    /// Most children of a node.
+    pub degree: usize,
+    /// Which tree, from 0. The same tree serves every ratio, and every reading.
+    pub tree: u32,
+    /// Largest ratio of communication to computation, in millionths of a byte an operation.
+    pub ratio: u32,
+}
+
+/// How a heuristic is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Setting {
+    /// Buffers of ten tasks; the tasks of the options.
+    Short,
+    /// Buffers of ten tasks, ten times the tasks.
+    Long,
+    /// Buffers of a hundred tasks, ten times the tasks.
+    Roomy,
+}
+
+/// The fact is a verified bound: no schedule has a larger fair throughput in the long run, in tasks a second. An outcome is that of a
+/// heuristic in a setting.
+type Run = campaign::Run<Key, f64, Outcome>;
+
+/// What one heuristic made of the instance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    setting: Setting,
+    /// Fair throughput measured.
+    fair: f64,
+    /// Fair throughput of the rates that the heuristic aims at, where it has some.
+    theory: Option<f64>,
+}
+
+/// Returns the outcome of a heuristic in a setting.
+fn outcome<'a>(run: &'a Run, name: &str, setting: Setting) -> Option<&'a Outcome> {
+    let own = run.outcomes.iter().find(|(heuristic, outcome)| heuristic == name && outcome.setting == setting);
+    own.map(|(_, outcome)| outcome)
+}
+
+impl Outcome {
+    /// By how much less than its theory was measured, relatively.
+    pub fn deviation(&self) -> Option<f64> {
+        self.theory.filter(|&theory| theory > 0.0).map(|theory| 1.0 - self.fair / theory)
+    }
+}
+
+impl Setting {
+    const ALL: [Self; 3] = [Self::Short, Self::Long, Self::Roomy];
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{self:?}").to_lowercase())
+    }
+}
+
+/// `2 applications, bits, .., 50 nodes of degree 5, tree 0, largest ratio 0.25`.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { reading, nodes, degree, tree, ratio } = self;
+        let ratio = f64::from(*ratio) / 1e6;
+        write!(f, "{reading}, {nodes} nodes of degree {degree}, tree {tree}, largest ratio {ratio}")
+    }
+}
 
 /// Writes `results.csv`, `summary.csv` and the figures, `figure2-*.svg` and `figure3-*.svg`.
 impl Campaign for Options {
@@ -34,9 +146,7 @@ impl Campaign for Options {
     const PAPER: &'static str = "Beaumont, Carter, Ferrante, Legrand, Marchal, Robert: schedulers for bags of tasks on trees \
                                  (IPDPS 2006)";
     const UNIT: &'static str = "instances";
-    type Key = Key;
     type Run = Run;
-    type Points = Points;
 
     fn check(&self) -> Result<(), LabError> {
         let Reading { applications, data, .. } = self.reading;
@@ -68,24 +178,99 @@ impl Campaign for Options {
         keys
     }
 
-    fn key(run: &Run) -> Key {
-        run.key
-    }
-
+    /// Draws the instance, bounds its throughput and plays the heuristics: in every setting under the reading of the options, in
+    /// short runs under others. The bound is verified.
     fn measure(&self, key: Key) -> Result<Run, LabError> {
-        run::execute(self, key)
+        let seed = stirred(self.seed, [key.nodes as u64, key.degree as u64, u64::from(key.tree)]);
+        let latency = key.reading.latency;
+        let best = proved(&drawn(key, seed, self.tasks, latency.drawn())?, key)?;
+        let best_without = match latency {
+            LatencyReading::Unseen => Some(proved(&drawn(key, seed, self.tasks, Latency::None)?, key)?),
+            LatencyReading::None | LatencyReading::Known | LatencyReading::Window => None,
+        };
+        let settings = if key.reading == self.reading { &Setting::ALL[..] } else { &[Setting::Short] };
+        let mut outcomes = Vec::new();
+        for &setting in settings {
+            let tasks = if setting == Setting::Short { self.tasks } else { 10 * self.tasks };
+            let problem = drawn(key, seed, tasks, latency.drawn())?;
+            let scene = TreeScene::new(&problem, &best).map_err(|error| wrong(key, error.to_string()))?;
+            let scene = match &best_without {
+                Some(best) => scene.unaware_of_latency(best),
+                None => scene,
+            };
+            for heuristic in Heuristic::ALL {
+                outcomes.push((heuristic.name().to_owned(), play(&scene, heuristic, setting, key)?));
+            }
+        }
+        Ok(Run { key, seed, facts: float_of(&best.bound), outcomes })
     }
 
-    fn report(&self, runs: &[Run]) -> Result<Report<Points>, LabError> {
+    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
         let points = points::points(runs);
-        let evidence = self.readings().into_iter().map(|reading| Evidence::new(reading, runs, &points));
-        let evidence: Vec<Evidence<'_>> = evidence.collect();
+        let readings = self.readings().into_iter();
+        let evidence: Vec<_> = readings.map(|reading| Evidence::new(reading, runs, &points)).collect();
         let claims = evidence.first().map(claims::all).unwrap_or_default();
         let text = report::text(self, &evidence);
         let mut files = figures::all(self, runs)?;
-        files.extend([tables::results(runs), tables::summary(&points)]);
-        Ok(Report { points, text, claims, files })
+        files.extend([points::results(runs), points::summary(&points)]);
+        Ok(Report { text, claims, files })
     }
+}
+
+fn wrong(key: Key, reason: String) -> LabError {
+    LabError::Bound { bound: "throughput", instance: key.to_string(), reason }
+}
+
+fn drawn(key: Key, seed: u64, tasks: u64, latency: Latency) -> Result<TreeProblem, LabError> {
+    let Reading { applications, unit, data, .. } = key.reading;
+    let largest_ratio = f64::from(key.ratio) / 1e6;
+    let Key { nodes, degree, .. } = key;
+    let options = TreeOptions { nodes, degree, applications, largest_ratio, tasks, unit, latency, data, seed };
+    TreeProblem::new(&generate_tree(&options)?).map_err(|error| wrong(key, error.to_string()))
+}
+
+/// The best steady state, whose bound is verified.
+fn proved(problem: &TreeProblem, key: Key) -> Result<Throughput, LabError> {
+    let best = throughput(problem, Precision::Float);
+    let proved = best.prices.proves(problem).map_err(|error| wrong(key, error.to_string()))?;
+    if proved != best.bound || float_of(&best.bound) > float_of(&best.value) * (1.0 + 1e-6) {
+        let reason = format!("it proves {}, and {} is feasible", float_of(&proved), float_of(&best.value));
+        return Err(wrong(key, reason));
+    }
+    Ok(best)
+}
+
+fn play(scene: &TreeScene, heuristic: Heuristic, setting: Setting, key: Key) -> Result<Outcome, LabError> {
+    let buffer = if setting == Setting::Roomy { 100 } else { 10 };
+    let options = NetworkOptions { buffer, until: Until::FirstApplication, ..NetworkOptions::default() };
+    let failed = |reason: String| failed(&heuristic.to_string(), key, reason);
+    let played = scene.play(heuristic, &options).map_err(|error| failed(error.to_string()))?;
+    if played.run.stalled {
+        return Err(failed("tasks were left and nothing happened any more".into()));
+    }
+    let theory = match heuristic {
+        Heuristic::Lp => Some(scene.rates.fair(&scene.network)),
+        Heuristic::DataCentric { waves } => Some(traded(scene.believed(), waves).fair(scene.believed())),
+        // All kinds but the macro-task itself are what is left at the end.
+        Heuristic::Cgbc => {
+            let joined = scene.believed().with_kinds(played.network.kinds()[..1].to_vec());
+            let joined = joined.map_err(|error| failed(error.to_string()))?;
+            let (rate, kind) = (traded(&joined, 0).throughput(1)[0], &joined.kinds()[0]);
+            let tasks =
+                kind.tasks.iter().map(|&(application, count)| rate * f64::from(count) / scene.weights[application]);
+            Some(tasks.fold(f64::INFINITY, f64::min))
+        }
+        Heuristic::BackPressure => Some(scene.bound),
+        Heuristic::Fcfs | Heuristic::Pbc => None,
+    };
+    Ok(Outcome { setting, fair: played.fair(), theory })
+}
+
+/// The rates of DATA-CENTRIC; without waves, the bandwidth-centric ones.
+fn traded(network: &Network, waves: usize) -> NodeRates {
+    let (bandwidth, speed): (Vec<f64>, Vec<f64>) =
+        network.nodes().iter().map(|node| (node.bandwidth, node.speed)).unzip();
+    data_centric_rates(network, &bandwidth, &speed, waves)
 }
 
 #[cfg(test)]

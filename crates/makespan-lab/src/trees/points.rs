@@ -1,8 +1,10 @@
-//! Runs summed up.
+//! Runs summed up, and the tables.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display};
 
-use super::{Reading, Run, Setting};
+use super::{Key, Reading, Run, Setting, outcome};
+use crate::campaign::{File, Row, record, rows, table, texts};
 
 /// An application that gets less than this share of what LP gives it gets next to nothing: a logarithm of 8, which is
 /// where the paper cuts its histograms.
@@ -12,7 +14,7 @@ const LARGE: usize = 50;
 
 /// Which instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
+pub(super) enum Group {
     /// Every tree.
     All,
     /// Those of 50 and 100 nodes.
@@ -25,7 +27,7 @@ pub enum Group {
 
 /// How LP compares with a heuristic on some instances.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ratios {
+pub(super) struct Ratios {
     /// Instances compared.
     pub compared: usize,
     /// Instances on which the heuristic, and not LP, was near zero.
@@ -43,7 +45,7 @@ pub struct Ratios {
 }
 
 /// By reading, setting, group and heuristic.
-pub type Points = BTreeMap<(Reading, Setting, Group, String), Ratios>;
+pub(super) type Points = BTreeMap<(Reading, Setting, Group, String), Ratios>;
 
 impl Ratios {
     /// The geometric mean of LP over the heuristic.
@@ -94,13 +96,55 @@ pub(super) fn points(runs: &[Run]) -> Points {
     let mut points = Points::new();
     for run in runs {
         let size = if run.key.nodes >= LARGE { Group::Large } else { Group::Small };
-        for outcome in &run.outcomes {
-            let Some(lp) = run.outcome("lp", outcome.setting) else { continue };
+        for (heuristic, played) in &run.outcomes {
+            let Some(lp) = outcome(run, "lp", played.setting) else { continue };
             for group in [Group::All, size, Group::Ratio(run.key.ratio)] {
-                let key = (run.key.reading, outcome.setting, group, outcome.heuristic.clone());
-                points.entry(key).or_default().add(lp.fair, outcome.fair, outcome.deviation());
+                let key = (run.key.reading, played.setting, group, heuristic.clone());
+                points.entry(key).or_default().add(lp.fair, played.fair, played.deviation());
             }
         }
     }
     points
+}
+
+/// Returns a row for each play: throughputs in tasks a second.
+pub(super) fn results(runs: &[Run]) -> File {
+    let header = "applications,unit,latency,data,nodes,degree,tree,largest_ratio,instance_seed,bound,heuristic,setting,fair,theory";
+    let row = |(run, heuristic, outcome): Row<'_, Run>| {
+        let Key { reading, nodes, degree, tree, ratio } = run.key;
+        let (largest, bound) = (f64::from(ratio) / 1e6, format!("{:e}", run.facts));
+        let theory = outcome.theory.map_or_else(String::new, |theory| format!("{theory:e}"));
+        let tree = texts(&[&nodes, &degree, &tree, &largest, &run.seed, &bound]);
+        let figures = texts(&[&heuristic, &outcome.setting, &format!("{:e}", outcome.fair), &theory]);
+        [cells(reading), tree, figures].concat()
+    };
+    table("results.csv", header, rows(runs).map(row))
+}
+
+/// Returns a row for each group and heuristic.
+pub(super) fn summary(points: &Points) -> File {
+    let header = "applications,unit,latency,data,setting,group,heuristic,compared,near_zero,lp_zero,geometric_mean,min,max,mean_deviation";
+    let row = |((reading, setting, group, heuristic), ratios): (&(Reading, Setting, Group, String), &Ratios)| {
+        let Ratios { compared, near_zero, without, min, max, .. } = ratios;
+        let figures = [ratios.geometric_mean(), Some(*min), Some(*max), ratios.deviation()];
+        let counts: [&dyn Display; 6] = [setting, group, heuristic, compared, near_zero, without];
+        [cells(*reading), record(&counts, figures)].concat()
+    };
+    table("summary.csv", header, points.iter().map(row))
+}
+
+fn cells(Reading { applications, unit, latency, data }: Reading) -> Vec<String> {
+    texts(&[&applications, &unit, &latency, &data])
+}
+
+/// `all`, `large`, `small` or the largest ratio.
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.pad("all"),
+            Self::Large => f.pad("large"),
+            Self::Small => f.pad("small"),
+            Self::Ratio(ratio) => write!(f, "ratio {}", f64::from(*ratio) / 1e6),
+        }
+    }
 }

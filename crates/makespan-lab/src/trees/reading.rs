@@ -8,6 +8,7 @@ use makespan_generate::{DATA, Latency, Unit};
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
+use crate::campaign::parsed;
 
 /// What section 5.1 of the paper does not print.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -86,12 +87,7 @@ impl LatencyReading {
 
 impl fmt::Display for LatencyReading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::None => "none",
-            Self::Known => "known",
-            Self::Unseen => "unseen",
-            Self::Window => "window",
-        })
+        f.pad(&format!("{self:?}").to_lowercase())
     }
 }
 
@@ -99,11 +95,7 @@ impl FromStr for LatencyReading {
     type Err = LabError;
 
     fn from_str(text: &str) -> Result<Self, LabError> {
-        Self::ALL.into_iter().find(|reading| reading.to_string() == text).ok_or_else(|| LabError::Option {
-            name: "latency",
-            value: format!("`{text}`"),
-            expected: "write none, known, unseen or window",
-        })
+        parsed(Self::ALL, text, "latency", "write none, known, unseen or window")
     }
 }
 

@@ -1,13 +1,16 @@
 //! Figures for people to read.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use makespan_algos::policy::tree::Heuristic;
 
-use super::options::RATIOS;
 use super::points::{Group, Ratios};
 use super::statements::{Evidence, STATEMENTS, percent};
-use super::{Options, Setting};
+use super::{Options, RATIOS, Setting, outcome};
+use crate::campaign::{aligned, shown};
+
+/// Widths of the table of readings.
+const READINGS: [i32; 9] = [-54, 6, -18, -24, -18, -19, 7, 8, 8];
 
 /// Everything, in the order of the interest in it: the reading that is played in full, then all readings.
 pub(super) fn text(options: &Options, all: &[Evidence<'_>]) -> String {
@@ -41,11 +44,8 @@ fn readings(all: &[Evidence<'_>]) -> String {
     for (at, statement) in STATEMENTS.iter().enumerate() {
         let _infallible = writeln!(text, "{:>3}  {}", at + 1, statement.text);
     }
-    let _infallible = writeln!(
-        text,
-        "\n{:<54}{:>6}  {:<16}{:<24}{:<18}{:<19}{:>7}{:>8}{:>8}",
-        "reading", "holds", "1..5..10...15", "DATA-CENTRIC", "CGBC", "FCFS", "PBC", "LP / BP", "theory"
-    );
+    let header = ["reading", "holds", "  1..5..10...15", "DATA-CENTRIC", "CGBC", "FCFS", "PBC", "LP / BP", "theory"];
+    text += &format!("\n{}", aligned(&READINGS, header));
     let mut rows: Vec<(usize, String)> = all.iter().map(row).collect();
     rows.sort_by_key(|&(holds, _)| std::cmp::Reverse(holds));
     text.extend(rows.into_iter().map(|(_, row)| row));
@@ -65,80 +65,55 @@ fn row(evidence: &Evidence<'_>) -> (usize, String) {
         None => '?',
     };
     let marks: String = answers.iter().map(mark).collect();
-    let mean = |group, name| figure(evidence.mean(group, name));
-    let largest =
-        |name| evidence.of(Group::All, name).map_or_else(|| "-".into(), |ratios| format!("{:.1}", ratios.max));
+    let mean = |group, name| shown(evidence.mean(group, name), 3);
+    let largest = |name| shown(evidence.of(Group::All, name).map(|ratios| ratios.max), 1);
     let share = |share: Option<f64>| share.map_or_else(|| "-".into(), percent);
     let close = share(evidence.share("data-centric", |ratio| ratio <= 1.05));
     let data = format!("{} {} {close}", mean(Group::All, "data-centric"), largest("data-centric"));
     let three = |name| format!("{} {} {}", mean(Group::All, name), mean(Group::Large, name), largest(name));
     let starved = share(evidence.of(Group::All, "pbc").map(Ratios::starved));
     let theory = share(evidence.deviation(Setting::Short));
-    let row = format!(
-        "{:<54}{holds:>6}  {marks:<16}{data:<24}{:<18}{:<19}{starved:>7}{:>8}{theory:>8}\n",
-        evidence.reading.to_string(),
-        three("cgbc"),
-        three("fcfs"),
-        mean(Group::All, "back-pressure")
-    );
-    (holds, row)
+    let (cgbc, fcfs, own) = (three("cgbc"), three("fcfs"), mean(Group::All, "back-pressure"));
+    let head: [&dyn Display; 4] = [&evidence.reading.to_string(), &holds, &format!("  {marks}"), &data];
+    (holds, aligned(&READINGS, [&head[..], &[&cgbc, &fcfs, &starved, &own, &theory]].concat()))
 }
 
 fn table(options: &Options, evidence: &Evidence<'_>, setting: Setting) -> String {
+    const WIDTHS: [i32; 8] = [-15, 8, 8, 8, 8, 8, 11, 11];
     let (tasks, buffer) = match setting {
         Setting::Short => (options.tasks, 10),
         Setting::Long => (10 * options.tasks, 10),
         Setting::Roomy => (10 * options.tasks, 100),
     };
-    let mut text = format!(
-        "\n{tasks} tasks, buffers of {buffer}\n{:<15}{:>8}{:>8}{:>8}{:>8}{:>8}{:>11}{:>11}\n",
-        "LP over", "all", "large", "small", "least", "largest", "near zero", "deviation"
-    );
-    for heuristic in Heuristic::ALL {
-        let name = heuristic.name();
+    let header = ["LP over", "all", "large", "small", "least", "largest", "near zero", "deviation"];
+    let mut text = format!("\n{tasks} tasks, buffers of {buffer}\n{}", aligned(&WIDTHS, header));
+    for name in Heuristic::ALL.map(Heuristic::name) {
         let of = |group| evidence.at(setting, group, name);
         let Some(all) = of(Group::All) else { continue };
-        let mean = |group| figure(of(group).and_then(Ratios::geometric_mean));
+        let [every, large, small] =
+            [Group::All, Group::Large, Group::Small].map(|group| shown(of(group).and_then(Ratios::geometric_mean), 3));
         let deviation = all.deviation().map_or_else(String::new, |mean| format!("{:.2} %", 100.0 * mean));
-        let _infallible = writeln!(
-            text,
-            "{name:<15}{:>8}{:>8}{:>8}{:>8.3}{:>8.2}{:>9.1} %{deviation:>11}",
-            mean(Group::All),
-            mean(Group::Large),
-            mean(Group::Small),
-            all.min,
-            all.max,
-            100.0 * all.starved()
-        );
+        let (least, largest, starved) = (shown(all.min, 3), shown(all.max, 2), percent(all.starved()));
+        let cells: [&dyn Display; 8] = [&name, &every, &large, &small, &least, &largest, &starved, &deviation];
+        text += &aligned(&WIDTHS, cells);
     }
     text
 }
 
 /// Geometric means by largest ratio, of short runs.
 fn by_ratio(evidence: &Evidence<'_>) -> String {
-    let mut text = format!("\nBy largest ratio\n{:<15}", "LP over");
-    for ratio in RATIOS {
-        let _infallible = write!(text, "{:>8}", f64::from(ratio) / 1e6);
-    }
-    text.push('\n');
-    for heuristic in Heuristic::ALL {
-        let name = heuristic.name();
-        let _infallible = write!(text, "{name:<15}");
-        for ratio in RATIOS {
-            let _infallible = write!(text, "{:>8}", figure(evidence.mean(Group::Ratio(ratio), name)));
-        }
-        text.push('\n');
+    let line = |first: &str, cells: Vec<String>| aligned(&[-15, 8], std::iter::once(first.to_owned()).chain(cells));
+    let mut text = "\nBy largest ratio\n".to_owned();
+    text += &line("LP over", RATIOS.map(|ratio| (f64::from(ratio) / 1e6).to_string()).to_vec());
+    for name in Heuristic::ALL.map(Heuristic::name) {
+        text += &line(name, RATIOS.map(|ratio| shown(evidence.mean(Group::Ratio(ratio), name), 3)).to_vec());
     }
     text
 }
 
 /// Short runs in which even LP measured nothing for some application.
 fn zeros(evidence: &Evidence<'_>) -> String {
-    let lp = evidence.runs.iter().filter_map(|run| run.outcome("lp", Setting::Short));
+    let lp = evidence.runs.iter().filter_map(|run| outcome(run, "lp", Setting::Short));
     let (zero, all) = lp.fold((0, 0), |(zero, all), outcome| (zero + usize::from(outcome.fair <= 0.0), all + 1));
     format!("LP measured nothing for some application in {zero} of {all} short runs; theory is positive in all.\n")
-}
-
-fn figure(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".into(), |value| format!("{value:.3}"))
 }

@@ -1,7 +1,7 @@
 //! What section 5.2 of the paper says of short runs, each statement judged by its number.
 
 use super::points::{Group, Points, Ratios};
-use super::{Outcome, Reading, Run, Setting};
+use super::{Outcome, Reading, Run, Setting, outcome};
 
 /// What is known under one reading.
 pub(super) struct Evidence<'a> {
@@ -163,7 +163,7 @@ impl<'a> Evidence<'a> {
     /// LP and a heuristic in every short run.
     fn pairs(&self, name: &str) -> impl Iterator<Item = (&'a Run, &'a Outcome, &'a Outcome)> {
         let pair =
-            move |run: &'a Run| Some((run, run.outcome("lp", Setting::Short)?, run.outcome(name, Setting::Short)?));
+            move |run: &'a Run| Some((run, outcome(run, "lp", Setting::Short)?, outcome(run, name, Setting::Short)?));
         self.runs.iter().copied().filter_map(pair)
     }
 

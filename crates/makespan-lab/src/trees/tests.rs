@@ -1,5 +1,6 @@
+use super::points::{Group, points};
 use super::*;
-use crate::campaign::{Silent, reproduce};
+use crate::campaign::tests::{played, refused};
 
 fn options(threads: usize) -> Options {
     Options { trees: 1, tasks: 20, alone: true, threads: Some(threads), ..Options::usual() }
@@ -8,18 +9,18 @@ fn options(threads: usize) -> Options {
 #[test]
 fn a_short_campaign_has_every_figure_whatever_the_threads() {
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-    let summary = reproduce(&options(1), folders[0].path(), &mut Silent).unwrap();
+    let (summary, runs) = played(&options(1), folders[0].path());
     assert_eq!((summary.runs, summary.reused), (90, 0));
-    let again = reproduce(&options(3), folders[1].path(), &mut Silent).unwrap();
+    let (again, _) = played(&options(3), folders[1].path());
     assert_eq!(again.text, summary.text);
     for name in ["results.csv", "summary.csv", "report.txt", "figure2-10.svg", "figure3-fcfs.svg"] {
         let read = |folder: &tempfile::TempDir| std::fs::read(folder.path().join(name)).unwrap();
         assert!(read(&folders[0]) == read(&folders[1]), "{name}");
     }
-    assert_eq!(reproduce(&options(1), folders[0].path(), &mut Silent).unwrap().reused, 90);
+    assert_eq!(played(&options(1), folders[0].path()).0.reused, 90);
     // Back-pressure is near LP even in short runs, and nothing is above what is proved by more than the window can be.
     let key = (Reading::DEFAULT, Setting::Long, Group::All, "back-pressure".to_owned());
-    let ratio = summary.points[&key].geometric_mean().unwrap();
+    let ratio = points(&runs)[&key].geometric_mean().unwrap();
     assert!((0.9..1.3).contains(&ratio), "{ratio}");
 }
 
@@ -33,6 +34,6 @@ fn options_that_measure_nothing_are_refused() {
         Options { reading: Reading { applications: 0, ..Reading::DEFAULT }, ..good.clone() },
         Options { threads: Some(0), ..good },
     ] {
-        assert!(matches!(reproduce(&bad, folder.path(), &mut Silent), Err(LabError::Option { .. })));
+        refused(&bad, folder.path(), " is ");
     }
 }

@@ -3,7 +3,7 @@
 use makespan::estimate::Medians;
 use makespan::{Circumstances, Deviation, SimulationOptions};
 use makespan_core::{Actual, Estimate, Estimation, Instance, TaskId, counted};
-use makespan_formats::{Format, Past, Replay, ReplayOptions};
+use makespan_formats::{Format, FormatOption, Past, Replay, ReplayOptions};
 use miette::{Result, miette};
 
 use super::live;

@@ -14,9 +14,8 @@ mod project;
 #[cfg(test)]
 mod tests;
 
-use makespan_core::Instance;
-
 use crate::error::{FormatError, Place};
+use crate::format::Remarked;
 use crate::format::head::{Head, WANTED};
 use crate::format::workflow::job_name;
 use crate::look;
@@ -65,16 +64,16 @@ fn is_project(head: &Head<'_>) -> bool {
 }
 
 /// Reads a project as `ProGen` writes it, with remarks.
-pub(crate) fn read_progen(file: &str, text: &str) -> Result<(Instance, Vec<String>), FormatError> {
+pub(crate) fn read_progen(file: &str, text: &str) -> Remarked {
     instance(file, progen::read(text))
 }
 
 /// Reads a project in Patterson's form, with remarks.
-pub(crate) fn read_patterson(file: &str, text: &str) -> Result<(Instance, Vec<String>), FormatError> {
+pub(crate) fn read_patterson(file: &str, text: &str) -> Remarked {
     instance(file, patterson::read(text))
 }
 
-fn instance(file: &str, project: Result<Project, Wrong>) -> Result<(Instance, Vec<String>), FormatError> {
+fn instance(file: &str, project: Result<Project, Wrong>) -> Remarked {
     let wrong = |wrong: Wrong| FormatError::content(file, wrong.place, wrong.problem);
     project.and_then(|project| project.instance(&job_name(file))).map_err(wrong)
 }

@@ -148,11 +148,14 @@ struct Source<'a> {
 /// The files of tasks, by the names of the tasks.
 type TaskFiles = BTreeMap<String, StatedFiles>;
 
+/// Reads the files of the tasks from the name and the text of a file.
+type ReadFiles = fn(&str, &str) -> Result<TaskFiles, FormatError>;
+
 /// The reader of a format of workflows.
 pub(crate) struct Reader {
     read: fn(&Source<'_>) -> Result<Read, FormatError>,
     /// Reads the files that each task reads and writes, from the name and the text of a file, if tasks with commands name files.
-    pub(crate) files: Option<fn(&str, &str) -> Result<TaskFiles, FormatError>>,
+    pub(crate) files: Option<ReadFiles>,
 }
 
 impl Reader {

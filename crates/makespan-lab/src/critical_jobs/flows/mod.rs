@@ -6,7 +6,7 @@ mod report;
 use makespan::{Scene, Silent, SimulationOptions, simulate};
 use makespan_core::{Actual, CompoundMeasures, Instance, Schedule};
 
-use super::outcome::{Outcome, Served};
+use super::{Outcome, Served};
 use crate::LabError;
 use crate::campaign::{failed, valid};
 
@@ -27,7 +27,6 @@ const UTILISATION: &str = "job-flow[serve=replan,flow=utilisation,starts=reserve
 pub(super) fn outcome(instance: &Instance, policy: &str) -> Result<Outcome, LabError> {
     let flow = serve(instance, policy)?.1.flow;
     Ok(Outcome {
-        algorithm: policy.to_owned(),
         makespan: flow.to.seconds(),
         cost: flow.cost as f64 / 1e3,
         on_time: flow.in_time,

@@ -4,21 +4,50 @@
 //! A part of the campaign with a folder of its own, since what searches for a time must have the cores for itself.
 
 mod report;
-mod run;
-#[cfg(test)]
-mod tests;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
+use makespan_core::{Instance, Objective, Time};
+use makespan_formats::{ReadOptions, read_instance};
+use makespan_generate::{GraphOptions, Shape, generate_graphs};
+use serde::{Deserialize, Serialize};
 
-pub use run::{Key, Outcome, Run};
-
+use super::FALLBACK;
 use crate::LabError;
-use crate::campaign::{Campaign, Report, Search, positive, refuse, table};
+use crate::campaign::{
+    self, Campaign, Report, Search, at_least, failed, positive, refuse, rows, scheduled, stirred, table, texts,
+    verified,
+};
 
 /// Where the standard task graphs are looked for.
 const STANDARD: &str = "../shared/data/stg";
+
+/// What is drawn: layers of two kinds and four workflows.
+const SHAPES: [(&str, Shape); 6] = [
+    ("layers", Shape::Layers { width: 8, density: 0.3 }),
+    ("narrow layers", Shape::Layers { width: 4, density: 0.5 }),
+    ("montage", Shape::Montage),
+    ("epigenomics", Shape::Epigenomics),
+    ("cybershake", Shape::CyberShake),
+    ("fork-join", Shape::ForkJoin),
+];
+/// The least and the most tasks of a graph.
+const TASKS: (f64, f64) = (20.0, 100.0);
+/// The processors for each standard graph.
+const PROCESSORS: [u32; 4] = [2, 4, 8, 16];
+/// Optimal lengths of standard graphs on so many processors.
+const OPTIMA: [(&str, [u32; 4]); 4] = [
+    ("rand0000.stg", [131, 66, 55, 55]),
+    ("rand0010.stg", [105, 53, 43, 43]),
+    ("rand0020.stg", [138, 69, 45, 45]),
+    ("rand0030.stg", [146, 73, 37, 33]),
+];
+
+/// What stands beside `optimise` on drawn graphs; the first is what all are measured by.
+const ALGORITHMS: [&str; 5] =
+    ["heft", "peft", "cpop", "critical-jobs[start=empty]", "critical-jobs[cpus=types,start=empty]"];
 
 /// What is planned.
 #[derive(Args, Clone, Debug)]
@@ -46,8 +75,64 @@ impl Options {
     /// The standard graphs that are planned.
     fn files(&self) -> Result<Vec<PathBuf>, LabError> {
         let usual = Some(Path::new(STANDARD)).filter(|folder| folder.is_dir());
-        run::files(self.standard.as_deref().or(usual))
+        files(self.standard.as_deref().or(usual))
     }
+}
+
+/// Which instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Key {
+    /// A drawn graph: its shape as counted in the report, which one, and of how many.
+    Drawn(u32, u32, u32),
+    /// This one of the standard graphs, on so many processors.
+    Standard(usize, u32),
+}
+
+/// What an algorithm made of an instance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// In seconds.
+    makespan: f64,
+    /// Whether it found a plan of its own; otherwise HEFT's places are taken.
+    found: bool,
+}
+
+/// Facts about an instance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    tasks: usize,
+    /// Reference in seconds: the verified bound of a drawn graph, the known optimum of a standard graph.
+    reference: f64,
+}
+
+type Run = campaign::Run<Key, Facts, Outcome>;
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Drawn(shape, run, _) => write!(f, "graph {run} of shape {shape}"),
+            Self::Standard(file, processors) => write!(f, "standard graph {file} on {processors} processors"),
+        }
+    }
+}
+
+/// The standard graphs of a folder whose optima are known, by name.
+fn files(folder: Option<&Path>) -> Result<Vec<PathBuf>, LabError> {
+    let Some(folder) = folder else { return Ok(Vec::new()) };
+    let entries = std::fs::read_dir(folder).map_err(LabError::file(folder))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(LabError::file(folder))?.path();
+        if OPTIMA.iter().any(|(known, _)| *known == name(&path)) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Writes `results.csv`.
@@ -55,9 +140,7 @@ impl Campaign for Options {
     const NAME: &'static str = "makespans";
     const PAPER: &'static str = "Makespans of graphs of tasks beside HEFT's";
     const UNIT: &'static str = "graphs";
-    type Key = Key;
     type Run = Run;
-    type Points = ();
 
     fn arguments(command: Command) -> Command {
         Self::usual_search(Self::augment_args(command))
@@ -75,31 +158,82 @@ impl Campaign for Options {
         format!("seed {}; {}; files {:?}", self.seed, self.search, self.files().ok())
     }
 
-    fn threads(&self) -> Option<usize> {
-        Some(self.search.at_once)
-    }
-
-    fn processors(&self) -> usize {
-        self.search.searches
+    fn search(&self) -> Option<&Search> {
+        Some(&self.search)
     }
 
     fn keys(&self) -> Vec<Key> {
-        run::keys(self.graphs, &self.files().unwrap_or_default())
-    }
-
-    fn key(run: &Run) -> Key {
-        run.key
+        let (graphs, files) = (self.graphs, self.files().unwrap_or_default().len());
+        let drawn = |shape: usize| (0..graphs).map(move |run| Key::Drawn(shape as u32, run, graphs));
+        let on = |file: usize| PROCESSORS.map(move |processors| Key::Standard(file, processors));
+        (0..SHAPES.len()).flat_map(drawn).chain((0..files).flat_map(on)).collect()
     }
 
     fn measure(&self, key: Key) -> Result<Run, LabError> {
-        run::execute(self, &self.files()?, key)
+        let (instance, optimum) = instance(self.seed, &self.files()?, key)?;
+        let bound = makespan_bounds::best(&instance, Objective::Makespan);
+        let bound = verified(&bound.map_err(|error| failed("the bound", key, error.to_string()))?, &instance, key)?;
+        let listed = ALGORITHMS.into_iter().filter(|_| optimum.is_none()).map(str::to_owned);
+        let mut outcomes = Vec::new();
+        for algorithm in listed.chain(self.search.specs()) {
+            let planned = scheduled(&instance, &algorithm, 1).map_err(|reason| failed(&algorithm, key, reason))?;
+            let (makespan, found) = (
+                Objective::Makespan.value(&instance, &planned.0),
+                !planned.1.iter().any(|remark| remark.contains(FALLBACK)),
+            );
+            at_least(bound, Objective::Makespan, makespan, &algorithm, key)?;
+            outcomes.push((algorithm, Outcome { makespan: seconds(makespan), found }));
+        }
+        let reference = optimum.map_or_else(|| seconds(bound), f64::from);
+        let facts = Facts { tasks: instance.tasks() as usize, reference };
+        Ok(Run { key, seed: self.seed, facts, outcomes })
     }
 
-    fn report(&self, runs: &[Run]) -> Result<Report<()>, LabError> {
+    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
         let files = self.files()?;
-        let rows = runs.iter().flat_map(|run| run.rows(&files));
-        let results = table("results.csv", "group,run,tasks,processors,reference,algorithm,makespan,found", rows);
+        let row = |(run, algorithm, outcome): campaign::Row<'_, Run>| {
+            let (group, number, processors) = match run.key {
+                Key::Drawn(shape, run, _) => (SHAPES[shape as usize % SHAPES.len()].0.to_owned(), run, 8),
+                Key::Standard(file, processors) => {
+                    (files.get(file).map(|path| name(path)).unwrap_or_default(), 0, processors)
+                }
+            };
+            let [reference, makespan] = [run.facts.reference, outcome.makespan].map(|time| format!("{time:.9}"));
+            let head = texts(&[&group, &number, &run.facts.tasks, &processors, &reference]);
+            [head, texts(&[&algorithm, &makespan, &outcome.found])].concat()
+        };
+        let header = "group,run,tasks,processors,reference,algorithm,makespan,found";
+        let results = table("results.csv", header, rows(runs).map(row));
         let report = report::Report { options: self, runs, files: &files };
-        Ok(Report { points: (), text: report.text(), claims: report.claims(), files: vec![results] })
+        Ok(Report { text: report.text(), claims: report.claims(), files: vec![results] })
     }
 }
+
+/// The instance, and its optimal length where that is known.
+fn instance(seed: u64, files: &[PathBuf], key: Key) -> Result<(Instance, Option<u32>), LabError> {
+    match key {
+        Key::Drawn(shape, run, of) => {
+            // The logarithms of the sizes are evenly spread, so that small graphs are as many as large ones.
+            let share = f64::from(run) / f64::from(of.max(2) - 1);
+            let tasks = (TASKS.0 * (TASKS.1 / TASKS.0).powf(share)).round() as usize;
+            let seed = stirred(seed, [u64::from(shape), u64::from(run), 8]);
+            let shape = SHAPES[shape as usize % SHAPES.len()].1;
+            Ok((generate_graphs(&GraphOptions { shape, tasks, seed, ..GraphOptions::default() })?, None))
+        }
+        Key::Standard(file, processors) => {
+            let path = &files[file];
+            let options = ReadOptions { processors: Some(processors), ..ReadOptions::default() };
+            let optima = OPTIMA.iter().find(|(known, _)| *known == name(path));
+            let at = PROCESSORS.iter().position(|&known| known == processors);
+            let optimum = optima.zip(at).map(|((_, optima), at)| optima[at]);
+            Ok((read_instance(path, &options)?.instance, optimum))
+        }
+    }
+}
+
+fn seconds(ticks: i128) -> f64 {
+    ticks as f64 / Time::TICKS_PER_SECOND as f64
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,13 +3,15 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use super::run::{ALGORITHMS, PROCESSORS, SHAPES, name};
-use super::{Key, Options, Run};
-use crate::campaign::Claim;
+use super::{ALGORITHMS, Key, Options, PROCESSORS, Run, SHAPES, name};
+use crate::campaign::{Claim, Ran, aligned, shown};
 use crate::statistics::mean;
 
 /// The mean that is aimed at in 1 s.
 const AIM: f64 = 0.95;
+
+/// Widths of the table.
+const WIDTHS: [i32; 4] = [-38, 7, 4, 7];
 
 /// All that was measured.
 pub(super) struct Report<'a> {
@@ -29,7 +31,7 @@ impl Report<'_> {
         let ratio = |run: &Run| {
             let heft = run.of("heft")?.makespan;
             if algorithm == "bound" {
-                return Some(run.reference / heft);
+                return Some(run.facts.reference / heft);
             }
             run.of(algorithm).filter(|outcome| outcome.found).map(|outcome| outcome.makespan / heft)
         };
@@ -44,7 +46,8 @@ impl Report<'_> {
     /// Standard graphs planned in their optimal length, and all of them.
     fn optimal(&self, algorithm: &str) -> (usize, usize) {
         let standard = self.runs.iter().filter(|run| matches!(run.key, Key::Standard(..)));
-        let each: Vec<bool> = standard.filter_map(|run| Some(run.of(algorithm)?.makespan <= run.reference)).collect();
+        let each: Vec<bool> =
+            standard.filter_map(|run| Some(run.of(algorithm)?.makespan <= run.facts.reference)).collect();
         (each.iter().filter(|&&optimal| optimal).count(), each.len())
     }
 
@@ -75,7 +78,7 @@ impl Report<'_> {
     }
 
     pub(super) fn text(&self) -> String {
-        let sizes: Vec<f64> = self.drawn(None).map(|run| run.tasks as f64).collect();
+        let sizes: Vec<f64> = self.drawn(None).map(|run| run.facts.tasks as f64).collect();
         let mut text = format!(
             "Makespans over HEFT's: {} graphs of {:.1} tasks on average on 8 processors; {} searches of optimise, {} at the same\n\
              time. Means over the graphs for which a plan was found.\n\n",
@@ -84,13 +87,12 @@ impl Report<'_> {
             self.options.search.searches,
             self.options.search.at_once
         );
-        let header = ["", "all", "of", "layer", "narrow", "mont.", "epig.", "cyber.", "fork"];
-        text += &line(&header.map(str::to_owned));
+        text += &aligned(&WIDTHS, ["", "all", "of", "layer", "narrow", "mont.", "epig.", "cyber.", "fork"]);
         for algorithm in std::iter::once("bound").chain(ALGORITHMS.into_iter().skip(1)) {
-            text += &line(&self.row(algorithm, algorithm.to_owned()));
+            text += &self.row(algorithm, algorithm);
         }
         for (algorithm, label) in self.searched() {
-            text += &line(&self.row(&algorithm, label));
+            text += &self.row(&algorithm, &label);
         }
         if self.files.is_empty() {
             return text + "\nSkipped the standard task graphs: no folder with any whose optimum is known (--data).\n";
@@ -111,21 +113,9 @@ impl Report<'_> {
         search.specs().zip(&search.limits.0).map(|(spec, limit)| (spec, format!("optimise, {limit}")))
     }
 
-    fn row(&self, algorithm: &str, label: String) -> [String; 9] {
-        let shown = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.3}"));
-        let found = self.found(algorithm).to_string();
-        let [a, b, c, d, e, f] =
-            std::array::from_fn::<_, { SHAPES.len() }, _>(|shape| shown(self.ratio(Some(shape), algorithm)));
-        [label, shown(self.ratio(None, algorithm)), found, a, b, c, d, e, f]
+    fn row(&self, algorithm: &str, label: &str) -> String {
+        let all = shown(self.ratio(None, algorithm), 3);
+        let shapes = (0..SHAPES.len()).map(|shape| shown(self.ratio(Some(shape), algorithm), 3));
+        aligned(&WIDTHS, [label.to_owned(), all, self.found(algorithm).to_string()].into_iter().chain(shapes))
     }
-}
-
-/// A line of the table.
-fn line(cells: &[String; 9]) -> String {
-    let [label, mean, found, shapes @ ..] = cells;
-    let mut line = format!("{label:<38}{mean:>7}{found:>4}");
-    for shape in shapes {
-        let _infallible = write!(line, "{shape:>7}");
-    }
-    line + "\n"
 }

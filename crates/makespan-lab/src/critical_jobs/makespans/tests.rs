@@ -1,6 +1,6 @@
 use super::*;
-use crate::campaign::tests::refused;
-use crate::campaign::{Limit, Limits, Silent, Verdict, reproduce};
+use crate::campaign::tests::{played, refused};
+use crate::campaign::{Limit, Limits, Verdict};
 
 fn options(standard: Option<PathBuf>) -> Options {
     let search = Search { limits: Limits(vec![Limit::Steps(2000)]), searches: 1, at_once: 2 };
@@ -10,12 +10,12 @@ fn options(standard: Option<PathBuf>) -> Options {
 #[test]
 fn a_small_part_runs_and_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    let first = reproduce(&options(None), folder.path(), &mut Silent).unwrap();
+    let (first, _) = played(&options(None), folder.path());
     assert_eq!((first.runs, first.reused, first.claims.len()), (6, 0, 3));
     // Nothing was searched for a second, so that no verdict is given.
     assert_eq!(first.claims[0].verdict, Verdict::NotMeasured);
     assert!(first.text.contains("Skipped the standard task graphs"));
-    let again = reproduce(&options(None), folder.path(), &mut Silent).unwrap();
+    let (again, _) = played(&options(None), folder.path());
     assert_eq!((again.reused, again.text == first.text), (6, true));
     let table = std::fs::read_to_string(folder.path().join("results.csv")).unwrap();
     assert_eq!(table.lines().count(), 1 + 6 * 6);
@@ -25,7 +25,7 @@ fn a_small_part_runs_and_goes_on_where_it_stopped() {
 
 #[test]
 fn sizes_are_from_20_to_100_with_a_mean_near_51() {
-    let tasks = (0..16).map(|run| run::instance(1, &[], Key::Drawn(0, run, 16)).unwrap().0.tasks() as usize);
+    let tasks = (0..16).map(|run| instance(1, &[], Key::Drawn(0, run, 16)).unwrap().0.tasks() as usize);
     let tasks: Vec<usize> = tasks.collect();
     assert_eq!((tasks[0], tasks[15]), (20, 100));
     let mean = tasks.iter().sum::<usize>() as f64 / 16.0;

@@ -1,28 +1,25 @@
-//! The yes-or-no questions of which claims are made.
+//! Comparisons of curves, and the numbers of the words that stand in the claims.
 
 use makespan_generate::Family;
 
-use super::Claim;
-use crate::campaign::Answer;
-use crate::demt::{Criterion, Points};
+use crate::campaign::{Answer, Claim};
+use crate::demt::points::{Criterion, Points};
 use crate::statistics::mean;
 
 /// "Around" a ratio: at most this far from it.
 const AROUND: f64 = 0.25;
 /// "Stable": the largest ratio is at most this many times the smallest.
 const STABLE: f64 = 1.25;
-/// "Greatly increases": the last ratio is at least this many times the first.
-const GREATLY: f64 = 1.5;
 
 /// Average ratios by number of jobs.
 pub(super) type Curve = Vec<(usize, f64)>;
 
-/// Average ratios of an algorithm.
+/// Returns the average ratios of an algorithm.
 pub(super) fn curve(points: &Points, family: Family, algorithm: &str, criterion: Criterion) -> Curve {
     points.curve(family, algorithm).into_iter().map(|point| (point.jobs, point.ratio(criterion).of_sums)).collect()
 }
 
-/// Collects answers and the figures behind them.
+/// Answers and the figures behind them.
 #[derive(Default)]
 pub(super) struct Evidence {
     answers: Vec<Answer>,
@@ -30,42 +27,41 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// Adds one answer.
-    pub(super) fn answer(&mut self, answer: impl Into<Answer>) {
-        self.answers.push(answer.into());
+    /// Adds what `add` finds for each of `all`.
+    pub(super) fn over<T>(self, all: impl IntoIterator<Item = T>, add: impl Fn(Self, T) -> Self) -> Self {
+        all.into_iter().fold(self, add)
     }
 
-    /// Adds the answer to a question that the points may not decide.
-    pub(super) fn answer_if_known(&mut self, answer: Option<bool>) {
-        self.answers.extend(answer.map(Answer::from));
+    /// Adds answers; none if the points do not decide.
+    pub(super) fn answer<A: Into<Answer>>(mut self, answers: impl IntoIterator<Item = A>) -> Self {
+        self.answers.extend(answers.into_iter().map(Into::into));
+        self
     }
 
-    /// Each average against a condition, as one answer a number of jobs.
-    pub(super) fn each<A: Into<Answer>>(&mut self, name: &str, curve: &Curve, holds: impl Fn(f64) -> A) {
-        self.show(name, curve);
-        self.answers.extend(curve.iter().map(|&(_, ratio)| holds(ratio).into()));
-    }
-
-    /// One curve below another at each number of jobs.
-    pub(super) fn below(&mut self, low: &Curve, high: &Curve) {
-        self.answers.extend(low.iter().zip(high).map(|((_, a), (_, b))| Answer::from(a < b)));
-    }
-
-    /// The figures of a curve.
-    pub(super) fn show(&mut self, name: &str, curve: &Curve) {
-        if !curve.is_empty() {
-            let ratios: Vec<String> = curve.iter().map(|(_, ratio)| format!("{ratio:.2}")).collect();
-            self.figures.push(format!("{name} {}", ratios.join(" ")));
-        }
-    }
-
-    /// A figure in words.
-    pub(super) fn note(&mut self, figure: String) {
+    /// Adds a figure in words.
+    pub(super) fn note(mut self, figure: String) -> Self {
         self.figures.push(figure);
+        self
     }
 
-    /// The claim that this evidence decides: it holds when every answer is yes, partly when some are.
-    pub(super) fn claim(self, place: &'static str, statement: &'static str) -> Claim {
+    /// Adds the figures of a curve, if it has any.
+    pub(super) fn show(self, name: &str, curve: &Curve) -> Self {
+        let ratios: Vec<String> = curve.iter().map(|(_, ratio)| format!("{ratio:.2}")).collect();
+        if ratios.is_empty() { self } else { self.note(format!("{name} {}", ratios.join(" "))) }
+    }
+
+    /// Adds a curve with the answer of each average to a condition.
+    pub(super) fn each<A: Into<Answer>>(self, name: &str, curve: &Curve, holds: impl Fn(f64) -> A) -> Self {
+        self.show(name, curve).answer(curve.iter().map(|&(_, ratio)| holds(ratio)))
+    }
+
+    /// Adds whether one curve is below another at each number of jobs.
+    pub(super) fn below(self, low: &Curve, high: &Curve) -> Self {
+        self.answer(low.iter().zip(high).map(|((_, a), (_, b))| a < b))
+    }
+
+    /// Returns the claim that this evidence decides: it holds when every answer is yes, partly when some are.
+    pub(super) fn claim(self, place: &str, statement: &str) -> Claim {
         let (yes, all) = (self.answers.iter().filter(|&&answer| answer != Answer::No).count(), self.answers.len());
         let mut measured = self.figures.join("; ");
         if all > 1 {
@@ -80,14 +76,14 @@ pub(super) fn around(ratio: f64, centre: f64) -> Answer {
     if ratio < centre - AROUND { Answer::Better } else { (ratio <= centre + AROUND).into() }
 }
 
-/// Whether the largest ratio is close to the smallest; `None` with fewer than two points.
+/// Returns whether the largest ratio is close to the smallest; `None` with fewer than two points.
 pub(super) fn is_stable(curve: &Curve) -> Option<bool> {
     let ratios = || curve.iter().map(|&(_, ratio)| ratio);
     let spread = ratios().fold(0.0, f64::max) / ratios().fold(f64::INFINITY, f64::min);
     (curve.len() > 1).then_some(spread <= STABLE)
 }
 
-/// Last ratio over first; `None` with fewer than two points.
+/// Returns the last ratio over the first; `None` with fewer than two points.
 pub(super) fn growth(curve: &Curve) -> Option<f64> {
     match curve.as_slice() {
         [(_, first), .., (_, last)] => Some(last / first),
@@ -95,12 +91,7 @@ pub(super) fn growth(curve: &Curve) -> Option<f64> {
     }
 }
 
-/// Whether a curve greatly increases; `None` with fewer than two points.
-pub(super) fn grows_greatly(curve: &Curve) -> Option<bool> {
-    growth(curve).map(|growth| growth >= GREATLY)
-}
-
-/// The mean of the averages; `None` without points.
+/// Returns the mean of the averages; `None` without points.
 pub(super) fn level(curve: &Curve) -> Option<f64> {
     mean(&curve.iter().map(|&(_, ratio)| ratio).collect::<Vec<_>>())
 }

@@ -4,21 +4,20 @@
 //! numbers in [`check`], so that each verdict is computed and none is an impression.
 
 mod check;
+mod families;
 mod overall;
-mod realistic;
 mod stages;
-mod uniform;
 
-use super::Points;
+use super::points::Points;
 use crate::campaign::Claim;
 
 /// Every claim, in the order of the paper.
 pub(super) fn all(points: &Points) -> Vec<Claim> {
     let mut claims = stages::claims(points).to_vec();
-    claims.extend(uniform::weak(points));
-    claims.extend(uniform::high(points));
-    claims.extend(realistic::mixed(points));
-    claims.extend(realistic::cirne(points));
+    claims.extend(families::weak(points));
+    claims.extend(families::high(points));
+    claims.extend(families::mixed(points));
+    claims.extend(families::cirne(points));
     claims.extend(overall::claims(points));
     claims
 }

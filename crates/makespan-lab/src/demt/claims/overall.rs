@@ -1,118 +1,79 @@
-//! What the paper concludes from all figures, and the time of Figure 7.
+//! The conclusions of the paper from all figures, and the time of Figure 7.
 
 use makespan_generate::Family;
 
-use super::Claim;
 use super::check::{Curve, Evidence, around, curve, is_stable, level};
-use crate::demt::Criterion::{self, Makespan, MinsumPrinted};
-use crate::demt::Points;
+use crate::campaign::Claim;
 use crate::demt::algorithm::{DEMT, LPTF, SAF, SEQUENTIAL, SHELF};
+use crate::demt::points::Criterion::{self, Makespan, MinsumPrinted};
+use crate::demt::points::Points;
 
-/// The observations after the figures.
+/// Returns the claims after the figures.
 pub(super) fn claims(points: &Points) -> Vec<Claim> {
-    let mut claims = vec![not_much_worse(points)];
-    claims.extend(minsum_level(points));
-    claims.extend(makespan_level(points));
-    claims.push(more_parallel(points));
-    claims.push(simple_cases(points));
-    claims.extend(preferred(points));
-    claims.push(time(points));
-    claims
-}
-
-fn demt(points: &Points, family: Family, criterion: Criterion) -> Curve {
-    curve(points, family, DEMT, criterion)
-}
-
-fn everywhere(points: &Points, criterion: Criterion) -> Curve {
-    Family::ALL.into_iter().flat_map(|family| demt(points, family, criterion)).collect()
-}
-
-fn not_much_worse(points: &Points) -> Claim {
-    let mut evidence = Evidence::default();
-    for (word, criterion) in [("makespan", Makespan), ("minsum", MinsumPrinted)] {
-        for family in Family::ALL {
-            evidence.each(&format!("{word}, {family}"), &demt(points, family, criterion), |ratio| ratio <= 2.25);
-        }
-    }
-    evidence.claim("4.2 par. 3, sentence 5", "DEMT is not much worse than 2 on either criterion (here: at most 2.25)")
-}
-
-fn minsum_level(points: &Points) -> [Claim; 2] {
-    let [mut never, mut two] = [(); 2].map(|()| Evidence::default());
-    for family in Family::ALL {
-        never.each(family.name(), &demt(points, family, MinsumPrinted), |ratio| ratio <= 2.5);
-    }
-    if let Some(level) = level(&everywhere(points, MinsumPrinted)) {
-        two.note(format!("{level:.2}"));
-        two.answer(around(level, 2.0));
-    }
-    [
+    let demt = |family, criterion| curve(points, family, DEMT, criterion);
+    let everywhere =
+        |criterion| -> Curve { Family::ALL.into_iter().flat_map(|family| demt(family, criterion)).collect() };
+    let both = [("makespan", Makespan), ("minsum", MinsumPrinted)];
+    let cases = both.into_iter().flat_map(|(word, criterion)| Family::ALL.map(|family| (word, criterion, family)));
+    let not_much_worse = Evidence::default().over(cases, |all, (word, criterion, family)| {
+        all.each(&format!("{word}, {family}"), &demt(family, criterion), |ratio| ratio <= 2.25)
+    });
+    let never = Evidence::default()
+        .over(Family::ALL, |all, family| all.each(family.name(), &demt(family, MinsumPrinted), |ratio| ratio <= 2.5));
+    let two = Evidence::default().over(level(&everywhere(MinsumPrinted)), |all, level| {
+        all.note(format!("{level:.2}")).answer([around(level, 2.0)])
+    });
+    let makespan = everywhere(Makespan);
+    let below = makespan.iter().filter(|&&(_, ratio)| ratio < 2.0).count();
+    let almost = Evidence::default().over(level(&makespan), |all, _| {
+        let figure = format!("below 2 at {below} of {} points", makespan.len());
+        all.note(figure).answer([below * 10 >= makespan.len() * 9])
+    });
+    let average =
+        Evidence::default().over(level(&makespan), |all, level| all.note(format!("{level:.2}")).answer([level <= 2.0]));
+    let mut claims = vec![
+        not_much_worse
+            .claim("4.2 par. 3, sentence 5", "DEMT is not much worse than 2 on either criterion (here: at most 2.25)"),
         never.claim("4.2 par. 7, sentence 2", "DEMT's minsum ratio is never over 2.5"),
         two.claim("4.2 par. 7, sentence 2", "DEMT's minsum ratio is around 2 on average (here: within 0.25)"),
-    ]
-}
-
-fn makespan_level(points: &Points) -> [Claim; 2] {
-    let [mut almost, mut average] = [(); 2].map(|()| Evidence::default());
-    let makespan = everywhere(points, Makespan);
-    if let Some(level) = level(&makespan) {
-        let below = makespan.iter().filter(|&&(_, ratio)| ratio < 2.0).count();
-        almost.note(format!("below 2 at {below} of {} points", makespan.len()));
-        almost.answer(below * 10 >= makespan.len() * 9);
-        average.note(format!("{level:.2}"));
-        average.answer(level <= 2.0);
-    }
-    [
         almost.claim(
             "4.2 par. 7, sentence 3",
             "DEMT's makespan ratio is almost always below 2 (here: at 90 % of the points)",
         ),
         average.claim("4.2 par. 7, sentence 3", "DEMT's makespan ratio is 1.9 on average (here: at most 2)"),
-    ]
+    ];
+    claims.extend(kinds(points, &demt));
+    claims.push(time(points));
+    claims
 }
 
-fn more_parallel(points: &Points) -> Claim {
-    let mut evidence = Evidence::default();
-    for (word, criterion) in [("makespan", Makespan), ("minsum", MinsumPrinted)] {
-        let of = |family| level(&demt(points, family, criterion));
-        if let (Some(high), Some(weak)) = (of(Family::High), of(Family::Weak)) {
-            evidence.note(format!("{word}: {high:.2} on high, {weak:.2} on weak"));
-            evidence.answer(high < weak);
-        }
-    }
-    evidence.claim("4.2 par. 8, sentence 1", "DEMT performs better when the jobs are more parallel")
-}
-
-fn simple_cases(points: &Points) -> Claim {
-    let mut evidence = Evidence::default();
-    for family in [Family::Weak, Family::High, Family::Mixed] {
-        let (saf, demt) = (curve(points, family, SAF, MinsumPrinted), demt(points, family, MinsumPrinted));
-        evidence.show(&format!("{family}, saf"), &saf);
-        evidence.show("demt", &demt);
-        evidence.below(&saf, &demt);
-    }
-    evidence.claim(
-        "4.2 par. 9, sentence 1",
-        "SAF performs well on simple cases (here: a lower minsum than DEMT's on weak, high and mixed)",
-    )
-}
-
-fn preferred(points: &Points) -> [Claim; 2] {
-    let [mut insensitive, mut far] = [(); 2].map(|()| Evidence::default());
-    let of = |family| level(&demt(points, family, MinsumPrinted)).map(|level| (0, level));
+/// Returns the claims about the kinds of jobs.
+fn kinds(points: &Points, demt: &dyn Fn(Family, Criterion) -> Curve) -> [Claim; 4] {
+    let both = [("makespan", Makespan), ("minsum", MinsumPrinted)];
+    let more_parallel = Evidence::default().over(both, |all, (word, criterion)| {
+        let of = |family| level(&demt(family, criterion));
+        let Some((high, weak)) = of(Family::High).zip(of(Family::Weak)) else { return all };
+        all.note(format!("{word}: {high:.2} on high, {weak:.2} on weak")).answer([high < weak])
+    });
+    let simple = Evidence::default().over([Family::Weak, Family::High, Family::Mixed], |all, family| {
+        let (saf, demt) = (curve(points, family, SAF, MinsumPrinted), demt(family, MinsumPrinted));
+        all.show(&format!("{family}, saf"), &saf).show("demt", &demt).below(&saf, &demt)
+    });
+    let of = |family| level(&demt(family, MinsumPrinted)).map(|level| (0, level));
     let levels: Curve = Family::ALL.into_iter().filter_map(of).collect();
-    insensitive.show("means by family", &levels);
-    insensitive.answer_if_known(is_stable(&levels));
-    for family in Family::ALL {
+    let insensitive = Evidence::default().show("means by family", &levels).answer(is_stable(&levels));
+    let far = Evidence::default().over(Family::ALL, |all, family| {
         let others = [SEQUENTIAL, SHELF, LPTF, SAF].map(|algorithm| level(&curve(points, family, algorithm, Makespan)));
         let best = others.into_iter().flatten().min_by(f64::total_cmp);
-        if let (Some(best), Some(demt)) = (best, level(&demt(points, family, Makespan))) {
-            far.note(format!("{family}: {demt:.2}, best other {best:.2}"));
-            far.answer(demt <= 1.5 * best);
-        }
-    }
+        let Some((best, demt)) = best.zip(level(&demt(family, Makespan))) else { return all };
+        all.note(format!("{family}: {demt:.2}, best other {best:.2}")).answer([demt <= 1.5 * best])
+    });
     [
+        more_parallel.claim("4.2 par. 8, sentence 1", "DEMT performs better when the jobs are more parallel"),
+        simple.claim(
+            "4.2 par. 9, sentence 1",
+            "SAF performs well on simple cases (here: a lower minsum than DEMT's on weak, high and mixed)",
+        ),
         insensitive.claim(
             "4.2 par. 9, sentence 3",
             "DEMT's minsum ratio is insensitive to the kind of jobs (here: family means within a factor of 1.25)",
@@ -125,11 +86,12 @@ fn preferred(points: &Points) -> [Claim; 2] {
 }
 
 fn time(points: &Points) -> Claim {
-    let mut evidence = Evidence::default();
-    let largest = points.iter().filter(|point| point.algorithm == DEMT).map(|point| point.jobs).max();
-    for point in points.iter().filter(|point| point.algorithm == DEMT && Some(point.jobs) == largest) {
-        evidence.note(format!("{}, n = {}: longest {:.3} s", point.family, point.jobs, point.seconds[2]));
-        evidence.answer(point.seconds[2] < 2.0);
-    }
+    let demt = || points.iter().filter(|point| point.algorithm == DEMT);
+    let largest = demt().map(|point| point.jobs).max();
+    let large = demt().filter(|point| Some(point.jobs) == largest);
+    let evidence = Evidence::default().over(large, |all, point| {
+        let longest = point.seconds[2];
+        all.note(format!("{}, n = {}: longest {longest:.3} s", point.family, point.jobs)).answer([longest < 2.0])
+    });
     evidence.claim("4.2 par. 10, on Figure 7", "DEMT takes less than 2 s on the largest instances")
 }

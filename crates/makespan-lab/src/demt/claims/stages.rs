@@ -2,11 +2,11 @@
 
 use makespan_generate::Family;
 
-use super::Claim;
 use super::check::{Evidence, curve};
-use crate::demt::Criterion::{Makespan, MinsumPrinted};
-use crate::demt::Points;
+use crate::campaign::Claim;
 use crate::demt::algorithm::{DEMT, RAW, SHIFT, SHUFFLED_JOBS, UNSHUFFLED};
+use crate::demt::points::Criterion::{Makespan, MinsumPrinted};
+use crate::demt::points::Points;
 
 /// "Small improvements": at most this share of the minsum.
 const SMALL: f64 = 0.05;
@@ -32,30 +32,26 @@ pub(super) fn claims(points: &Points) -> [Claim; 4] {
 }
 
 fn better(points: &Points, [later, earlier]: [&str; 2]) -> Evidence {
-    let mut evidence = Evidence::default();
-    for family in Family::ALL {
-        for (word, criterion) in [("makespan", Makespan), ("minsum", MinsumPrinted)] {
-            let [later, earlier] = [later, earlier].map(|spec| curve(points, family, spec, criterion));
-            if !later.is_empty() && !earlier.is_empty() {
-                evidence.show(&format!("{word}, {family}"), &later);
-                evidence.show("before", &earlier);
-                evidence.below(&later, &earlier);
-            }
+    let both = [("makespan", Makespan), ("minsum", MinsumPrinted)];
+    let cases = Family::ALL.into_iter().flat_map(|family| both.map(|(word, criterion)| (family, word, criterion)));
+    Evidence::default().over(cases, |all, (family, word, criterion)| {
+        let [later, earlier] = [later, earlier].map(|spec| curve(points, family, spec, criterion));
+        if later.is_empty() || earlier.is_empty() {
+            return all;
         }
-    }
-    evidence
+        all.show(&format!("{word}, {family}"), &later).show("before", &earlier).below(&later, &earlier)
+    })
 }
 
 fn shuffled(points: &Points, spec: &str) -> Evidence {
-    let mut evidence = Evidence::default();
-    for family in Family::ALL {
+    Evidence::default().over(Family::ALL, |all, family| {
         let [after, before] = [spec, UNSHUFFLED].map(|spec| curve(points, family, spec, MinsumPrinted));
         let gains: Vec<f64> = after.iter().zip(&before).map(|((_, after), (_, before))| 1.0 - after / before).collect();
-        if !gains.is_empty() {
-            let percent: Vec<String> = gains.iter().map(|gain| format!("{:.2}", 100.0 * gain)).collect();
-            evidence.note(format!("{family}: {} %", percent.join(" ")));
+        if gains.is_empty() {
+            return all;
         }
-        gains.iter().for_each(|&gain| evidence.answer(gain > 0.0 && gain <= SMALL));
-    }
-    evidence
+        let percent: Vec<String> = gains.iter().map(|gain| format!("{:.2}", 100.0 * gain)).collect();
+        let all = all.note(format!("{family}: {} %", percent.join(" ")));
+        all.answer(gains.into_iter().map(|gain| gain > 0.0 && gain <= SMALL))
+    })
 }

@@ -2,8 +2,8 @@ use makespan_generate::Family;
 
 use super::*;
 use crate::campaign::Verdict;
-use crate::demt::Point;
 use crate::demt::algorithm::{self, DEMT, GANG, LPTF};
+use crate::demt::points::Point;
 use crate::statistics::RatioSummary;
 
 /// Points at 25 and 400 jobs; each average ratio (makespan, minsum) from a function of family, algorithm and size.
@@ -27,7 +27,7 @@ fn points(ratios: impl Fn(Family, &str, usize) -> (f64, f64)) -> Points {
             }
         }
     }
-    Points::synthetic(points)
+    Points(points)
 }
 
 fn verdict(points: &Points, part: &str) -> Verdict {

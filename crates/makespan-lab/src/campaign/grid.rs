@@ -1,0 +1,119 @@
+//! The grid of a campaign: instances by algorithms, and samples over the cells of its groups.
+
+use serde::{Deserialize, Serialize};
+
+use crate::statistics::{mean, range};
+
+/// An instance with what each algorithm made of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run<Key, Facts, Outcome> {
+    pub key: Key,
+    /// Seed that draws the instance again.
+    pub seed: u64,
+    /// Facts about the instance, such as its bounds.
+    pub facts: Facts,
+    /// Specs and outcomes, in the order of the algorithms.
+    pub outcomes: Vec<(String, Outcome)>,
+}
+
+/// A run of any types.
+pub trait Ran {
+    type Key: Copy + Ord + Send;
+    type Outcome;
+
+    fn key(&self) -> Self::Key;
+
+    fn outcomes(&self) -> &[(String, Self::Outcome)];
+
+    /// Returns the outcome of an algorithm.
+    fn of(&self, algorithm: &str) -> Option<&Self::Outcome> {
+        self.outcomes().iter().find(|(name, _)| name == algorithm).map(|(_, outcome)| outcome)
+    }
+}
+
+impl<Key: Copy + Ord + Send, Facts, Outcome> Ran for Run<Key, Facts, Outcome> {
+    type Key = Key;
+    type Outcome = Outcome;
+
+    fn key(&self) -> Key {
+        self.key
+    }
+
+    fn outcomes(&self) -> &[(String, Outcome)] {
+        &self.outcomes
+    }
+}
+
+/// A run, the spec of an algorithm, and its outcome.
+pub(crate) type Row<'a, R> = (&'a R, &'a str, &'a <R as Ran>::Outcome);
+
+/// Returns each outcome of each run.
+pub(crate) fn rows<R: Ran>(runs: &[R]) -> impl Iterator<Item = Row<'_, R>> {
+    runs.iter().flat_map(|run| run.outcomes().iter().map(move |(name, outcome)| (run, name.as_str(), outcome)))
+}
+
+/// An algorithm on the instances of a group.
+pub(crate) struct Cell<'a, Group, R: Ran> {
+    pub group: Group,
+    pub algorithm: &'a str,
+    /// Rows of the algorithm, in the order of the runs.
+    pub rows: Vec<Row<'a, R>>,
+}
+
+impl<'a, Group, R: Ran> Cell<'a, Group, R> {
+    /// Returns a figure of each row that has the figure.
+    pub fn sample(&self, figure: impl Fn(&Row<'a, R>) -> Option<f64>) -> Vec<f64> {
+        self.rows.iter().filter_map(figure).collect()
+    }
+
+    /// Returns the mean of a figure, NaN without rows.
+    pub fn mean(&self, figure: impl Fn(&Row<'a, R>) -> f64) -> f64 {
+        mean(&self.all(figure)).unwrap_or(f64::NAN)
+    }
+
+    /// Returns the smallest and the largest value of a figure.
+    pub fn range(&self, figure: impl Fn(&Row<'a, R>) -> f64) -> (f64, f64) {
+        range(&self.all(figure))
+    }
+
+    fn all(&self, figure: impl Fn(&Row<'a, R>) -> f64) -> Vec<f64> {
+        self.rows.iter().map(figure).collect()
+    }
+}
+
+/// Gathers runs into groups: those that `groups` names at its first place for any run, in the order of their appearance, then those at
+/// its second place, and so on. A group has a cell for each algorithm.
+pub(crate) fn cells<'a, Group: Clone + PartialEq, R: Ran>(
+    runs: &'a [R],
+    groups: impl Fn(&'a R) -> Vec<Group>,
+) -> Vec<Cell<'a, Group, R>> {
+    let mut gathered: Vec<(usize, Group, Vec<&'a R>)> = Vec::new();
+    for run in runs {
+        for (place, group) in groups(run).into_iter().enumerate() {
+            match gathered.iter_mut().find(|(at, known, _)| (*at, known) == (place, &group)) {
+                Some((.., all)) => all.push(run),
+                None => gathered.push((place, group, vec![run])),
+            }
+        }
+    }
+    gathered.sort_by_key(|(place, ..)| *place);
+    let of_group = |(_, group, runs): (usize, Group, Vec<&'a R>)| {
+        let algorithms = runs[0].outcomes().iter();
+        let rows = |name: &str| {
+            runs.iter().flat_map(|run| rows(std::slice::from_ref(*run))).filter(|row| row.1 == name).collect()
+        };
+        let cells =
+            algorithms.map(|(name, _)| Cell { group: group.clone(), algorithm: name.as_str(), rows: rows(name) });
+        cells.collect::<Vec<_>>()
+    };
+    gathered.into_iter().flat_map(of_group).collect()
+}
+
+/// Returns the cell of a group and an algorithm.
+pub(crate) fn find<'c, 'a, Group: PartialEq, R: Ran>(
+    cells: &'c [Cell<'a, Group, R>],
+    group: &Group,
+    algorithm: &str,
+) -> Option<&'c Cell<'a, Group, R>> {
+    cells.iter().find(|cell| cell.group == *group && cell.algorithm == algorithm)
+}

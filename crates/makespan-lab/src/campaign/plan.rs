@@ -1,0 +1,106 @@
+//! Plans of one instance by several algorithms, with their bounds and times.
+
+use std::fmt::Display;
+use std::time::Instant;
+
+use makespan::Planner;
+use makespan_core::{Context, Instance, Objective, Schedule};
+use serde::{Deserialize, Serialize};
+
+use super::{Ran, Run, at_least, failed, valid, verified};
+use crate::LabError;
+
+/// A plan of an algorithm. Value and bound are in the integer unit of the objective.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// `None` if no modes were found that leave enough of what is used up.
+    pub value: Option<i128>,
+    /// The best verified bound, including those that the algorithm itself proved.
+    pub bound: i128,
+    /// Wall time from the instance to the plan, including the bounds of `optimise`.
+    pub seconds: f64,
+}
+
+impl Plan {
+    /// Returns the makespan in seconds, exactly, or nothing.
+    pub fn decimal(&self) -> String {
+        self.value.map_or_else(String::new, |makespan| Objective::Makespan.decimal(makespan))
+    }
+}
+
+impl<Key: Copy + Ord + Send, Facts> Run<Key, Facts, Plan> {
+    /// Returns the best of all verified bounds.
+    pub fn bound(&self) -> i128 {
+        self.outcomes.iter().map(|(_, plan)| plan.bound).max().unwrap_or(0)
+    }
+
+    /// Returns the value of an algorithm over the bound.
+    pub fn ratio(&self, algorithm: &str) -> Option<f64> {
+        Some(self.of(algorithm)?.value? as f64 / self.bound() as f64)
+    }
+}
+
+/// Returns the valid schedule that an algorithm of the catalogue makes, its remarks, and the seconds that it took.
+pub(crate) fn scheduled(instance: &Instance, spec: &str, seed: u64) -> Result<(Schedule, Vec<String>, f64), String> {
+    let scheduler = makespan::scheduler(spec).map_err(|error| error.to_string())?;
+    let mut context = Context::with_seed(seed);
+    let begin = Instant::now();
+    let plan = scheduler.schedule(instance, &mut context).map_err(|error| error.to_string())?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let schedule = plan.into_schedule().ok_or("it plans no placements")?;
+    valid(instance, &schedule)?;
+    Ok((schedule, context.remarks, seconds))
+}
+
+/// Plans an instance by each algorithm. Schedules are validated and bounds verified after the clock has stopped.
+pub(crate) fn plans(
+    instance: &Instance,
+    algorithms: Vec<String>,
+    seed: u64,
+    key: impl Display + Copy,
+) -> Result<Vec<(String, Plan)>, LabError> {
+    let best = makespan_bounds::best(instance, Objective::Makespan);
+    let best = best.map_err(|error| failed("the bound", key, error.to_string()))?;
+    let proved = verified(&best, instance, key)?;
+    let mut plans = Vec::new();
+    for algorithm in algorithms {
+        let plan = plan(instance, &algorithm, seed, proved, key)?;
+        plans.push((algorithm, plan));
+    }
+    let bound = plans.iter().map(|(_, plan)| plan.bound).max().unwrap_or(proved);
+    for (algorithm, plan) in &plans {
+        plan.value.map_or(Ok(()), |makespan| at_least(bound, Objective::Makespan, makespan, algorithm, key))?;
+    }
+    Ok(plans)
+}
+
+fn plan(
+    instance: &Instance,
+    algorithm: &str,
+    seed: u64,
+    proved: i128,
+    key: impl Display + Copy,
+) -> Result<Plan, LabError> {
+    let failed = |reason: String| failed(algorithm, key, reason);
+    let begin = Instant::now();
+    let planner = Planner::new().algorithm(algorithm).seed(seed);
+    let searches = algorithm.starts_with("optimise");
+    let planned = if searches { planner.plan(instance) } else { planner.plan_unproved(instance) };
+    let seconds = || begin.elapsed().as_secs_f64();
+    let mut planned = match planned {
+        Ok(planned) => planned,
+        Err(error) if error.to_string().contains("no allotments that leave enough") => {
+            return Ok(Plan { value: None, bound: proved, seconds: seconds() });
+        }
+        Err(error) => return Err(failed(error.to_string())),
+    };
+    let bounds = if searches { std::mem::take(&mut planned.bounds) } else { Vec::new() };
+    let schedule = planned.into_schedule().map_err(|error| failed(error.to_string()))?;
+    let seconds = seconds();
+    valid(instance, &schedule).map_err(failed)?;
+    let mut bound = proved;
+    for other in bounds.iter().filter(|bound| bound.objective == Objective::Makespan) {
+        bound = bound.max(verified(other, instance, key)?);
+    }
+    Ok(Plan { value: Some(Objective::Makespan.value(instance, &schedule)), bound, seconds })
+}
