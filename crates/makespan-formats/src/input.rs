@@ -8,6 +8,9 @@ use std::rc::Rc;
 use bzip2::bufread::BzDecoder;
 use flate2::bufread::GzDecoder;
 
+/// The largest decompressed size of a file, in bytes.
+pub(crate) const MAX_BYTES: u64 = 4 << 30;
+
 const BUFFER: usize = 1 << 17;
 
 /// What a compressed file may always become, in bytes.

@@ -44,9 +44,9 @@ pub(crate) enum Oddity {
 impl Oddity {
     /// Returns three texts: the kind of value, the problem, and the replacement.
     const fn words(self) -> [&'static str; 3] {
-        const GUESSED: &str = "a guess of 60 s stands in";
+        const GUESSED: &str = "a guess of 60 s is used instead";
         const UNLIMITED: &str = "no limit holds";
-        const EMPTY: &str = "0 bytes stand in";
+        const EMPTY: &str = "0 bytes are used instead";
         const PRECEDENCE: &str =
             "`time` counts before `work`, `data` before `transfer`, and of two values of one attribute the last";
         match self {
@@ -57,10 +57,10 @@ impl Oddity {
             Self::BrokenLimit => ["time limit", "no time", UNLIMITED],
             Self::LongLimit => ["time limit", "above 292 years", UNLIMITED],
             Self::NoSize => ["size", "missing", EMPTY],
-            Self::BrokenSize => ["size", "no whole number of bytes from 0 to 10^18", EMPTY],
-            Self::BrokenTransfer => ["transfer time", "negative, above 292 years or no time", "0 s stand in"],
+            Self::BrokenSize => ["size", "not a whole number of bytes from 0 to 10^18", EMPTY],
+            Self::BrokenTransfer => ["transfer time", "negative, above 292 years or no time", "0 s are used instead"],
             Self::BrokenAmount => ["amount", "no number", "the task needs nothing of it"],
-            Self::BrokenCores => ["number of cores", "no number", "one core stands in"],
+            Self::BrokenCores => ["number of cores", "no number", "one core is used instead"],
             Self::Contradiction => ["attribute", "contradicted by another one", PRECEDENCE],
         }
     }

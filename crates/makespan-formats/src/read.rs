@@ -288,6 +288,7 @@ fn detect(head: &[u8], name: &str, lists: Lists) -> Result<Format, FormatError> 
     let ending = ending_of(name);
     let head = Head::new(without_mark(head).trim_ascii_start(), ending.as_deref());
     let found = match Format::of(&head) {
+        _ if head.first == b'*' && look::is_statistics_of_slurm(head.text) => Err(look::SLURM.to_owned()),
         _ if head.text.is_empty() => Err(format!("the file is empty; {WANTED}")),
         Ok(None) => look::list_or_toml(head.text, head.ending, lists),
         Ok(Some(format)) => Ok(format),

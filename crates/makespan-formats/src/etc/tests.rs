@@ -43,10 +43,10 @@ fn what_is_no_matrix_is_told_what_would_be_right() {
         let error = read(text, machines).expect_err(text);
         assert!(error.contains(part), "{text}: {error}");
     };
-    check("2 3 0\n1 2 3 4", None, "2 tasks on 3 machines, and 4 times follow");
-    check("2 3 1\n1 2 3 4", None, "2 tasks on 3 machines, and 4 times follow");
-    check("1 2 0\n1 2\n3", None, "a:3: there are more times");
-    check("1 2 2\n1 2 3", None, "a:2: there are more times");
+    check("2 3 0\n1 2 3 4", None, "2 tasks on 3 machines, but 4 times follow");
+    check("2 3 1\n1 2 3 4", None, "2 tasks on 3 machines, but 4 times follow");
+    check("1 2 0\n1 2\n3", None, "a:3: the matrix has more times");
+    check("1 2 2\n1 2 3", None, "a:2: the matrix has more times");
     check("2 0 1\n", None, "at least 1");
     check("1.5 2 3 4\n1 2 3", None, "a:2: the line has 3 times and the first one has 4");
     check("1.5\n2\n3\n", None, "a:1: the matrix is one column");
@@ -58,7 +58,7 @@ fn what_is_no_matrix_is_told_what_would_be_right() {
     check("1 2\n1 -2\n", None, "negative");
     check("1 2\n1 x\n", None, "`x` is not a time");
     check("1 2\ninf inf\n", None, "task 0: no machine can run it");
-    check("1 99999999\n1", None, "and 1 times follow");
+    check("1 99999999\n1", None, "but 1 times follow");
     check("\n", None, "empty");
 }
 

@@ -34,12 +34,9 @@ use profile::{ProfileEntry, Times};
 /// Floating-point operations a second of a processor of speed 1, unless others are stated.
 pub(crate) const SPEED: f64 = 1e9;
 
-/// Keys that no other JSON has at its top or in its jobs.
-const KEYS: [&[u8]; 2] = [b"\"nb_res\"", b"\"subtime\""];
-
 /// Whether a file begins like a workload, and is no other JSON with such a key.
 pub(crate) fn is_workload(head: &Head<'_>) -> bool {
-    let has_key = || KEYS.iter().any(|key| head.values_of(key).next().is_some());
+    let has_key = || head.is_workload();
     head.first == b'{' && has_key() && foreign_json(head).is_none()
 }
 

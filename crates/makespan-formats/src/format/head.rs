@@ -5,6 +5,9 @@ use std::path::Path;
 /// The remedy for a file that has no known content.
 pub(crate) const WANTED: &str = "give a list of commands, a Makefile, an instance in JSON or TOML, a workflow, a project, an SWF log or an ETC matrix";
 
+/// Keys that no other JSON has at its top or in its jobs.
+const WORKLOAD_KEYS: [&[u8]; 2] = [b"\"nb_res\"", b"\"subtime\""];
+
 /// The beginning of a file and the ending of its name.
 #[derive(Clone, Copy)]
 pub(crate) struct Head<'a> {
@@ -41,6 +44,11 @@ impl<'a> Head<'a> {
         let places = text.windows(key.len()).enumerate().filter(move |(_, window)| *window == key);
         let behind = places.map(move |(at, _)| text[at + key.len()..].trim_ascii_start());
         behind.filter_map(|rest| rest.strip_prefix(b":")).map(<[u8]>::trim_ascii_start)
+    }
+
+    /// Returns whether a JSON text has keys of a Batsim workload.
+    pub(crate) fn is_workload(&self) -> bool {
+        WORKLOAD_KEYS.iter().any(|key| self.values_of(key).next().is_some())
     }
 
     /// Whether a sequence of bytes occurs.

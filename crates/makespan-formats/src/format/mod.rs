@@ -339,7 +339,7 @@ impl fmt::Display for Format {
 impl FormatOption {
     /// Returns why the option is refused for a file of a format that does not take it.
     pub(crate) fn refusal(self, format: Format) -> String {
-        const NO_MACHINES: &str = "files that state no machines (logs, workflows, lists of commands, ETC matrices)";
+        const NO_MACHINES: &str = "files without machines (logs, workflows, lists of commands, ETC matrices)";
         let takers = || Format::titles(|format| format.takes(self));
         let file = format!("and this file is {format}");
         match self {
@@ -348,7 +348,7 @@ impl FormatOption {
             Self::Trace => format!("a trace of Nextflow goes with its graph in DOT (-with-dag FILE.dot), {file}"),
             Self::Speedup => format!("a speed-up is stated for reading logs only ({}), {file}", takers()),
             Self::Processors => format!(
-                "a number of processors is for {NO_MACHINES}, {file}; change its platform, or state another with --platform"
+                "a number of processors is allowed only for {NO_MACHINES}, {file}; change its platform, or state another with --platform"
             ),
             Self::Flops | Self::Queues => format!("the option is for {} only, {file}", takers()),
         }

@@ -1,6 +1,5 @@
 //! Recognises native files in JSON, and JSON that is no instance.
 
-use crate::format::batsim;
 use crate::format::head::{Head, has};
 
 /// Recognises a native file in JSON, by its content or the ending of its name.
@@ -37,7 +36,7 @@ fn is_slurm(head: &Head<'_>) -> bool {
     (has(b"\"meta\"") && (has(b"openapi") || has(b"data_parser") || has(b"\"Slurm\"") || has(b"\"slurm\"")))
         || (has(b"\"jobs\"") && (has(b"\"allocation_nodes\"") || has(b"\"accrue_time\"")))
         // Programs that keep a part of each job keep the number of the job.
-        || (has_key(b"\"jobs\"") && has_key(b"\"job_id\"") && !batsim::is_workload(head))
+        || (has_key(b"\"jobs\"") && has_key(b"\"job_id\"") && !head.is_workload())
 }
 
 /// Whether a JSON text has the keys of a plan, and not those of an instance.

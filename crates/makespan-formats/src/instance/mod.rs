@@ -110,8 +110,7 @@ pub fn parse_machines(bytes: &[u8], file_name: &str, strict: bool) -> Result<Rea
 
 fn machines_of(raw: impl Read, name: &str, strict: bool) -> Result<ReadMachines, FormatError> {
     let mut bytes = Vec::new();
-    let mut input =
-        open(raw, crate::ReadOptions::default().max_bytes).map_err(|source| FormatError::io(name, "read", source))?;
+    let mut input = open(raw, crate::input::MAX_BYTES).map_err(|source| FormatError::io(name, "read", source))?;
     input.read_to_end(&mut bytes).map_err(|source| FormatError::io(name, "read", source))?;
     if bytes.trim_ascii_start().first() == Some(&b'<') {
         return simgrid_machines(bytes, name, strict);
@@ -133,7 +132,7 @@ fn simgrid_machines(bytes: Vec<u8>, name: &str, strict: bool) -> Result<ReadMach
     let SimgridPlatform { platform, remarks, lost } = read_simgrid(name, &text)?;
     let remarks: Vec<String> = remark.into_iter().chain(remarks).collect();
     if let Some(remark) = remarks.first().filter(|_| strict) {
-        return Err(FormatError::content(name, Place::default(), format!("{remark}; --strict refuses that")));
+        return Err(FormatError::content(name, Place::default(), format!("{remark}; --strict does not allow this")));
     }
     let instance = joined(name, platform, Vec::new(), Vec::new())?;
     let lost_network = lost.map(|lost| format!("{name}: {lost}"));

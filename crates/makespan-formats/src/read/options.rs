@@ -60,7 +60,7 @@ impl Default for ReadOptions {
             workflows_on_machine: false,
             keeps_placement: false,
             lists: Lists::Detected,
-            max_bytes: 4 << 30,
+            max_bytes: crate::input::MAX_BYTES,
         }
     }
 }

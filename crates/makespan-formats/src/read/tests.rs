@@ -54,7 +54,11 @@ fn bad_files_are_one_clear_error() {
     check(SWF.as_bytes(), &ReadOptions { max_bytes: 20, ..plain.clone() }, "larger than the limit of 20 bytes");
     check(JSON.as_bytes(), &ReadOptions { max_bytes: 20, ..plain.clone() }, "larger than the limit of 20 bytes");
     let speedup = ReadOptions { speedup: "linear".parse().ok(), ..plain.clone() };
-    check(JSON.as_bytes(), &speedup, "stated for reading logs only (SWF, Batsim, sacct), and this file is native JSON");
+    check(
+        JSON.as_bytes(),
+        &speedup,
+        "stated for reading logs only (SWF, Batsim, sacct --parsable2), and this file is native JSON",
+    );
     assert!(read_instance(Path::new("/does/not/exist"), &plain).unwrap_err().to_string().contains("cannot open"));
     assert!(read_instance(Path::new("/"), &plain).unwrap_err().to_string().contains("cannot read"));
 }
@@ -64,8 +68,8 @@ fn a_line_of_stars_is_no_project_without_its_headings() {
     let stars = "****************\n";
     for (inner, expect) in [
         ("sdiag output at Sat Nov 28 07:00:00 2026\n", "this is output of Slurm"),
-        ("Welcome\n", "a line of `*` begins a project of PSPLIB, and none of its headings follows"),
-        ("", "a line of `*` begins a project of PSPLIB, and none of its headings follows"),
+        ("Welcome\n", "begins with a line of `*` like a project of PSPLIB, but has none of its headings"),
+        ("", "begins with a line of `*` like a project of PSPLIB, but has none of its headings"),
     ] {
         for name in ["sdiag", "sdiag.txt", "sdiag.list"] {
             let text = format!("{stars}{inner}{stars}Server thread count: 3\n");

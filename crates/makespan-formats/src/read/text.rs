@@ -34,7 +34,7 @@ pub(super) fn text_in_any_encoding(
     let Decoded { text, remark } = decoded(bytes(input, name, format)?);
     match remark {
         Some(remark) if strict => {
-            Err(FormatError::content(name, Place::default(), format!("{remark}; --strict refuses that")))
+            Err(FormatError::content(name, Place::default(), format!("{remark}; --strict does not allow this")))
         }
         remark => Ok((text, remark)),
     }

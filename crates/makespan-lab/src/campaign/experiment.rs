@@ -84,13 +84,13 @@ pub trait AnyCampaign {
     /// What runs depend on besides their keys: the program and its options. Runs of a part depend on more.
     ///
     /// # Errors
-    /// [`LabError`] when an option is unusable, or this program cannot be read.
+    /// `LabError` when an option is unusable, or this program cannot be read.
     fn version(&self) -> Result<String, LabError>;
 
     /// How much there is to do in a folder.
     ///
     /// # Errors
-    /// [`LabError`] when an option is unusable, or a file cannot be read.
+    /// `LabError` when an option is unusable, or a file cannot be read.
     fn size(&self, folder: &Path) -> Result<Size, LabError>;
 
     /// Does the runs of a shard that nobody has finished; [`Self::reproduce`] finds them in the folder.

@@ -12,6 +12,7 @@ mod named;
 mod output;
 mod plan;
 mod play;
+mod refusal;
 mod search;
 mod shard;
 
@@ -29,9 +30,10 @@ pub(crate) use output::{
     File, aligned, cores, distribution, figure, in_memory, plot, record, series, shown, table, text_table, texts,
 };
 pub(crate) use plan::{Plan, plans, scheduled};
+pub(crate) use play::parsed;
 #[cfg(test)]
 pub(crate) use play::reproduce;
-pub(crate) use play::{parsed, positive, refuse};
+pub(crate) use refusal::{positive, refuse};
 #[cfg(test)]
 pub(crate) use search::Limits;
 pub(crate) use search::{Limit, Search, Setting};

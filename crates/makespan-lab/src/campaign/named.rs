@@ -43,7 +43,7 @@ impl Named {
     /// Returns all that the results depend on: the options and the program.
     ///
     /// # Errors
-    /// [`LabError`] when an option is unusable, or this program cannot be read.
+    /// `LabError` when an option is unusable, or this program cannot be read.
     pub fn identity(&self) -> Result<String, LabError> {
         Ok(format!("{}; {}", self.words, self.campaign.version()?))
     }

@@ -54,7 +54,7 @@ pub fn reproduce<C: Campaign>(
     progress: &mut dyn Progress,
 ) -> Result<(Summary, Vec<C::Run>), LabError> {
     campaign.check()?;
-    positive(&[("threads", campaign.threads().unwrap_or(1))])?;
+    super::positive(&[("threads", campaign.threads().unwrap_or(1))])?;
     refuse_file(folder)?;
     made(folder)?;
     let Finished { runs, reused, sharded } = finish(campaign, folder, &version(campaign)?, progress)?;
@@ -79,16 +79,6 @@ pub fn reproduce<C: Campaign>(
 
 fn refuse_file(folder: &Path) -> Result<(), LabError> {
     if folder.exists() && !folder.is_dir() { Err(LabError::NoFolder(folder.to_owned())) } else { Ok(()) }
-}
-
-/// An option that is refused.
-pub(crate) fn refuse(name: &'static str, value: impl Into<String>, expected: &'static str) -> Result<(), LabError> {
-    Err(LabError::Option { name, value: value.into(), expected })
-}
-
-/// Refuses the first option that is 0.
-pub(crate) fn positive(counts: &[(&'static str, usize)]) -> Result<(), LabError> {
-    counts.iter().filter(|(_, count)| *count == 0).try_for_each(|(name, _)| refuse(name, "0", "it must be at least 1"))
 }
 
 /// Returns the value of this name among all, or an error that says what is expected.

@@ -455,7 +455,7 @@ fn a_small_file_that_describes_much_is_refused_at_once() {
     let content = Content::Instance { text, file: Some("i.json".into()) };
     let refused = keeper.submit(&admin(), submission(content), None).unwrap_err();
     assert!(
-        refused.message.contains("no node of the platform") && begun.elapsed() < Duration::from_secs(10),
+        refused.message.contains("the platform has no such node") && begun.elapsed() < Duration::from_secs(10),
         "{refused:?}"
     );
     assert_eq!(submit(&keeper, script("true")), JobNumber(1));

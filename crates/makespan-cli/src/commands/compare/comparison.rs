@@ -132,7 +132,7 @@ impl Comparison {
     }
 
     /// Returns a row for each algorithm, with its value and ratio for each objective. Stars mark the best values, and
-    /// tildes mark values of objectives that the algorithm does not minimise.
+    /// tildes mark other values of objectives that the algorithm does not minimise.
     fn text_rows(&self) -> String {
         let shown = |objective: Objective| self.has_cost || objective != Objective::Cost;
         let objectives: Vec<Objective> =
@@ -142,12 +142,12 @@ impl Comparison {
             let mut cells = vec![row.algorithm.clone()];
             for &objective in &objectives {
                 let figure = self.figure(&row.algorithm, objective);
-                let best = if figure.is_some_and(|figure| self.is_best(figure, objective)) { "*" } else { " " };
-                let mark = best.to_owned() + figure.map_or(" ", Figure::mark);
+                let is_best = figure.is_some_and(|figure| self.is_best(figure, objective));
+                let mark = if is_best { "*" } else { figure.map_or(" ", Figure::mark) };
                 let value = figure.and_then(|figure| figure.value.clone());
                 let ratio = figure.and_then(|figure| figure.ratio);
                 cells.push(value.map_or("-".into(), |value| summary::value(objective, value)));
-                cells.push(ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")) + &mark);
+                cells.push(ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")) + mark);
             }
             if has_room {
                 cells.push(row.metrics.map_or("-".into(), |metrics| format!("{:.1} %", 100.0 * metrics.utilisation)));
@@ -156,7 +156,7 @@ impl Comparison {
             cells.push(duration(row.seconds));
             cells
         });
-        let columns = objectives.iter().flat_map(|&objective| [objective.heading(), "ratio  "]);
+        let columns = objectives.iter().flat_map(|&objective| [objective.heading(), "ratio "]);
         let metrics = ["used", "mean flow"].into_iter().filter(|_| has_room);
         let heading: Vec<&str> = ["algorithm"].into_iter().chain(columns).chain(metrics).chain(["time"]).collect();
         let text = table(&heading, 1, text);

@@ -167,7 +167,7 @@ mod tests {
         let one = &sizes.earlier[0];
         assert_eq!((one.had, one.other), ((2, seconds(10)), (1, seconds(1))));
         assert_eq!(one.ends, (seconds(14), seconds(8)));
-        assert!(sizes.text(&instance).replace("\n  ", " ").contains("1 would have started earlier"));
+        assert!(sizes.text(&instance).replace("\n  ", " ").contains("1 of them would have started earlier"));
         let rigid =
             Instance::new(Platform::flat(4).unwrap(), vec![instance.submitted(makespan_core::JobId(0))], vec![]);
         assert!(check(&rigid.unwrap()).unwrap_err().to_string().contains("--speedup"));

@@ -15,7 +15,7 @@ fn algorithms_that_do_not_exist() {
     case("demt[shuffles=x]", &["shuffles=x", "a number from 0 to 1000000"]);
     case("demt[shuffles=-1]", &["shuffles=-1", "a number from 0 to 1000000"]);
     case("demt[shuffels=3]", &["`shuffels`", "did you mean `shuffles`?"]);
-    case("list[order=foo]", &["order=foo", "shelf, weighted-lptf, smith, saf"]);
+    case("list[order=foo]", &["order=foo", "shelf, weighted-lptf, smith or saf"]);
     case("demt[", &["`demt[`", "name[key=value,..]"]);
     case("", &["does not name an algorithm"]);
     sandbox.makespan("compare small.toml -a demt,,gang").refused(&["does not name an algorithm"]);
@@ -51,7 +51,7 @@ fn options_of_logs_are_refused_for_native_files() {
     for command in ["plan small.toml", "bound small.toml", "compare small.toml", "convert small.toml out.json"] {
         let case = |option: &str, part| sandbox.makespan(&format!("{command} {option}")).refused(&["small.toml", part]);
         case("--processors 7", "files without machines");
-        case("--speedup linear", "logs only (SWF, Batsim, sacct)");
+        case("--speedup linear", "logs only (SWF, Batsim, sacct --parsable2)");
     }
     sandbox.write("log.swf", "1 0 0 5 1 -1 -1 1 5 -1 1 1 1 1 1 1 -1 -1\n");
     sandbox.makespan("plan log.swf --processors 0").refused(&["log.swf", "no processors"]);

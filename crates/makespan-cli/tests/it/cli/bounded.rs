@@ -200,7 +200,7 @@ fn times_on_millions_of_nodes_are_read_or_refused_at_once() {
     sandbox.bounded("plan unknown.json").refused(&["unknown.json", "jobs[0].time_on", "`x`", "`n0` to `n16777215`"]);
     let many: Vec<String> = (0..5).map(|at| format!(r#"{{"name": "{at}", "time_on": {{"n{at}": 1}}}}"#)).collect();
     write("many.json", 16_777_216, &many.join(","));
-    sandbox.bounded("plan many.json").refused(&["many.json", "5 tasks times 16777216 nodes"]);
+    sandbox.bounded("plan many.json").refused(&["many.json", "5 tasks on 16777216 nodes"]);
     write("good.json", 1_000_000, r#"{"name": "a", "time_on": {"n0": 1, "n999999": 2}}"#);
     for line in ["convert good.json good.toml", "plan good.json --algorithm list"] {
         sandbox.bounded(line).succeeds();

@@ -176,7 +176,7 @@ fn that_nothing_tells_what_was_logged_is_said_once() {
     sandbox.write("part.swf", part);
     let text = sandbox.makespan("simulate part.swf --scenario now").succeeds();
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("AS LOGGED leaves out 1 of 4 jobs"), "{text}");
+    assert!(words.contains("AS LOGGED omits 1 of 4 jobs"), "{text}");
 }
 
 #[test]

@@ -243,7 +243,7 @@ fn failures_interrupt_jobs_and_are_seen_in_answers() {
     assert_ne!(seeded(1), seeded(2));
     let case = |options: &str, parts: &[&str]| sandbox.makespan(&format!("simulate log.swf {options}")).refused(parts);
     case("--failures missing.csv", &["missing.csv", "No such file"]);
-    case("--failures model:mtbf=5", &["--failures model:mtbf=5", "mttr"]);
+    case("--failures model:mtbf=5", &["--failures: model:mtbf=5", "mttr"]);
     case("--failures model:mtbf=5,mttr=0", &["must be positive"]);
     sandbox.write("bad.csv", "processors,down,up\n0-9,1,2\n");
     case("--failures bad.csv", &["bad.csv:2", "processor 9 does not exist"]);

@@ -68,7 +68,7 @@ fn a_service_is_started_asked_and_stopped_as_it_is_typed() {
     let store = temporary.path().join("store");
     let served = Served::start(&store);
     assert!(
-        served.said.contains("http://127.0.0.1:") && served.said.contains("runs any command as"),
+        served.said.contains("http://127.0.0.1:") && served.said.contains("can run any command as"),
         "{}",
         served.said
     );

@@ -18,7 +18,6 @@ use crate::error::{FormatError, Place};
 use crate::format::Remarked;
 use crate::format::head::{Head, WANTED};
 use crate::format::workflow::job_name;
-use crate::look;
 use project::Project;
 
 /// What is wrong, and where.
@@ -52,9 +51,6 @@ pub(crate) fn is_patterson(head: &Head<'_>) -> bool {
 pub(crate) fn is_progen(head: &Head<'_>) -> Result<bool, String> {
     if head.named || is_project(head) || head.first != b'*' {
         return Ok(head.named || is_project(head));
-    }
-    if look::is_statistics_of_slurm(head.text) {
-        return Err(look::SLURM.to_owned());
     }
     Err(format!("the text begins with a line of `*` like a project of PSPLIB, but has none of its headings; {WANTED}"))
 }

@@ -275,7 +275,7 @@ mod tests {
                 "{:?}",
                 found.remarks
             );
-            assert!(tasks(&trace, true).err().unwrap().problem.contains("--strict refuses"), "{time}");
+            assert!(tasks(&trace, true).err().unwrap().problem.contains("--strict does not allow"), "{time}");
         }
     }
 
