@@ -41,7 +41,7 @@ pub struct ProjectOptions {
     pub nonrenewable: usize,
     /// Average number of edges for each activity.
     pub complexity: f64,
-    /// Share of all resources that an activity needs.
+    /// Average share of the resource types that an activity uses, from 0 to 1.
     pub factor: f64,
     /// Amount of each resource, from 0 (minimum) to 1 (never scarce).
     pub strength: f64,

@@ -26,7 +26,7 @@ pub fn kind(connection: &Connection, application: i64) -> Result<Kind, Error> {
     })
 }
 
-/// Applies the missing migration steps in one transaction, and returns the previous kind of the database. Step `k`
+/// Applies the missing migration steps in one transaction, and returns what kind of database it was before. Step `k`
 /// converts version `k` to version `k + 1`. A database of another program or of a later version is not changed. If two
 /// processes migrate at once, the second one waits and then has nothing to do.
 ///

@@ -38,8 +38,8 @@ const UNIT: i128 = 1_000_000;
 ///
 /// Source: Makespan, by the rules of the history (docs/history.md). For the users of a log, D. Tsafrir, Y. Etsion and
 /// D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 18(6), 2007, DOI 10.1109/TPDS.2007.70606, who take the mean of the
-/// last two run times. Complexity: the time for the end of a task does not depend on the number of earlier ends. If
-/// estimates are replaced, the time is proportional to the number of released and unfinished tasks of the kind, plus a
+/// last two run times. Complexity: to process the end of a task takes constant time. If estimates
+/// are replaced, the time is proportional to the number of released and unfinished tasks of the kind, plus a
 /// few hundred. A task that is released later gets its new estimate at its release.
 ///
 /// ```

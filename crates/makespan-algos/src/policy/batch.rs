@@ -92,8 +92,8 @@ impl Batch {
     }
 }
 
-/// Selects the tasks of a batch of this length, or of the shortest time. Returns the length of the next batch with them, `None` if
-/// all were taken.
+/// Selects the tasks that fit in a batch of this length. Without a length, the shortest time of a waiting task is the length. Returns
+/// the tasks and the length of the next batch, or `None` if the batch contains all waiting tasks.
 fn within(length: Option<Time>, view: &View<'_>) -> (TaskSet, Option<Time>) {
     let profile = |task: TaskId| view.instance.profile(task);
     let shortest = view.waiting.iter().map(|task| profile(task).shortest()).min().unwrap_or(Time::TICK);

@@ -132,11 +132,11 @@ impl PlanKeeper {
     }
 
     fn sort(&mut self) {
-        self.upcoming.sort_by_key(|Reservation { at, .. }| (at.start, at.task));
+        self.upcoming.sort_by_key(|Reservation { at, .. }| (at.start, at.end, at.task));
     }
 
-    /// Takes in all events of an instant for a plan of tasks that wait: an interrupted task loses its place. Returns whether the
-    /// rest has to be planned again, since processors or times of planned tasks have changed.
+    /// Updates the plan of the waiting tasks after all events of one instant. An interrupted task loses its place. Returns whether
+    /// the waiting tasks have to be planned again, because processors or times of planned tasks have changed.
     pub fn hear_all(&mut self, events: &[Event], view: &View<'_>) -> bool {
         let mut broken = false;
         for event in events {
@@ -165,7 +165,7 @@ impl PlanKeeper {
         self.running.retain(|reservation| reservation.at.task != task);
     }
 
-    /// Takes in an event. An interrupted task gets back the place that it had.
+    /// Updates the plan after one event. An interrupted task gets its earlier place again.
     pub fn hear(&mut self, event: &Event) {
         match *event {
             Event::Finished(task) => self.end(task),

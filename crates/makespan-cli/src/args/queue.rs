@@ -10,7 +10,7 @@ use super::Format;
 
 #[derive(Args)]
 pub struct QueueOptions {
-    /// Read the queue of a Slurm cluster instead of a service: slurm, or a folder with saved output of its commands
+    /// Read the queue from Slurm (slurm), or from a folder with saved output of its commands, instead of a service
     #[arg(long, value_name = "slurm|FOLDER")]
     #[cfg_attr(feature = "service", arg(conflicts_with_all = ["url", "token_file", "ca"]))]
     pub from: Option<String>,

@@ -64,7 +64,7 @@ pub(crate) struct Session<'a> {
 pub(crate) struct Ledger<'a> {
     pub journal: Journal,
     pub storage: &'a dyn Storage,
-    /// The instant at which the run began and the identity of its instance, which tell it from others.
+    /// Start time of the run. Together with the fingerprint of its instance, it identifies the run.
     pub origin: i64,
     pub fingerprint: String,
     /// Where jobs come while the run goes on: the tasks that the journal knows.

@@ -13,7 +13,7 @@ pub(crate) fn is_json(head: &Head<'_>) -> Result<bool, String> {
     }
 }
 
-/// Returns why a file in JSON is not read, if it is a plan or an answer of Slurm.
+/// Returns the reason for refusing a JSON file that contains a plan or an answer of Slurm. Returns `None` for other files.
 pub(crate) fn foreign_json(head: &Head<'_>) -> Option<&'static str> {
     if is_plan(head) {
         return Some(

@@ -143,9 +143,12 @@ fn what_runs_when_a_session_is_killed_goes_on_under_the_next() {
             "stopped" => kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap(),
             "its shims are killed" => {
                 // A list of the processes can miss a process whose state changes while the list is read.
-                let shims = || alive().into_iter().filter(|process| process.is_shim).collect::<Vec<_>>();
-                until("their shims", || shims().len() >= 2);
-                shims().iter().for_each(|shim| signal(shim.pid, Signal::SIGKILL));
+                let mut shims = Vec::new();
+                until("their shims", || {
+                    shims = alive().into_iter().filter(|process| process.is_shim).collect();
+                    shims.len() >= 2
+                });
+                shims.iter().for_each(|shim| signal(shim.pid, Signal::SIGKILL));
                 // What is left of their jobs is ended before these run again.
                 until("their ends", || records("{\"interrupted\"") == 2);
                 sandbox.write("go", "");
