@@ -36,7 +36,7 @@ static POLICY: Class = Class::new("PolicyError");
 static STOPPED: Class = Class::new("StoppedError");
 
 /// Options of the command line, and what they are called here.
-const SAID: [(&str, &str); 11] = [
+const SAID: [(&str, &str); 12] = [
     ("plan FILE.dot --nextflow-trace TRACE", "makespan.read(\"FILE.dot\", trace=\"TRACE\")"),
     ("`makespan verify INSTANCE PLAN`", "`makespan.verify(instance, path)`"),
     ("--processors N", "processors=N"),
@@ -48,6 +48,7 @@ const SAID: [(&str, &str); 11] = [
     ("--bandwidth", "bandwidth="),
     ("--queues", "queues="),
     ("--strict", "strict=True"),
+    ("--estimates user", "estimates=\"user\""),
 ];
 
 /// What readers say to users of the command line, in the words of Python.

@@ -21,7 +21,7 @@ pub struct Log {
     pub actual: Arc<Actual>,
     remarks: Vec<String>,
     /// Whether policies are told how long jobs of a log really take, or nothing.
-    is_clairvoyant: bool,
+    pub is_clairvoyant: bool,
 }
 
 impl Log {
@@ -38,26 +38,6 @@ impl Log {
         }
         instance.check_task_names().map_err(|error| errors::input(py, error))?;
         Ok(Self { instance, actual: Arc::new(actual), remarks, is_clairvoyant: false })
-    }
-
-    /// Refuses to end jobs at walltimes where that would end none.
-    ///
-    /// # Errors
-    /// `InputError`, which says why it would end none.
-    pub fn check_walltimes(&self, py: Python<'_>) -> PyResult<()> {
-        let refused = |problem: &str| Err(errors::at(py, "kill_at_walltime", problem));
-        if self.is_clairvoyant {
-            return refused(
-                "it is for estimates of users: with clairvoyant or unknown ones jobs are what they ran for, and none is cut short",
-            );
-        }
-        if self.instance.jobs().iter().all(|job| job.walltime.is_none()) {
-            return refused(
-                "no job has a walltime that could end it; logs that state no requested times have none, nor have moldable replays and \
-                 platforms of other speeds than 1",
-            );
-        }
-        Ok(())
     }
 }
 

@@ -1,6 +1,5 @@
 //! Simulation: policies of the catalogue on threads, policies of Python on the thread that calls.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -8,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use makespan::formats::gantt::Marks;
 use makespan::formats::report::{Level, PolicyPanel, Section, SimulationReport, write_simulation};
-use makespan::formats::{CsvNames, jobs_csv, read_failures};
+use makespan::formats::{CsvNames, jobs_csv};
 use makespan::policy::policy_for;
 use makespan::{
-    FailureModel, Instance as CoreInstance, Measures, Observer, Scene, SimulateError, Simulated, SimulationOptions,
-    Stop, Time, simulate as simulated_by, simulate_policy,
+    CircumstanceError, Circumstances, Instance as CoreInstance, Measures, Observer, Scene, SimulateError, Simulated,
+    SimulationOptions, Stop, Time, simulate as simulated_by, simulate_policy,
 };
 use makespan_core::{Schedule, Usage, UsageStep};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
@@ -46,30 +45,18 @@ pub struct Rules {
 
 impl Rules {
     fn options(&self, py: Python<'_>, log: &Log, stop: &Stop) -> PyResult<SimulationOptions> {
-        let instance = &*log.instance;
-        if self.kill_at_walltime {
-            log.check_walltimes(py)?;
-        }
-        let usual = SimulationOptions::default();
-        let mut options = SimulationOptions {
+        let stated = Circumstances {
             kill_at_walltime: self.kill_at_walltime,
-            requeues: self.requeues.unwrap_or(usual.requeues),
-            stop: stop.clone(),
-            ..usual
+            is_clairvoyant: log.is_clairvoyant,
+            failures: self.failures.clone(),
+            requeues: self.requeues,
+            seed: self.seed,
         };
-        if let Some(text) = &self.failures {
-            match text.strip_prefix("model:") {
-                Some(model) => {
-                    let model = FailureModel::parse(model, self.seed);
-                    options.failure_model = Some(model.map_err(|error| errors::at(py, "failures", error))?);
-                }
-                None => {
-                    let read = read_failures(Path::new(text), instance.platform());
-                    options.failures = read.map_err(|error| errors::of_file(py, &error))?;
-                }
-            }
-        }
-        Ok(options)
+        let rules = stated.rules(&log.instance).map_err(|error| match (error.option(), &error) {
+            (None, CircumstanceError::File(error)) => errors::of_file(py, error),
+            (option, _) => errors::at(py, option.unwrap_or_default(), errors::in_python(&error)),
+        })?;
+        Ok(SimulationOptions { stop: stop.clone(), ..rules })
     }
 }
 

@@ -60,7 +60,7 @@ impl Cluster {
         let asks = slurm.nodes.is_some() || slurm.pilots.is_some();
         match own_job()?.filter(|_| !asks) {
             Some(job) => Self::here(job, slurm, earlier, commands),
-            None => Self::asked(slurm, (earlier, chosen), commands),
+            None => Self::asked(slurm, earlier, chosen.as_deref(), commands),
         }
     }
 
@@ -86,7 +86,8 @@ impl Cluster {
     /// Pilots that are asked for, on nodes of a partition.
     fn asked(
         slurm: &SlurmOptions,
-        (earlier, chosen): (Option<Platform>, Option<Vec<Size>>),
+        earlier: Option<Platform>,
+        chosen: Option<&[Size]>,
         commands: Commands,
     ) -> Result<Self> {
         let option = |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("--{name}={value}"));
@@ -95,9 +96,8 @@ impl Cluster {
         let pool = commands.pool(slurm.partition.as_deref(), &options).map_err(|error| wrong(&error))?;
         let auto = slurm.pilots.as_deref().and_then(Auto::parse).transpose()?;
         let mut sizes = match (&auto, &slurm.pilots) {
-            (Some(auto), _) => {
-                chosen.clone().unwrap_or_else(|| auto::shapes(auto::most(auto, &pool), auto.time.as_ref(), false))
-            }
+            (Some(auto), _) => chosen
+                .map_or_else(|| auto::shapes(auto::most(auto, &pool), auto.time.as_ref(), false), <[Size]>::to_vec),
             (None, Some(text)) => sizes(text)?,
             (None, None) => vec![Size { nodes: slurm.nodes.unwrap_or(1) as usize, time: None }],
         };
