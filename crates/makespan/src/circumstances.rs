@@ -7,7 +7,7 @@ use makespan_formats::{FormatError, read_failures};
 use makespan_sim::{FailureModel, FailureModelError, SimulationOptions};
 use thiserror::Error;
 
-/// The options of a user about walltimes and failures in a simulation.
+/// Options of a user about walltimes and failures in a simulation.
 ///
 /// ```
 /// use makespan::{Circumstances, Instance, Job, Platform, Profile, Time};
@@ -34,21 +34,21 @@ pub struct Circumstances {
     pub seed: u64,
 }
 
-/// An option that does not go with the instance, or has no meaning.
+/// An option that contradicts the instance, or whose text is invalid.
 #[derive(Debug, Error)]
 pub enum CircumstanceError {
-    /// Walltimes end no job, since the policies know the real times.
+    /// Walltimes would end no job, because policies know the real times.
     #[error(
-        "it is for --estimates user: with clairvoyant or unknown ones jobs are what they ran for, and none is cut short"
+        "this option needs --estimates user: with clairvoyant or unknown estimates, no job runs longer than its estimate"
     )]
     NoneCutShort,
-    /// Walltimes end no job, since there are none.
+    /// Walltimes would end no job, because no job has one.
     #[error(
-        "no job has a walltime that could end it; logs that state no requested times have none, nor have moldable replays and \
-         platforms of other speeds than 1"
+        "no job has a walltime; a log without requested times has none, and neither has a moldable replay or a platform with \
+         other speeds than 1"
     )]
     NoWalltimes,
-    /// The model of failures is none.
+    /// The text of the failure model is invalid.
     #[error("{text}: {source}")]
     Model {
         /// The text of the option.
@@ -62,7 +62,7 @@ pub enum CircumstanceError {
 }
 
 impl CircumstanceError {
-    /// Returns the name of the option; `None` where a file is wrong, which the error names.
+    /// Returns the name of the option, or `None` if a file is wrong. The error then names the file.
     pub fn option(&self) -> Option<&'static str> {
         match self {
             Self::NoneCutShort | Self::NoWalltimes => Some("kill_at_walltime"),
@@ -76,7 +76,7 @@ impl Circumstances {
     /// Returns the rules of the simulation, with failures that are read or drawn.
     ///
     /// # Errors
-    /// [`CircumstanceError`] names the option that is wrong, or would change nothing.
+    /// Returns [`CircumstanceError`] if an option is wrong or would change nothing.
     pub fn rules(&self, instance: &Instance) -> Result<SimulationOptions, CircumstanceError> {
         let Self { kill_at_walltime, is_clairvoyant, ref failures, requeues, seed } = *self;
         if kill_at_walltime && is_clairvoyant {
