@@ -22,7 +22,7 @@ pub enum Consistency {
 }
 
 impl Consistency {
-    /// Returns the letter for this consistency in the names of the benchmark instances: `c`, `s` or `i`.
+    /// Returns the letter `c`, `s` or `i` that stands for this class of consistency in the names of benchmark instances.
     pub fn letter(self) -> char {
         match self {
             Self::Consistent => 'c',

@@ -1,4 +1,4 @@
-//! Options of a simulation, and the rules that they mean.
+//! Options of a simulation, and the rules that they select.
 
 use std::path::Path;
 

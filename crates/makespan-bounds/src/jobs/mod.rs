@@ -27,7 +27,8 @@ use programme::Programme;
 
 /// The largest price is a whole number of about so many binary places.
 const PLACES: i32 = 34;
-/// Pace of the search. Lengths are shares of the mean price of the fluid machine, widths are shares of the mean pay of a task there.
+/// Pace of the search. Lengths are fractions of the mean price of the fluid machine, and widths are fractions
+/// of the mean pay of a task on that machine.
 const PACE: Pace = Pace { kept: (0.8, 0.95), length: (0.08, 0.004), width: (0.2, 0.003) };
 /// Steps, at most, and how many ways of tasks at instants are looked at in all of them, about.
 const STEPS: usize = 80;

@@ -29,7 +29,7 @@ impl Zone {
     }
 }
 
-/// Returns the hosts that run jobs, without a network.
+/// Returns the hosts that run jobs, but not the network between these hosts.
 pub(super) fn flat(zone: &Zone) -> Vec<Node> {
     let hosts = zone.places.iter().filter(|place| place.processors > 0);
     hosts.map(|place| Node { speed: place.speed, ..Node::new(place.name.clone(), place.processors) }).collect()

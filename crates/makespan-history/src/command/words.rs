@@ -44,7 +44,7 @@ pub fn programs(line: &str) -> Vec<&str> {
     shell_parts(line).into_iter().filter(|part| part.role == Role::Program).map(|part| part.text).collect()
 }
 
-/// Returns the parts of a command that is given as a list of words, with a space between two words.
+/// Returns the parts of a command, which is a list of words. A space separates consecutive words.
 pub(super) fn word_parts(words: &[String]) -> Vec<Part<'_>> {
     let mut roles = Roles::default();
     let mut parts = Vec::with_capacity(words.len() * 2);

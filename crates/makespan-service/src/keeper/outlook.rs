@@ -55,7 +55,7 @@ impl Runs {
 /// The waiting tasks of a job in a plan.
 #[derive(Clone, Debug)]
 pub(super) struct JobPlan {
-    /// The earliest start of a task with a known start, or else the earliest start of any task.
+    /// The earliest known start of a task. If no start is known, this is the earliest estimated start.
     pub start: f64,
     /// The last end.
     pub end: f64,

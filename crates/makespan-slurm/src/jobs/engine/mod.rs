@@ -95,7 +95,7 @@ struct RunSide {
     tasks: BTreeMap<TaskId, Held>,
     by_id: HashMap<String, TaskId>,
     succeeded: BTreeSet<TaskId>,
-    /// Processors of tasks that run, where Slurm does not say which.
+    /// Assumed processors of running tasks, if Slurm does not report the processors of a task.
     busy: BTreeMap<TaskId, ProcSet>,
     notices: VecDeque<Notice>,
 }

@@ -4,7 +4,7 @@
 //! A node may have `time` or `work`, seconds on a processor of speed 1, or else has a guess, and a `command` for the
 //! shell. An edge may have `data`, bytes, or `transfer`, seconds. Contradictions are counted and reported: `time` takes
 //! precedence over `work`, `data` over `transfer`, and the last of several values of one attribute over the earlier
-//! ones. The data of parallel edges are added. A graph that is declared `strict` has at most one edge between two
+//! ones. The data sizes of parallel edges are summed. A graph that is declared `strict` has at most one edge between two
 //! nodes, and the last value of each attribute counts. Attributes and ports for drawing are ignored. A warning names
 //! all other attributes. A subgraph is a group of nodes. Undirected graphs are refused.
 
