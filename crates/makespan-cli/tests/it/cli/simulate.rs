@@ -297,7 +297,7 @@ fn wrong_inputs_are_one_error_and_leave_nothing() {
 fn an_option_that_would_change_nothing_is_refused() {
     let sandbox = sandbox();
     let case = |options: &str, parts: &[&str]| sandbox.makespan(&format!("simulate {options}")).refused(parts);
-    case("log.swf --kill-at-walltime --speedup linear", &["no job has a walltime", "moldable replays"]);
+    case("log.swf --kill-at-walltime --speedup linear", &["no job has a walltime", "moldable replay"]);
     case("log.swf --kill-at-walltime --estimates clairvoyant", &["--estimates user"]);
     case("log.swf --flops 1e9", &["--flops is for workloads of Batsim", "log.swf is SWF"]);
     sandbox.write("bare.swf", LOG.replace("; MaxProcs: 4\n", ""));
