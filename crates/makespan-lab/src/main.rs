@@ -57,7 +57,7 @@ fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
     }
 }
 
-/// Returns the message for an option of the shards that was written after the campaign.
+/// Returns the error message if an option of the shards comes after the name of the campaign.
 fn explain(error: &clap::Error, _words: &[String]) -> Option<String> {
     const OPTIONS: [&str; 8] =
         ["--on", "--nodes", "--time", "--account", "--partition", "--slurm", "--pilots", "--shards"];
@@ -90,8 +90,8 @@ fn play(campaign: &Named, options: &ShardOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the shards if the options request shards and some runs are not finished. Otherwise returns `None`. Returns true if all shards have
-/// finished.
+/// Runs the shards if the options request shards and some runs are not finished. Otherwise returns `None`. The result is true if all shards
+/// have finished.
 fn carried_out(campaign: &Named, options: &ShardOptions) -> Result<Option<bool>> {
     if !options.are_asked() {
         return Ok(None);

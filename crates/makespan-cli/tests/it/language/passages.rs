@@ -9,7 +9,7 @@ pub enum Kind {
     Paragraph,
 }
 
-/// A piece of prose. Code in backquotes is replaced.
+/// A piece of prose. A placeholder replaces code in backquotes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
     pub kind: Kind,
@@ -127,7 +127,7 @@ fn paragraphs(text: &str) -> Vec<Passage> {
     all
 }
 
-/// Replaces code in backquotes and removes the targets of links, since these are not prose.
+/// Replaces code in backquotes by a placeholder, and removes the targets of links, since these are not prose.
 fn prose(text: &str) -> String {
     let mut out = String::new();
     for (index, part) in text.split('`').enumerate() {
