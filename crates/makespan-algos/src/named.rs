@@ -1,7 +1,7 @@
 //! Defines names for the possible values of a parameter in a spec.
 
-/// Gives names to the variants of an enum. `VALUES` lists the names for messages, and `Display` and `FromStr` write and
-/// read a name.
+/// Gives names to the variants of an enum. `VALUES` lists the names for messages. `Display` writes a name, and
+/// `FromStr` reads a name.
 macro_rules! named {
     (@list $one:literal, $other:literal) => { concat!($one, " or ", $other) };
     (@list $one:literal, $($others:literal),+) => { concat!($one, ", ", named!(@list $($others),+)) };

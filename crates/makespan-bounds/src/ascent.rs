@@ -5,7 +5,7 @@
 
 /// Parameters of an ascent. Each pair has the value at the first step and the value at the last step.
 pub(crate) struct Pace {
-    /// Weights of the previous mean direction and mean square in a step.
+    /// Weights of the previous mean gradient and of the previous mean squared gradient in a step.
     pub kept: (f64, f64),
     /// The step length as a share of a typical price.
     pub length: (f64, f64),

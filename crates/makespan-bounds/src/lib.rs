@@ -72,8 +72,8 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
 /// improve the bound.
 const MAX_LAST: usize = 12;
 
-/// Replaces weak bounds with bounds that follow from the bound on the makespan, because some job ends at the makespan
-/// ([`LastJob`]). If too many jobs can end last, no bound changes.
+/// Derives bounds from the bound on the makespan, because some job ends at the makespan ([`LastJob`]), and replaces
+/// weaker bounds with them. Changes nothing if too many jobs can end last.
 pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     let shortest =
         bounds.iter().find(|bound| bound.objective == Objective::Makespan && bound.makespan_at_most.is_none());

@@ -3,7 +3,7 @@
 use makespan_core::{Bound, CertificateError};
 
 /// Returns the bound of a certificate with the largest number of binary places, at most `scale`, that can be checked
-/// within 128 bits. The search decreases the number in steps of eight.
+/// within 128 bits. The function tries `scale` and then decreases the number in steps of eight.
 pub(crate) fn finest(
     mut scale: u32,
     attempt: impl Fn(u32) -> Result<Bound, CertificateError>,

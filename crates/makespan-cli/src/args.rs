@@ -186,7 +186,7 @@ pub struct InstanceOptions {
     /// Seed of downey:random
     #[arg(hide_short_help = true, long, value_name = "SEED", default_value_t = 0, allow_negative_numbers = true)]
     pub speedup_seed: u64,
-    /// Refuse files of which a part would be ignored, skipped or changed, and warnings of make
+    /// Refuse a file if a part of it would be ignored, skipped or changed, or if make prints a warning
     #[arg(long)]
     pub strict: bool,
 }
@@ -322,7 +322,7 @@ pub struct CompareOptions {
     pub more: Vec<PathBuf>,
     #[command(flatten)]
     pub shards: ShardOptions,
-    /// Folder of the shards, one for each algorithm [default: compare-NAME]
+    /// Folder of the shards, with the results of each algorithm [default: compare-NAME]
     ///
     /// If the folder holds an interrupted comparison, the comparison continues
     #[arg(long, value_name = "DIR")]

@@ -8,7 +8,7 @@ use miette::Result;
 
 use crate::output::{complain, shown};
 
-/// Error texts of Rust for unreadable numbers, and the texts that are printed instead.
+/// Error texts of the Rust standard library for unreadable numbers, and the texts that are printed instead.
 const NUMBERS: [(&str, &str); 6] = [
     ("invalid digit found in string", "write a whole number"),
     ("cannot parse integer from empty string", "write a whole number"),

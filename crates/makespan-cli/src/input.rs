@@ -26,7 +26,7 @@ pub struct Machines {
     pub remarks: Vec<String>,
     /// Floating-point operations in a unit of work, if the platform states speeds in operations a second.
     pub unit_flops: Option<f64>,
-    /// Reason why the network of a file was ignored, with its place.
+    /// Reason why the network of a file was ignored, beginning with the name of the file.
     lost_network: Option<String>,
     /// When they are not open.
     closed: Vec<Unavailable>,

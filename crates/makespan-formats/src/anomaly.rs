@@ -178,7 +178,7 @@ impl fmt::Display for Found {
     }
 }
 
-/// Unreadable statements of the number of processors of the machine. These statements are ignored.
+/// Statements in a log about the number of processors of its machine that cannot be read. These statements are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenMachine {
     /// The number of statements.
@@ -260,7 +260,7 @@ impl Report {
     }
 
     /// Returns an error for a log that a strict reading refuses: for an unreadable number of processors of the machine,
-    /// or else for the first odd record.
+    /// and otherwise for the first record with an anomaly.
     pub(crate) fn refuse(&self, file: &str) -> Result<(), FormatError> {
         if let Some(machine) = &self.broken_machine {
             return Err(FormatError::content(file, machine.place.clone(), machine.problem()));

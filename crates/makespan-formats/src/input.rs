@@ -199,7 +199,7 @@ impl<R: Read> Read for Limited<R> {
 /// The byte order mark that some editors write.
 pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Returns the bytes behind the byte order mark, if there is one.
+/// Returns the bytes without a byte order mark at their beginning.
 pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(MARK).unwrap_or(bytes)
 }

@@ -26,7 +26,7 @@ const LOOKED: usize = 4096;
 /// Rule for reading a text as a list of commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lists {
-    /// A text with no sign of another format is a list. A doubtful text is an error.
+    /// A text is a list if nothing indicates another format. Any other text is an error.
     #[default]
     Detected,
     /// The user states that the file is a list.
@@ -35,8 +35,8 @@ pub enum Lists {
     Refused,
 }
 
-/// Returns the format of a text that no other format claims. The first lines of the text decide, or else the ending of
-/// the file name.
+/// Returns the format of a text that `Format::of` does not recognise. The first lines of the text decide, or else the
+/// ending of the file name.
 ///
 /// # Errors
 /// An error message with the probable kind of the text and the remedy.
@@ -90,7 +90,7 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     ))
 }
 
-/// Returns whether a text is output of sdiag, which stands below a line of `*`.
+/// Returns whether a text is output of sdiag, which begins with a line of `*`.
 pub(crate) fn is_statistics_of_slurm(text: &[u8]) -> bool {
     first_lines(text).iter().find(|line| line.bytes().any(|byte| byte != b'*')).is_some_and(|line| is_slurm(line))
 }
@@ -197,7 +197,7 @@ fn is_json(text: &[u8], first: &str) -> bool {
     key.is_some_and(|(_, rest)| rest.trim_start().starts_with(':'))
 }
 
-/// Returns whether a line is `---`, `key:` or `key: value`. No command has a word that ends with a colon.
+/// Returns whether a line is `---`, `key:` or `key: value`. The name of a command does not end with a colon.
 fn is_yaml(line: &str) -> bool {
     if line == "---" || line.starts_with("--- ") || line.starts_with("%YAML") || line.starts_with("- ") {
         return true;
@@ -324,8 +324,8 @@ mod tests {
         }
     }
 
-    /// Checks that saved outputs of Slurm commands, in each form that users save, and other tables are not read as
-    /// lists of commands.
+    /// Checks that tables are not read as lists of commands, such as saved outputs of Slurm commands in all their
+    /// formats.
     #[test]
     fn tables_are_not_taken_for_commands() {
         for (text, what) in [

@@ -18,7 +18,8 @@ use crate::scalar::{Count, Scalar};
 /// The keys at the top of such a file.
 const KEYS: [&str; 3] = ["meta", "cpudata", "gpudata"];
 
-/// Whether a file begins with a key of a set, and is no other JSON that may begin with it.
+/// Returns whether a JSON file begins with a key of a moldable set, and is not another kind of JSON that may begin with
+/// this key.
 pub(crate) fn is_set(head: &Head<'_>) -> bool {
     let key = head.text.strip_prefix(b"{").and_then(|rest| rest.trim_ascii_start().strip_prefix(b"\""));
     let begins = |known: &&str| {

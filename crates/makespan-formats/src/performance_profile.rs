@@ -28,7 +28,7 @@ impl PerformanceProfile {
         self.ratios.partition_point(|&ratio| ratio <= factor) as f64 / self.instances as f64
     }
 
-    /// Returns the factors at which the share grows, each with the share from there on.
+    /// Returns the factors at which the share grows, each with the share from this factor on.
     pub fn steps(&self) -> Vec<(f64, f64)> {
         let mut factors = self.ratios.clone();
         factors.dedup();

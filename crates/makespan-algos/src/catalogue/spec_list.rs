@@ -20,8 +20,8 @@ pub(super) fn outside_brackets(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the title of a spec for figures and tables: the algorithm with the values of its parameters, such as
-/// `list, saf` for `list[order=saf]`. The title contains the key of a parameter whose value is a number, `yes` or `no`,
-/// and otherwise only the value.
+/// `list, saf` for `list[order=saf]`. If a value is a number or one of `true`, `false`, `yes` and `no`, the title also
+/// contains the key of the parameter. A time limit is written in seconds without its key.
 pub fn spec_title(spec: &str) -> String {
     let Some((name, inside)) = spec.split_once('[') else { return spec.to_owned() };
     let part = |part: String| match part.split_once('=') {

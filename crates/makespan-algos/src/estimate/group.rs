@@ -58,7 +58,7 @@ impl Group {
         self.ends.iter().any(|&end| end > after || after == Time::ZERO)
     }
 
-    /// Returns the ratios of the tasks that ended after `after`. If `after` is the beginning, returns all ratios.
+    /// Returns the ratios of the tasks that ended after `after`. If `after` is zero, returns all ratios.
     pub fn ratios(&self, after: Time) -> Cow<'_, Recent> {
         if after == Time::ZERO || self.ends.iter().all(|&end| end > after) {
             return Cow::Borrowed(&self.ratios);

@@ -24,9 +24,9 @@ const UNIT: i128 = 1_000_000;
 /// Each task has *kinds*, from the most specific to the most general, such as its command, its template and its user.
 /// All tasks share one last kind.
 ///
-/// * A task whose time is a guess ([`Estimate::Guessed`]) gets a new estimate. Among the kinds of the task, the first
-///   kind with an ended task is used, and the new estimate is the median time of its ended tasks. Times are compared on
-///   the fewest processors of each task, by the known or guessed speed-up of the task.
+/// * A task whose time is a guess ([`Estimate::Guessed`]) gets a new estimate. The new estimate is the median time of
+///   the ended tasks of one kind: the most specific kind of the task that has an ended task. For the median, each time
+///   is converted to the time on the fewest processors of its task, by the known or guessed speed-up of the task.
 /// * A task whose time was learned before ([`Estimate::Learned`]) takes the learned time, multiplied by a median ratio.
 ///   A ratio is the actual time over the expected time of an ended task of the same kind whose time was learned as
 ///   well. Only tasks that ended after the estimate was made count, because the estimate already contains the earlier
@@ -36,11 +36,11 @@ const UNIT: i128 = 1_000_000;
 /// Only the latest 50 ended tasks of a kind count, as in the history. Estimates are replaced when the first task of a
 /// kind ends, and later whenever a median has changed by more than a tenth. No estimate is longer than the walltime.
 ///
-/// Source: Makespan, by the rules of the history (docs/history.md). For the users of a log, D. Tsafrir, Y. Etsion and
-/// D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 18(6), 2007, DOI 10.1109/TPDS.2007.70606, who take the mean of the
-/// last two run times. Complexity: to process the end of a task takes constant time. If estimates
-/// are replaced, the time is proportional to the number of released and unfinished tasks of the kind, plus a
-/// few hundred. A task that is released later gets its new estimate at its release.
+/// Source: Makespan, by the rules of the history (docs/history.md). For the users of a log, see D. Tsafrir, Y. Etsion
+/// and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 18(6), 2007, DOI 10.1109/TPDS.2007.70606, who take the mean of
+/// a user's last two run times. Complexity: processing the end of a task takes constant time if no estimate is
+/// replaced. Otherwise, the time is proportional to the number of released and unfinished tasks of the kind, plus a few
+/// hundred. A task that is released later gets its new estimate at its release.
 ///
 /// ```
 /// use makespan_algos::estimate::Medians;

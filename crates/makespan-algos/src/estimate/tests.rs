@@ -78,7 +78,7 @@ fn ratios_apply_to_estimates_that_are_older_than_the_ends() {
     let long: Vec<_> =
         restated.iter().filter(|one| one.task.0 > 3 && one.profile.longest() > t(100 * second)).collect();
     assert!(long.is_empty(), "{long:?}");
-    // A resumed session first adds all jobs, and then the ends that the journal recorded.
+    // A resumed session first adds all jobs, and then the ends of jobs from the journal.
     let mut again = Medians::default();
     again.grow(&instance, kind, |task| if task.0 < 4 { Time::ZERO } else { t(240 * second) });
     let said = (0..3).flat_map(|task| again.ended(&instance, &end(task, task as i64 * 80)));

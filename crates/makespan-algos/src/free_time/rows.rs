@@ -36,7 +36,7 @@ impl<A: Clone> Clone for Rows<A> {
 
 impl<A: Copy + Default + Ord> Rows<A> {
     /// Returns rows with constant amounts from the instant `from` on. In every call of [`Rows::earliest`], `serves`
-    /// must refuse a row in which the first `cells` amounts are zero.
+    /// must return false for a row whose first `cells` amounts are all zero.
     pub fn new(from: i64, amounts: Vec<A>, cells: usize) -> Self {
         Self { width: amounts.len(), begins: vec![from], amounts, cells, head: 0 }
     }
@@ -112,7 +112,8 @@ impl<A: Copy + Default + Ord> Rows<A> {
         });
     }
 
-    /// Returns the first instant from `at` to `latest` after which all rows of the next `duration` ticks serve.
+    /// Returns the first instant from `at` to `latest` such that `serves` accepts every row of the following `duration`
+    /// ticks.
     #[inline]
     pub fn earliest(&self, at: i64, duration: i64, latest: i64, serves: impl Fn(&[A]) -> bool) -> Option<i64> {
         let first = self.begin(at);
@@ -131,7 +132,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
                 return None;
             }
         }
-        // The last step goes on for ever.
+        // The last step never ends.
         serves(self.row(self.len() - 1)).then_some(start)
     }
 
@@ -171,7 +172,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         self.head = self.head.saturating_sub(past);
     }
 
-    /// Returns the step that begins at an instant, which lies in `step`. Makes it if necessary.
+    /// Splits `step` at an instant within it, if necessary. Returns the step that begins at this instant.
     fn cut(&mut self, step: usize, at: i64) -> usize {
         if self.begins[step] == at {
             return step;
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares all queries with an array that has the amounts at each tick.
+        /// Compares the results of all queries with the results on an array of the amounts at each tick.
         #[test]
         fn rows_agree_with_amounts_at_each_tick(
             changes in prop::collection::vec((0_i64..40, 1_i64..20, 0_i64..4, 0_i64..4, any::<bool>()), 0..20),
@@ -213,7 +214,7 @@ mod tests {
             for (from, length, a, b, gives) in changes {
                 let sign = if gives { 1 } else { -1 };
                 let ticks = &mut plain[from as usize..(from + length) as usize];
-                // The search skips steps by the first amount, so this amount must not fall below zero.
+                // The search skips steps whose first amount is zero, so this amount must not fall below zero.
                 let a = if gives { a } else { ticks.iter().map(|row| row[0]).fold(a, i64::min).max(0) };
                 let change = |row: &mut [i64]| (row[0], row[1]) = (row[0] + sign * a, row[1] + sign * b);
                 rows.change(from, from + length, change);

@@ -28,12 +28,12 @@ pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) 
     }
 }
 
-/// A value whose minimum a tree keeps.
+/// A value of which a tree stores minima.
 pub(crate) trait Least: Copy + PartialEq {
     /// A value above the value of every entry.
     const NONE: Self;
 
-    /// Returns the minimum of two values, in each of their components.
+    /// Returns the componentwise minimum of two values.
     fn least(self, other: Self) -> Self;
 }
 
@@ -61,7 +61,7 @@ impl Least for Asked {
     }
 }
 
-/// A tree over a list that keeps, for each node, the minimum of the values below the node.
+/// A tree over a list. Each node stores the minimum of the values below the node.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree<T> {
     least: Vec<T>,
@@ -75,7 +75,7 @@ impl<T> Default for Tree<T> {
 }
 
 impl<T: Least> Tree<T> {
-    /// Removes all entries, and keeps the memory.
+    /// Removes all entries, but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.least.clear();
         self.leaves = 0;
@@ -127,8 +127,8 @@ impl<T: Least> Tree<T> {
         self.least.get(1).copied().unwrap_or(T::NONE)
     }
 
-    /// Returns the first admitted entry from the entry `from` on. If the minimum of several entries is not admitted,
-    /// none of these entries may be admitted. Takes O(log n) steps, and more if the minimum of some entries is admitted
+    /// Returns the first admitted entry from the entry `from` on. If `admits` rejects the minimum of several entries,
+    /// it must reject each of these entries. Takes O(log n) steps, and more if the minimum of some entries is admitted
     /// but none of these entries is.
     pub fn next(&self, from: usize, admits: impl Fn(T) -> bool) -> Option<usize> {
         first(self.leaves, from, |node| admits(self.least[node]))

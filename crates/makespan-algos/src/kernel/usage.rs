@@ -82,7 +82,8 @@ impl<'a> Usage<'a> {
         }
     }
 
-    /// Returns the position in `held` of a resource of a node, or of a resource that belongs to no node.
+    /// Returns the position in `held` of a resource of a node or, without a node, of a resource that belongs to no
+    /// node.
     fn place(&self, node: Option<usize>, resource: ResourceId) -> usize {
         let node = node.unwrap_or_else(|| self.instance.platform().node_count() - 1);
         node * self.of_nodes + resource.index()

@@ -26,12 +26,13 @@ pub struct Batch {
     selection: Selection,
 }
 
-/// The tasks that a batch takes of those that wait.
+/// The rule that selects the tasks of a batch from the waiting tasks.
 #[derive(Clone, Copy, Debug)]
 enum Selection {
-    /// All, or those of the highest priority.
+    /// All waiting tasks, or the waiting tasks of the highest priority.
     Queues(Queues),
-    /// Those that end within a length; `None` when the lengths begin again.
+    /// Tasks that can end within the length of the batch. With `None`, this length is the shortest time of a waiting
+    /// task.
     Doubling(Option<Time>),
 }
 
@@ -42,18 +43,20 @@ impl Batch {
         Self { scheduler, seed, keeper, selection }
     }
 
-    /// Takes, of several queues, the tasks of the highest priority; others wait for a later batch.
+    /// Restricts each batch to the waiting tasks of the highest priority, unless `queues` is `Queues::One`.
     #[must_use]
     pub fn taking(self, queues: Queues) -> Self {
         Self { selection: Selection::Queues(queues), ..self }
     }
 
-    /// Plans batches of doubling length: a batch takes, of the tasks that wait when the one before has ended, those that can end
-    /// within its length, by falling weight for their work, while their work fits into what is open; the next one is twice as long.
+    /// Plans batches of doubling length. When a batch has ended, the next batch takes waiting tasks that can end within its length,
+    /// in the order of falling weight over work, while their work fits into the open processors. The batch after it is twice as
+    /// long.
     ///
-    /// The first batch is as long as the shortest time of a waiting task, and when a batch has taken all that waits the lengths
-    /// begin again there; a length below all times is doubled at once. Short tasks thus never wait for
-    /// the longest of a backlog to end, as they may in one batch.
+    /// The first batch is as long as the shortest time of a waiting task. After a batch that contains all waiting tasks, the
+    /// next batch again has the shortest time of a waiting task as its length. A length below the times of all waiting tasks is
+    /// doubled at once. So short tasks never wait until the longest task of a backlog has ended, as they may if one batch takes
+    /// all tasks.
     ///
     /// Source: the framework of L. Hall, A. Schulz, D. Shmoys and J. Wein, Math. Oper. Res. 22(3), 1997, DOI
     /// 10.1287/moor.22.3.513, on which DEMT (SPAA 2004, DOI 10.1145/1007912.1007932) builds its selection. Deviations: tasks are
@@ -92,8 +95,8 @@ impl Batch {
     }
 }
 
-/// Selects the tasks that fit in a batch of this length. Without a length, the shortest time of a waiting task is the length. Returns
-/// the tasks and the length of the next batch, or `None` if the batch contains all waiting tasks.
+/// Selects the tasks that fit in a batch of this length. Without a length, the shortest time of a waiting task is the length.
+/// Returns the tasks of the batch and the length of the batch after it, which is `None` if this batch contains all waiting tasks.
 fn within(length: Option<Time>, view: &View<'_>) -> (TaskSet, Option<Time>) {
     let profile = |task: TaskId| view.instance.profile(task);
     let shortest = view.waiting.iter().map(|task| profile(task).shortest()).min().unwrap_or(Time::TICK);

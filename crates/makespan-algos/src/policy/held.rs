@@ -127,8 +127,8 @@ impl Held {
         self.timeline.free_at(now)
     }
 
-    /// Extends the expected ends that have passed, and adds repaired processors. Returns whether any expected end or
-    /// any free processor has changed.
+    /// Extends the expected ends that have passed, and adds repaired processors. Returns whether any expected end, or
+    /// the list of failed processors, has changed.
     ///
     /// The tasks in the sorted list `ending` end at this instant, but the policy has not seen their ends yet. These
     /// tasks keep their previous expected ends. So an expected end depends only on the current instant, not on the last

@@ -1,4 +1,5 @@
-//! Plans that are kept: places of tasks to come, and the start of each by a rule for departures from the plan.
+//! Follows a plan: stores the reservations of tasks that have not started, and starts each task by a rule for
+//! departures from the plan.
 
 use makespan_core::{
     Decision, Dependence, Event, HeldAmount, Instance, Left, Placement, ProcSet, Running, TaskId, TaskSet, Time,
@@ -19,12 +20,13 @@ pub enum Starts {
 /// The rule for tasks that end, or cannot start, at other instants than planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Departure {
-    /// Each task starts at its planned instant, or as soon after as it can.
+    /// Each task starts at its planned instant, or as soon as possible after it.
     Wait,
-    /// Planned instants mean nothing from the beginning: each task starts when its turn comes, in the planned order on each
-    /// processor. Nothing starts earlier than planned that needs a resource for which something waits that was planned before it.
+    /// From the beginning, each task starts when its turn comes in the planned order on each processor, even before its planned
+    /// instant. But no task starts early that needs a resource for which an earlier task of the plan waits.
     KeepOrder,
-    /// Tasks start at their planned instants before the first departure, and by their order on each processor after it.
+    /// Tasks start at their planned instants before the first departure, and in the planned order on each processor
+    /// after it.
     KeepOrderThen,
     /// Tasks start at their planned instants; the owner plans the rest again after a departure.
     Replan,
@@ -61,11 +63,11 @@ impl Reservation {
     }
 }
 
-/// Keeps a plan: tasks that are planned and not started, in the order of expected starts, and the places of those that run.
+/// A plan: the reservations of tasks that have not started, in the order of expected starts, and of running tasks.
 #[derive(Clone, Debug)]
 pub(super) struct PlanKeeper {
     departure: Departure,
-    /// Whether some task ended, or could not start, when it was planned to.
+    /// True if a task ended at another instant than planned, or could not start at its planned instant.
     departed: bool,
     upcoming: Vec<Reservation>,
     running: Vec<Reservation>,
@@ -84,12 +86,12 @@ impl PlanKeeper {
         self.add(plan);
     }
 
-    /// Returns whether the plan no longer describes the instants of the future.
+    /// Returns whether the planned instants are out of date.
     pub fn has_departed(&self) -> bool {
         self.departed
     }
 
-    /// Marks the plan as one that no longer describes the future.
+    /// Marks the planned instants as out of date.
     pub fn depart(&mut self) {
         self.departed = true;
     }
@@ -135,14 +137,14 @@ impl PlanKeeper {
         self.upcoming.sort_by_key(|Reservation { at, .. }| (at.start, at.end, at.task));
     }
 
-    /// Updates the plan of the waiting tasks after all events of one instant. An interrupted task loses its place. Returns whether
+    /// Updates the plan of the waiting tasks after all events of one instant. An interrupted task leaves the plan. Returns whether
     /// the waiting tasks have to be planned again, because processors or times of planned tasks have changed.
     pub fn hear_all(&mut self, events: &[Event], view: &View<'_>) -> bool {
         let mut broken = false;
         for event in events {
             if let Event::Finished(task) | Event::Failed(task) = *event {
                 let end = self.run_of(task).map(|(start, length)| start + length);
-                // A policy that plans again knows all that runs, but for what began before it.
+                // With `Replan`, only tasks that started before this policy have no reservation.
                 self.departed |= end.map_or(self.departure == Departure::Replan, |end| end != view.now);
             }
             match *event {
@@ -154,18 +156,18 @@ impl PlanKeeper {
         broken | self.restate(&Event::estimated(events, view.instance), view)
     }
 
-    /// Marks the plan as departed from when a task runs longer than planned.
+    /// Marks the planned instants as out of date if a task runs longer than planned.
     pub fn notice_late(&mut self, now: Time) {
         self.departed |=
             self.running.iter().any(|Reservation { at, started, .. }| *started + (at.end - at.start) <= now);
     }
 
-    /// Forgets a task that runs no more.
+    /// Removes a task that no longer runs.
     fn end(&mut self, task: TaskId) {
         self.running.retain(|reservation| reservation.at.task != task);
     }
 
-    /// Updates the plan after one event. An interrupted task gets its earlier place again.
+    /// Updates the plan after one event. An interrupted task gets its previous reservation back.
     pub fn hear(&mut self, event: &Event) {
         match *event {
             Event::Finished(task) => self.end(task),
@@ -183,8 +185,8 @@ impl PlanKeeper {
         }
     }
 
-    /// Takes in other times of tasks, which hold their processors for these in the order that they have. Returns whether any
-    /// of them is planned or runs.
+    /// Applies changed run times to the reservations of these tasks, without changing the order of the tasks. Returns
+    /// whether any of these tasks is planned or runs.
     pub fn restate(&mut self, restated: &TaskSet, view: &View<'_>) -> bool {
         let mut concerns = false;
         if restated.is_empty() {
@@ -267,14 +269,15 @@ impl PlanKeeper {
         stranded
     }
 
-    /// Starts the tasks that may start, and asks to be woken for those that wait for an instant and not for an event.
+    /// Starts the tasks that may start, and requests a wake-up for the first instant at which another task may start
+    /// without an event.
     pub fn start(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let wake = self.start_due(view, decisions);
         decisions.extend(wake.map(Decision::WakeAt));
     }
 
-    /// Starts the tasks that may start, in the planned order on each processor. Returns when to look again at those that wait
-    /// for an instant and not for an event.
+    /// Starts the tasks that may start, in the planned order on each processor. Returns the first instant at which another
+    /// task may start without an event.
     pub fn start_due(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) -> Option<Time> {
         let (mut before, mut resources) = (ProcSet::new(), Left::of(view));
         let mut wake: Option<Time> = None;
@@ -322,7 +325,7 @@ impl PlanKeeper {
         wake
     }
 
-    /// Returns whether all tasks to come start at their planned instants, in this order.
+    /// Returns whether all tasks that have not started must start exactly at their planned instants.
     fn has_exact_instants(&self) -> bool {
         match self.departure {
             Departure::Wait | Departure::KeepOrder => false,

@@ -260,8 +260,8 @@ fn queue_order(name: &str, instance: &Instance) -> Vec<TaskId> {
     queue.iter().map(|place| place.task).collect()
 }
 
-/// Job 0 runs longer than its estimate. If another job arrives before job 0 ends, the same job must start at the end of
-/// job 0.
+/// Job 0 runs longer than its estimate. The starts of jobs 0 and 1 must not change if another job arrives before job 0
+/// ends.
 #[test]
 fn an_unrelated_event_does_not_change_a_schedule() {
     for passes in ["event", "instant"] {

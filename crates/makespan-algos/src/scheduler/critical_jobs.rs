@@ -130,8 +130,9 @@ impl Scheduler for CriticalJobs {
 }
 
 impl CriticalJobs {
-    /// Returns the variants for the criterion of cost. These variants use long tasks to fill processors up to a
-    /// deadline, but short schedules sometimes have a better utilisation.
+    /// Returns the variants for the criterion of cost, as further candidates for the criterion of utilisation. That
+    /// criterion prefers long tasks, which fill processors up to a deadline, but shorter schedules sometimes have a
+    /// better utilisation.
     fn cheap_variants(&self, instance: &Instance, context: &Context) -> Vec<Variant> {
         let settings = Settings { criterion: Criterion::Cost, ..self.method.settings };
         let cheap = Self { method: Method { settings, ..self.method } };
@@ -179,8 +180,8 @@ impl<'a> Planner<'a> {
         Self { instance, method: scheduler.method, jobs }
     }
 
-    /// Returns variants of the plan for each share of the time between HEFT's end and the deadline. The remarks come
-    /// from the plan for the last share, the whole time up to the deadline, because this plan is usually chosen.
+    /// Returns variants of the plan for several shares of the time between HEFT's end and the deadline. The remarks
+    /// come from the plan for the last share, which is all of this time, because this plan is usually chosen.
     fn variants(&self, problem: &GraphProblem, context: &Context) -> (Vec<Variant>, Vec<String>) {
         let (mut variants, mut remarks) = (Vec::new(), Vec::new());
         for parts in 0..=SHARES {

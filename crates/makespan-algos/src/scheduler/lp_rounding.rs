@@ -23,9 +23,10 @@ use crate::kernel::path_area::{self, Mixed, Mixture};
 /// by the relative gap of the programme's solution, usually at most 1.001. Each task with a law adds some ticks,
 /// because the times of laws are rounded up (see the proof below).
 /// Complexity: O(r (e + n log m)) for r rounds, at most 1000, of n tasks with e edges.
-/// Deviations: the programme is solved by fictitious play, not by a solver; its areas are convex in time, where theirs
-/// are bounded by a function that is nowhere larger; speeds and needs are left to the list, and are in the programme as
-/// the share of what is scarcest.
+/// Deviations: the programme is solved by fictitious play, not by a solver. In the programme, the area of a task is the
+/// largest convex function of its time below the areas of its allotments, and the papers use functions that are nowhere
+/// larger. Speeds and needs are left to the list. The programme counts for each task only the largest share of any
+/// amount on the platform that the task holds.
 ///
 /// ```
 /// use makespan_algos::scheduler::LpRounding;

@@ -16,26 +16,27 @@ use crate::kernel::{batches, list, shelves};
 /// Two shelves and full-time columns on m SMPs of k processors, every task in its best placement.
 ///
 /// Source: P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, HAL
-/// inria-00001082, for k a power of two. Single processors have the two shelves of [`super::DualApproximation`], and
-/// release dates are served by the batch rule.
+/// inria-00001082, for k a power of two. On nodes of one processor, the scheduler builds the two shelves of
+/// [`super::DualApproximation`]. With release dates, it plans in batches.
 /// Assumptions: equal nodes. Tasks that are not monotone (rigid ones, superlinear speed-up) and do not fit go to their
 /// earliest finish on top of the rest; then the guess is raised by 5 % at a time and the shortest schedule kept. With
 /// unavailable processors, or too many such tasks, a greedy list in best placement serves.
-/// The guess is the least that is not refuted; the refuted one below it is a [`makespan_core::proof::Rejection`], and
-/// what `makespan_bounds::makespan` proves is no weaker.
-/// Guarantee (makespan), for monotone tasks and against the optimum of any placement: 2 - 2/k, and 3/2 for k = 1 and 2,
-/// on nodes of k = 1, 2, 4, 8 .. processors; on others twice that of the largest such k below (`rounded_down` has the
-/// proof). If some tasks have laws, whose times are rounded up, 8 k + 1 ticks more ([`Cluster::whole_guess`]). Twice as
-/// much with release dates, and if the knapsack is too large ([`makespan_bounds::dual::is_exact`]). There is no
-/// guarantee with unavailable processors, or if some job is not monotone ([`Profile::is_monotone`]), such as a rigid
-/// job of 3 processors. A flat cluster is one node of k = m processors. On a flat cluster, the ratio is 2 - 2/m if m is
-/// a power of two, and otherwise twice the ratio of the next lower power of two. So [`super::DualApproximation`] has a
-/// better guarantee on a flat cluster.
+/// The guess is the smallest makespan that is not refuted. The largest refuted guess is a bound
+/// ([`makespan_core::proof::Rejection`]), and the bound of `makespan_bounds::makespan` is at least as strong.
+/// Guarantee (makespan), for monotone tasks and relative to the optimum over all placements: on nodes of k processors,
+/// k a power of two, the ratio is 2 - 2/k for k > 2 and 3/2 for k = 1 and 2. For another k, the ratio is twice the
+/// ratio of the next lower power of two (`rounded_down` has the proof). If some tasks have speed-up laws, whose times
+/// are rounded up, the guarantee is 8 k + 1 ticks longer ([`Cluster::whole_guess`]). The guarantee doubles with release
+/// dates, and if the knapsack is too large ([`makespan_bounds::dual::is_exact`]). There is no guarantee with
+/// unavailable processors, or if some job is not monotone ([`Profile::is_monotone`]), such as a rigid job of 3
+/// processors. A flat cluster is one node of k = m processors. On a flat cluster, the ratio is 2 - 2/m if m is a power
+/// of two, and otherwise twice the ratio of the next lower power of two. So [`super::DualApproximation`] has a better
+/// guarantee on a flat cluster.
 /// Complexity: O(n log n log(m k)) a step of the search, O(n m k) for those that need the knapsack; O(n log n + m k)
 /// for the construction.
-/// Deviations: tasks may move to the first shelf on any a k + 2^j that keeps the length; a last task of the second
-/// shelf may do without a box; small tasks go to the least load; with release dates, and on nodes that are rounded
-/// down, the list is taken where it is shorter.
+/// Deviations: a task may move to the first shelf on any number of processors of the form a k + 2^j that keeps the
+/// length of the shelf. A last task of the second shelf may be placed without a box. Small tasks go to the least loaded
+/// processors. With release dates, and on nodes that are rounded down, a list schedule is returned if it is shorter.
 ///
 /// ```
 /// use makespan_algos::scheduler::Shelves;

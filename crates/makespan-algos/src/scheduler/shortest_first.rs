@@ -72,7 +72,7 @@ mod tests {
 
     static ENTRIES: [Entry; 1] = [ENTRY];
 
-    /// Returns the text with `by` blanks before each line that is not empty.
+    /// Returns the text with each nonempty line indented by `by` blanks.
     fn indented(text: &str, by: usize) -> String {
         let line = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("{:by$}{line}\n", "") };
         text.lines().map(line).collect()

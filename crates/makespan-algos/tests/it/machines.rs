@@ -156,7 +156,7 @@ proptest! {
 }
 
 proptest! {
-    // The test uses the same instances each time, because on other instances the search may miss an optimum.
+    // The seed is fixed, because the search may miss the optimum of other random instances.
     #![proptest_config(ProptestConfig { cases: crate::cases(150), rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
     #[test]

@@ -8,8 +8,8 @@ use makespan_core::Measures;
 use makespan_formats::{Estimates, ReplayOptions, read_replay};
 use makespan_sim::{Silent, SimulationOptions, simulate};
 
-/// Log, estimates, mean bounded slowdown and mean wait (s). The first value of each figure is the published value. The
-/// second value of each figure is the result of `easy[passes=instant]`, which decides once an instant
+/// Log, estimates, mean bounded slowdown and mean wait (s). The first text has the two published values. The second
+/// text has the two results of `easy[passes=instant]`, which decides once after all events of an instant
 /// (`docs/decisions/policies.md`).
 const PUBLISHED: [(&str, Estimates, &str, &str); 4] = [
     ("KTH-SP2-filtered", Estimates::User, "92.58 6836.9", "92.69 6834.6"),

@@ -28,7 +28,8 @@ const PERIODS: usize = 16;
 const LOOKED_AT: usize = 1 << 20;
 /// The largest price is a whole number of about so many binary places.
 const PLACES: i32 = 40;
-/// Pace of the search. Lengths are shares of the mean least cost over the mean time, widths are shares of the mean least cost.
+/// Pace of the search. Step lengths are fractions of the quotient of the mean least cost and the mean time. Smoothing widths
+/// are fractions of the mean least cost.
 const PACE: Pace = Pace { kept: (0.9, 0.99), length: (0.1, 0.001), width: (0.1, 0.003) };
 
 /// Where a task pays least under the best prices.
@@ -44,8 +45,8 @@ pub struct CostChoice {
 pub struct CostSearch {
     programme: Programme,
     ascent: Ascent,
-    /// Steps for prices of edges are shorter by this factor, because a wrong price of an edge moves tasks from one end
-    /// of their time window to the other.
+    /// Factor that shortens the steps of edge prices, because a wrong edge price moves tasks from one end of their time
+    /// window to the other.
     edge: f64,
     instants: Vec<Time>,
     kind_of: Vec<Option<usize>>,

@@ -8,7 +8,7 @@ const INSTANTS: usize = 32;
 /// Ways to run tasks that are looked at for one deadline in all windows, for more tasks with fewer windows.
 const LOOKED_AT: usize = 1 << 22;
 
-/// Number of task modes that are always checked in windows, even after the time limit. The check of these modes takes
+/// Number of pairs of a window and a task mode that are checked even after the time limit. Checking these pairs takes
 /// about a millisecond.
 const ALWAYS: usize = 1 << 16;
 

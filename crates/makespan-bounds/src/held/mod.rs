@@ -146,13 +146,14 @@ pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> 
     Bound::proved_by(objective, Proof::Paths(Paths::default()), instance).ok()
 }
 
-/// Returns bounds on the makespan from resources and processors in use, and from the longest path. There is at most one
-/// bound of each kind for each commodity.
+/// Returns bounds on the makespan from the amounts of resources and processors that tasks hold, and from the longest
+/// path. For each resource and for the processors, there is at most one bound of each kind.
 ///
 /// Complexity: Takes O(r + e) for each window and each path, for r ways to run tasks and e edges. There are at most
 /// 1024 windows and 200 paths, and fewer for many tasks. A path takes an additional O(n^2) if area arcs between n tasks
-/// are checked. Deductions from a deadline follow, with at most `work` steps. The longest path and the first windows of
-/// each commodity do not depend on `clock`. Flows and deductions stop at the time limit of `clock`.
+/// are checked. Afterwards, deductions from a deadline take at most `work` steps. The longest path and the first
+/// windows of each resource are checked even after the time limit of `clock`. Flows and deductions stop at this time
+/// limit.
 pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bound> {
     let places = Places::new(instance);
     let spans = Spans::new(&places, instance);

@@ -1,10 +1,11 @@
 //! Bounds on the weighted completion, the mean flow and the weighted lateness of jobs that are graphs: prices in time that all tasks of a
 //! job pay, while the job chooses when it ends.
 //!
-//! The bound of [`JobPrices`] is concave in the prices. The search begins with those of a fluid machine that does the
-//! jobs one after another ([`fluid`]). Then the search smooths the minimum of each task and each job, and maximises the
-//! bound by Adam's steps while the smoothing decreases. Any prices are a proof. Machines that differ cost shares of one
-//! price in time, at which the same work costs about the same everywhere.
+//! The bound of [`JobPrices`] is concave in the prices. The search begins with the prices of a fluid machine that runs
+//! the jobs one after another ([`fluid`]). Then the search smooths the minimum of each task and each job, and maximises
+//! the bound by Adam's steps while the smoothing decreases. Any prices are a proof. If machines differ, the price of
+//! each machine is a share of one price over time. With these shares, the same work costs about the same on every
+//! machine.
 //!
 //! Source: as [`crate::cost`], of jobs that choose when they end.
 
@@ -27,8 +28,8 @@ use programme::Programme;
 
 /// The largest price is a whole number of about so many binary places.
 const PLACES: i32 = 34;
-/// Pace of the search. Lengths are fractions of the mean price of the fluid machine, and widths are fractions
-/// of the mean pay of a task on that machine.
+/// Pace of the search. Lengths are fractions of the mean price of the fluid machine, and widths are fractions of the
+/// mean payment of a task on that machine.
 const PACE: Pace = Pace { kept: (0.8, 0.95), length: (0.08, 0.004), width: (0.2, 0.003) };
 /// Steps, at most, and how many ways of tasks at instants are looked at in all of them, about.
 const STEPS: usize = 80;

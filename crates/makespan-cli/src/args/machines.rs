@@ -12,8 +12,8 @@ pub const QUEUE: &str = "queue:";
 pub struct MachineOptions {
     /// Number of processors; replaces the number of the file or of this machine
     ///
-    /// For a log: the processors of its platform. For a list of commands: the processors of the machine. For an ETC
-    /// matrix in one column: the number of machines. For a workflow: nodes with one processor each
+    /// For a log or a list of commands, the machine has N processors. For an ETC matrix in one column, N is the number
+    /// of machines. For a workflow, N is the number of nodes, each with one processor
     #[arg(help_heading = "Machines", long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub processors: Option<u32>,
     /// Machines that replace those of the file, such as 16x8 (nodes by processors) or a file

@@ -9,7 +9,8 @@ pub struct NeedsArguments {
     /// Memory of each node for each of its processors, such as 4GiB
     ///
     /// Tasks then request 1/16 to 2 times this amount for each of their processors (log-uniform). Half of the moldable
-    /// tasks instead request a total of this amount times 1 to their maximum number of processors (log-uniform)
+    /// tasks instead request a total of 1 to n times this amount (log-uniform), where n is their maximum number of
+    /// processors
     #[arg(long, value_name = "AMOUNT", value_parser = parse_amount, allow_hyphen_values = true)]
     pub memory: Option<u64>,
     /// Total number of GPUs, distributed over the nodes in turn

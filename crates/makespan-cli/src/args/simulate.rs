@@ -60,7 +60,7 @@ pub struct SimulateOptions {
     /// End a job that reaches its walltime
     #[arg(long)]
     pub kill_at_walltime: bool,
-    /// Refuse files of which a part would be ignored, skipped or changed
+    /// Refuse a file if a part of it would be ignored, skipped or changed
     #[arg(long)]
     pub strict: bool,
     /// Policies simulated at the same time [default: all cores]
@@ -154,8 +154,8 @@ pub struct StartQuestion {
     pub start_time_of: Option<String>,
     /// Instant for --start-time-of, such as 36h or 1996-10-01T12:30 [default: the submission of the job]
     ///
-    /// A time of the log, or a date if the log states its begin. The default for a job that was waiting when the log
-    /// was written is the end of the log
+    /// A time of the log, or a date if the log states when it begins. The default for a job that was waiting when the
+    /// log was written is the end of the log
     #[arg(long, value_name = "TIME", requires = "start_time_of", allow_hyphen_values = true)]
     pub at: Option<String>,
 }

@@ -44,7 +44,7 @@ pub struct SourceOptions {
     /// Run at most N tasks at once; more than there are cores, if all run on one core each
     #[arg(long, short, value_name = "N", value_parser = super::machines::positive)]
     pub jobs: Option<u32>,
-    /// Refuse files of which a part would be ignored, skipped or changed, and warnings of make
+    /// Refuse a file if a part of it would be ignored, skipped or changed, or if make prints a warning
     #[arg(long)]
     pub strict: bool,
     #[command(flatten)]

@@ -14,8 +14,8 @@ use miette::{Result, miette};
 use crate::args::SetupOptions;
 use crate::output::{emit, table, write_file};
 
-/// Shells that load completions from a folder below the user's data folder. For each shell, the entry has the folder,
-/// and the text before and after the program name in the file name.
+/// Shells that load completions from a folder below the user's data folder. Each entry has the shell, the folder, and
+/// the texts before and after the program name in the name of the file.
 const SHELLS: [(Shell, &str, &str, &str); 3] = [
     (Shell::Bash, "bash-completion/completions", "", ""),
     (Shell::Fish, "fish/vendor_completions.d", "", ".fish"),

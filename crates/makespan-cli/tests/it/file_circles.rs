@@ -50,7 +50,7 @@ fn circles_are_found_and_re_exports_are_none() {
     }
 }
 
-/// Returns the circles of files. Each circle is a text: a line with all files, then a line for each import.
+/// Returns the circles of files. The text of a circle is a line with all its files, and then a line for each import.
 fn circles(arrows: &Arrows) -> Vec<String> {
     let reached: BTreeMap<&str, BTreeSet<&str>> =
         arrows.keys().map(|from| (from.as_str(), reached(from, arrows))).collect();

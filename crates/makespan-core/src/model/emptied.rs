@@ -1,6 +1,6 @@
 //! Frees memory while a list is consumed.
 
-/// Number of entries after which memory is freed.
+/// Number of entries that are returned before their memory is freed.
 const STEP: usize = 1 << 16;
 
 /// Returns the entries of a list in order, and frees the memory of the entries that it has returned. So when a list of

@@ -113,8 +113,8 @@ impl Platform {
     /// Most processors that a platform may have.
     pub const MAX_PROCESSORS: u32 = 1 << 24;
 
-    /// Maximum number of nodes of a platform whose nodes have resources. The limit bounds the memory of schedulers,
-    /// which store the free amounts of each node.
+    /// Maximum number of nodes of a platform with resources that belong to nodes. The limit bounds the memory of
+    /// schedulers, which store the free amounts of each node.
     pub const MAX_EQUIPPED: usize = 1 << 20;
 
     /// A flat homogeneous cluster, one node.
@@ -304,13 +304,14 @@ impl Platform {
         self.kinds().any(|(node, _)| node.parent.is_some())
     }
 
-    /// Returns the position of the node with this name. Takes constant time if all nodes are equal and stored only
-    /// once, and linear time otherwise.
+    /// Returns the position of the node with this name. Takes constant time if [`Platform::is_cluster`] is true, and
+    /// linear time otherwise.
     pub fn position_of(&self, name: &str) -> Option<usize> {
         self.list.position(name)
     }
 
-    /// Returns whether all nodes are equal and stored only once, with the names `n0`, `n1` ...
+    /// Returns whether all nodes are equal and are stored as one node and its count. Such nodes have the names `n0`,
+    /// `n1` ...
     pub fn is_cluster(&self) -> bool {
         self.list.is_stored_once()
     }

@@ -1,4 +1,4 @@
-//! Bound from the job that ends last.
+//! Bound that uses the job that ends last.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,8 +7,8 @@ use super::{CertificateError, Kind, Proof, Scope, Value, soonest_completion};
 use crate::model::{Instance, JobId};
 use crate::schedule::Objective;
 
-/// A bound from the job that ends last. This job ends at the proven bound on the makespan or later, and every other job
-/// ends at the end of its longest path or later.
+/// A bound that uses the job that ends last. This job ends at the proven bound on the makespan or later. Every other
+/// job ends at the end of its longest path or later.
 ///
 /// Let `M` be the bound on the makespan, and let `e_j` be the end of the longest path of job `j` ([`super::Paths`]). In
 /// any schedule some job `l` ends at `M` or later, so the sum of the weighted ends is at least
@@ -53,8 +53,8 @@ impl Kind for LastJob {
     }
 }
 
-/// Returns the earliest end of each job, in file order. For single tasks on equal processors, the function does not
-/// visit the nodes.
+/// Returns the earliest end of each job, in file order. If no job is a graph, no job waits for another and all
+/// processors are equal, the function does not iterate over the nodes.
 fn ends_alone(instance: &Instance) -> Vec<(JobId, i128)> {
     let is_plain =
         instance.has_equal_processors() && !instance.has_compound_jobs() && !instance.has_edges_between_jobs();

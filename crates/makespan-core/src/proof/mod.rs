@@ -115,7 +115,7 @@ pub enum Proof {
     Deductions(Deductions),
     /// What is proved of the jobs of early deadlines.
     DueBy(DueBy),
-    /// Bound from the job that ends last.
+    /// Bound that uses the job that ends last.
     LastJob(LastJob),
     /// What every task costs at least, or prices under a horizon.
     CostPrices(CostPrices),

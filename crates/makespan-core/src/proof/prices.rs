@@ -1,4 +1,4 @@
-//! Checks and sums that all certificates of prices share, and the price of open time.
+//! Functions that all certificates of prices share: checks, sums, and the price of open time.
 
 use super::CertificateError;
 use super::capacity::Open;
@@ -70,8 +70,8 @@ pub(super) fn flow(ends: i128, instance: &Instance) -> i128 {
     mean((ends - released).max(0), instance.jobs().len())
 }
 
-/// Returns the bound `deadline` plus one tick on the makespan if a schedule that ends by `deadline` needs more than the
-/// available amount.
+/// Returns a bound on the makespan, `deadline` plus one tick, if every schedule that ends by `deadline` needs more than
+/// the available amount.
 pub(super) fn refute(deadline: Time, needed: i128, available: i128) -> Result<i128, CertificateError> {
     if needed > available {
         return Ok(i128::from(deadline.ticks()) + 1);
@@ -128,7 +128,7 @@ mod tests {
         let mut sum = Sum(i128::MAX - 1);
         assert_eq!((sum.add(Some(1)), sum.add(Some(1))), (Ok(()), Err(CertificateError::Overflow)));
         assert_eq!(Sum::default().add(None), Err(CertificateError::Overflow));
-        // -3 / 2 is rounded down and then raised to 0; 3 / 2 is rounded down.
+        // -3 / 2 is rounded down to -2 and then raised to 0, and 3 / 2 is rounded down to 1.
         assert_eq!((left(1, 4, 1), left(4, 1, 1)), (Ok(0), Ok(1)));
         assert_eq!(left(i128::MIN, 1, 0), Err(CertificateError::Overflow));
     }

@@ -46,7 +46,7 @@ impl Objective {
     /// Those that depend on when jobs end.
     pub const OF_TIME: [Self; 5] =
         [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow, Self::MaxLateness, Self::WeightedLateness];
-    /// Those that depend on when single jobs end.
+    /// The objectives that depend on the end of each job, not only on the last end of all jobs.
     pub const OF_JOBS: [Self; 4] =
         [Self::WeightedCompletion, Self::MeanFlow, Self::MaxLateness, Self::WeightedLateness];
     /// Those that are sums over jobs.
@@ -68,7 +68,7 @@ impl Objective {
         Self::standard(instance).any(|other| other == self)
     }
 
-    /// Returns the shape of an objective that depends on when jobs end.
+    /// Returns the shape of the objective, or `None` if the objective does not depend on the ends of jobs.
     #[inline]
     pub const fn shape(self) -> Option<Shape> {
         Some(match self {
@@ -81,7 +81,8 @@ impl Objective {
         })
     }
 
-    /// Returns the shape if it depends on when single jobs end: the makespan does not.
+    /// Returns the shape if the objective depends on the end of each job. The makespan has no such shape, because it
+    /// depends only on the last end.
     #[inline]
     pub const fn of_jobs(self) -> Option<Shape> {
         if matches!(self, Self::Makespan) { None } else { self.shape() }
@@ -93,19 +94,20 @@ impl Objective {
         self.shape().is_some_and(Shape::is_lateness)
     }
 
-    /// Whether the objective is a sum over jobs in which each tick before an end counts.
+    /// Whether the objective is a sum over jobs that grows with every tick of every end, unlike a lateness, which is 0
+    /// until the deadline.
     #[inline]
     pub fn is_sum_of_ends(self) -> bool {
         self.shape().is_some_and(|shape| shape.is_sum && !shape.is_lateness())
     }
 
-    /// Whether the weights of jobs count.
+    /// Whether the objective depends on the weights of jobs.
     #[inline]
     pub fn is_weighted(self) -> bool {
         self.shape().is_some_and(Shape::is_weighted)
     }
 
-    /// Whether the objective is the mean over jobs, which searches replace by the sum.
+    /// Whether the objective is a mean over jobs. Searches minimise the sum instead.
     #[inline]
     pub fn is_mean(self) -> bool {
         self.shape().is_some_and(|shape| shape.unit == Unit::MeanTime)
@@ -139,7 +141,7 @@ impl Objective {
             Some(Shape { unit: Unit::Time, .. }) => {
                 Time::from_ticks(i64::try_from(value).unwrap_or(i64::MAX)).to_string()
             }
-            // The unit of weighted times is the smallest.
+            // The unit of weighted times is the smallest unit of all objectives.
             _ => {
                 let scale = 10_i128.pow((Unit::WeightedTime.places() - self.places()) as u32);
                 WeightedTime(value.saturating_mul(scale)).to_string()
@@ -167,7 +169,7 @@ impl Objective {
         self.words()[2]
     }
 
-    /// The name, the words in sentences and the heading of a column.
+    /// The name in files and on the command line, the words in sentences, and the heading of a column.
     const fn words(self) -> [&'static str; 3] {
         match self {
             Self::Makespan => ["makespan", "makespan", "makespan"],

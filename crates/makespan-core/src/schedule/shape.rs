@@ -9,7 +9,8 @@ pub enum Origin {
     Zero,
     /// The release date of the job.
     Release,
-    /// The deadline of the job. An end before it costs nothing, and so does a job without one.
+    /// The deadline of the job. An end before the deadline costs nothing, and the end of a job without a deadline costs
+    /// nothing.
     Deadline,
 }
 
@@ -18,14 +19,14 @@ pub enum Origin {
 pub enum Unit {
     /// Ticks of the clock.
     Time,
-    /// Millionths of a weight times ticks.
+    /// A weight in millionths, multiplied by ticks.
     WeightedTime,
-    /// Thousandths of a tick, the mean over the jobs rounded down.
+    /// Thousandths of a tick. The mean over the jobs is rounded down.
     MeanTime,
 }
 
 impl Unit {
-    /// Returns the number of decimal places of a value in seconds.
+    /// Returns the number of decimal places of a value in this unit when it is written in seconds.
     pub const fn places(self) -> usize {
         match self {
             Self::Time => 9,
@@ -38,18 +39,19 @@ impl Unit {
 /// An objective as the maximum or the sum over jobs of a weight times the time from an instant to the end of the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Whether the jobs add up. Otherwise the largest of them counts.
+    /// Whether the objective is the sum of the costs of the jobs. Otherwise it is the largest cost.
     pub is_sum: bool,
     /// The instant from which each end is measured.
     pub from: Origin,
-    /// The unit, which has the weights of jobs if they count.
+    /// The unit, which also determines whether the weights of jobs count.
     pub unit: Unit,
 }
 
 /// The cost of the end of one job: `weight` for each tick after `from`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndCost {
-    /// In millionths, or 1 if all jobs count alike. It is 0 if the end of the job costs nothing.
+    /// Cost of a tick: the weight of the job in millionths, or 1 if the objective ignores weights. It is 0 if the end
+    /// of the job costs nothing.
     pub weight: u64,
     /// In ticks.
     pub from: i64,
@@ -97,7 +99,8 @@ impl Shape {
 }
 
 impl EndCost {
-    /// Returns the number of ticks that an end costs the weight.
+    /// Returns the number of ticks from `from` to `end` that each cost `weight`. For a lateness, the number is at least
+    /// 0.
     #[inline]
     pub fn ticks(self, end: i64) -> i64 {
         let ticks = end.saturating_sub(self.from);

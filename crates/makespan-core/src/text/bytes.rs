@@ -1,8 +1,8 @@
 //! Stores bytes that are not UTF-8 in texts, because file names and program arguments are bytes on Linux.
 //!
-//! A byte of 0x80 or more outside a UTF-8 character becomes one of the last 128 characters of Unicode's private use
-//! area, U+10FF80 to U+10FFFF. If the input contains such a character, its bytes are converted one by one. So every
-//! sequence of bytes survives the conversion.
+//! A byte of 0x80 or more that belongs to no UTF-8 character becomes one of the last 128 code points of Unicode,
+//! U+10FF80 to U+10FFFF, at the end of its private use area. If the input itself contains such a code point in UTF-8,
+//! each byte of its encoding is converted in the same way. So every sequence of bytes survives the conversion.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Writes a number with its noun, for sentences.
+//! Numbers with their nouns, for sentences.
 
 use std::fmt::Display;
 

@@ -82,8 +82,9 @@ impl Periodic {
         Ok(NetworkSchedule { schedule: Schedule::new(unrolling.placements), transfers: unrolling.transfers })
     }
 
-    /// Returns the period with which all tasks of the applications end earliest. The candidates are this period and
-    /// shorter periods with the same rates. For many tasks, returns this period without a search.
+    /// Returns the candidate period with which the last task of all applications ends earliest. The candidates are this
+    /// period and shorter periods with the same rates. If there are more than `FEW` tasks, returns this period without
+    /// a search.
     ///
     /// A long period loses little throughput to rounding; a short period loses little time to start-up and clean-up.
     /// Each candidate is a fifth shorter than the previous one.

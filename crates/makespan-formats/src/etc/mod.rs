@@ -18,7 +18,8 @@ pub use write::write_etc;
 /// How a machine that cannot run a task is written.
 const CANNOT: &str = "inf";
 
-/// Whether a file begins with a row of numbers that is no record of a log, or has the name of a matrix.
+/// Returns whether a file begins with a row of numbers that is not a record of a log, or has the file extension of a
+/// matrix.
 pub(crate) fn is_matrix(head: &Head<'_>) -> bool {
     head.named || head.first != b'-' && numbers::is_row(head) && !numbers::is_record(head.first_line())
 }

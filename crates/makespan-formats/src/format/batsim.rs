@@ -34,7 +34,8 @@ use profile::{ProfileEntry, Times};
 /// Floating-point operations a second of a processor of speed 1, unless others are stated.
 pub(crate) const SPEED: f64 = 1e9;
 
-/// Whether a file begins like a workload, and is no other JSON with such a key.
+/// Returns whether a file begins like a Batsim workload, and is not another kind of JSON that contains a key of
+/// workloads.
 pub(crate) fn is_workload(head: &Head<'_>) -> bool {
     let has_key = || head.is_workload();
     head.first == b'{' && has_key() && foreign_json(head).is_none()

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// The remedy for a file that has no known content.
+/// The remedy in messages about files whose format is not recognised.
 pub(crate) const WANTED: &str = "give a list of commands, a Makefile, an instance in JSON or TOML, a workflow, a project, an SWF log or an ETC matrix";
 
 /// Keys that no other JSON has at its top or in its jobs.
@@ -17,28 +17,29 @@ pub(crate) struct Head<'a> {
     pub(crate) first: u8,
     /// The ending of the name, in lower case and without the dot.
     pub(crate) ending: Option<&'a str>,
-    /// Whether the ending is one of the format that is asked. A text that begins as JSON has the format of its content alone.
+    /// True if the ending belongs to the format that is being checked. It is false for a text that begins like JSON, because
+    /// only the content decides the format of JSON.
     pub(crate) named: bool,
 }
 
 impl<'a> Head<'a> {
-    /// Returns the beginning of a file, which `named_by` completes.
+    /// Returns the beginning of a file. `named_by` sets the field `named`.
     pub(crate) fn new(text: &'a [u8], ending: Option<&'a str>) -> Self {
         Self { text, first: text.first().copied().unwrap_or_default(), ending, named: false }
     }
 
-    /// Returns the same beginning for a format with these extensions.
+    /// Returns a copy for the check of a format with these extensions.
     pub(crate) fn named_by(self, extensions: &[&str]) -> Self {
         let named = self.first != b'{' && self.ending.is_some_and(|ending| extensions.contains(&ending));
         Self { named, ..self }
     }
 
-    /// Returns the first line, as far as it is there.
+    /// Returns the first line, or its part that lies within `text`.
     pub(crate) fn first_line(&self) -> &'a [u8] {
         self.text.split(|&byte| byte == b'\n').next().unwrap_or_default()
     }
 
-    /// Returns the texts behind the colons that follow a key of JSON.
+    /// Returns the rest of the text after the colon of each occurrence of a JSON key.
     pub(crate) fn values_of(&self, key: &[u8]) -> impl Iterator<Item = &'a [u8]> {
         let text = self.text;
         let places = text.windows(key.len()).enumerate().filter(move |(_, window)| *window == key);
@@ -51,19 +52,20 @@ impl<'a> Head<'a> {
         WORKLOAD_KEYS.iter().any(|key| self.values_of(key).next().is_some())
     }
 
-    /// Whether a sequence of bytes occurs.
+    /// Returns whether the beginning contains a sequence of bytes.
     pub(crate) fn has(&self, word: &[u8]) -> bool {
         has(self.text, word)
     }
 }
 
-/// Returns the ending of a file's name, in lower case and without the dot, before the endings of compressed files.
+/// Returns the ending of a file's name, in lower case and without the dot. Endings of compressed files are removed
+/// first.
 pub(crate) fn ending_of(name: &str) -> Option<String> {
     let stem = [".gz", ".bz2"].iter().fold(name, |name, ending| name.strip_suffix(ending).unwrap_or(name));
     Path::new(stem).extension().map(|ending| ending.to_string_lossy().to_lowercase())
 }
 
-/// Whether a sequence of bytes occurs in a text.
+/// Returns whether a text contains a sequence of bytes.
 pub(crate) fn has(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|window| window == word)
 }

@@ -1,6 +1,7 @@
-//! The formats of instance files: one table, from which detection, reading, messages and help texts come.
+//! The formats of instance files, in one table that detection, reading, messages and help texts use.
 //!
-//! A new format is a module beside this file, a variant of [`Format`] with its row, and a section of docs/formats.md.
+//! To add a format, add a module beside this file, a variant of [`Format`], a row of the table, and a section of
+//! docs/formats.md.
 
 pub(crate) mod batsim;
 pub(crate) mod head;
@@ -19,7 +20,7 @@ use crate::swf::{self, Lines};
 use crate::{etc, instance, list, moldable_set};
 use head::Head;
 
-/// The formats of instance files, in the order in which lists for people name them.
+/// The formats of instance files, in the order of the lists in messages and help texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
     /// A list of shell commands.
@@ -54,7 +55,7 @@ pub enum Format {
     Patterson,
 }
 
-/// An option of a reading that only some formats take.
+/// An option for reading a file that only some formats accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormatOption {
     /// A number of processors in place of machines.
@@ -76,11 +77,11 @@ pub enum FormatOption {
 /// An instance with remarks about its file.
 pub(crate) type Remarked = Result<(Instance, Vec<String>), FormatError>;
 
-/// The reader of a format. The kind decides which machines an instance gets.
+/// The reader of a format. The variant decides where the machines of an instance come from.
 pub(crate) enum Reader {
-    /// Reads a document from the name of its file, its text and the machine for files that state none.
+    /// Reads a document from the name of its file, its text, and the machine to use if the file states no machines.
     Document(fn(&str, &str, Option<&Platform>) -> Remarked),
-    /// Reads a matrix of times on machines that may be stated.
+    /// Reads a matrix of times. The options may state the machines.
     Matrix(fn(&str, &mut dyn BufRead, &etc::Options) -> Remarked),
     /// Reads commands for the machine that the options state.
     List(fn(&str, &str, &Platform) -> Result<Instance, FormatError>),
@@ -96,30 +97,30 @@ pub(crate) type ReadLog = fn(&str, &mut dyn BufRead, f64, Lines) -> Result<Logge
 /// A row of the table of formats.
 pub(crate) struct Row {
     format: Format,
-    /// The words for a file of the format, behind "this file is".
+    /// The words for a file of this format, for sentences that begin with "this file is".
     words: &'static str,
-    /// The name in lists of formats, which name formats of the same title once.
+    /// The name in lists of formats. A list contains the common title of several formats only once.
     title: &'static str,
     /// The endings of file names, in lower case and without the dot.
     extensions: &'static [&'static str],
     options: &'static [FormatOption],
-    /// The length of the longest line, in bytes, if the reader keeps many times the length of a line.
+    /// The maximum length of a line, in bytes, if the reader needs many times the memory of a line.
     pub(crate) longest_line: Option<usize>,
-    /// Recognises a file, or returns why a file that only seems to be of the format is refused.
+    /// Returns whether a file has this format, or an error message if the file only seems to have this format.
     detects: fn(&Head<'_>) -> Result<bool, String>,
     pub(crate) reader: Reader,
 }
 
-/// The longest line of a list, in bytes: a command has at most 131,071, and a comment may stand behind it.
+/// The maximum length of a line of a list, in bytes. A command has at most 131,071 bytes, and a comment may follow it.
 const LIST_LINE: Option<usize> = Some(1 << 20);
-/// The longest line of a graph, a project or an XML file, in bytes.
+/// The maximum length of a line of a graph, a project or an XML file, in bytes.
 const GRAPH_LINE: Option<usize> = Some(64 << 20);
 
 const OF_MATRICES: &[FormatOption] = &[FormatOption::Processors];
 const OF_WORKFLOWS: &[FormatOption] = &[FormatOption::Processors, FormatOption::Bandwidth, FormatOption::Storage];
 
-/// The formats, in the order in which they are asked for a file. A text that none of them recognises may still be a list of commands or
-/// TOML, see `look.rs`.
+/// The formats, in the order in which detection checks them. If no format matches, a text may still be a list of commands or TOML,
+/// see `look.rs`.
 static ROWS: [Row; 15] = [
     Row {
         format: Format::WfFormat,
@@ -288,7 +289,8 @@ impl Format {
     /// Recognises a file of a format by its beginning, or else by the ending of its name.
     ///
     /// # Errors
-    /// A sentence that names the content of the file and the remedy, for files that only seem to be of a format.
+    /// The error message for a file that only seems to have a format. The message states the content of the file and
+    /// what the user should do.
     pub(crate) fn of(head: &Head<'_>) -> Result<Option<Self>, String> {
         for row in &ROWS {
             if (row.detects)(&head.named_by(row.extensions))? {
@@ -307,12 +309,13 @@ impl Format {
         self.row().extensions
     }
 
-    /// Whether a reading of the format takes an option.
+    /// Returns whether the reader of this format accepts an option.
     pub fn takes(self, option: FormatOption) -> bool {
         self.row().options.contains(&option)
     }
 
-    /// Whether the format holds the jobs that a machine ran, which are replayed and can be made moldable.
+    /// Returns whether files of this format are logs of jobs that a machine ran. Logs can be replayed, and their jobs
+    /// can be made moldable.
     pub fn is_log(self) -> bool {
         matches!(self.row().reader, Reader::Log(_))
     }
@@ -324,7 +327,7 @@ impl Format {
         titles.join(", ")
     }
 
-    /// Returns the names of everything that is read as an instance, separated by commas.
+    /// Returns the names of all kinds of files that can be read as an instance, separated by commas.
     pub fn readable() -> String {
         Self::titles(|_| true) + ", or by its name a Makefile (.mk, .mak) or a Snakefile (.smk)"
     }
@@ -337,7 +340,7 @@ impl fmt::Display for Format {
 }
 
 impl FormatOption {
-    /// Returns why the option is refused for a file of a format that does not take it.
+    /// Returns the error message for a file of a format that does not accept this option.
     pub(crate) fn refusal(self, format: Format) -> String {
         const NO_MACHINES: &str = "files without machines (logs, workflows, lists of commands, ETC matrices)";
         let takers = || Format::titles(|format| format.takes(self));

@@ -1,11 +1,12 @@
-//! Recognises native files in JSON, and JSON that is no instance.
+//! Recognises native files in JSON, and JSON files that are not instances.
 
 use crate::format::head::{Head, has};
 
-/// Recognises a native file in JSON, by its content or the ending of its name.
+/// Returns whether a file is a native instance in JSON, by its first character or its file extension.
 ///
 /// # Errors
-/// A sentence that names other JSON and the remedy.
+/// The error message for a plan or JSON output of Slurm. The message states what the file is, and which file the user
+/// should give instead.
 pub(crate) fn is_json(head: &Head<'_>) -> Result<bool, String> {
     match foreign_json(head).filter(|_| head.first == b'{') {
         Some(problem) => Err(problem.to_owned()),
@@ -13,7 +14,7 @@ pub(crate) fn is_json(head: &Head<'_>) -> Result<bool, String> {
     }
 }
 
-/// Returns the reason for refusing a JSON file that contains a plan or an answer of Slurm. Returns `None` for other files.
+/// Returns the error message for a JSON file that is a plan or output of Slurm. Returns `None` for other files.
 pub(crate) fn foreign_json(head: &Head<'_>) -> Option<&'static str> {
     if is_plan(head) {
         return Some(
@@ -27,7 +28,8 @@ pub(crate) fn foreign_json(head: &Head<'_>) -> Option<&'static str> {
     )
 }
 
-/// Returns whether a JSON text begins as Slurm's do, with the program that made it, or has jobs with Slurm's keys.
+/// Returns whether a JSON text begins like output of Slurm: with metadata about Slurm, or with jobs that have keys of
+/// Slurm.
 fn is_slurm(head: &Head<'_>) -> bool {
     let begin = &head.text[..head.text.len().min(2048)];
     let start = Head::new(begin, None);
@@ -35,7 +37,7 @@ fn is_slurm(head: &Head<'_>) -> bool {
     let has = |word: &[u8]| has(begin, word);
     (has(b"\"meta\"") && (has(b"openapi") || has(b"data_parser") || has(b"\"Slurm\"") || has(b"\"slurm\"")))
         || (has(b"\"jobs\"") && (has(b"\"allocation_nodes\"") || has(b"\"accrue_time\"")))
-        // Programs that keep a part of each job keep the number of the job.
+        // Users may have filtered the output to some keys of each job, which include the job number.
         || (has_key(b"\"jobs\"") && has_key(b"\"job_id\"") && !head.is_workload())
 }
 

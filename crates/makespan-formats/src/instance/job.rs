@@ -108,7 +108,7 @@ impl TryFrom<Fields> for JobEntry {
 }
 
 impl JobEntry {
-    /// Returns for each task with times on nodes the number of nodes that the task names.
+    /// Returns, for each task that states times on nodes, how many nodes it names.
     pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
         self.nodes.iter().flatten().map(Vec::len)
     }

@@ -78,7 +78,8 @@ pub struct ReadMachines {
     pub instance: Instance,
     /// Warnings about parts that were ignored or changed, one sentence each.
     pub remarks: Vec<String>,
-    /// Reason why the network of the file was ignored, with its place. Without a network, no data can be sent.
+    /// Reason why the network of the file was ignored, beginning with the name of the file. Without a network, no data
+    /// can be sent.
     pub lost_network: Option<String>,
     /// Floating-point operations in a unit of work, if the file states speeds in operations a second.
     pub unit_flops: Option<f64>,

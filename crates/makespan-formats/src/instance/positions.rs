@@ -6,8 +6,9 @@ use makespan_core::Platform;
 
 use crate::suggest::nearest;
 
-/// Maximum number of stored run times of tasks on nodes (128 MiB). A file that states at least a quarter of these times
-/// explicitly may exceed the maximum. A task with times on nodes keeps one time for each node of the platform.
+/// Maximum number of stored run times of tasks on nodes (128 MiB). A task with times on nodes keeps one time for each
+/// node of the platform, even if it states fewer. A file may exceed the maximum if it states at least a quarter of the
+/// stored times.
 const MOST: usize = 1 << 24;
 
 /// Maximum number of node names that are compared with an unknown name, to suggest a similar name.

@@ -114,7 +114,7 @@ fn toml_means_the_same() {
     assert_equal(&toml(text).unwrap(), &json(same).unwrap());
 }
 
-/// The text of a list is read at once. An error in the list still has the place of its entry, even in a file that is
+/// The text of a list is read as a whole. Nevertheless, an error in the list names the entry, even in a file that is
 /// too large for a second reading.
 #[test]
 fn an_error_in_a_list_has_the_place_of_its_entry() {

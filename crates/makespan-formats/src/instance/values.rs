@@ -187,7 +187,7 @@ impl<T: FromLiteral, M: Entry> Visitor<'_> for RawVisitor<T, M> {
     }
 }
 
-/// Adds the place in the list to an error in the text of a JSON list.
+/// Adds the position within the list to an error in the text of a JSON list.
 fn placed<T: FromLiteral, M: Entry, E: Error>(text: &str, error: E) -> E {
     struct Listed<T, M>(PhantomData<(T, M)>);
 

@@ -129,8 +129,8 @@ impl Machines {
         free.chain(self.amounts[node * self.resources..][..self.resources].iter().copied())
     }
 
-    /// Returns the position of a resource in the row of the node, and its amount there. Without a node, returns them
-    /// for the row of the resources that belong to no node.
+    /// Returns the position of a resource in the row of the node, and its amount there. Without a node, the row is the
+    /// row of the resources that belong to no node.
     pub fn place_of(&self, node: Option<usize>, resource: ResourceId) -> (usize, u64) {
         if let Some(node) = node {
             let amount = self.amounts[node * self.resources + resource.index()];

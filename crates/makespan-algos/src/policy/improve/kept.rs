@@ -24,7 +24,7 @@ use crate::search::Course;
 /// What waits, and the plan of it.
 #[derive(Debug)]
 pub(super) struct Kept {
-    /// The tasks by number, and what a plan of them costs.
+    /// The waiting tasks by number, with the cost function of their plans.
     pub residual: Residual,
     /// By number: tasks that are or were in the plan.
     tasks: Vec<TaskId>,
@@ -178,7 +178,7 @@ impl Kept {
         self.numbers = self.tasks.iter().copied().zip(0..).collect();
     }
 
-    /// Returns the plan to be improved further on the processors that are free there, and how.
+    /// Returns the current plan, and the function that improves it on the free processors of `skyline`.
     pub fn improvement(&self, skyline: &Skyline) -> (Solution, background::Improve<Solution>) {
         let (residual, skyline) = (self.residual.clone(), skyline.clone());
         let improve = move |plan: Solution, warmth: f64, random: ChaCha8Rng, course: &mut Course| {
@@ -226,8 +226,8 @@ impl Kept {
         placed.map(|(_, reservation)| reservation.start)
     }
 
-    /// Returns the place of the task that has waited longest, if these reservations have it later than it was promised and it can
-    /// have its place earlier.
+    /// Returns a slot for the task of the promise, if `reserved` starts this task after its promised latest start and an earlier
+    /// start is possible.
     pub fn broken(&self, promise: &Promise<u32>, reserved: &[Reservation], outlook: &Outlook) -> Option<Fixed> {
         let (task, latest, width) = promise.given()?;
         let number = self.number(task)?;
@@ -238,7 +238,7 @@ impl Kept {
         (start < planned).then_some(Fixed { number, position, start, choice })
     }
 
-    /// Renews the promise by the place that these reservations give to the task that has waited longest.
+    /// Renews the promise to the task that has waited longest, by the start of this task in `reserved`.
     pub fn renew(&self, promise: &mut Promise<u32>, reserved: &[Reservation], view: &View<'_>) {
         let Some(oldest) = self.oldest() else { return promise.forget() };
         let number = self.number(oldest).filter(|_| promise.is_meant());

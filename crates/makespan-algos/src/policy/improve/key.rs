@@ -1,8 +1,9 @@
-//! The place of a task in an order of which nothing else is known.
+//! Sort keys of tasks that have no position in the current plan.
 
 use std::cmp::Ordering;
 
-/// A key of an order, of which the least comes first: places in a plan that was given, then figures.
+/// A sort key; the smallest key comes first. For a task of a given plan, the first field is 0 and the second field is
+/// the position in this plan. For other tasks, the first field is larger and the second field depends on the objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Key(pub u8, pub f64, pub f64);
 

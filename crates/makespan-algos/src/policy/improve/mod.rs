@@ -50,25 +50,26 @@ impl Default for Improving {
 /// The plan is an order of the tasks with their allotments. Serial insertion turns the order into a schedule around the
 /// running tasks, which occupy their processors until their expected ends. At an event, started tasks leave the plan.
 /// New tasks enter the plan at the position and allotment of least cost. Then simulated annealing tries a bounded
-/// number of changes. So a task that ends early or late never discards the plan: after an early end the order moves up,
-/// and tasks start now if the insertion finds room.
+/// number of changes. So the plan is kept even if a task ends early or late: after an early end, later tasks of the
+/// order move up, and tasks start now if the insertion finds room.
 ///
-/// A long task on many processors delays tasks that arrive later. So the area of a task has a price, which depends on
-/// the expected number of tasks that will arrive and wait. This number is estimated from the number of recent arrivals.
-/// The period of recent arrivals is as long as the time that the waiting tasks need on all processors.
+/// A long task on many processors delays tasks that arrive later. So the area of a task (processors times time) has a
+/// price, which depends on the expected number of tasks that will arrive and wait. This number is estimated from the
+/// number of recent arrivals. The period of recent arrivals is as long as the time that the waiting tasks need on all
+/// processors.
 ///
-/// The task that has waited longest has a latest start ([`Keep`]): twice its planned wait. The planned wait is recorded
-/// when the task becomes the oldest waiting task. If the search would start this task later, its processors are
-/// reserved and the other tasks are planned around the reservation. If tasks end by their estimates and no machine
-/// fails, this task waits at most twice as long as planned.
+/// The task that has waited longest has a latest start ([`Keep`]): its release plus twice its planned wait. The planned
+/// wait is recorded when the task becomes the oldest waiting task. If the search would start this task later, its
+/// processors are reserved and the other tasks are planned around the reservation. If tasks end by their estimates and
+/// no machine fails, this task waits at most twice as long as planned.
 ///
 /// The plan has at most 1,000 tasks. Further tasks wait outside the plan and enter it later, in the order of weight
 /// over least work (or by deadline, or the longest first, depending on the objective). Tasks of bags without weight
 /// start last, and only if they delay no planned task.
 ///
 /// If tasks wait for each other, need resources, or run on processors of different speeds, the plan contains all tasks
-/// of every known job, including tasks that are not yet submitted. In this case, [`crate::kernel::packing::Inserter`]
-/// inserts the tasks after the started tasks.
+/// of every job of which a task has been submitted, including tasks that are not yet submitted. In this case,
+/// [`crate::kernel::packing::Inserter`] inserts the tasks after the started tasks.
 ///
 /// In a run, the search may continue between events on a separate thread ([`Improve::in_background`]).
 ///
@@ -99,7 +100,7 @@ const WORK: u64 = 150_000;
 /// So often periods are told that the plan reaches, each time with a search; then without.
 const SEARCHES: usize = 3;
 
-/// The random numbers of the searches, a stream for each.
+/// The random numbers of the searches, one stream for each search.
 #[derive(Clone, Copy, Debug)]
 struct Searches {
     seed: u64,

@@ -56,12 +56,13 @@ impl Outlook {
     }
 }
 
-/// Returns whether a plan knows a period: it is not over, and has begun or begins before `told`.
+/// Returns whether a plan takes an unavailable period into account: the period is not over, and it has begun or begins
+/// before `told`.
 pub(super) fn is_told(period: &Unavailable, now: Time, told: Time) -> bool {
     period.end > now && (period.start <= now || period.start < told)
 }
 
-/// Returns when the next period begins that a plan does not know.
+/// Returns the start of the first unavailable period that a plan does not take into account.
 pub(super) fn untold(view: &View<'_>, told: Time) -> Option<Time> {
     let begins = view.instance.unavailable().iter().map(|period| period.start);
     begins.filter(|&begin| begin > view.now && begin >= told).min()

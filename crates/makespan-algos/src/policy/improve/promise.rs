@@ -4,7 +4,7 @@ use makespan_core::{TaskId, Time, View};
 
 use super::Keep;
 
-/// The latest start of the task that has waited longest, with what its plan says besides.
+/// The latest start of the task that has waited longest, with further data of its planned slot.
 #[derive(Debug)]
 pub(super) struct Promise<W> {
     keep: Keep,
@@ -21,7 +21,7 @@ impl<W: Copy> Promise<W> {
         self.keep != Keep::None
     }
 
-    /// Returns the task of the promise, its latest start, and what its plan said besides.
+    /// Returns the task of the promise, its latest start, and the further data of its planned slot.
     pub fn given(&self) -> Option<(TaskId, Time, W)> {
         self.given
     }
@@ -31,7 +31,8 @@ impl<W: Copy> Promise<W> {
         self.given = None;
     }
 
-    /// Promises the task that has waited longest, by its planned start, that it waits at most twice as long as planned.
+    /// Promises the task that has waited longest that it waits at most twice as long as in this plan. A promise to a
+    /// task is never replaced by a later start.
     pub fn renew(&mut self, oldest: TaskId, start: Time, with: W, view: &View<'_>) {
         let latest = start + start.saturating_since(view.instance.release(oldest));
         if self.given.is_none_or(|(task, before, _)| task != oldest || latest < before) {

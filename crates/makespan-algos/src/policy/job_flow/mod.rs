@@ -37,16 +37,16 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 /// [`Serve`] selects when jobs are planned: at each arrival, when the previous job has ended, when a buffer is full, or
 /// again at each arrival until a task of the job has started. If jobs are planned one by one, jobs of higher priority
 /// come first, then jobs of greater weight, then earlier arrivals. If jobs are planned together, the order and the
-/// variants minimise the total weight of the late jobs, the highest priority first. Ties are broken by the number of
-/// late jobs that were in time in the previous plan, and then by [`Goal`]: the greatest utilisation, the least cost, or
-/// the least weighted sum of ends. A job that cannot meet its deadline takes HEFT's placement, with a warning, or is
-/// cancelled ([`Late`]). Single tasks are graphs of one task. A job with a deadline must end by its deadline, whether
-/// the job is a graph or a single task.
+/// variants minimise the total weight of the late jobs, first for the highest priority and then for each lower one.
+/// Ties are broken by the number of late jobs that were in time in the previous plan, and then by [`Goal`]: the
+/// greatest utilisation, the least cost, or the least weighted sum of ends. A job that cannot meet its deadline takes
+/// HEFT's placement, with a warning, or is cancelled ([`Late`]). Single tasks are graphs of one task. A job with a
+/// deadline must end by its deadline, whether the job is a graph or a single task.
 ///
-/// Tasks keep their order on each processor. A task starts as soon as its predecessors have ended. With
+/// The tasks on each processor start in the planned order. A task starts as soon as its predecessors have ended. With
 /// `starts=reserved`, no task starts before its reserved start, as in the paper. Early starts meet more deadlines when
-/// nodes fail or run times deviate. When processors go down, or when jobs that were planned in time would now be late,
-/// jobs are planned again. A job without started tasks takes another variant of its strategy, somewhat later if
+/// nodes fail or run times deviate. When processors go down, or when jobs whose plans met their deadlines would now be
+/// late, jobs are planned again. A job without started tasks takes another variant of its strategy, somewhat later if
 /// necessary, or gets a new strategy. With [`Serve::Replan`], all such jobs are planned again if a started job had to
 /// move. The remaining tasks of a started job are planned again by the rule of HEFT around all other tasks. If this
 /// lowers the weight of late jobs, the remaining tasks of all started jobs are planned together. An interrupted task

@@ -1,4 +1,4 @@
-//! Converts the submissions of waiting jobs to requests for the scheduler.
+//! Converts the submissions of waiting jobs to requests that the scheduler can compare with the nodes.
 
 use std::sync::Arc;
 

@@ -124,7 +124,7 @@ impl<'a> Goal<'a> {
         };
         Self {
             objective,
-            // Any other objective has the same value for the parts.
+            // An objective without weights has the same value if each part counts as a job.
             wholes: wholes.filter(|_| objective.is_weighted()),
             weights,
             runs,

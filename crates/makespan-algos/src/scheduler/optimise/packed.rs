@@ -116,7 +116,7 @@ impl<S: PlanSearch> Run<'_, S> {
     /// The best of all searches.
     fn find(&self, part: &Part, known: &[S::Found]) -> Option<S::Found> {
         let Part { objective, limit, from, until } = *part;
-        // The search minimises the sum, which the bound on a mean does not bound.
+        // For a mean, the search minimises the sum instead, for which a bound on the mean is not valid.
         let floor = if objective.is_mean() { f64::NEG_INFINITY } else { (self.floor)(objective) };
         let aim = Aim { objective, limit: limit.map(Time::ticks), floor };
         let length = (until - from) * (1.0 - RESERVE);

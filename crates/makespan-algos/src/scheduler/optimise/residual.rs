@@ -14,7 +14,7 @@ use crate::kernel::choices::Choices;
 use crate::kernel::serial::{Limit, Request, SerialInsertion};
 use crate::search::Course;
 
-/// Tasks that wait, and what a plan of them costs.
+/// Waiting tasks, and the cost function of their plans.
 #[derive(Clone, Debug)]
 pub(crate) struct Residual {
     pub(crate) choices: Arc<Choices>,
@@ -22,7 +22,7 @@ pub(crate) struct Residual {
     pub(crate) wholes: Option<Arc<Wholes>>,
     pub(crate) processors: u32,
     pub(crate) objective: Objective,
-    /// The price of a processor for a tick, for the sake of tasks that are yet to come.
+    /// The price of a processor for a tick, which stands for the delay of tasks that have not arrived yet.
     pub(crate) area_price: f64,
     /// No schedule ends earlier.
     pub(crate) floor: i64,
@@ -40,8 +40,8 @@ impl Residual {
         Goal::of(self.processors, wishes, self.objective, self.wholes.as_deref(), None).with_area_price(self.area_price)
     }
 
-    /// Anneals from this plan on, on the processors that are free there, until the course is over; the result is no worse. The
-    /// temperature begins at `warmth` times the usual.
+    /// Improves the plan `kept` by annealing on the free processors of `skyline`, until `course` is over. The result is never
+    /// worse than `kept`. The initial temperature is `warmth` times the usual one.
     pub(crate) fn improve(
         &self,
         skyline: &Skyline,

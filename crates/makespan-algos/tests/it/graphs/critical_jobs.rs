@@ -56,8 +56,8 @@ fn a_reserve_keeps_the_next_job_away() {
     assert!(remarks.contains("`j2`: no chain plan was found that meets its deadline"), "{remarks}");
 }
 
-/// The criterion of utilisation uses the definition of `Metrics`. If the number of jobs in time is equal, this
-/// criterion never lowers the utilisation.
+/// Checks that the criterion of utilisation gives more jobs in time than the criterion of cost, or equally many and no
+/// lower utilisation by the definition of `Metrics`.
 #[test]
 fn the_criterion_of_utilisation_never_lowers_it() {
     let mut runner = TestRunner::deterministic();

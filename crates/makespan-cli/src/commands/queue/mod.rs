@@ -100,7 +100,8 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     }
 }
 
-/// Returns the cluster whose queue is shown, or the exit status if a service showed its queue.
+/// Returns the cluster whose queue is to be shown, or the exit status if this function has already shown the queue of a
+/// service.
 #[cfg(feature = "service")]
 fn cluster(options: &QueueOptions) -> Result<Result<String, ExitCode>> {
     let given = options.of_cluster();

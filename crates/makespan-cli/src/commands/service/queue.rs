@@ -68,7 +68,7 @@ const PLANNING: f64 = 10.0;
 const SOON: &str = "planning";
 const NOT_YET: &str = "\nplanning: the service makes the plan of what has just come; ask again in a moment\n";
 
-/// The text for an unknown start or end, and the line that explains this text.
+/// The text that stands for an unknown start or end, and the explanation of this text below the table.
 const UNKNOWN: &str = "unknown";
 const LONGER: &str = "\nunknown: the job, or one that it waits behind, runs longer than expected, and no\njob like it is known to have run as long\n";
 

@@ -180,7 +180,7 @@ fn environment(stated: &[String]) -> Result<BTreeMap<String, String>> {
 /// What would become of a submission, for people.
 fn told(what_if: &WhatIf) -> String {
     let now = now();
-    // The first start is known if any start is known. The last end is known only if all ends are known.
+    // The first start is the earliest of the known starts. The last end is known only if all ends are known.
     let first = what_if.starts.iter().flatten().copied().reduce(f64::min);
     let ends: Option<Vec<f64>> = what_if.ends.iter().copied().collect();
     let last = ends.and_then(|ends| ends.into_iter().reduce(f64::max));

@@ -1,5 +1,5 @@
 //! Work that is split into shards. Each shard is a job of a run: a process of this program that computes a part of the
-//! work and writes it to the folder of the work. The command that split the work collects the parts.
+//! work and writes the results into the folder of the work. The command that split the work collects the parts.
 //!
 //! The caller of [`shard`] passes a function that computes one part.
 

@@ -1,4 +1,4 @@
-//! Free processors and resources of a simulation, step by step: of the platform, and of each node.
+//! Step functions of the free processors and resources in a simulation, for the platform and for each node.
 
 use makespan::Simulated;
 use makespan_core::{Instance, ResourceKind, Run, TaskId, Time};
@@ -48,8 +48,8 @@ impl Place {
         self.begins.get(self.begins.partition_point(|&begin| begin <= after)).copied()
     }
 
-    /// Returns the first instant in a period from which `size` processors are free for `time`. The processors of the
-    /// run `own` (its size, start and end) count as free.
+    /// Returns the first instant from which `size` processors are free for the duration `time`. The instant lies in the
+    /// given period. The processors of the run `own` (its size, start and end) count as free.
     pub fn first_fit(
         &self,
         size: u32,

@@ -1,4 +1,4 @@
-//! Phrases for numbers and names of jobs.
+//! Phrases with numbers of jobs or with names.
 
 use makespan_core::counted;
 

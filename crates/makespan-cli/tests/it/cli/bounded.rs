@@ -216,7 +216,7 @@ fn endless_lines_of_lists_are_refused_at_a_limit() {
     }
 }
 
-/// In all formats of graphs and XML, a reader needs many times the memory of a line, so lines have a maximum length.
+/// Readers of graphs and of XML need many times the memory of a line, so all these formats have a maximum line length.
 #[test]
 #[ignore = "long: files of 70 MB are written and read"]
 fn lines_of_a_gigabyte_are_refused_at_a_limit() {

@@ -116,7 +116,7 @@ fn every_command_reads_a_list() {
     sandbox.makespan("plan c.txt --speedup linear").refused(&["c.txt", "a list of commands"]);
 }
 
-/// A doubtful text runs only if the user states that the text is a list.
+/// A text that may not be a list of commands runs only if the user states that it is a list.
 #[test]
 fn a_doubtful_text_is_no_list() {
     let sandbox = Sandbox::new();

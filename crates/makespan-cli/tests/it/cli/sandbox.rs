@@ -146,7 +146,8 @@ const COUNTED: [&str; 24] = [
 fn false_plural(text: &str) -> Option<String> {
     let noun = |word: &str| COUNTED.contains(&word.trim_end_matches([',', '.', ';', ':', ')']));
     let is_false = |pair: &[&str]| pair[0].trim_start_matches(['(', '`']) == "1" && noun(pair[1]);
-    // In a table, at least two blanks separate the cells, so an empty word follows each cell.
+    // In a table, at least two blanks separate the cells, so an empty word stands between a cell and the next cell, and
+    // no pair has words of two cells.
     let pairs = |line: &str| {
         line.split(' ').collect::<Vec<_>>().windows(2).find(|pair| is_false(pair)).map(|pair| pair.join(" "))
     };

@@ -60,7 +60,7 @@ fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     all
 }
 
-/// Returns the files of a run in an empty folder, relative to the folder.
+/// Runs the jobs in an empty folder, and returns the paths of all files of the run relative to this folder.
 fn written_by(sandbox: &Sandbox, options: &str) -> Vec<PathBuf> {
     sandbox.makespan(&format!("run {options} --folder model")).succeeds();
     let model = sandbox.path("model");
@@ -82,8 +82,8 @@ fn put(kind: &str, precious: &Path, path: &Path) {
     }
 }
 
-/// Tests each pair of a file that a run writes and a kind of existing file at its path. The run is refused before any
-/// job starts, the message names the file, and the folder does not change.
+/// For each file that a run writes, tests each kind of existing file at the path of this file. The run is refused
+/// before any job starts, the message names the file, and the folder does not change.
 #[test]
 fn no_file_of_somebody_else_is_emptied_or_replaced() {
     let sandbox = Sandbox::new();
@@ -100,7 +100,7 @@ fn no_file_of_somebody_else_is_emptied_or_replaced() {
     sandbox.write("precious", "precious\n");
     for name in &names {
         for kind in ["full", "empty", "hard link", "link", "dangling link"] {
-            // An empty lock file comes from an earlier version. The run keeps it empty.
+            // A run accepts an empty lock file and keeps it empty, because earlier versions of Makespan wrote one.
             if kind == "empty" && name == Path::new("lock") {
                 continue;
             }
@@ -110,7 +110,7 @@ fn no_file_of_somebody_else_is_emptied_or_replaced() {
             let first = name.components().next().unwrap().as_os_str().to_str().unwrap();
             sandbox.makespan(&format!("run {options} --folder f")).refused(&[first]);
             let mut after = content(&folder);
-            // A run creates its lock before it checks other files, so the lock is a new file.
+            // A run creates its lock before it checks other files, so the lock is new unless it is the tested file.
             if name != Path::new("lock") {
                 after.remove(&folder.join("lock"));
             }
@@ -122,8 +122,8 @@ fn no_file_of_somebody_else_is_emptied_or_replaced() {
     }
 }
 
-/// A run can use a folder with other files if no file has the name of a file of the run. The run can be resumed in this
-/// folder.
+/// A run can use a folder with files of other users if none of these files has the name of a file of the run. The run
+/// can be resumed in this folder.
 #[test]
 fn a_run_goes_on_in_a_folder_that_also_holds_files_of_somebody_else() {
     let sandbox = Sandbox::new();
@@ -131,7 +131,7 @@ fn a_run_goes_on_in_a_folder_that_also_holds_files_of_somebody_else() {
     sandbox.write("l.txt", "echo one; test -e go #: name=sim\n");
     let said = sandbox.makespan("run l.txt --folder .");
     assert!(said.status == Some(1) && said.out.contains("0 of 1 job succeeded"), "{said:?}");
-    // A hard link to an output keeps the old content when the job runs again.
+    // When the job runs again, its new output does not change the old content, which a hard link still names.
     fs::hard_link(sandbox.path("sim.out"), sandbox.path("kept")).unwrap();
     sandbox.write("go", "");
     sandbox.write("l.txt", "echo two; test -e go #: name=sim\n");
@@ -141,8 +141,8 @@ fn a_run_goes_on_in_a_folder_that_also_holds_files_of_somebody_else() {
     sandbox.makespan("run l.txt --folder .").refused(&["holds a run already"]);
 }
 
-/// A job does not start if an earlier job has written a file with the name of its output. The error message states the
-/// reason and the remedy.
+/// A job does not start if an earlier job has written a file with the name of an output file of this job. The error
+/// message states the reason and the remedy.
 #[test]
 fn what_a_job_has_written_is_not_emptied_by_another() {
     let sandbox = Sandbox::new();

@@ -31,8 +31,8 @@ pub fn modules(root: &str, read: Read) -> Vec<Module> {
     modules
 }
 
-/// Returns the module that defines the last name of a path, and this name. If the path ends at a module, the name is
-/// `None`.
+/// Returns the module that defines the last name of a path, together with this name. If the path ends at a module, the
+/// name is `None`.
 pub fn resolve(modules: &[Module], from: usize, path: &[String], depth: usize) -> Option<(usize, Option<String>)> {
     let mut at = from;
     for (place, name) in path.iter().enumerate() {

@@ -132,8 +132,8 @@ fn a_command_is_what_it_is_in_a_run() {
     assert!(served.stop());
 }
 
-/// Queries a service about jobs that take twelve times as long as expected. The expected instants in the queue, the job
-/// and the plan are never in the past, and each output shows only one length for a job.
+/// Queries a service about jobs that take twelve times as long as expected. The expected instants in the output of
+/// `queue`, `job` and `plan` are never in the past, and each output shows only one run time of a job.
 #[test]
 fn nothing_that_is_expected_is_in_the_past() {
     let temporary = tempfile::tempdir().unwrap();
@@ -144,7 +144,7 @@ fn nothing_that_is_expected_is_in_the_past() {
         said(&store, &["submit", "--", "sleep 0.1"]);
     }
     assert!(run(&store, &["wait", "1", "2"]).status.success());
-    // The service writes the history in the background.
+    // The service writes the history some time after the tasks have ended.
     std::thread::sleep(std::time::Duration::from_millis(400));
     for _ in 0..4 {
         said(&store, &["submit", "--", "sleep 1.2"]);

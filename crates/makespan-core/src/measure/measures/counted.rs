@@ -3,9 +3,9 @@
 use crate::model::{Instance, TaskId, Weight};
 use crate::online::{Outcome, Run};
 
-/// Returns one run for each ended job: its last run, and for a compound job a combined run of its tasks. Returns `None`
-/// if the instance has no compound jobs, because each run then counts unchanged. The tasks of a compound job count as
-/// one run of its first task, from the first start to the last end. The combined run has succeeded if all tasks have
+/// Returns the ended runs, with one combined run in place of the runs of a compound job's tasks. Returns `None` if the
+/// instance has no compound jobs, because then no runs have to be combined. The tasks of a compound job count as one
+/// run of its first task, from the first start to the last end. The combined run has succeeded if all tasks have
 /// succeeded. Otherwise, its outcome is the outcome of the first task that did not succeed. A compound job with
 /// cancelled tasks and without failed tasks does not count.
 pub(super) fn spans(instance: &Instance, runs: &[Run]) -> Option<Vec<Run>> {

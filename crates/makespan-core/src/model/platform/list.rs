@@ -76,7 +76,7 @@ impl NodeList {
         }
     }
 
-    /// Returns whether all nodes are equal and stored only once.
+    /// Returns whether all nodes are equal and are stored as one node and its count.
     pub fn is_stored_once(&self) -> bool {
         matches!(self, Self::Equal { .. })
     }

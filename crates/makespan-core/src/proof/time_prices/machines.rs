@@ -84,8 +84,7 @@ impl MachineTimePrices {
         prices::left(paid, self.sold(instance)?, self.scale)
     }
 
-    /// Returns the cost of all open time. If the certificate refutes a deadline, returns only the cost of the open time
-    /// until this deadline.
+    /// Returns the cost of all open time, or only until the deadline if the certificate refutes a deadline.
     fn sold(&self, instance: &Instance) -> Result<i128, CertificateError> {
         prices::sold(instance, &self.instants, &self.prices, self.deadline.unwrap_or(Time::MAX))
     }

@@ -68,9 +68,9 @@ const JOB_PRICES: std::ops::Range<usize> = 30..32;
 /// Deductions from a deadline.
 const DEDUCTIONS: usize = 33;
 
-/// Kinds of certificates that bound completion and flow by the last job.
+/// Indices of the certificates that bound the completion and the flow by the job that ends last.
 const LAST_JOB: std::ops::Range<usize> = 34..36;
-/// Kinds of certificates that bound lateness by the last job.
+/// Indices of the certificates that bound the lateness by the job that ends last.
 const LAST_LATE: std::ops::Range<usize> = 36..38;
 
 /// How many certificates of each kind at least proved the very optimum, so that one tick more would have been seen.

@@ -39,15 +39,15 @@ impl From<String> for Wrong {
     }
 }
 
-/// Whether a file begins as Patterson's form does, or has its name.
+/// Returns whether a file begins like Patterson's form, or has the file extension of this form.
 pub(crate) fn is_patterson(head: &Head<'_>) -> bool {
     head.first.is_ascii_digit() && patterson::begins(head.text) || head.named && !is_project(head)
 }
 
-/// Recognises what `ProGen` writes, by its beginning or the ending of its name.
+/// Returns whether a file begins like the output of `ProGen`, or has a file extension of this form.
 ///
 /// # Errors
-/// A sentence about a line of `*` that begins something else.
+/// The error message for a file that begins with a line of `*` but is not a project.
 pub(crate) fn is_progen(head: &Head<'_>) -> Result<bool, String> {
     if head.named || is_project(head) || head.first != b'*' {
         return Ok(head.named || is_project(head));
@@ -59,12 +59,12 @@ fn is_project(head: &Head<'_>) -> bool {
     head.first == b'*' && progen::is_project(head.text)
 }
 
-/// Reads a project as `ProGen` writes it, with remarks.
+/// Reads a project in the form of `ProGen`. Returns the instance and remarks about the file.
 pub(crate) fn read_progen(file: &str, text: &str) -> Remarked {
     instance(file, progen::read(text))
 }
 
-/// Reads a project in Patterson's form, with remarks.
+/// Reads a project in Patterson's form. Returns the instance and remarks about the file.
 pub(crate) fn read_patterson(file: &str, text: &str) -> Remarked {
     instance(file, patterson::read(text))
 }

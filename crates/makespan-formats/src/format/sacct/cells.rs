@@ -8,8 +8,8 @@ use crate::anomaly::Anomaly;
 /// More parts of an array than one record may stand for.
 const MAX_PARTS: usize = 100_000;
 
-/// Returns the cells of a line, one for each column. Returns `None` if the line has too many cells and there is no
-/// column of free text to which the extra `|` can belong.
+/// Returns the cells of a line, one for each column. Returns `None` if the line has too many cells, and the extra `|`
+/// cannot belong to any column of free text or it is unclear to which one they belong.
 pub(super) fn cells<'a>(columns: &Columns, line: &'a str) -> Option<Vec<&'a str>> {
     let mut cells: Vec<&str> = line.split('|').map(str::trim).collect();
     let is_ended = cells.len() > columns.count && cells.last() == Some(&"");

@@ -32,7 +32,7 @@ struct Reader {
     report: Report,
     needs: Pool,
     submissions: Submissions,
-    /// Number of array tasks so far that came from lists of tasks instead of from lines of their own.
+    /// Number of array tasks so far that were read from task lists such as `7_[2-9]`, not from lines of their own.
     expanded: usize,
     /// How many could not start when they were submitted.
     eligible_later: usize,
@@ -186,8 +186,8 @@ fn last_of(columns: &Columns, cells: &[&str]) -> Option<i64> {
     at(columns.end).or_else(|| Some(at(columns.start)? + run_of(columns, cells).ok()??))
 }
 
-/// Reads the submit time and the record from the cells of a line, or returns the reason why the line is no job. Adds an
-/// anomaly to `odd` for each value that was replaced.
+/// Reads the submit time and the record from the cells of a line, or returns the reason why the line cannot be read as
+/// a job. Adds an anomaly to `odd` for each value that was replaced.
 fn record(columns: &Columns, cells: &[&str], line: usize, odd: &mut Vec<Anomaly>) -> Result<(i64, Record), Anomaly> {
     let name = cells[columns.job];
     if name.is_empty() {

@@ -20,8 +20,9 @@ pub(super) fn zone(text: &str) -> (&str, Option<i64>) {
     }
 }
 
-/// Returns the seconds since 1970. Slurm writes local times without a zone, so the function ignores changes to and from
-/// daylight saving time. If the text has a zone (`SLURM_TIME_FORMAT`), the seconds are in UTC.
+/// Returns the seconds since the beginning of 1970. Slurm writes local times without a zone, so the function ignores
+/// the hour that is lost or repeated when daylight saving time begins or ends. If the text has a zone
+/// (`SLURM_TIME_FORMAT`), the seconds are in UTC.
 pub(super) fn instant(text: &str) -> Result<Option<i64>, String> {
     let (local, east) = zone(text);
     let seconds = local_instant(local).map_err(|_| wrong(text))?;

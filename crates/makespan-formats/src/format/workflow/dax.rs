@@ -117,7 +117,7 @@ fn job(draft: &mut Draft, node: Node<'_, '_>) -> Result<u32, Wrong> {
     Ok(task)
 }
 
-/// Returns the first profile of Pegasus with this key.
+/// Returns the first `profile` element of Pegasus with this key.
 fn profiled<'a, 'i>(job: Node<'a, 'i>, key: &str) -> Option<Node<'a, 'i>> {
     let is = |node: &Node<'_, '_>, name: &str, value: &str| node.attribute(name) == Some(value);
     elements(job)

@@ -63,7 +63,8 @@ pub(super) struct Draft {
     pairs: Vec<(u32, u32)>,
     stated: FxHashSet<(u32, u32)>,
     sizes: FxHashMap<String, u64>,
-    /// Files with contradictory sizes. A file is listed once for each use with another size than the previous use.
+    /// Files with contradictory sizes. A file is listed once for each use that states another size than the previous
+    /// use.
     differing: Vec<String>,
     /// Impossible values.
     pub(super) odd: Odd,
@@ -159,8 +160,7 @@ impl Draft {
 
     /// Returns the graph and the files that no task writes. With `strict`, impossible values are errors. Each stated
     /// dependency carries all files that one task writes and the other task reads. A task that reads a file always
-    /// waits for the task that writes this file. If the workflow does not state this dependency, a warning names the
-    /// dependency.
+    /// waits for the task that writes this file. A warning names such a dependency if the workflow does not state it.
     pub(super) fn graph(mut self, strict: bool, remarks: &mut Vec<String>) -> Result<(Graph, Outside), String> {
         self.odd.refuse(strict)?;
         let mut bytes: FxHashMap<(u32, u32), u64> = FxHashMap::default();

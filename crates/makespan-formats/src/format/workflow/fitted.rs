@@ -10,8 +10,8 @@ const TOO_MUCH: &str = "no machine of the file has this amount, so this need is 
 
 /// Adapts jobs to these machines, and returns them with warnings. A need is ignored if no machine states the resource.
 /// If a task requests more cores than any machine has, the task runs on one core. If the machines come from the
-/// workflow itself (`own`), needs that exceed the largest machine are ignored as well, unless `strict` is set: some
-/// published workflows contradict themselves in this way.
+/// workflow itself (`own`), needs that exceed the largest machine are ignored as well, unless `strict` is set, because
+/// some published workflows state needs that exceed their own machines.
 pub(super) fn fitted(
     jobs: Vec<Job>,
     platform: &Platform,
@@ -98,7 +98,8 @@ impl Fitting<'_> {
         Needs::new(kept).unwrap_or_default()
     }
 
-    /// Returns two lists of warnings: for needs that the machines do not state, and for tasks that are changed.
+    /// Returns two lists of warnings: for needs of resources that the machines do not state, and for tasks that are
+    /// changed.
     fn remarks(&self) -> (Vec<String>, Vec<String>) {
         let wide = self.wide.first().map(|task| {
             let count = self.wide.len();

@@ -68,7 +68,7 @@ impl From<String> for Wrong {
     }
 }
 
-/// Returns the warning `remark`, or an error with its text if the reading is strict.
+/// Returns the warning `remark` unchanged or, if `strict` is set, an error with the text of the warning.
 fn remarked(remark: Option<String>, strict: bool) -> Result<Option<String>, String> {
     match remark {
         Some(remark) if strict => Err(format!("{remark}; --strict does not allow this")),
@@ -76,13 +76,13 @@ fn remarked(remark: Option<String>, strict: bool) -> Result<Option<String>, Stri
     }
 }
 
-/// Whether a file is JSON with a key of `WfFormat`.
+/// Returns whether a file is JSON that contains a key of `WfFormat`.
 pub(crate) fn is_wfformat(head: &Head<'_>) -> bool {
     let has_table = || head.values_of(b"\"workflow\"").any(|value| value.starts_with(b"{"));
     head.first == b'{' && (head.has(b"\"schemaVersion\"") || head.has(b"\"specification\"") || has_table())
 }
 
-/// Whether a file begins as XML with an element of Pegasus, or as any XML with the name of a DAX.
+/// Returns whether a file is XML with the element `adag` of Pegasus, or is other XML with the file extension of a DAX.
 pub(crate) fn is_dax(head: &Head<'_>) -> bool {
     let has_name = || head.named && !head.has(b"<compound-jobs") && is_tag(head.text);
     head.first == b'<' && (head.has(b"<adag") || has_name())
@@ -93,12 +93,12 @@ pub(crate) fn is_xml(head: &Head<'_>) -> bool {
     head.first == b'<' && (head.has(b"<compound-jobs") || is_tag(head.text))
 }
 
-/// Whether a file begins as a graph in DOT, or has its name.
+/// Returns whether a file begins like a graph in DOT, or has a file extension of DOT.
 pub(crate) fn is_dot(head: &Head<'_>) -> bool {
     head.named || head.ending != Some("stg") && dot::begins(head.text)
 }
 
-/// Whether a file begins as a standard task graph, or has its name.
+/// Returns whether a file begins like a standard task graph, or has the file extension of one.
 pub(crate) fn is_stg(head: &Head<'_>) -> bool {
     head.named || head.first.is_ascii_digit() && stg::begins(head.text)
 }
@@ -132,7 +132,7 @@ pub(crate) struct Options<'a> {
     pub(crate) strict: bool,
     /// The node that holds files from outside.
     pub(crate) storage: Option<&'a str>,
-    /// The trace of the run of Nextflow whose processes are the nodes of a graph in DOT.
+    /// The trace of a Nextflow run. The file is then the graph in DOT of the processes of this run.
     pub(crate) trace: Option<&'a NextflowTrace>,
 }
 
@@ -148,13 +148,13 @@ struct Source<'a> {
 /// The files of tasks, by the names of the tasks.
 type TaskFiles = BTreeMap<String, StatedFiles>;
 
-/// Reads the files of the tasks from the name and the text of a file.
+/// Reads which files each task reads and writes. The arguments are the name and the text of the workflow's file.
 type ReadFiles = fn(&str, &str) -> Result<TaskFiles, FormatError>;
 
 /// The reader of a format of workflows.
 pub(crate) struct Reader {
     read: fn(&Source<'_>) -> Result<Read, FormatError>,
-    /// Reads the files that each task reads and writes, from the name and the text of a file, if tasks with commands name files.
+    /// Reads which files each task reads and writes. It is `None` if tasks in this format have no commands that name files.
     pub(crate) files: Option<ReadFiles>,
 }
 
@@ -180,7 +180,7 @@ pub(crate) static DOT: Reader = Reader::of(|from| {
     nextflow::read(from.text, &tasks, &from.name, from.strict).map_err(|wrong| wrong.of(from.file))
 });
 
-/// Reads a file of one of these formats, with remarks.
+/// Reads a workflow in one of these formats. Returns the instance and remarks about the file.
 pub(crate) fn read(
     file: &str,
     text: &str,

@@ -47,8 +47,8 @@ pub(super) fn tasks(trace: &str, strict: bool) -> Result<Tasks<'_>, Wrong> {
     Ok(tasks)
 }
 
-/// Reads the graph of processes, and fills it with the tasks of a trace. `name` is the name of the job. With `strict`,
-/// each warning is an error.
+/// Reads the graph of processes, and returns a graph in which the tasks of the trace replace their processes. `name` is
+/// the name of the job. With `strict`, each warning is an error.
 pub(super) fn read(graph: &str, found: &Tasks<'_>, name: &str, strict: bool) -> Result<Read, Wrong> {
     let rows = &found.rows;
     let Drawn { labels, edges, unread } = dot::labels(graph)?;
@@ -101,7 +101,7 @@ pub(super) fn read(graph: &str, found: &Tasks<'_>, name: &str, strict: bool) -> 
     Ok(Read::of(vec![Job::compound(name, graph)], remarks))
 }
 
-/// Returns a warning about tasks with unknown dependencies, because their processes are missing in the graph.
+/// Returns a warning about tasks whose dependencies are unknown because their processes are missing in the graph.
 fn apart(rows: &[Row<'_>], tasks: &[Vec<u32>]) -> Option<String> {
     let drawn: FxHashSet<u32> = tasks.iter().flatten().copied().collect();
     let mut apart = (0..).zip(rows).filter(|(number, _)| !drawn.contains(number)).map(|(_, row)| row.name);

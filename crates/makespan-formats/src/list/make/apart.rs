@@ -9,8 +9,8 @@ use super::order::Order;
 const WAIT: &str = ".WAIT";
 const NOT_PARALLEL: &str = ".NOTPARALLEL";
 
-/// Returns, for each job, the jobs that it must wait for because of `.NOTPARALLEL` or `.WAIT`. The jobs are in the
-/// order in which make runs them without `--jobs`. `printed` is the output of make, which contains the version of make.
+/// Returns, for each job, the jobs that it must wait for because of `.NOTPARALLEL` or `.WAIT`. A job waits only for
+/// jobs that make runs earlier without `--jobs`. `printed` is the output of make, which contains the version of make.
 pub(super) fn apart(
     rules: &Database,
     order: &Order,
@@ -77,8 +77,8 @@ fn groups<'a>(target: &Target<'a>, is_serial: bool) -> Vec<Vec<&'a str>> {
     groups
 }
 
-/// Returns the jobs that build these targets and their prerequisites. With `is_last`, returns only the jobs that end
-/// last.
+/// Returns the jobs that build these targets and their prerequisites. With `is_last`, leaves out jobs that end before
+/// another of these jobs begins.
 fn reached(rules: &Database, from: &[&str], numbers: &FxHashMap<&str, usize>, is_last: bool) -> Vec<usize> {
     let (mut open, mut seen, mut found) = (from.to_vec(), FxHashSet::default(), Vec::new());
     while let Some(name) = open.pop() {

@@ -81,8 +81,8 @@ impl Unread {
         }
     }
 
-    /// Counts the attributes of a graph that are normally read. These attributes are ignored, because the trace of
-    /// Nextflow states the run times.
+    /// Counts the attributes that are read in other graphs, but ignored in this graph because a trace of Nextflow
+    /// states the run times.
     pub(super) fn count_read(&mut self, element: Element, attributes: &Attributes) {
         attributes.keys().filter(|key| is_read(element, key)).for_each(|key| self.add(element, key));
     }

@@ -66,7 +66,7 @@ impl Parts {
     }
 }
 
-/// Returns the task of a node: its `time`, or else its `work`, or else a guess.
+/// Returns the task of a node. The run time of the task is its `time`, or else its `work`, or else a guess.
 fn task(name: &str, attributes: &Attributes, line: usize, odd: &mut Odd) -> Result<NamedTask, Wrong> {
     let wrong = |problem: String| Wrong::at(Place::line(line), format!("node `{name}`: {problem}"));
     let owner = || format!("node `{name}`");

@@ -1,12 +1,13 @@
 //! DOT, the language of Graphviz, as far as task graphs need it: one `digraph` with nodes, node groups, edges, edge
 //! chains, attributes, default attributes and comments.
 //!
-//! A node may have `time` or `work`, seconds on a processor of speed 1, or else has a guess, and a `command` for the
-//! shell. An edge may have `data`, bytes, or `transfer`, seconds. Contradictions are counted and reported: `time` takes
-//! precedence over `work`, `data` over `transfer`, and the last of several values of one attribute over the earlier
-//! ones. The data sizes of parallel edges are summed. A graph that is declared `strict` has at most one edge between two
-//! nodes, and the last value of each attribute counts. Attributes and ports for drawing are ignored. A warning names
-//! all other attributes. A subgraph is a group of nodes. Undirected graphs are refused.
+//! A node may have a `time` or `work` in seconds on a processor of speed 1, and a `command` for the shell. Without
+//! `time` and `work`, the run time is a guess. An edge may have `data` in bytes or `transfer` in seconds. Contradictions
+//! are counted and reported: `time` takes precedence over `work`, and `data` over `transfer`. If an attribute has
+//! several values, the last value takes precedence. The data sizes of parallel edges are summed. A graph that is
+//! declared `strict` has at most one edge between two nodes, and the last value of each attribute counts. Attributes and
+//! ports for drawing are ignored. A warning names all other ignored attributes. A subgraph is a group of nodes.
+//! Undirected graphs are refused.
 
 mod attributes;
 mod graph;
@@ -74,11 +75,11 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
     Ok(Read::of(vec![job], odd.remarks().chain(unread).collect()))
 }
 
-/// A graph that another program has drawn.
+/// The labels and edges of a graph that another program has written.
 pub(super) struct Drawn {
     /// Label of each node, or the name of the node if it has no label.
     pub labels: Vec<String>,
-    /// Edges, as pairs of numbers of nodes.
+    /// Edges, as pairs of node indices.
     pub edges: Vec<(u32, u32)>,
     /// Warning about attributes that are neither labels nor used for drawing, if there are any.
     pub unread: Option<String>,
@@ -176,7 +177,8 @@ impl Parts {
         Ok(Some(chain.concat()))
     }
 
-    /// Adds an edge. In a strict graph an edge that is there takes the values that are stated now.
+    /// Adds an edge. If a strict graph already has an edge between these nodes, this edge gets the stated attributes,
+    /// and no edge is added.
     fn edge(&mut self, from: u32, to: u32, stated: &Attributes) {
         if let Some(known) = &mut self.of_strict {
             let place = *known.entry((from, to)).or_insert(self.edges.len());
