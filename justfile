@@ -1,10 +1,10 @@
 # Optional recipes for `just`. `./check` and cargo work without it.
 
-# Check a change, fully or in the form `quick` or `long` (`./check --help`)
+# Check a change with all tests of `./check`, or with `quick` or `long` as an argument (`./check --help`)
 check *FORM:
     ./check {{FORM}}
 
-# Build the documentation site in target/site/html, run all examples and draw all figures
+# Build the documentation site in target/site/html, which runs all examples and draws all figures
 site *ARGS:
     scripts/site/build {{ARGS}}
 
@@ -20,7 +20,7 @@ kill *ARGS:
 reproduce:
     cargo run --release -p makespan-lab -- demt
 
-# Measure the gap between optimiser and bounds over time: 40 minutes on an otherwise idle machine
+# Measure the gap between optimiser and bounds over time; takes 40 minutes on an otherwise idle machine
 optimiser *ARGS:
     cargo run --release -p makespan-lab -- optimiser {{ARGS}}
 

@@ -12,11 +12,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from pages import split
 
 BLOCK = re.compile(r'<div class="highlight">(<pre>.*?</pre>)</div>', re.S)
-# The address from which the generator loads its search worker if a page is opened as a file.
+# The address from which a page loads a script for the search worker if the page is opened as a file.
 SHIM = "https://unpkg.com/iframe-worker/shim"
-# The search stores words in a tree. The search identifies a node by its children's letters and numbers, without separators. Two children, "1" with number 1
-# and "2" with number 3, then look like one child "1" with number 123. The search then finds words that no page contains, and fails (lunr.js issue
-# 279). The second text adds a separator.
+# The search stores words in a tree. It identifies a node by the letters and numbers of the children of the node, without separators. So two children,
+# "1" with number 1 and "2" with number 3, look like one child "1" with number 123. The search then finds words that no page contains, and fails
+# (lunr.js issue 279). The hook replaces the code NAMED by NAMED_APART, which adds a separator.
 NAMED, NAMED_APART = "e=e+s+o.id", 'e=e+s+o.id+","'
 
 

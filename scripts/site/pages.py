@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(console(?: \w+)*|figure)\n(.*?)^```\n", re.M | re.S)
 PICTURE = re.compile(r"[\w./-]+\.(?:svg|png|html)\b")
-# Time limit of a command in seconds. The limit is long because the machine may be busy.
+# Time limit for a command, in seconds. The limit is long because the machine may be busy.
 LIMIT = 240
 
 
@@ -102,7 +102,7 @@ def split(body: str) -> list:
     continued = False
     for line in body.splitlines():
         if line.startswith("> ") and found and not found[-1][1]:
-            # A shell shows `> ` before each further line of a command.
+            # A shell prints `> ` before the second and each later line of a command.
             found[-1][0] += "\n" + line[2:]
         elif continued:
             found[-1][0] += "\n" + line
@@ -129,7 +129,7 @@ def execute(command: str, place: Path, environment: dict) -> tuple:
 def same(expected: list, printed: str, varies: bool) -> bool:
     """Returns true if the output matches the expected lines, in which ".." stands for any number of lines."""
     def loose(line: str) -> str:
-        # The unit of a time changes with its size, so the unit is removed too.
+        # The unit of a time (ms, s, min) depends on its value, so the unit is removed together with the number.
         line = re.sub(r"\d[\d.,]*( (ms|us|s|min|h)\b)?", "#", line) if varies else line
         return " ".join(line.split())
 

@@ -10,15 +10,15 @@ import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# Pages outside docs/, and their places in the site.
+# Files outside docs/ that become pages, and the paths of these pages in the site.
 OUTSIDE = {"ARCHITECTURE.md": "internals/architecture.md", "CHANGELOG.md": "internals/changelog.md"}
 LINK = re.compile(r"(!?)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
-# Search weight of each folder. A reader who searches for a word wants instructions first and decision records last.
+# Search weight of each folder. The search should list instructions first and decision records last.
 RANKS = {"start": 4, "how-to": 4, "papers": 4, "concepts": 2, "decisions": 1e-6, "internals": 1e-3}
 # Number of characters that fit in a line of the page.
 WIDTH = 92
 CODE = re.compile(r"^```.*?^```|^(?: {4}[^\n]*\n)+|`[^`\n]*`", re.M | re.S)
-# Terms that a page explains where they first occur. The glossary contains the explanations.
+# Terms that each page explains at their first occurrence, with explanations from the glossary.
 TERMS = [
     "allotment", "backfilled", "best effort", "bounded slowdown", "certificate", "compound job", "critical chain", "critical path", "dominated",
     "makespan", "moldable", "monotone", "pilot", "policy", "rigid", "steady state", "stretch", "utilisation", "walltime", "weighted completion",
@@ -34,7 +34,7 @@ def write(pages: list, makespan: Path, work: Path) -> None:
         place = staged(page.path)
         if place is None:
             continue
-        # Removes the words that control the comparison, such as `varies`.
+        # Removes words such as `varies`, which control how the output of an example is compared.
         text = re.sub(r"^```console \w[\w ]*$", "```console", linked(page.text, page.path), flags=re.M)
         name = place.name
         if name == "glossary.md":
@@ -108,7 +108,7 @@ def outside_code(text: str, change) -> str:
     """Applies `change` to all text outside code."""
     parts, at = [], 0
     for match in CODE.finditer(text):
-        # If the text of a link is code, change the link.
+        # If the text of a link is code, treat the link as text outside code.
         if text[max(match.start() - 1, 0) : match.start()] == "[":
             continue
         parts += [change(text[at : match.start()]), match.group(0)]
@@ -153,7 +153,7 @@ def told(text: str, terms: dict) -> str:
 
     def paragraph(lines: str) -> str:
         for term in list(left):
-            # Makespan with a capital letter is the program.
+            # "Makespan" with a capital letter is the name of the program and not the term.
             begin = term[0] if term == "makespan" else f"[{term[0]}{term[0].upper()}]"
             pattern = re.compile(rf"(?<![\w\[`*<>/-])({begin}{term[1:]}s?)(?![\w\]`*<>=/-])(?![^<\[]*[>\]])")
             changed = pattern.sub(lambda m: f'<abbr title="{html.escape(left[term])}">{m.group(1)}</abbr>', lines, count=1)
@@ -207,7 +207,7 @@ def help_of(title: str, program: Path, *words: str) -> str:
     return text
 
 
-# Specs without a time limit, because their figures are the same on every machine.
+# Specs of the measured algorithms. None has a time limit, so the figures are the same on every machine.
 MEASURED = "optimise[objective=makespan,steps=2000],demt,dual,list[order=shelf],list[order=saf],list[order=smith],sweep,gang,sequential"
 INSTANCES = 6
 

@@ -1,8 +1,9 @@
-// Wraps the worker in which the generator's search runs.
+// Wraps the web worker that runs the search of the site generator.
 //
-// Before a query reaches the search, this file removes "-" from the beginning of words. The search would interpret "-"
-// as "without", and users could not find an option. This file also sorts the results. If the query is a term, its
-// glossary entry comes first. If the query is an option, the page of the command line comes first.
+// Before a query reaches the search, this file removes "-" from the beginning of words. Otherwise, the search would
+// interpret "-" as "without", and users could not find an option such as `--from`. This file also sorts the results.
+// If the query is a term, its glossary entry comes first. If the query is an option, the page of the command line
+// comes first.
 //
 // Browsers do not start workers for pages that are opened as files. For such pages, the search runs in a hidden frame.
 {
@@ -37,7 +38,7 @@
     }
   }
 
-  // Words that are removed from a query. The index contains these words, since some are also options: `--from`, `--on`.
+  // Words that are removed from a query. The index still contains these words, since some are also options: `--from`, `--on`.
   const STOP = new Set("a an and are as at be by can do does for from has have how i if in is it me my of on or so that the this to was what when where which who why will with".split(" "));
 
   /** Returns the words of a query without operators, except quotation marks around several words. */
@@ -61,7 +62,7 @@
     const text = plain(`${entry.title} ${entry.text}`);
     if (!asked.every((option) => new RegExp(`(?<![\\w-])${escaped(option)}(?![\\w-])`).test(text))) return 0;
     if (!entry.location.startsWith(COMMANDS)) return 1;
-    // For "queue --from", the entry of the command `queue` comes first.
+    // If the query is "queue --from", the entry of the command `queue` comes first.
     const named = same(query.replace(/--?[a-z][a-z-]*/g, " "));
     return named && same(entry.title) === named ? 3 : 2;
   }
@@ -83,7 +84,7 @@
       const entries = group.map((entry) => ({ entry, rank: rank(entry, query, asked) })).sort((a, b) => b.rank - a.rank);
       const top = entries[0].rank;
       entries.filter((one) => one.rank === 2 || one.rank === 3).forEach(({ entry }) => (entry.text = excerpt(entry.text, asked) || entry.text));
-      // The search shows all entries with the highest score, and hides the others behind a link.
+      // The search shows all entries that share the highest score, and hides the other entries behind a link.
       if (top) entries.forEach(({ entry, rank }) => (entry.score = rank === top ? 1e9 : Math.min(entry.score, 1e8)));
       return { group: entries.map(({ entry }) => entry), top };
     });
