@@ -214,13 +214,14 @@ fn read_replay_from(raw: impl Read, name: &str, options: &ReplayOptions) -> Resu
     Ok(Replay { remarks, ..given(instance, format) })
 }
 
-/// Returns the platform with relative speeds for a workload of Batsim, and the number of operations a second at speed
-/// 1.
+/// Returns the platform for a workload of Batsim, with speeds relative to its first host, the number of operations a
+/// second at speed 1, and a warning if the speeds differ. Returns `None` for other formats, or if `platform` or `unit`
+/// is missing.
 fn relative(format: Format, platform: Option<&Platform>, unit: Option<f64>) -> Option<(Platform, f64, Option<String>)> {
     batsim::relative(platform.filter(|_| format.takes(FormatOption::Flops))?, unit?)
 }
 
-/// Puts a remark about the encoding before the remarks of a reader.
+/// Adds the remark about the encoding, if there is one, before the remarks of the reader.
 fn with_remark(first: Option<String>, (instance, remarks): (Instance, Vec<String>)) -> (Instance, Vec<String>) {
     (instance, first.into_iter().chain(remarks).collect())
 }

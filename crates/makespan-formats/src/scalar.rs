@@ -1,8 +1,8 @@
 //! Numbers and texts of JSON and TOML, read exactly.
 //!
-//! A JSON number reaches the reader as its literal. `serde_json` presents this literal as a map with one private key,
-//! either because of the feature `arbitrary_precision` or because the reader asks for a raw value. A TOML float is read
-//! as the shortest decimal with this value. So times and weights are never rounded to floating point.
+//! A reader receives each JSON number as its literal text. `serde_json` presents this literal as a map with one private
+//! key, either because of the feature `arbitrary_precision` or because the reader asks for a raw value. A TOML float is
+//! read as the shortest decimal with this value. So times and weights are never rounded to floating point.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -18,10 +18,11 @@ pub(crate) const NUMBER_KEY: &str = "$serde_json::private::Number";
 /// presents this text. Other formats ignore it.
 pub(crate) const RAW_KEY: &str = "$serde_json::private::RawValue";
 
-/// Separator between the message and the place ([`InList`]) of an error in a JSON list whose text was read at once.
+/// Separator between the message and the place ([`InList`]) of an error in a JSON list that was read from its whole
+/// text.
 const LIST_KEY: &str = "$makespan::private::List";
 
-/// The place of an error in a JSON list whose text was read at once.
+/// The place of an error in a JSON list that was read from its whole text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InList {
     /// The number of bytes from the error to the end of the list.
@@ -36,7 +37,7 @@ impl InList {
         format!("{message}{LIST_KEY}{}:{}", self.back, self.entry)
     }
 
-    /// Splits a message that may end with a place into its text and the place.
+    /// Splits a message into its text and the place at its end, if there is one.
     pub(crate) fn split(message: &str) -> (&str, Option<Self>) {
         let split = message.rsplit_once(LIST_KEY).and_then(|(message, place)| {
             let (back, entry) = place.split_once(':')?;

@@ -26,7 +26,7 @@ pub(crate) struct Broken {
     pub problem: String,
 }
 
-/// Overwrites an XML declaration `<?xml ..?>` after blank lines with blanks. The parser would refuse the declaration,
+/// Blanks out an XML declaration (`<?xml ..?>`) that follows blank lines. The parser would refuse the declaration,
 /// because it is not at the beginning of the text. All positions stay the same.
 pub(crate) fn prepared(text: &str) -> Cow<'_, str> {
     let before = text.len() - text.trim_start().len();

@@ -12,12 +12,12 @@ const BEGIN: usize = 11;
 
 /// Generates arrivals over several days with busy and quiet half hours.
 ///
-/// Each gap between two arrivals needs points: one point for each half hour that the gap would last in the rush hours.
-/// A half hour provides points in proportion to its share of the day's jobs, so a gap lasts longer at night.
+/// Each gap between two arrivals costs points: one point for each half hour that the gap would last in the rush hours.
+/// Each half hour provides points in proportion to its share of the day's jobs, so a gap lasts longer at night.
 pub(super) struct Day {
     cost: [f64; SLOTS],
     slot: usize,
-    /// Points that remain in the current half hour.
+    /// Points spent since the beginning of the current half hour.
     points: f64,
     /// Beginning of the current half hour, in seconds.
     begun: f64,

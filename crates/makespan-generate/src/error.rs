@@ -16,7 +16,7 @@ pub enum GenerateError {
         /// Values that are accepted.
         expected: &'static str,
     },
-    /// A word is not the name of a family.
+    /// The text names no family of moldable jobs.
     #[error("`{0}` is no family of moldable jobs; write weak, high, mixed or cirne")]
     UnknownFamily(String),
     /// The scheduler that computes deadlines failed.

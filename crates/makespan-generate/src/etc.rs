@@ -13,7 +13,7 @@ use crate::GenerateError;
 /// Relation between the machines of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Consistency {
-    /// A machine that is faster than another machine for one task is faster for all tasks.
+    /// If a machine is faster than another machine for one task, it is faster than that machine for all tasks.
     Consistent,
     /// The machines with even numbers are consistent among themselves.
     SemiConsistent,

@@ -81,7 +81,7 @@ pub struct DrawnLog {
     pub actual: Actual,
 }
 
-/// A job without a requested time.
+/// A generated job, before its requested time is drawn.
 struct Drawn {
     submit: f64,
     run: f64,

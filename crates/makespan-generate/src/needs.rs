@@ -20,9 +20,9 @@ const STREAMS: u64 = 1 << 62;
 /// *Memory.* Each node has the amount `memory` for each of its processors. For each of its processors, a task requests
 /// `memory` times a factor that is log-uniform on [1/16, 2]. Half of the moldable tasks instead request a total that
 /// does not depend on the number of processors: `memory` times a factor that is log-uniform on [1, maximum number of
-/// processors]. *GPUs.* All GPUs are distributed over the nodes in turn. A quarter of the tasks request GPUs. Each
-/// power of two up to the number of GPUs of the largest node has the same probability. Requests that fit on no node are
-/// reduced until they fit.
+/// processors]. *GPUs.* All GPUs are distributed over the nodes in turn. A quarter of the tasks request GPUs. The
+/// number of requested GPUs is a power of two up to the number of GPUs of the node with the most GPUs, and all these
+/// powers have the same probability. Requests that fit on no node are reduced until they fit.
 ///
 /// These distributions are our choice, because published workload models contain only processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 //!
 //! Source: R. Kolisch, A. Sprecher and A. Drexl, "Characterization and generation of a general class of
 //! resource-constrained project scheduling problems", Management Science 41(10), 1995, DOI 10.1287/mnsc.41.10.1693.
-//! Three parameters determine the difficulty of a project. *Network complexity* is the number of edges, without
-//! redundant ones, over the number of activities, and both numbers include the begin and the end of the project.
-//! *Resource factor* is the share of all resources that an activity needs in a mode, on average. *Resource strength* is
-//! the scaled amount of a resource. At 0, the project is just feasible. At 1, no activity waits for the resource.
+//! Three parameters determine the difficulty of a project. *Network complexity* is the number of edges that are not
+//! redundant, divided by the number of activities; both numbers include the begin and the end of the project. *Resource
+//! factor* is the share of all resources that an activity needs in a mode, on average. *Resource strength* is the
+//! amount of a resource, scaled from 0 (the project is just feasible) to 1 (no activity waits for the resource).
 //!
 //! Times, needs and limits are the same as in PSPLIB: durations and needs from 1 to 10, three first and three last
 //! activities, and at most three successors and three predecessors. The order of the random values is our choice, so
@@ -123,7 +123,7 @@ fn check(options: &ProjectOptions) -> Result<(), GenerateError> {
 
 fn activities(options: &ProjectOptions, random: &mut ChaCha8Rng) -> Vec<Activity> {
     let resources = options.renewable + options.nonrenewable;
-    // The resource factor determines the total number of resources that the activities need.
+    // The resource factor determines the number of pairs of an activity and a resource that it needs.
     let pairs = options.activities * resources;
     let mut asks = vec![false; pairs];
     let mut order: Vec<usize> = (0..pairs).collect();
@@ -170,7 +170,7 @@ fn amounts(options: &ProjectOptions, network: &Network, activities: &[Activity])
 /// Returns the maximum use of a resource in the earliest schedule. In this schedule, each activity starts as early as
 /// the edges allow, in the mode with the largest need of the resource.
 fn peak(network: &Network, activities: &[Activity], resource: usize) -> u64 {
-    // If several modes have this need, the slowest mode counts.
+    // If several modes have the largest need, the slowest of these modes is used.
     let mode = |activity: &Activity| {
         activity.needs[resource].partition_point(|need| need < activity.needs[resource].last().unwrap_or(&0))
     };

@@ -24,8 +24,8 @@ const SPEED: RangeInclusive<f64> = 22.151..=171.667;
 const BANDWIDTH: RangeInclusive<f64> = 110e3..=7e6;
 /// Latencies in seconds, if links have latencies.
 const LATENCY: RangeInclusive<f64> = 0.006..=10.0;
-/// Bytes of each task. With the bandwidths and ratios, this size determines the time scale and the influence of
-/// latencies.
+/// Bytes of each task. Together with the bandwidths and ratios, this size determines the time scale and the influence
+/// of latencies.
 pub const DATA: u64 = 1_000_000;
 /// Maximum number of bytes in transit in the version of `SimGrid` of that time (`SG_TCP_CTE_GAMMA`). The bandwidth of a
 /// flow is at most this number divided by twice the latency of its link. H. Casanova and L. Marchal, "A network model
@@ -141,8 +141,8 @@ impl FromStr for Unit {
 ///
 /// The tree grows breadth first: each node in turn gets 1 to `degree` children, uniformly, until there are enough
 /// nodes. Speeds are uniform. Bandwidths and latencies are log-uniform in the paper's ranges, because the paper does
-/// not print their distribution. The machines do not depend on the applications; the unit only changes bandwidths by
-/// the factor eight. Work is counted in millions of operations, and all weights are 1.
+/// not print their distribution. The machines do not depend on the applications; the unit only decides whether
+/// bandwidths are divided by eight. Work is counted in millions of operations, and all weights are 1.
 ///
 /// # Errors
 /// [`GenerateError`] if an option is out of its range.

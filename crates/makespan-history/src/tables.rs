@@ -5,7 +5,7 @@ use rusqlite::{Connection, Error, TransactionBehavior};
 /// What a database is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A database of this application, with its version; 0 if it is empty.
+    /// A database of this application, with its version. An empty database has version 0.
     Ours(i64),
     /// Another program's.
     Foreign,
@@ -26,9 +26,9 @@ pub fn kind(connection: &Connection, application: i64) -> Result<Kind, Error> {
     })
 }
 
-/// Applies the missing migration steps in one transaction, and returns what kind of database it was before. Step `k`
-/// converts version `k` to version `k + 1`. A database of another program or of a later version is not changed. If two
-/// processes migrate at once, the second one waits and then has nothing to do.
+/// Applies the missing migration steps in one transaction, and returns the kind of the database before the migration.
+/// Step `k` converts version `k` to version `k + 1`. A database of another program or of a later version is not
+/// changed. If two processes migrate at once, the second one waits and then has nothing to do.
 ///
 /// # Errors
 /// The errors of the database.

@@ -73,7 +73,7 @@ mod _native {
     #[pymodule_export]
     use super::view::{Running, Task, View};
 
-    /// The version of the package, and the names of the formats that are read.
+    /// Adds the version of the package, and the names of the formats that can be read.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("FORMATS", makespan::formats::Format::titles(|_| true))?;

@@ -91,9 +91,9 @@ pub fn minimised(spec: &str) -> &'static [Objective] {
     all.iter().position(is_meant).map_or(&[], |at| &all[at..=at])
 }
 
-/// Returns the policy that carries out the plan of a run by default. It keeps the plan and improves it between events
-/// ([`Improve`]) for [`objective_of_run`]; where allotments decide whether enough is left of what is used up, the plan is followed
-/// ([`policy_of_plan`]).
+/// Returns the policy that carries out the plan of a run by default. The policy keeps the plan and improves it between events
+/// ([`Improve`]) for [`objective_of_run`]. If `improve` does not support the instance, because allotments decide whether
+/// nonrenewable resources suffice, the policy follows the plan ([`policy_of_plan`]).
 pub fn policy_of_run(instance: &Instance, seed: u64, plan: &Schedule) -> Box<dyn Policy> {
     if policy_for("improve", instance, seed).is_ok() {
         let improving = Improving { objective: objective_of_run(instance), ..Improving::default() };
@@ -102,8 +102,9 @@ pub fn policy_of_run(instance: &Instance, seed: u64, plan: &Schedule) -> Box<dyn
     policy_of_plan(quick(instance).1, seed, instance, plan, false)
 }
 
-/// Returns the policy that follows a plan: in its order where tasks wait for each other ([`Follow`]), and else with a new plan of
-/// the rest by `scheduler` when the world departs from it ([`Replan`]), at once if the run is `resumed`.
+/// Returns the policy that follows a plan. If tasks wait for each other, the policy keeps the order of the plan ([`Follow`]).
+/// Otherwise, `scheduler` plans the remaining jobs again when the run departs from the plan ([`Replan`]), or at once if the run
+/// is `resumed`.
 pub fn policy_of_plan(
     scheduler: Box<dyn Scheduler>,
     seed: u64,

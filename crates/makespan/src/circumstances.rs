@@ -7,7 +7,7 @@ use makespan_formats::{FormatError, read_failures};
 use makespan_sim::{FailureModel, FailureModelError, SimulationOptions};
 use thiserror::Error;
 
-/// Options of a user about walltimes and failures in a simulation.
+/// A user's options for walltimes and failures in a simulation.
 ///
 /// ```
 /// use makespan::{Circumstances, Instance, Job, Platform, Profile, Time};
@@ -24,7 +24,7 @@ use thiserror::Error;
 pub struct Circumstances {
     /// Whether a job ends at its walltime.
     pub kill_at_walltime: bool,
-    /// Whether the policies know the real times of the jobs, none of which a walltime cuts short.
+    /// Whether the policies know the actual run times of the jobs. If so, walltimes end no job.
     pub is_clairvoyant: bool,
     /// A CSV file of failures and repairs, or a model such as `model:mtbf=30d,mttr=4h`.
     pub failures: Option<String>,
@@ -42,7 +42,7 @@ pub enum CircumstanceError {
         "this option needs --estimates user: with clairvoyant or unknown estimates, no job runs longer than its estimate"
     )]
     NoneCutShort,
-    /// Walltimes would end no job, because no job has one.
+    /// Walltimes would end no job, because no job has a walltime.
     #[error(
         "no job has a walltime; a log without requested times has none, and neither has a moldable replay or a platform with \
          other speeds than 1"
@@ -73,7 +73,7 @@ impl CircumstanceError {
 }
 
 impl Circumstances {
-    /// Returns the rules of the simulation, with failures that are read or drawn.
+    /// Returns the rules of the simulation, with the failures of a file or a random model.
     ///
     /// # Errors
     /// Returns [`CircumstanceError`] if an option is wrong or would change nothing.

@@ -15,7 +15,7 @@ pub struct ReadOptions {
     pub processors: Option<u32>,
     /// The machines, instead of those of the file; a workflow has none of its own.
     pub platform: Option<Platform>,
-    /// Floating-point operations in a unit of work of `platform`, as in [`crate::ReplayOptions`].
+    /// Number of floating-point operations in one unit of work of `platform`, as in [`crate::ReplayOptions`].
     pub unit_flops: Option<f64>,
     /// The link between any two of the nodes that `processors` makes for a workflow.
     pub network: Option<Link>,
@@ -66,7 +66,7 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// Refuses the options that a reading of the format does not take.
+    /// Refuses each stated option that the readers of this format do not support.
     pub(super) fn refuse_for(&self, format: Format, file: &str) -> Result<(), FormatError> {
         let stated = [
             self.network.map(|_| FormatOption::Bandwidth),

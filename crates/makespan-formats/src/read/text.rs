@@ -20,8 +20,8 @@ pub(super) fn text(input: &mut Input<'_>, name: &str, format: Format) -> Result<
         .map_err(|error| FormatError::content(name, Place::line(line_of(&error)), "the text is not UTF-8"))
 }
 
-/// Reads the text of a document, which need not be UTF-8 unless it is JSON or TOML, and returns the text with a warning if bytes of it
-/// are in an unknown encoding; `strict` refuses the warning.
+/// Reads the text of a document. Only JSON and TOML must be UTF-8. Also returns a warning if some bytes are in an unknown encoding;
+/// with `strict`, this warning is an error.
 pub(super) fn text_in_any_encoding(
     input: &mut Input<'_>,
     name: &str,

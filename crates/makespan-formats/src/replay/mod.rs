@@ -71,9 +71,9 @@ pub struct ReplayOptions {
     pub queues: Vec<u32>,
     /// Floating-point operations a second of a processor of speed 1, for the homogeneous parallel profiles of Batsim.
     pub flops: f64,
-    /// Floating-point operations in a unit of work of `platform`, if the platform states speeds in operations a second,
-    /// as `SimGrid` does. The run times of a Batsim workload then follow from the speeds of the platform instead of
-    /// from `flops`.
+    /// Number of floating-point operations in one unit of work of `platform`, if the platform states speeds in
+    /// operations a second, as `SimGrid` does. The run times of a Batsim workload then follow from the speeds of the
+    /// platform instead of from `flops`.
     pub unit_flops: Option<f64>,
     /// Refuses a log of which any record would be skipped or put right.
     pub strict: bool,

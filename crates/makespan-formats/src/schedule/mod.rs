@@ -74,7 +74,7 @@ impl ScheduleFile {
         }
     }
 
-    /// States bounds, and the value of each objective that is bounded.
+    /// Sets the bounds, and adds the missing value of each objective that has a bound.
     #[must_use]
     pub fn with_bounds(mut self, instance: &Instance, bounds: &[Bound]) -> Self {
         self.bounds = bounds.to_vec();

@@ -22,7 +22,7 @@ fn hosts(node: Node<'_, '_>, into: &mut Reading) -> Result<Vec<String>, Wrong> {
     Ok(names)
 }
 
-/// Reads a cabinet. The network of the cabinet is ignored, because another element declares the backbone.
+/// Reads the hosts of a cabinet. Its network is ignored, because another element declares the backbone of the cabinet.
 pub(super) fn cabinet(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
     into.lose((node.range().start, "the network of <cabinet> is not supported".into()));
     hosts(node, into).map(drop)

@@ -11,8 +11,8 @@ pub(super) type Wrong = (usize, String);
 
 /// Name of the host on which Batsim runs its resource manager, unless `--master-host` names another host.
 pub(super) const MASTER: &str = "master_host";
-/// Texts of the attribute `radical` of a cluster or cabinet with a single host, number 0. A cluster for the resource
-/// manager has the prefix `master_host`, so this host is `master_host0`.
+/// Values of the attribute `radical` of a cluster or cabinet with a single host, whose number is 0. A cluster for the
+/// resource manager has the prefix `master_host`, so its only host is `master_host0`.
 const ONE: [&str; 2] = ["0", "0-0"];
 
 /// Elements and attributes that need no warning: they are read elsewhere, or they describe notes, routing or drawing.
@@ -39,7 +39,8 @@ impl Reading {
         self.lost.get_or_insert(wrong);
     }
 
-    /// Returns a value of the network. If the value cannot be read, the whole network counts as unreadable.
+    /// Returns a value that describes the network. If `value` is an error, returns `None` and records that the network
+    /// cannot be read.
     pub(super) fn network<T>(&mut self, value: Result<T, Wrong>) -> Option<T> {
         value.map_err(|wrong| self.lose(wrong)).ok()
     }
@@ -49,9 +50,9 @@ pub(super) fn elements<'a, 'input>(node: Node<'a, 'input>) -> impl Iterator<Item
     node.children().filter(Node::is_element)
 }
 
-/// Returns whether hosts run jobs. Batsim runs no jobs on hosts with the role `master` or `storage`. If no role is
-/// stated, it also runs no jobs on the host `master_host`, and on `master_host0` if this is the only host of a cluster
-/// or a cabinet.
+/// Returns whether Batsim runs jobs on the hosts of an element. Batsim runs no jobs on hosts with the role `master` or
+/// `storage`. If no role is stated, Batsim also runs no jobs on the host `master_host`, and on `master_host0` if this
+/// is the only host of a cluster or a cabinet.
 fn runs_jobs(node: Node<'_, '_>) -> bool {
     let is_role = |prop: &Node<'_, '_>| prop.tag_name().name() == "prop" && prop.attribute("id") == Some("role");
     let roles = elements(node).filter(is_role).filter_map(|prop| prop.attribute("value"));
@@ -104,8 +105,8 @@ fn cores(node: Node<'_, '_>) -> Result<u32, Wrong> {
         .ok_or_else(|| (node.range().start, format!("`{text}` is not a number of cores; write a whole number from 1")))
 }
 
-/// Refuses links with a sharing policy in which transfers do not share the bandwidth (`FATPIPE`), or slow each other
-/// down (`WIFI`).
+/// Refuses links with an unsupported sharing policy: `FATPIPE`, in which transfers do not share the bandwidth, or
+/// `WIFI`, in which transfers slow each other down.
 pub(super) fn shared(node: Node<'_, '_>, key: &str) -> Result<(), Wrong> {
     match node.attribute(key) {
         None | Some("SHARED" | "SPLITDUPLEX" | "FULLDUPLEX") => Ok(()),

@@ -14,7 +14,7 @@ pub(super) struct Zone {
 }
 
 impl Zone {
-    /// Returns whether routes connect the hosts. A single host needs no route.
+    /// Returns whether links or routes are declared, or there is only one host, which needs no route.
     pub fn has_network(&self) -> bool {
         !self.links.is_empty() || !self.routes.is_empty() || self.places.len() == 1
     }

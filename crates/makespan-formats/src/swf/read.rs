@@ -183,9 +183,9 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the run time of a record, and its anomaly if the run time is odd. Returns `None` for a job that never
-/// started. A job that never started has status 5 (cancelled), and either no run time or a run time of 0 and no
-/// processors.
+/// Returns the run time of a record, and the kind of anomaly if the run time is zero, missing or unreadable. Returns
+/// `None` for a job that never started. A job that never started has status 5 (cancelled), and either no run time or a
+/// run time of 0 and no processors.
 fn run_time(fields: &[&[u8]; COUNT], requested: Option<Time>) -> Option<(Time, Option<Anomaly>)> {
     let is_cancelled = fields[10] == b"5";
     let has_processors = matches!(count(fields[4]), Ok(Some(_)));

@@ -23,7 +23,7 @@ use crate::GenerateError;
 
 /// Maximum number of tasks of all jobs.
 const MAX_TASKS: usize = 1_000_000;
-/// Maximum number of edges of all jobs, by an upper estimate.
+/// Maximum total number of edges of all jobs; an upper estimate is compared with this limit.
 const MAX_EDGES: f64 = 1e7;
 
 /// Options for compound jobs on fully connected nodes.
@@ -31,8 +31,8 @@ const MAX_EDGES: f64 = 1e7;
 pub struct GraphOptions {
     /// Structure of the graphs.
     pub shape: Shape,
-    /// Number of tasks of each job. If a workflow of this size is not possible, the size is the next smaller possible
-    /// one, with at least one task of each kind.
+    /// Number of tasks of each job. If a workflow of this size is not possible, each job gets the next smaller possible
+    /// size, with at least one task of each kind.
     pub tasks: usize,
     /// Number of jobs.
     pub jobs: usize,

@@ -13,7 +13,7 @@ fn every_shape_has_about_the_tasks_that_are_asked_for() {
             let instance = draw(shape, tasks, 3);
             let (drawn, edges) = (instance.jobs()[0].tasks() as usize, instance.edges_of(JobId(0)).len());
             let next = match shape {
-                // For some numbers of tasks there is no matrix, or no set of samples with all their steps.
+                // Matrices, and samples with all their steps, exist only for some numbers of tasks.
                 Shape::Cholesky | Shape::Lu => tasks / 2,
                 Shape::SoyKb | Shape::Genomes => tasks - 16,
                 _ => tasks - 5,

@@ -59,7 +59,7 @@ pub(super) fn lu(tasks: usize) -> Drawn {
     drawn
 }
 
-/// The last task that wrote each tile.
+/// For each tile, the last task that wrote it.
 struct Tiles {
     size: usize,
     writers: Vec<Option<u32>>,

@@ -7,7 +7,8 @@ use rand_chacha::ChaCha8Rng;
 const ENDS: usize = 3;
 /// Maximum number of predecessors of an activity, and maximum number of its successors.
 const DEGREE: usize = 3;
-/// Maximum total number of activities in all networks that are generated until one has the requested number of edges.
+/// Limit for the search for a network with the requested number of edges: the total number of activities of all
+/// networks that are generated.
 const DRAWN: usize = 2000;
 
 /// Edges from an activity to an activity with a larger number, without redundant edges.
@@ -47,7 +48,7 @@ impl Network {
         for to in ends..activities {
             let open = |from: &usize| network.successors[*from].len() < DEGREE;
             let before: Vec<usize> = (0..to.min(activities - ends)).filter(open).collect();
-            // Each new activity uses one free slot for an edge and adds three free slots.
+            // `before` is not empty, because each new activity uses one free slot for an edge and adds three.
             network.join(before[random.random_range(0..before.len())], to);
         }
         for from in 0..activities.saturating_sub(ends) {

@@ -21,7 +21,8 @@ struct Entered {
     by_address: HashMap<IpAddr, VecDeque<(u64, Arc<Notify>)>>,
 }
 
-/// A connection in the table of its address. The entry is removed when the connection ends or sends a valid token.
+/// Entry of a connection without a token in the table of its address. The entry is removed when the connection ends or
+/// sends a valid token.
 #[derive(Debug)]
 pub(super) struct Stranger {
     strangers: Arc<Strangers>,

@@ -27,7 +27,8 @@ impl Ahead {
     ///
     /// If a task has run longer than its estimate, the expected length is the median length of the ended tasks that ran
     /// for at least `elapsed`. If no ended task ran for at least `elapsed`, the end is unknown. Plans then assume that
-    /// the task runs a quarter longer than its estimate, and extend this length by a quarter whenever it has passed.
+    /// the task runs a quarter longer than its estimate, and extend this length by a quarter whenever the task exceeds
+    /// it.
     pub fn length(&self, elapsed: Time) -> (Time, bool) {
         if elapsed < self.expected {
             return (self.expected, true);
@@ -64,7 +65,7 @@ impl Lengths {
         }
     }
 
-    /// Returns the run times of ended tasks of one kind, in ascending order. The kind is the first one with a task that
+    /// Returns the run times of ended tasks of one of `kinds`, in ascending order. Uses the first kind with a task that
     /// ran for at least `elapsed`.
     pub fn of(&self, kinds: &[String], elapsed: Time) -> Vec<Time> {
         let known = kinds.iter().filter_map(|kind| self.0.get(kind));

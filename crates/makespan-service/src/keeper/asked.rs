@@ -79,8 +79,8 @@ impl Keeper {
         self.read(|reader| reader.job(who, job))?.ok_or_else(|| unknown(job))
     }
 
-    /// Adds the expected start and end of a job to its summary, and the job behind which it waits if the end of that
-    /// job is unknown. If `who` may not see that job, its number is 0.
+    /// Adds the expected start and end of a job to its summary. If they depend on a task with an unknown end, also adds
+    /// the number of the job of this task, or 0 if `who` may not see that job.
     fn expect(&self, who: &Who, summary: &mut JobSummary) {
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(outlook) = outlook else { return };

@@ -38,7 +38,8 @@ struct Cause {
 }
 
 impl Cause {
-    /// Returns the cause that decides a start: an unknown end, or else the later end.
+    /// Returns the cause that decides a start: the cause with an unknown end, or the later one if both or neither are
+    /// unknown.
     fn or(self, other: Self) -> Self {
         let is_other = other.is_unknown.cmp(&self.is_unknown).then(other.end.total_cmp(&self.end)).is_gt();
         if is_other { other } else { self }
@@ -70,8 +71,8 @@ impl Causes {
     }
 
     /// Returns the end that decides the start of `task`. Candidates are the ends of tasks on the processors of `task`,
-    /// and the ends of the jobs that `task` waits for. An end of any other task at the start of `task` counts as well,
-    /// because this end may free a licence or the quota of a user.
+    /// and the ends of the jobs that `task` waits for. The end of any other task at the instant at which `task` starts
+    /// is a candidate as well, because this end may free a licence or the quota of a user.
     fn of(&self, task: &Planned<'_>) -> Option<Cause> {
         let start = step(task.start);
         let processors = positions(task.processors).filter_map(|at| self.processors.get(at).copied().flatten());
@@ -151,7 +152,8 @@ mod tests {
         for ((.., expect, what), found) in plan.iter().zip(found) {
             assert_eq!(found, *expect, "{what}");
         }
-        // A task that waits for a licence or a quota starts on other processors at the assumed end of job 2.
+        // A task that waits for a licence or a quota that job 2 uses starts at the assumed end of job 2, on other
+        // processors.
         let licence = Planned { job: JobNumber(3), start: 12.5, end: 13.0, processors: &free, after: &[] };
         assert_eq!(behind([licence], &running, 4), [Some(1)]);
     }

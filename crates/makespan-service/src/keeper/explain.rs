@@ -173,8 +173,8 @@ fn future(outlook: &Outlook, job: JobNumber, now: f64, random: &mut ChaCha8Rng) 
     for runs in &outlook.running {
         let end = match runs.longer_than {
             None => later(runs.end, runs.spread, random),
-            // Only the time that this task has run so far is known, so the remaining time is drawn around half of that
-            // time.
+            // The remaining time is drawn around half of the time that this task has run so far, because nothing else
+            // is known.
             Some(_) => later(now + (now - runs.start) / 2.0, UNKNOWN, random),
         };
         over.entry(runs.job).and_modify(|last| *last = last.max(end)).or_insert(end);

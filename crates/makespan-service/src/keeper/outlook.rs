@@ -39,7 +39,7 @@ pub(super) struct Runs {
     pub start: f64,
     /// When it is expected to end.
     pub end: f64,
-    /// The expected length of the task in seconds, if the task runs longer and its end is unknown.
+    /// The original expected length of the task in seconds, if the task has run longer and its end is unknown.
     pub longer_than: Option<f64>,
     /// How much that may differ.
     pub spread: f64,
@@ -80,7 +80,7 @@ pub(super) struct Expectation<'a> {
 pub(super) struct Outlook {
     pub origin: f64,
     pub now: Time,
-    /// The waiting jobs, on the processors that the running tasks leave.
+    /// The waiting jobs, on the processors that the running tasks leave free.
     pub instance: Instance,
     /// By their start.
     pub expected: Vec<Expected>,

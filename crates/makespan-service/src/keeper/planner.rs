@@ -104,7 +104,7 @@ impl Drawer {
         }
     }
 
-    /// Returns whether the time of an expected start or end has passed without this event.
+    /// Returns whether an expected start or end is overdue: its instant has passed, but it has not happened.
     fn is_overdue(&self) -> bool {
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
         outlook.is_some_and(|outlook| outlook.is_overdue(wall()))

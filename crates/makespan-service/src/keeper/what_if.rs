@@ -1,4 +1,4 @@
-//! The effect of a submission on the plan, before it is made.
+//! Predicts the effect of a submission on the plan.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::words::{BoundPicture, Delay, JobNumber, Refusal, RefusalKind, WhatIf,
 
 /// Maximum number of delays in an answer.
 const DELAYS: usize = 100;
-/// Prefix of the name of a new job in a plan. The position of the job follows.
+/// Prefix of the name of a new job in a plan. The rest of the name is the position of the job in the submission.
 const NEW: &str = "new ";
 
 /// A submission about which somebody asks.
@@ -161,7 +161,7 @@ fn limited_too(outlook: &Outlook, asked: &Asked<'_>, new: Vec<(f64, f64)>) -> Ve
     own.into_iter().map(|one| (one.start, one.end)).collect()
 }
 
-/// A plan of the existing and the new jobs, in seconds of the run.
+/// A plan of the existing and the new jobs, in seconds after the origin of the outlook.
 struct Plan {
     /// The first start and the last end of jobs by name.
     jobs: BTreeMap<String, (f64, f64)>,

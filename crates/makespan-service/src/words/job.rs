@@ -84,7 +84,7 @@ pub struct JobSummary {
     pub expected_start: Option<f64>,
     /// When it is expected to end, while it waits or runs.
     pub expected_end: Option<f64>,
-    /// Expected length of the task, in seconds, if the task runs longer and its end is unknown.
+    /// Original expected length of the task, in seconds, if the task has run longer and its end is unknown.
     pub longer_than: Option<f64>,
     /// Number of the job with an unknown end on which the start or the end of this job depends; 0 if that job belongs
     /// to another user.

@@ -73,7 +73,7 @@ pub struct BoxPicture {
     pub start: f64,
     /// Until when: of what runs or is planned, as expected.
     pub end: f64,
-    /// Expected length of the task, in seconds, if the task runs longer and its end is unknown.
+    /// Original expected length of the task, in seconds, if the task has run longer and its end is unknown.
     pub longer_than: Option<f64>,
     /// Number of the job with an unknown end on which the start and the end of the task depend; 0 if that job belongs
     /// to another user.

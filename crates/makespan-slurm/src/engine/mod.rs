@@ -64,7 +64,7 @@ pub struct Pilots {
     looks: Looks,
 }
 
-/// The tasks that the run has given, and the news for it.
+/// Tasks received from the run, and notices for the run.
 #[derive(Debug, Default)]
 struct RunSide {
     tasks: BTreeMap<TaskId, Held>,
@@ -75,7 +75,7 @@ struct RunSide {
     limits: bool,
 }
 
-/// The nodes of the pilots, and the pilots that are to give them.
+/// Nodes of the pilots, and the pilots that are to provide these nodes.
 #[derive(Debug)]
 struct NodeSide {
     slots: Slots,
@@ -84,13 +84,13 @@ struct NodeSide {
     /// Places that were lost, each with the token of its last agent.
     gone: BTreeMap<Place, Option<String>>,
     over: bool,
-    /// Since when some tasks wait and none is given to any agent.
+    /// Instant since which tasks wait, no agent has a task, and some pilots lack nodes.
     idle: Option<Instant>,
     /// Whether pilots go on when this is dropped.
     leaves: bool,
 }
 
-/// The words of agents and of Slurm.
+/// Messages of agents, and answers of Slurm.
 #[derive(Debug)]
 struct Hearing {
     watch: Watch,
@@ -101,7 +101,7 @@ struct Hearing {
     dials: u64,
 }
 
-/// The instants of the last looks at files, agents and pilots.
+/// Instants of the last checks of files, agents and pilots.
 #[derive(Debug)]
 struct Looks {
     looked: Instant,

@@ -316,8 +316,8 @@ fn begins(kind: Kind, line: &str) -> bool {
 }
 
 /// Returns the records of a text, and the lines that belong to no record. The text has one record a line, or the long
-/// form of `scontrol` without `-o`. If a line does not begin a record, the previous record becomes doubtful, because a
-/// name in it may contain a line break.
+/// form of `scontrol` without `-o`. If a line does not begin a record, the previous record is marked as doubtful,
+/// because a name in it may contain a line break.
 pub fn records(kind: Kind, text: &str) -> (Vec<Record>, Vec<String>) {
     let (mut records, mut strange) = (Vec::<Record>::new(), Vec::new());
     for line in &lines(kind, text) {

@@ -89,7 +89,7 @@ pub struct Jobs<'a> {
     submissions: SubmissionSide,
 }
 
-/// The tasks that the run has given, and the news for it.
+/// Tasks received from the run, and notices for the run.
 #[derive(Debug, Default)]
 struct RunSide {
     tasks: BTreeMap<TaskId, Held>,
@@ -116,11 +116,11 @@ struct SlurmSide {
     cancel: Vec<String>,
 }
 
-/// The jobs that are submitted, or are to be.
+/// Submitted jobs, and tasks that wait for their submission.
 #[derive(Debug)]
 struct SubmissionSide {
     log: Submissions,
-    /// The end of the names of our jobs.
+    /// Suffix of the names of the jobs that this run submits.
     mark: String,
     /// Tells the attempts of this session from others.
     session: String,
