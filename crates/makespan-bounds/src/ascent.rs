@@ -1,19 +1,20 @@
-//! Maximises a smoothed bound, which is a concave function of prices, by Adam's gradient steps.
+//! Maximises a smoothed bound with the gradient steps of Adam. The bound is a concave function of prices.
 //!
 //! Source: D. P. Kingma, J. Ba, "Adam", ICLR 2015, arXiv 1412.6980. Deviation: the smoothing decreases from step to
 //! step.
 
-/// Parameters of an ascent. Each pair has the value at the first step and the value at the last step.
+/// Parameters of an ascent. In the pairs `length` and `width`, the first value applies to the first step and the second
+/// value to the last step.
 pub(crate) struct Pace {
-    /// Weights of the previous mean gradient and of the previous mean squared gradient in a step.
+    /// The weight of the previous mean gradient in a step, and the weight of the previous mean squared gradient.
     pub kept: (f64, f64),
-    /// The step length as a share of a typical price.
+    /// The step length as a fraction of a typical price.
     pub length: (f64, f64),
-    /// The smoothing width as a share of a typical cost.
+    /// The smoothing width as a fraction of a typical cost.
     pub width: (f64, f64),
 }
 
-/// The current prices of an ascent, none of them negative, and the best prices so far.
+/// The current prices of an ascent, and the best prices so far. No price is negative.
 pub(crate) struct Ascent {
     pace: Pace,
     /// A typical price and a typical cost.
@@ -27,14 +28,14 @@ pub(crate) struct Ascent {
 }
 
 impl Ascent {
-    /// Returns an ascent that starts at `prices`. The pair has a typical price and a typical cost.
+    /// Returns an ascent that starts at `prices`. The pair contains a typical price and a typical cost.
     pub fn new(pace: Pace, prices: Vec<f64>, (price, cost): (f64, f64)) -> Self {
         let zeros = vec![0.0; prices.len()];
         let best = (f64::NEG_INFINITY, prices.clone());
         Self { pace, price, cost, prices, mean: zeros.clone(), square: zeros, steps: 0, best }
     }
 
-    /// Returns the prices to evaluate next.
+    /// Returns the prices that the caller should evaluate next.
     pub fn prices(&self) -> &[f64] {
         &self.prices
     }
@@ -44,13 +45,13 @@ impl Ascent {
         &self.best.1
     }
 
-    /// Returns the smoothing width when the share `done` of all steps is done.
+    /// Returns the smoothing width after the fraction `done` of all steps.
     pub fn width(&self, done: f64) -> f64 {
         between(self.pace.width, done) * self.cost
     }
 
-    /// Moves the prices along the gradient `rise`. `value` is the bound at the current prices, and `part` returns the
-    /// step length of a price as a share of the common length.
+    /// Moves the prices along the gradient `rise`. `value` is the bound at the current prices. `part` returns the step
+    /// length of each price as a fraction of the common step length.
     pub fn step<'r>(
         &mut self,
         done: f64,

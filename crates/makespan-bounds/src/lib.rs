@@ -68,12 +68,12 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
     Ok(bounds)
 }
 
-/// Maximum number of jobs that can end last. With more jobs, the share of the last job in the sum is too small to
-/// improve the bound.
+/// Maximum number of jobs that can end last, for a bound that uses the last job. If more jobs can end last, the last
+/// job's share of the sum is too small to improve the bound.
 const MAX_LAST: usize = 12;
 
-/// Derives bounds from the bound on the makespan, because some job ends at the makespan ([`LastJob`]), and replaces
-/// weaker bounds with them. Changes nothing if too many jobs can end last.
+/// Derives bounds on other objectives from the bound on the makespan, because one job ends at the makespan
+/// ([`LastJob`]). Replaces those bounds in `bounds` that are weaker. Changes nothing if too many jobs can end last.
 pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     let shortest =
         bounds.iter().find(|bound| bound.objective == Objective::Makespan && bound.makespan_at_most.is_none());
@@ -90,10 +90,10 @@ pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     }
 }
 
-/// Searches until the time limit for better bounds than the bounds of [`standard`], if a longer search may find better
-/// ones.
+/// Returns bounds for the objectives of [`standard`]. If a longer search may improve a bound, the function searches for
+/// a better bound until the time limit.
 ///
-/// Each objective gets an equal part of the remaining time.
+/// The remaining time is divided equally among the objectives.
 ///
 /// # Errors
 /// The errors of [`best`].

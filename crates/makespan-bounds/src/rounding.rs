@@ -2,8 +2,9 @@
 
 use makespan_core::{Bound, CertificateError};
 
-/// Returns the bound of a certificate with the largest number of binary places, at most `scale`, that can be checked
-/// within 128 bits. The function tries `scale` and then decreases the number in steps of eight.
+/// Returns the bound of the most precise certificate that can be checked within 128 bits. The prices of a certificate
+/// are rounded to a number of binary places. The function first tries `scale` places, and then decreases the number in
+/// steps of eight.
 pub(crate) fn finest(
     mut scale: u32,
     attempt: impl Fn(u32) -> Result<Bound, CertificateError>,
@@ -16,15 +17,16 @@ pub(crate) fn finest(
     }
 }
 
-/// Returns the number of binary places with which the largest price becomes an integer of about `bits` bits.
+/// Returns the number of binary places such that the largest price, in units of the last place, is an integer of about
+/// `bits` bits.
 pub(crate) fn places(prices: impl Iterator<Item = f64>, bits: i32) -> u32 {
-    // If all prices are zero, the logarithm is minus infinity. The cast then gives `i32::MIN`, and the result is 64
+    // If all prices are zero, the logarithm is minus infinity. Then the cast returns `i32::MIN`, and the result is 64
     // places.
     bits.saturating_sub(prices.fold(0.0, f64::max).log2().ceil() as i32).clamp(0, 64) as u32
 }
 
-/// Returns the number of binary places with which every price and the sums of prices fit into 64 bits, at most 40. More
-/// than 40 places would not reduce rounding errors.
+/// Returns the number of binary places such that every price and all sums of prices fit into 64 bits. The result is at
+/// most 40, because more places would not reduce rounding errors.
 pub(crate) fn within_64_bits(prices: &[f64]) -> u32 {
     places(prices.iter().copied(), 62).min(40)
 }

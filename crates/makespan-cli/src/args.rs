@@ -102,7 +102,7 @@ pub enum Command {
     /// Let jobs of a service start that are held
     #[cfg(feature = "service")]
     Release(JobsOptions),
-    /// Print the output of a job of a service
+    /// Print the output of a job that a service runs
     #[cfg(feature = "service")]
     Logs(LogsOptions),
     /// Wait until jobs of a service have ended; the exit status is 1 if one did not succeed
@@ -114,7 +114,7 @@ pub enum Command {
     /// Serve a node of a pilot: `run --on slurm` starts it there
     #[command(hide = true)]
     Agent(AgentOptions),
-    /// Compute one shard of `compare` (started by `compare` with --on or --shards)
+    /// Compute one shard of a comparison (`compare` with --on or --shards starts this command)
     #[command(hide = true)]
     Shard(ShardCommand),
     /// Measure a command at several allotments and fit its speed-up
@@ -157,7 +157,7 @@ pub enum Format {
     Json,
 }
 
-/// Returns the long help for an instance, with the formats that are read.
+/// Returns the long help for the instance argument. It names all formats that can be read.
 fn instance_help() -> String {
     format!(
         "Instance: a list of commands, native JSON or TOML, SWF, a workflow, a project or another format; - is standard input\n\nThe \
@@ -175,12 +175,12 @@ pub struct InstanceOptions {
     pub instance: PathBuf,
     #[command(flatten)]
     pub machines: MachineOptions,
-    /// Trace of a Nextflow run (-with-trace), for its graph in DOT (-with-dag)
+    /// Trace of a Nextflow run (-with-trace), if the instance is the graph of this run in DOT (-with-dag)
     #[arg(hide_short_help = true, long, value_name = "TRACE.txt")]
     pub nextflow_trace: Option<PathBuf>,
     /// Make the jobs of a log moldable with this speed-up law, such as amdahl:0.05
     ///
-    /// Laws are linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random and fitted
+    /// The available laws are linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random and fitted
     #[arg(long, value_name = "LAW")]
     pub speedup: Option<SpeedupSpec>,
     /// Seed of downey:random
@@ -248,14 +248,15 @@ pub struct PlanOptions {
 pub struct SearchOptions {
     /// Objective to minimise [default: makespan if a job is a graph or machines differ, otherwise weighted-completion]
     ///
-    /// Cost needs graphs or jobs on one processor, and respects their deadlines. max-lateness and weighted-lateness
-    /// count the time after deadlines. pareto is makespan against weighted completion
+    /// cost is available if every job is a graph or runs on one processor. Minimising cost respects the deadlines of
+    /// jobs. max-lateness and weighted-lateness measure the time after deadlines. pareto shows the trade-off between
+    /// makespan and weighted completion
     #[arg(help_heading = "Search", long, value_enum, conflicts_with = "algorithm")]
     pub objective: Option<ObjectiveName>,
     /// Time limit of the command, such as 10s: reading, proofs, search and writing [default: 1s]
     ///
-    /// The search gets at least a quarter of this time. Steps that cannot be interrupted, such as the first plan and
-    /// the simplest bounds of a large instance, always finish. Ctrl-C ends the search earlier
+    /// The search gets at least a quarter of this time. Some steps cannot be interrupted and always finish, such as the
+    /// first plan and the simplest bounds of a large instance. Ctrl-C ends the search earlier
     #[arg(
         help_heading = "Search",
         long,
@@ -264,9 +265,9 @@ pub struct SearchOptions {
         allow_hyphen_values = true
     )]
     pub time_limit: Option<TimeLimit>,
-    /// Allow no makespan above this many times the proven bound, such as 1.25
+    /// Limit the makespan to this multiple of its proven lower bound, such as 1.25
     ///
-    /// Best-effort bags do not count
+    /// The limit does not apply to best-effort bags
     #[arg(
         help_heading = "Search",
         long,
@@ -294,7 +295,7 @@ pub struct BoundOptions {
     pub input: InstanceOptions,
     /// Time limit of the search for bounds, such as 60s
     ///
-    /// The simplest bounds of a large instance are always proved
+    /// The simplest bounds are always computed, even if a large instance needs more time
     #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
     pub time_limit: TimeLimit,
     /// What is printed; JSON has the certificates
@@ -322,9 +323,9 @@ pub struct CompareOptions {
     pub more: Vec<PathBuf>,
     #[command(flatten)]
     pub shards: ShardOptions,
-    /// Folder of the shards, with the results of each algorithm [default: compare-NAME]
+    /// Folder for the shards and the results of each algorithm [default: compare-NAME]
     ///
-    /// If the folder holds an interrupted comparison, the comparison continues
+    /// If the folder contains an interrupted comparison, this comparison is continued
     #[arg(long, value_name = "DIR")]
     pub folder: Option<PathBuf>,
     /// Algorithms, separated by commas; all of the catalogue when left out
@@ -356,10 +357,10 @@ pub struct CompareOptions {
 pub struct RunOptions {
     #[command(flatten)]
     pub source: SourceOptions,
-    /// Algorithm that plans, and plans again when a job ends early or late [default: optimise]
+    /// Algorithm that computes a plan, and a new plan when a job ends early or late [default: optimise]
     ///
-    /// By default it plans for a hundredth of the run time, at most a second, and the plan is improved while the jobs
-    /// run. If jobs or tasks wait for each other, the order of the plan is kept
+    /// By default, the first plan takes a hundredth of the run time of the jobs, at most one second, and is improved
+    /// while the jobs run. If jobs or tasks wait for each other, the order of the plan is kept
     #[arg(long, short, value_name = "SPEC")]
     pub algorithm: Option<String>,
     /// Policy that decides whenever jobs arrive, such as job-flow, instead of a plan
@@ -443,7 +444,7 @@ pub struct ProfileOptions {
 pub struct ConvertOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// Output file: .toml, .json, .swf or .etc; .xml only for the machines of a tree
+    /// Output file: .toml, .json, .swf or .etc; an .xml file contains only the machines of a tree
     pub output: PathBuf,
     /// Read the file as a list of shell commands
     #[arg(long, value_enum, value_name = "list")]
@@ -453,7 +454,7 @@ pub struct ConvertOptions {
 /// A format that cannot be detected from the content of a file.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum InputFormat {
-    /// Shell commands, one a line
+    /// Shell commands, one per line
     List,
 }
 

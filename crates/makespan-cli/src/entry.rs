@@ -1,4 +1,4 @@
-//! Entry point of a program: from the command line to the exit status.
+//! The entry point of a program. It parses the command line, runs the command and returns the exit status.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,8 @@ use miette::Result;
 
 use crate::output::{complain, shown};
 
-/// Error texts of the Rust standard library for unreadable numbers, and the texts that are printed instead.
+/// Each pair contains an error text of the Rust standard library for an unreadable number, and the text that is printed
+/// instead.
 const NUMBERS: [(&str, &str); 6] = [
     ("invalid digit found in string", "write a whole number"),
     ("cannot parse integer from empty string", "write a whole number"),
@@ -18,13 +19,13 @@ const NUMBERS: [(&str, &str); 6] = [
     ("cannot parse float from empty string", "write a number such as 0.5"),
 ];
 
-/// Runs the command line of this process and returns the exit status. An error of a command is printed on one line. An
-/// error in the command line ends the process.
+/// Runs the command line of this process and returns the exit status. If a command fails, its error is printed on one
+/// line. If the command line contains an error, the process ends.
 ///
-/// `explain` receives clap's error and the arguments. `explain` returns a message to print in place of clap's message,
-/// or `None`.
+/// `explain` receives an error of clap and the arguments. It returns a message that is printed instead of clap's
+/// message, or `None`.
 ///
-/// If this process was started as the shim of a job, the function does the work of the shim and does not return.
+/// If this process was started as the shim of a job, the function acts as the shim and does not return.
 pub fn enter<A: Parser>(
     explain: fn(&clap::Error, &[String]) -> Option<String>,
     carry_out: fn(&A) -> Result<ExitCode>,
@@ -44,7 +45,7 @@ pub fn enter<A: Parser>(
     })
 }
 
-/// Ends the program with a message about its command line, or with the requested help.
+/// Ends the program. Prints a message about an error in the command line, or the requested help.
 fn misused(error: &clap::Error, explain: fn(&clap::Error, &[String]) -> Option<String>) -> ! {
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let message = explain(error, &words).or_else(|| general(error)).unwrap_or_else(|| error.exit());
@@ -52,7 +53,7 @@ fn misused(error: &clap::Error, explain: fn(&clap::Error, &[String]) -> Option<S
     std::process::exit(error.exit_code());
 }
 
-/// Returns a clearer message than clap's message for errors that any command can have.
+/// Returns a message that is clearer than clap's, for errors that can occur with any command.
 fn general(error: &clap::Error) -> Option<String> {
     let message = error.to_string();
     match error.kind() {
@@ -69,7 +70,7 @@ fn general(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// Returns the message for a number outside its range, with the range in words.
+/// Rewrites the message about a number that is not in its range, so that the range is described in words.
 fn between(message: &str) -> String {
     let Some((before, range)) = message.split_once(" is not in ") else { return message.to_owned() };
     let (range, rest) = range.split_once('\n').unwrap_or((range, ""));
@@ -80,7 +81,7 @@ fn between(message: &str) -> String {
     }
 }
 
-/// Returns the argument that clap does not know, if the error is about an unknown argument.
+/// If the error is about an unknown argument, returns this argument.
 pub fn unknown_argument(error: &clap::Error) -> Option<&str> {
     match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => Some(word),

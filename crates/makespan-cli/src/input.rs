@@ -24,16 +24,17 @@ pub struct Machines {
     pub is_cluster: bool,
     /// What the user should know about them.
     pub remarks: Vec<String>,
-    /// Floating-point operations in a unit of work, if the platform states speeds in operations a second.
+    /// Number of floating-point operations per unit of work, if the platform states speeds in operations per second.
     pub unit_flops: Option<f64>,
-    /// Reason why the network of a file was ignored, beginning with the name of the file.
+    /// Reason why the network of a file was ignored. The text begins with the file name.
     lost_network: Option<String>,
     /// When they are not open.
     closed: Vec<Unavailable>,
 }
 
 impl Machines {
-    /// Reads the machines that the options state. With `strict`, a file is refused if a part of it would be ignored.
+    /// Reads the machines that the options specify. If `strict` is true, refuses a file of which a part would be
+    /// ignored.
     pub fn of(options: &MachineOptions, strict: bool) -> Result<Self> {
         let stated = options.platform.as_deref().map(|path| machines(path, strict)).transpose()?;
         let (unit_flops, mut remarks, lost_network) = stated.as_ref().map_or((None, Vec::new(), None), |read| {
@@ -89,7 +90,7 @@ impl Machines {
     }
 }
 
-/// Returns whether tasks send data to other tasks or have input data.
+/// Returns whether any task sends data to another task or has input data.
 fn sends_data(instance: &Instance) -> bool {
     let sent = instance.edges().iter().any(|edge| matches!(edge.payload, Payload::Bytes(bytes) if bytes > 0));
     sent || instance.jobs().iter().any(|job| instance.task(job.first()).data.is_some_and(|bytes| bytes > 0))

@@ -1,4 +1,4 @@
-//! An instance as read from a file, with warnings.
+//! An instance that was read from a file, with the warnings of the reader.
 
 use makespan_core::Instance;
 

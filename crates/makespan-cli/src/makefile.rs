@@ -19,12 +19,12 @@ pub fn is_makefile(path: &Path) -> bool {
     matches!(name.as_str(), "Makefile" | "makefile" | "GNUmakefile") || matches!(ending, Some("mk" | "mak" | "make"))
 }
 
-/// Maximum number of make's warnings that are printed.
+/// Maximum number of warnings of make that are printed.
 const MAX_WARNINGS: usize = 20;
 
-/// Returns the commands that make would run for a goal of a makefile, with make's warnings. Without a goal, the first
-/// goal of the makefile is used. Returns `None` if all targets are up to date. With `strict`, a warning of make is an
-/// error.
+/// Returns the commands that make would run for a goal of a makefile, and the warnings of make. If `goal` is `None`,
+/// uses the first goal of the makefile. Returns `None` if all targets are up to date. If `strict` is true, a warning of
+/// make is an error.
 pub fn read(
     path: &Path,
     goal: Option<&str>,
@@ -48,7 +48,7 @@ pub fn read(
     Ok(instance.map(|instance| (instance, warnings)))
 }
 
-/// Returns the distinct warnings in the output `said` of make.
+/// Returns the distinct warnings of make. `said` is the output of make.
 fn warnings(said: &str) -> Vec<String> {
     let mut seen = HashSet::new();
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty() && seen.insert(*line)).collect();

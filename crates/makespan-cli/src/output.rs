@@ -198,7 +198,7 @@ pub fn check_pictures(pictures: &PictureOptions) -> Result<()> {
     check_kind("--jobs", pictures.jobs.as_ref(), &["csv"])
 }
 
-/// Refuses a chart if its file name has no extension of a picture format, or if this build cannot write this format.
+/// Refuses a chart file if its extension names no picture format, or if this build cannot write this picture format.
 pub fn check_gantt(paths: &[PathBuf]) -> Result<()> {
     paths.iter().try_for_each(|path| check_kind("--gantt", Some(path), &PictureFormat::ENDINGS))?;
     match paths.iter().find(|path| !PictureFormat::of(path).is_available()) {

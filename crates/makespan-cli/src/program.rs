@@ -56,7 +56,7 @@ fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
     }
 }
 
-/// Returns a message for errors whose remedy depends on the command.
+/// Returns a message for an error in the command line, if the advice to the user depends on the command.
 fn explain(error: &clap::Error, words: &[String]) -> Option<String> {
     let command = words.first().map_or("", String::as_str);
     if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
@@ -119,7 +119,7 @@ fn explain_queue(error: &clap::Error) -> Option<String> {
     })
 }
 
-/// Returns the makefile on a command line, if there is one.
+/// Returns the first argument that is a makefile, if there is one.
 fn makefile_of(words: &[String]) -> Option<&str> {
     words.iter().map(String::as_str).find(|word| makefile::is_makefile(Path::new(word)))
 }

@@ -121,8 +121,8 @@ pub fn gap(ratio: Option<f64>) -> String {
     }
 }
 
-/// Returns rows for the objectives with their bounds, and then rows for the other metrics. If `minimised` is not empty,
-/// each objective that it does not contain is marked unless its value is proved optimal.
+/// Returns rows for the objectives with their bounds, followed by rows for the other metrics. If `minimised` is not
+/// empty, marks each objective that `minimised` does not contain, unless the value of this objective is proved optimal.
 pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimised: &[Objective]) -> String {
     let condition = instance.condition();
     let rows = bounds.iter().map(|bound| {

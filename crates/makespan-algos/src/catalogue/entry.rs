@@ -37,8 +37,7 @@ pub struct Entry<K = OfScheduler> {
 /// What a scheduler has besides.
 #[derive(Clone, Copy, Debug)]
 pub struct OfScheduler {
-    /// Objectives that the scheduler minimises. For `optimise`, the list has the objectives that the parameter
-    /// `objective` can select.
+    /// Objectives that the scheduler minimises. For `optimise`, all objectives that its parameter `objective` accepts.
     pub minimises: &'static [Objective],
     /// What is proved.
     pub guarantee: &'static str,

@@ -1,12 +1,12 @@
-//! Lists of specs, and the titles of specs in figures and tables.
+//! Functions that split a list of algorithm specs, and that derive the title of a spec for figures and tables.
 
-/// Splits a list of specs at the commas outside brackets.
+/// Splits a list of specs at each comma that is not within brackets.
 pub fn split_specs(list: &str) -> Vec<String> {
     outside_brackets(list).map(|part| part.trim().to_owned()).collect()
 }
 
-/// Returns the parts of a text between the commas outside brackets. A closing bracket without an opening bracket is an
-/// ordinary character.
+/// Splits a text at each comma that is not within brackets. A closing bracket without an opening bracket is treated as
+/// an ordinary character.
 pub(super) fn outside_brackets(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_u32;
     text.split(move |c: char| {
@@ -19,9 +19,9 @@ pub(super) fn outside_brackets(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the title of a spec for figures and tables: the algorithm with the values of its parameters, such as
-/// `list, saf` for `list[order=saf]`. If a value is a number or one of `true`, `false`, `yes` and `no`, the title also
-/// contains the key of the parameter. A time limit is written in seconds without its key.
+/// Returns the title of a spec for figures and tables: the name of the algorithm and the values of its parameters, such
+/// as `list, saf` for `list[order=saf]`. The title also contains the name of a parameter if its value is a number,
+/// `true`, `false`, `yes` or `no`. A time limit is written in seconds, without the name of its parameter.
 pub fn spec_title(spec: &str) -> String {
     let Some((name, inside)) = spec.split_once('[') else { return spec.to_owned() };
     let part = |part: String| match part.split_once('=') {

@@ -23,7 +23,7 @@ pub(super) struct Group {
     pub times: Recent,
     /// Of what was learned before: what it took over what was expected, in millionths.
     ratios: Recent,
-    /// End of the task of each ratio in `ratios`.
+    /// For each ratio in `ratios`, the instant at which its task ended.
     ends: VecDeque<Time>,
     /// The medians when the members were last told.
     told: (Option<i64>, Option<i64>),
@@ -53,12 +53,12 @@ impl Group {
         tell
     }
 
-    /// Returns whether `ratios` has a ratio of a task that ended after `after`.
+    /// Returns whether `ratios` contains the ratio of a task that ended after `after`, or any ratio if `after` is zero.
     pub fn has_ratios(&self, after: Time) -> bool {
         self.ends.iter().any(|&end| end > after || after == Time::ZERO)
     }
 
-    /// Returns the ratios of the tasks that ended after `after`. If `after` is zero, returns all ratios.
+    /// Returns the ratios of the tasks that ended after `after`, or all ratios if `after` is zero.
     pub fn ratios(&self, after: Time) -> Cow<'_, Recent> {
         if after == Time::ZERO || self.ends.iter().all(|&end| end > after) {
             return Cow::Borrowed(&self.ratios);

@@ -19,28 +19,32 @@ const AHEAD: usize = 256;
 /// A millionth.
 const UNIT: i128 = 1_000_000;
 
-/// Replaces guessed run times by the median run time of ended tasks, and corrects run times that were learned before.
+/// Replaces guessed run times by the median run time of completed tasks, and corrects run times that were learned from
+/// earlier runs.
 ///
 /// Each task has *kinds*, from the most specific to the most general, such as its command, its template and its user.
 /// All tasks share one last kind.
 ///
-/// * A task whose time is a guess ([`Estimate::Guessed`]) gets a new estimate. The new estimate is the median time of
-///   the ended tasks of one kind: the most specific kind of the task that has an ended task. For the median, each time
-///   is converted to the time on the fewest processors of its task, by the known or guessed speed-up of the task.
-/// * A task whose time was learned before ([`Estimate::Learned`]) takes the learned time, multiplied by a median ratio.
-///   A ratio is the actual time over the expected time of an ended task of the same kind whose time was learned as
-///   well. Only tasks that ended after the estimate was made count, because the estimate already contains the earlier
-///   ends. In the median, each earlier run on which the estimate is based counts as a ratio of one, up to nine runs.
+/// * A task whose time is a guess ([`Estimate::Guessed`]) gets a new estimate. The new estimate is the median run time
+///   of the ended tasks of one kind. This kind is the most specific kind of the task to which an ended task belongs.
+///   Before the median is computed, each run time is converted to the time on the minimum number of processors of its
+///   task, with the known or guessed speed-up of this task.
+/// * For a task whose time was learned from earlier runs ([`Estimate::Learned`]), the new estimate is the learned time
+///   multiplied by a median ratio. Each ratio is the actual run time divided by the expected run time of an ended task
+///   of the same kind whose time was also learned. Only tasks that ended after the estimate was made count, because
+///   earlier tasks already influenced the estimate. For the median, each earlier run on which the estimate is based
+///   counts as a ratio of one, up to nine runs.
 /// * A task whose time is stated keeps it.
 ///
-/// Only the latest 50 ended tasks of a kind count, as in the history. Estimates are replaced when the first task of a
-/// kind ends, and later whenever a median has changed by more than a tenth. No estimate is longer than the walltime.
+/// Only the 50 tasks of a kind that ended last count, as in the history. The estimates of a kind are replaced when its
+/// first task ends, and later whenever one of its medians has changed by more than a tenth. No estimate exceeds the
+/// walltime of its task.
 ///
-/// Source: Makespan, by the rules of the history (docs/history.md). For the users of a log, see D. Tsafrir, Y. Etsion
-/// and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 18(6), 2007, DOI 10.1109/TPDS.2007.70606, who take the mean of
-/// a user's last two run times. Complexity: processing the end of a task takes constant time if no estimate is
-/// replaced. Otherwise, the time is proportional to the number of released and unfinished tasks of the kind, plus a few
-/// hundred. A task that is released later gets its new estimate at its release.
+/// Source: Makespan, with the rules that the history uses (docs/history.md). For logs, see D. Tsafrir, Y. Etsion and D.
+/// Feitelson, IEEE Trans. Parallel Distrib. Syst. 18(6), 2007, DOI 10.1109/TPDS.2007.70606, who predict the mean of the
+/// last two run times of the user. Complexity: processing the end of a task takes constant time if no estimate is
+/// replaced. Otherwise, the time is proportional to the number of released and unfinished tasks of the kind, plus a
+/// constant of a few hundred steps. A task that has not been released yet gets its new estimate when it is released.
 ///
 /// ```
 /// use makespan_algos::estimate::Medians;
@@ -109,8 +113,8 @@ impl Medians {
         medians
     }
 
-    /// Adds the tasks that have arrived since the last call. `made` returns the instant at which the estimate of a task
-    /// was made. Returns their known run times.
+    /// Adds the tasks that have arrived since the last call, and returns their known run times. `made` returns the
+    /// instant at which the estimate of a task was made.
     pub fn grow(
         &mut self,
         instance: &Instance,

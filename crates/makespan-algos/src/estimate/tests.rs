@@ -45,8 +45,9 @@ fn median(mut figures: Vec<i64>) -> Option<i64> {
     figures.get(figures.len() / 2).copied()
 }
 
-/// Three jobs with an expected time of 1 s took 80 s. The estimates of three later jobs already contain these ends, so
-/// the ratio of 80 must not apply to the later jobs. The ratio applies to a job whose estimate is older than the ends.
+/// Three jobs with an expected time of 1 s took 80 s. The estimates of three later jobs were made after these three
+/// jobs ended, so the ratio of 80 must not apply to the later jobs. The ratio applies to a job whose estimate was made
+/// before the three jobs ended.
 #[test]
 fn ratios_apply_to_estimates_that_are_older_than_the_ends() {
     let second = Time::TICKS_PER_SECOND;
@@ -78,7 +79,7 @@ fn ratios_apply_to_estimates_that_are_older_than_the_ends() {
     let long: Vec<_> =
         restated.iter().filter(|one| one.task.0 > 3 && one.profile.longest() > t(100 * second)).collect();
     assert!(long.is_empty(), "{long:?}");
-    // A resumed session first adds all jobs, and then the ends of jobs from the journal.
+    // A resumed session first adds all jobs. Then it reads the ends of jobs from the journal.
     let mut again = Medians::default();
     again.grow(&instance, kind, |task| if task.0 < 4 { Time::ZERO } else { t(240 * second) });
     let said = (0..3).flat_map(|task| again.ended(&instance, &end(task, task as i64 * 80)));

@@ -6,7 +6,7 @@
 //! | core's [`Timeline`](makespan_core::Timeline) | a balanced tree for each class of equally available processors | schedules of any size |
 //! | [`Skyline`] | one flat array, with best placement where it is required | searches that build thousands of schedules a second, and copy them |
 //! | `Strips` | strips of an array, one class, from now on | policies that ask and change a million times |
-//! | `Rows` | flat rows of several amounts | nodes with cells and resources, and resources that belong to no node |
+//! | `Rows` | one flat row of several amounts for each step | nodes with cells and resources, and resources that belong to no node |
 //! | [`Calendar`] | busy periods of one processor | tasks of graphs, with data that reach each processor at another instant |
 
 mod calendar;

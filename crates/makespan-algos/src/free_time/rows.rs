@@ -1,21 +1,23 @@
-//! Free or held amounts of processors and resources over time, of one node or of a platform.
+//! Amounts of processors and resources of a node or a platform that are free, or in use, over time.
 
-/// Several amounts as step functions of time, in two flat arrays sorted by time. The first step also covers all earlier
-/// time, and the last step never ends. After a change, equal neighbouring steps are joined.
+/// Several amounts, each of which is a step function of time. The steps are stored in two flat arrays, sorted by time.
+/// The first step also applies to all earlier instants, and the last step never ends. After a change, neighbouring
+/// steps with equal amounts are merged.
 ///
-/// With n steps, a query takes O(log n) plus the number of steps in its period. A change also moves all later steps in
-/// the arrays.
+/// With n steps of which k are in the period of a query, the query takes O(k + log n). A change also moves all later
+/// steps in the arrays.
 #[derive(Debug, Default)]
 pub(crate) struct Rows<A> {
     width: usize,
-    /// The first instant of each step, ascending.
+    /// The instant at which each step begins, in ascending order.
     begins: Vec<i64>,
-    /// The amounts of each step, one row of `width` amounts after another.
+    /// The amounts of all steps: one row of `width` amounts for each step.
     amounts: Vec<A>,
-    /// The number of leading amounts of a row that are counts of processors. Every query needs at least one of these
-    /// processors.
+    /// The number of amounts at the beginning of a row that are numbers of processors. Every query asks for at least
+    /// one of these processors.
     cells: usize,
-    /// The first step in which one of the first `cells` amounts may be above zero. In all earlier steps they are zero.
+    /// The first step in which one of the first `cells` amounts may be positive. In all earlier steps, the first
+    /// `cells` amounts are zero.
     head: usize,
 }
 
@@ -35,8 +37,8 @@ impl<A: Clone> Clone for Rows<A> {
 }
 
 impl<A: Copy + Default + Ord> Rows<A> {
-    /// Returns rows with constant amounts from the instant `from` on. In every call of [`Rows::earliest`], `serves`
-    /// must return false for a row whose first `cells` amounts are all zero.
+    /// Returns rows with one step, which begins at the instant `from` and has the given amounts. In every call of
+    /// [`Rows::earliest`], `serves` must return false for a row whose first `cells` amounts are all zero.
     pub fn new(from: i64, amounts: Vec<A>, cells: usize) -> Self {
         Self { width: amounts.len(), begins: vec![from], amounts, cells, head: 0 }
     }
@@ -46,7 +48,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         self.width
     }
 
-    /// Returns whether there is no step, as in a default value.
+    /// Returns whether there are no steps, as in the default value.
     pub fn is_empty(&self) -> bool {
         self.begins.is_empty()
     }
@@ -56,12 +58,12 @@ impl<A: Copy + Default + Ord> Rows<A> {
         self.begins.len()
     }
 
-    /// Returns the first instant of a step.
+    /// Returns the instant at which a step begins.
     pub fn begins(&self, step: usize) -> i64 {
         self.begins[step]
     }
 
-    /// Returns the first instant after a step; `i64::MAX` for the last one.
+    /// Returns the instant at which a step ends: `i64::MAX` for the last step.
     #[inline]
     pub fn until(&self, step: usize) -> i64 {
         self.begins.get(step + 1).copied().unwrap_or(i64::MAX)
@@ -73,23 +75,23 @@ impl<A: Copy + Default + Ord> Rows<A> {
         &self.amounts[step * self.width..(step + 1) * self.width]
     }
 
-    /// Returns the step at an instant.
+    /// Returns the index of the step that contains an instant.
     #[inline]
     pub fn step_at(&self, at: i64) -> usize {
-        // Most queries are about the first step with free processors.
+        // Most queries need the first step with free processors.
         if self.begins.get(self.head + 1).is_none_or(|&next| at < next) && self.begins[self.head] <= at {
             return self.head;
         }
         self.begins.partition_point(|&begin| begin <= at).saturating_sub(1)
     }
 
-    /// Returns the step at an instant, or the first later step that may have free processors.
+    /// Returns the index of the step that contains an instant, or `head` if this step is earlier than the step `head`.
     #[inline]
     pub fn begin(&self, at: i64) -> usize {
         if at < self.begins[self.head] { self.head } else { self.step_at(at) }
     }
 
-    /// Returns the instants later than `after` at which steps begin.
+    /// Returns the instants after `after` at which steps begin.
     pub fn instants(&self, after: i64) -> impl Iterator<Item = i64> {
         self.begins[self.begins.partition_point(|&begin| begin <= after)..].iter().copied()
     }
@@ -102,7 +104,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         std::iter::once(self.row(step)).chain(later.take_while(move |later| *later.0 < until).map(|later| later.1))
     }
 
-    /// Writes into `least` the minimum of each amount from an instant in `step` to `until`.
+    /// Writes the minimum of each amount into `least`, over `step` and the later steps that begin before `until`.
     #[inline]
     pub fn least(&self, step: usize, until: i64, least: &mut Vec<A>) {
         least.clear();
@@ -112,8 +114,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         });
     }
 
-    /// Returns the first instant from `at` to `latest` such that `serves` accepts every row of the following `duration`
-    /// ticks.
+    /// Returns the first instant between `at` and `latest` from which `serves` accepts every row for `duration` ticks.
     #[inline]
     pub fn earliest(&self, at: i64, duration: i64, latest: i64, serves: impl Fn(&[A]) -> bool) -> Option<i64> {
         let first = self.begin(at);
@@ -136,7 +137,8 @@ impl<A: Copy + Default + Ord> Rows<A> {
         serves(self.row(self.len() - 1)).then_some(start)
     }
 
-    /// Applies `change` to the rows from the instant `from` to `until`. An `until` of `i64::MAX` means forever.
+    /// Applies `change` to the rows between the instants `from` and `until`. If `until` is `i64::MAX`, the change has
+    /// no end.
     pub fn change(&mut self, from: i64, until: i64, change: impl FnMut(&mut [A])) {
         let from = from.max(self.begins[0]);
         if from >= until {
@@ -172,7 +174,8 @@ impl<A: Copy + Default + Ord> Rows<A> {
         self.head = self.head.saturating_sub(past);
     }
 
-    /// Splits `step` at an instant within it, if necessary. Returns the step that begins at this instant.
+    /// Splits `step` at the instant `at`, unless `step` begins there. Returns the index of the step that begins at
+    /// `at`.
     fn cut(&mut self, step: usize, at: i64) -> usize {
         if self.begins[step] == at {
             return step;
@@ -185,7 +188,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         step + 1
     }
 
-    /// Removes a step if its row equals the row of the previous step.
+    /// Merges a step with the previous step if both have equal rows.
     fn join(&mut self, step: usize) {
         if 0 < step && step < self.len() && self.row(step - 1) == self.row(step) {
             self.begins.remove(step);
@@ -201,7 +204,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compares the results of all queries with the results on an array of the amounts at each tick.
+        /// Compares the results of all queries with results from an array that stores the amounts at each tick.
         #[test]
         fn rows_agree_with_amounts_at_each_tick(
             changes in prop::collection::vec((0_i64..40, 1_i64..20, 0_i64..4, 0_i64..4, any::<bool>()), 0..20),

@@ -28,9 +28,9 @@ pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) 
     }
 }
 
-/// A value of which a tree stores minima.
+/// An entry value for which [`Tree`] can store minima.
 pub(crate) trait Least: Copy + PartialEq {
-    /// A value above the value of every entry.
+    /// A value that is greater than the value of any entry.
     const NONE: Self;
 
     /// Returns the componentwise minimum of two values.
@@ -61,7 +61,8 @@ impl Least for Asked {
     }
 }
 
-/// A tree over a list. Each node stores the minimum of the values below the node.
+/// A binary tree whose leaves are the entries of a list. Each inner node stores the minimum of the values below the
+/// node.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree<T> {
     least: Vec<T>,
@@ -81,8 +82,8 @@ impl<T: Least> Tree<T> {
         self.leaves = 0;
     }
 
-    /// Sets the values of all entries from the entry `from` on. The list must not be shorter than before, unless the
-    /// tree was cleared.
+    /// Sets the values of the entry `from` and of all later entries. The list must not have become shorter since the
+    /// last call, unless the tree was cleared.
     pub fn refill(&mut self, from: usize, entries: usize, figure: impl Fn(usize) -> T) {
         let leaves = entries.next_power_of_two();
         let mut from = leaves + if leaves == self.leaves { from } else { 0 };
@@ -127,14 +128,15 @@ impl<T: Least> Tree<T> {
         self.least.get(1).copied().unwrap_or(T::NONE)
     }
 
-    /// Returns the first admitted entry from the entry `from` on. If `admits` rejects the minimum of several entries,
-    /// it must reject each of these entries. Takes O(log n) steps, and more if the minimum of some entries is admitted
-    /// but none of these entries is.
+    /// Returns the first entry that `admits` accepts, beginning the search at the entry `from`. If `admits` rejects the
+    /// minimum of several entries, it must reject each of these entries. Takes O(log n) steps, or more if `admits`
+    /// accepts the minimum of some entries but rejects each of these entries.
     pub fn next(&self, from: usize, admits: impl Fn(T) -> bool) -> Option<usize> {
         first(self.leaves, from, |node| admits(self.least[node]))
     }
 
-    /// Returns the first admitted entry. The minimum at each node must equal the value of some entry below the node.
+    /// Returns the first entry that `admits` accepts. The minimum at each node must equal the value of an entry below
+    /// the node.
     pub fn first(&self, admits: impl Fn(T) -> bool) -> Option<usize> {
         if !admits(self.all()) {
             return None;

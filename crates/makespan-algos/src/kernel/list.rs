@@ -36,7 +36,7 @@ impl Allotted {
 /// task. O(n log n): a tree over the list finds the next task that fits.
 #[derive(Clone, Debug, Default)]
 pub struct ListSweep {
-    /// The number of processors of each waiting task, in the order of the list.
+    /// The number of processors that each waiting task needs, in the order of the list.
     waiting: Tree<u32>,
     ends: BinaryHeap<Reverse<(Time, u32)>>,
     arrivals: Vec<usize>,

@@ -18,10 +18,10 @@ pub(crate) struct Holding<'p> {
 #[derive(Clone, Debug)]
 pub(crate) struct Usage<'a> {
     instance: &'a Instance,
-    /// The held amounts of the resources of each node, one node after another, and then of the resources that belong to
-    /// no node. Empty if no task needs a resource.
+    /// The held amount of each resource. The list begins with the resources of each node, node by node, and ends with
+    /// the resources that belong to no node. It is empty if no task needs a resource.
     held: Vec<Rows<u128>>,
-    /// The number of resources that belong to each node.
+    /// The number of resources of one node.
     of_nodes: usize,
     /// For each resource what has been used up.
     used_up: Vec<u64>,
@@ -82,8 +82,7 @@ impl<'a> Usage<'a> {
         }
     }
 
-    /// Returns the position in `held` of a resource of a node or, without a node, of a resource that belongs to no
-    /// node.
+    /// Returns the position of a resource in `held`. `node` is `None` for a resource that belongs to no node.
     fn place(&self, node: Option<usize>, resource: ResourceId) -> usize {
         let node = node.unwrap_or_else(|| self.instance.platform().node_count() - 1);
         node * self.of_nodes + resource.index()
@@ -98,7 +97,7 @@ impl<'a> Usage<'a> {
         held.change(period.from.ticks(), period.until.ticks(), |row| change(&mut row[0]));
     }
 
-    /// Returns the maximum amount of a resource that is held at any instant of a period.
+    /// Returns the maximum amount of a resource that tasks hold at the same instant within a period.
     fn most(&self, node: Option<usize>, resource: ResourceId, period: Period) -> u128 {
         let held = &self.held[self.place(node, resource)];
         let rows = (!held.is_empty()).then(|| held.rows(held.step_at(period.from.ticks()), period.until.ticks()));

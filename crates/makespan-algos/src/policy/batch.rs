@@ -29,34 +29,34 @@ pub struct Batch {
 /// The rule that selects the tasks of a batch from the waiting tasks.
 #[derive(Clone, Copy, Debug)]
 enum Selection {
-    /// All waiting tasks, or the waiting tasks of the highest priority.
+    /// All waiting tasks, or only the waiting tasks with the highest priority.
     Queues(Queues),
-    /// Tasks that can end within the length of the batch. With `None`, this length is the shortest time of a waiting
-    /// task.
+    /// Tasks that can end within the length of the batch. With `None`, this length is the shortest run time of any
+    /// waiting task.
     Doubling(Option<Time>),
 }
 
 impl Batch {
-    /// Creates a policy whose batches are planned by `scheduler`, each with the same seed.
+    /// Creates a policy that plans every batch with `scheduler` and `seed`.
     pub fn new(scheduler: Box<dyn Scheduler>, seed: u64) -> Self {
         let (keeper, selection) = (PlanKeeper::new(Departure::KeepOrderThen), Selection::Queues(Queues::One));
         Self { scheduler, seed, keeper, selection }
     }
 
-    /// Restricts each batch to the waiting tasks of the highest priority, unless `queues` is `Queues::One`.
+    /// Restricts each batch to the waiting tasks with the highest priority, unless `queues` is `Queues::One`.
     #[must_use]
     pub fn taking(self, queues: Queues) -> Self {
         Self { selection: Selection::Queues(queues), ..self }
     }
 
-    /// Plans batches of doubling length. When a batch has ended, the next batch takes waiting tasks that can end within its length,
-    /// in the order of falling weight over work, while their work fits into the open processors. The batch after it is twice as
-    /// long.
+    /// Plans batches whose lengths double. When a batch has ended, the next batch takes waiting tasks that can end
+    /// within the length of this batch, in descending order of weight over work, if their work still fits into the open
+    /// processor time of the batch. Then the length is doubled for the following batch.
     ///
-    /// The first batch is as long as the shortest time of a waiting task. After a batch that contains all waiting tasks, the
-    /// next batch again has the shortest time of a waiting task as its length. A length below the times of all waiting tasks is
-    /// doubled at once. So short tasks never wait until the longest task of a backlog has ended, as they may if one batch takes
-    /// all tasks.
+    /// The length of the first batch is the shortest run time of any waiting task. After a batch that contains all
+    /// waiting tasks, the length is reset to the shortest run time of any waiting task. While a length is shorter than
+    /// the run time of every waiting task, it is doubled before the batch is selected. So short tasks never have to
+    /// wait until the longest task of a backlog has ended, unlike in batches that contain all waiting tasks.
     ///
     /// Source: the framework of L. Hall, A. Schulz, D. Shmoys and J. Wein, Math. Oper. Res. 22(3), 1997, DOI
     /// 10.1287/moor.22.3.513, on which DEMT (SPAA 2004, DOI 10.1145/1007912.1007932) builds its selection. Deviations: tasks are
@@ -95,8 +95,9 @@ impl Batch {
     }
 }
 
-/// Selects the tasks that fit in a batch of this length. Without a length, the shortest time of a waiting task is the length.
-/// Returns the tasks of the batch and the length of the batch after it, which is `None` if this batch contains all waiting tasks.
+/// Selects the tasks of a batch of this length. If `length` is `None`, the length is the shortest run time of any
+/// waiting task. Returns the tasks of the batch, and the length of the following batch. This length is `None` if the
+/// batch contains all waiting tasks.
 fn within(length: Option<Time>, view: &View<'_>) -> (TaskSet, Option<Time>) {
     let profile = |task: TaskId| view.instance.profile(task);
     let shortest = view.waiting.iter().map(|task| profile(task).shortest()).min().unwrap_or(Time::TICK);

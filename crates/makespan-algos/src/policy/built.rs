@@ -1,4 +1,4 @@
-//! A policy that was built from an entry of the catalogue.
+//! A policy that was created from an entry of the catalogue.
 
 use makespan_core::{Instance, Policy, Unsupported};
 

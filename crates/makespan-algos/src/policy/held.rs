@@ -127,12 +127,12 @@ impl Held {
         self.timeline.free_at(now)
     }
 
-    /// Extends the expected ends that have passed, and adds repaired processors. Returns whether any expected end, or
-    /// the list of failed processors, has changed.
+    /// Extends the expected ends that have passed, and adds repaired processors. Returns true if an expected end or the
+    /// list of failed processors has changed.
     ///
-    /// The tasks in the sorted list `ending` end at this instant, but the policy has not seen their ends yet. These
-    /// tasks keep their previous expected ends. So an expected end depends only on the current instant, not on the last
-    /// event.
+    /// The tasks in the sorted list `ending` end at this instant, but the policy has not processed their ends yet.
+    /// These tasks keep their previous expected ends. So expected ends depend only on the current instant, and not on
+    /// which event was processed last.
     pub(super) fn extend(&mut self, view: &View<'_>, ending: &[TaskId]) -> bool {
         let now = view.now;
         let before = now.saturating_since(Time::TICK);

@@ -1,5 +1,5 @@
-//! Follows a plan: stores the reservations of tasks that have not started, and starts each task by a rule for
-//! departures from the plan.
+//! Follows a plan: stores the reservations of tasks that have not started, and starts these tasks. A rule
+//! ([`Departure`]) decides when tasks start after a departure from the plan.
 
 use makespan_core::{
     Decision, Dependence, Event, HeldAmount, Instance, Left, Placement, ProcSet, Running, TaskId, TaskSet, Time,
@@ -17,18 +17,18 @@ pub enum Starts {
     Early,
 }
 
-/// The rule for tasks that end, or cannot start, at other instants than planned.
+/// The rule that applies when a task does not end at its planned instant, or cannot start at its planned instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Departure {
-    /// Each task starts at its planned instant, or as soon as possible after it.
+    /// Each task starts at its planned instant, or as soon as possible after this instant.
     Wait,
-    /// From the beginning, each task starts when its turn comes in the planned order on each processor, even before its planned
-    /// instant. But no task starts early that needs a resource for which an earlier task of the plan waits.
+    /// From the beginning, tasks start in the planned order on each processor. A task may start before its planned
+    /// instant, unless it needs a resource for which an earlier task of the plan is waiting.
     KeepOrder,
-    /// Tasks start at their planned instants before the first departure, and in the planned order on each processor
-    /// after it.
+    /// Before the first departure, tasks start at their planned instants. After the first departure, tasks start in the
+    /// planned order on each processor.
     KeepOrderThen,
-    /// Tasks start at their planned instants; the owner plans the rest again after a departure.
+    /// Tasks start at their planned instants. After a departure, the owner plans the remaining tasks again.
     Replan,
 }
 
@@ -63,23 +63,24 @@ impl Reservation {
     }
 }
 
-/// A plan: the reservations of tasks that have not started, in the order of expected starts, and of running tasks.
+/// A plan: the reservations of tasks that have not started, in the order of expected starts, and the reservations of
+/// running tasks.
 #[derive(Clone, Debug)]
 pub(super) struct PlanKeeper {
     departure: Departure,
-    /// True if a task ended at another instant than planned, or could not start at its planned instant.
+    /// True if a task did not end at its planned instant, or could not start at its planned instant.
     departed: bool,
     upcoming: Vec<Reservation>,
     running: Vec<Reservation>,
 }
 
 impl PlanKeeper {
-    /// Creates a keeper of an empty plan.
+    /// Creates a keeper with an empty plan.
     pub fn new(departure: impl Into<Departure>) -> Self {
         Self { departure: departure.into(), departed: false, upcoming: Vec::new(), running: Vec::new() }
     }
 
-    /// Replaces the plan of the tasks that have not started.
+    /// Replaces the reservations of the tasks that have not started.
     pub fn begin(&mut self, plan: Vec<Placement>) {
         self.departed = false;
         self.upcoming.clear();
@@ -137,14 +138,14 @@ impl PlanKeeper {
         self.upcoming.sort_by_key(|Reservation { at, .. }| (at.start, at.end, at.task));
     }
 
-    /// Updates the plan of the waiting tasks after all events of one instant. An interrupted task leaves the plan. Returns whether
-    /// the waiting tasks have to be planned again, because processors or times of planned tasks have changed.
+    /// Updates the plan after all events of one instant. An interrupted task is removed from the plan. Returns whether
+    /// the waiting tasks must be planned again because the processors or the run times of planned tasks have changed.
     pub fn hear_all(&mut self, events: &[Event], view: &View<'_>) -> bool {
         let mut broken = false;
         for event in events {
             if let Event::Finished(task) | Event::Failed(task) = *event {
                 let end = self.run_of(task).map(|(start, length)| start + length);
-                // With `Replan`, only tasks that started before this policy have no reservation.
+                // With `Replan`, a running task has a reservation unless it started before this policy began.
                 self.departed |= end.map_or(self.departure == Departure::Replan, |end| end != view.now);
             }
             match *event {
@@ -162,7 +163,7 @@ impl PlanKeeper {
             self.running.iter().any(|Reservation { at, started, .. }| *started + (at.end - at.start) <= now);
     }
 
-    /// Removes a task that no longer runs.
+    /// Removes a task that has stopped running.
     fn end(&mut self, task: TaskId) {
         self.running.retain(|reservation| reservation.at.task != task);
     }
@@ -185,8 +186,8 @@ impl PlanKeeper {
         }
     }
 
-    /// Applies changed run times to the reservations of these tasks, without changing the order of the tasks. Returns
-    /// whether any of these tasks is planned or runs.
+    /// Applies changed run times to the reservations of the tasks `restated`, without changing the order of the tasks.
+    /// Returns whether at least one of these tasks is waiting in the plan or running.
     pub fn restate(&mut self, restated: &TaskSet, view: &View<'_>) -> bool {
         let mut concerns = false;
         if restated.is_empty() {
@@ -269,15 +270,15 @@ impl PlanKeeper {
         stranded
     }
 
-    /// Starts the tasks that may start, and requests a wake-up for the first instant at which another task may start
-    /// without an event.
+    /// Starts the tasks that may start now. Requests a wake-up at the first instant at which another task may start
+    /// even if no event occurs before.
     pub fn start(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let wake = self.start_due(view, decisions);
         decisions.extend(wake.map(Decision::WakeAt));
     }
 
-    /// Starts the tasks that may start, in the planned order on each processor. Returns the first instant at which another
-    /// task may start without an event.
+    /// Starts the tasks that may start now, in the planned order on each processor. Returns the first instant at which
+    /// another task may start even if no event occurs before.
     pub fn start_due(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) -> Option<Time> {
         let (mut before, mut resources) = (ProcSet::new(), Left::of(view));
         let mut wake: Option<Time> = None;
@@ -325,7 +326,7 @@ impl PlanKeeper {
         wake
     }
 
-    /// Returns whether all tasks that have not started must start exactly at their planned instants.
+    /// Returns whether all remaining tasks must start exactly at their planned instants.
     fn has_exact_instants(&self) -> bool {
         match self.departure {
             Departure::Wait | Departure::KeepOrder => false,

@@ -24,7 +24,7 @@ use super::keeper::{Departure, PlanKeeper, closed, first_open};
 pub struct Replan {
     scheduler: Box<dyn Scheduler>,
     seed: u64,
-    /// The plan, which is marked as out of date when the scheduler must plan again.
+    /// The current plan. It is marked as out of date when the scheduler must compute a new plan.
     keeper: PlanKeeper,
     keep: Keep,
 }
@@ -107,7 +107,8 @@ impl Replan {
     }
 }
 
-/// Returns the earliest placement of the task on the same processors, around running tasks and closed periods.
+/// Returns the earliest placement of the task on the processors of `at`, with no overlap with running tasks or closed
+/// periods.
 fn earliest(view: &View<'_>, at: Placement) -> Placement {
     let held = view.running.iter().map(|run| Unavailable {
         processors: run.processors.clone(),
@@ -154,7 +155,7 @@ mod tests {
     use super::*;
     use crate::policy::play::{Play, WIDE, a_wide_job_among_narrow_ones};
 
-    /// Runs the policy. The real run time of a task is `percent` percent of its estimate.
+    /// Simulates the policy. `percent` returns the real run time of a task as a percentage of its estimate.
     fn play(spec: &str, instance: &Instance, percent: impl Fn(TaskId) -> i64) -> Vec<Placement> {
         let mut policy = Replan::new(crate::scheduler(spec).unwrap(), 1);
         let real = |task: TaskId, on: &ProcSet| {

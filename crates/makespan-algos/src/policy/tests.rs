@@ -112,10 +112,10 @@ impl<'a> Naive<'a> {
         self.starts.iter().all(|&start| start >= 0) && (0..self.rows.len()).all(|task| self.end(task) < now)
     }
 
-    /// Extends each expected end that has passed by a quarter until it lies in the future. Returns whether any expected
-    /// end had passed.
+    /// Adds a quarter to the expected run time of a job, repeatedly, while its expected end has passed. Returns whether
+    /// any expected end had passed.
     ///
-    /// A task that ends now keeps its previous expected end until the policy sees the end.
+    /// A task that ends now keeps its previous expected end until the policy has processed its end.
     fn notice(&mut self, now: i64) -> bool {
         let mut late = false;
         for &task in &self.started {

@@ -130,9 +130,9 @@ impl Scheduler for CriticalJobs {
 }
 
 impl CriticalJobs {
-    /// Returns the variants for the criterion of cost, as further candidates for the criterion of utilisation. That
-    /// criterion prefers long tasks, which fill processors up to a deadline, but shorter schedules sometimes have a
-    /// better utilisation.
+    /// Returns the variants that the cost criterion yields, as additional candidates for the utilisation criterion. The
+    /// utilisation criterion prefers long tasks, which fill processors up to a deadline, but shorter schedules
+    /// sometimes have a better utilisation.
     fn cheap_variants(&self, instance: &Instance, context: &Context) -> Vec<Variant> {
         let settings = Settings { criterion: Criterion::Cost, ..self.method.settings };
         let cheap = Self { method: Method { settings, ..self.method } };
@@ -141,8 +141,8 @@ impl CriticalJobs {
     }
 }
 
-/// Returns the utilisation of a variant in parts of 10^9: the busy time over the open time from the first release to
-/// the end of the variant. [`makespan_core::Metrics::utilisation`] has the same definition.
+/// Returns the utilisation of a variant in units of 10^-9. The utilisation is the busy time divided by the open time
+/// from the first release to the end of the variant. [`makespan_core::Metrics::utilisation`] has the same definition.
 fn utilisation(instance: &Instance, variant: &Variant) -> i128 {
     let open = instance.availability().open_area(instance.first_release(), variant.finish);
     if open > 0 { variant.busy.saturating_mul(1_000_000_000) / open } else { 0 }
@@ -180,8 +180,9 @@ impl<'a> Planner<'a> {
         Self { instance, method: scheduler.method, jobs }
     }
 
-    /// Returns variants of the plan for several shares of the time between HEFT's end and the deadline. The remarks
-    /// come from the plan for the last share, which is all of this time, because this plan is usually chosen.
+    /// Returns variants of the plan from several passes. Each pass may use a larger share of the time between HEFT's
+    /// end and the deadline, and the last pass may use all of this time. The remarks come from the last pass, because
+    /// its plan is usually chosen.
     fn variants(&self, problem: &GraphProblem, context: &Context) -> (Vec<Variant>, Vec<String>) {
         let (mut variants, mut remarks) = (Vec::new(), Vec::new());
         for parts in 0..=SHARES {

@@ -18,15 +18,16 @@ use crate::kernel::path_area::{self, Mixed, Mixture};
 /// Guarantee (makespan): the ratio to the optimum on m processors is
 /// `(m / (1 - rho) + max((m - mu) / rho, (m - 2 mu + 1) max(1 / rho, m / mu))) / (m - mu + 1)`, with the mu of
 /// `1 .. (m + 1) / 2` that minimises the ratio. For rho = 0.43 the ratio rises with m to 4.7306, as in Jansen and
-/// Zhang. The guarantee holds if all tasks are monotone, accept one processor and need nothing else, there are no
-/// release dates, no data transfers and no bags, and all processors are equal and always open. The ratio is multiplied
-/// by the relative gap of the programme's solution, usually at most 1.001. Each task with a law adds some ticks,
-/// because the times of laws are rounded up (see the proof below).
+/// Zhang. The guarantee holds under three conditions. All tasks are monotone, can run on one processor, and need no
+/// other resources. There are no release dates, data transfers or bags. All processors are equal and always open. The
+/// guaranteed ratio is multiplied by the relative gap of the programme's solution, which is usually at most 1.001. Each
+/// task with a speed-up law adds some ticks to the guaranteed makespan, because the run times of such tasks are rounded
+/// up (see the proof below).
 /// Complexity: O(r (e + n log m)) for r rounds, at most 1000, of n tasks with e edges.
 /// Deviations: the programme is solved by fictitious play, not by a solver. In the programme, the area of a task is the
-/// largest convex function of its time below the areas of its allotments, and the papers use functions that are nowhere
-/// larger. Speeds and needs are left to the list. The programme counts for each task only the largest share of any
-/// amount on the platform that the task holds.
+/// largest convex function of its time that is nowhere above the areas of its allotments. The functions of the papers
+/// are nowhere larger than this function. Only the list scheduler considers speeds and resource needs in full. The
+/// programme considers only one need of each task: the largest share that the task holds of any amount on the platform.
 ///
 /// ```
 /// use makespan_algos::scheduler::LpRounding;
@@ -41,26 +42,30 @@ use crate::kernel::path_area::{self, Mixed, Mixture};
 ///
 /// # Proof of the guarantee
 ///
-/// Let `m` processors be equal and all tasks monotone. So with the number `l` of processors, the time `t(l)` never
-/// grows and the area `W(l) = l t(l)` never falls. An allotment that is no faster than a smaller allotment gets the
-/// time of the smaller allotment. Let `x` be the task times in the solution of the programme, `w` the convex functions
-/// below the areas, and `C` the value of the solution. Then every path of `x` is at most `C`, and `sum w(x) / m` is at
-/// most `C`.
+/// Let `m` processors be equal and all tasks monotone. That is, if the number `l` of processors increases, the time
+/// `t(l)` never increases and the area `W(l) = l t(l)` never decreases. If an allotment is slower than a smaller
+/// allotment, the time of the smaller allotment is used for both. Let `x` be the task times in the solution of the
+/// programme, `w` the convex functions below the areas, and `C` the value of the solution. Then every path of `x` is at
+/// most `C`, and `sum w(x) / m` is at most `C`.
 ///
-/// 1. *Rounding.* The time `x` is `q` times the time of a slow allotment plus `1 - q` times the time of a fast one, and
-///    `w(x)` mixes their areas in the same way. The slow allotment is taken if `q >= rho`: its time is at most
-///    `x / q <= x / rho`, and its area at most `w(x)`. Otherwise the fast one is taken: its time is at most `x`, and
-///    its area at most `w(x) / (1 - q) <= w(x) / (1 - rho)`. Call the allotment `l'`.
-/// 2. *Cap.* `l = min(l', mu)`. Its area is at most `W(l')`. If `l' > mu`, the fast allotment `k >= l' > mu` has `t(k) <= x`, and
-///    `mu t(mu) = W(mu) <= W(k) = k t(k) <= m x`. So `t(l) <= x / rho` if `l < mu`, and `t(l) <= max(1 / rho, m / mu) x` always.
-/// 3. *List.* Let `T1` be the total time with at most `mu - 1` busy processors, `T2` with `mu` to `m - mu`, and `T3`
-///    with more (`mu <= (m + 1) / 2`). During `T1` and `T2` every ready task fits, so some path runs all this time, and
-///    during `T1` none of its tasks is capped: `rho T1 + min(rho, mu / m) T2 <= C`. By area,
+/// 1. *Rounding.* The time `x` is `q` times the time of a slow allotment plus `1 - q` times the time of a fast
+///    allotment. The area `w(x)` is the same combination of the areas of these two allotments. If `q >= rho`, the slow
+///    allotment is chosen. Its time is at most `x / q <= x / rho`, and its area is at most `w(x)`. Otherwise, the fast
+///    allotment is chosen. Its time is at most `x`, and its area is at most `w(x) / (1 - q) <= w(x) / (1 - rho)`. Call
+///    the allotment `l'`.
+/// 2. *Cap.* `l = min(l', mu)`. Its area is at most `W(l')`. If `l' > mu`, the fast allotment `k >= l' > mu` satisfies
+///    `t(k) <= x`, and so `mu t(mu) = W(mu) <= W(k) = k t(k) <= m x`. Therefore `t(l) <= max(1 / rho, m / mu) x` in
+///    every case, and `t(l) <= x / rho` if `l < mu`.
+/// 3. *List.* Let `T1` be the total time during which at most `mu - 1` processors are busy. Let `T2` be the total time
+///    with `mu` to `m - mu` busy processors, and `T3` the total time with more busy processors (`mu <= (m + 1) / 2`).
+///    During `T1` and `T2`, every ready task fits on the free processors. So there is a path such that a task of this
+///    path is running at every instant of `T1` and `T2`. During `T1`, no running task of this path is capped, and so
+///    `rho T1 + min(rho, mu / m) T2 <= C`. The areas imply
 ///    `T1 + mu T2 + (m - mu + 1) T3 <= m C / (1 - rho)`. Together, the makespan is at most
 ///    `C (m / (1 - rho) + max((m - mu) / rho, (m - 2 mu + 1) max(1 / rho, m / mu))) / (m - mu + 1)`.
 ///
-/// The run times of speed-up laws are rounded up to ticks. So `W(i)` may fall by `i` ticks, and a cap adds at most `mu`
-/// ticks of area and one tick of path to a task.
+/// The run times of speed-up laws are rounded up to ticks. So `W(i)` may decrease by `i` ticks. The cap therefore adds
+/// at most `mu` ticks to the area of a task, and at most one tick to its time on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LpRounding {
     /// Above which part of the way to its longer time a task gets that, in hundredths.

@@ -17,26 +17,27 @@ use crate::kernel::{batches, list, shelves};
 ///
 /// Source: P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, HAL
 /// inria-00001082, for k a power of two. On nodes of one processor, the scheduler builds the two shelves of
-/// [`super::DualApproximation`]. With release dates, it plans in batches.
+/// [`super::DualApproximation`]. If there are release dates, the scheduler plans in batches.
 /// Assumptions: equal nodes. Tasks that are not monotone (rigid ones, superlinear speed-up) and do not fit go to their
 /// earliest finish on top of the rest; then the guess is raised by 5 % at a time and the shortest schedule kept. With
 /// unavailable processors, or too many such tasks, a greedy list in best placement serves.
-/// The guess is the smallest makespan that is not refuted. The largest refuted guess is a bound
-/// ([`makespan_core::proof::Rejection`]), and the bound of `makespan_bounds::makespan` is at least as strong.
-/// Guarantee (makespan), for monotone tasks and relative to the optimum over all placements: on nodes of k processors,
-/// k a power of two, the ratio is 2 - 2/k for k > 2 and 3/2 for k = 1 and 2. For another k, the ratio is twice the
-/// ratio of the next lower power of two (`rounded_down` has the proof). If some tasks have speed-up laws, whose times
-/// are rounded up, the guarantee is 8 k + 1 ticks longer ([`Cluster::whole_guess`]). The guarantee doubles with release
-/// dates, and if the knapsack is too large ([`makespan_bounds::dual::is_exact`]). There is no guarantee with
-/// unavailable processors, or if some job is not monotone ([`Profile::is_monotone`]), such as a rigid job of 3
-/// processors. A flat cluster is one node of k = m processors. On a flat cluster, the ratio is 2 - 2/m if m is a power
-/// of two, and otherwise twice the ratio of the next lower power of two. So [`super::DualApproximation`] has a better
-/// guarantee on a flat cluster.
+/// The guess is the smallest makespan that the method does not refute. The largest refuted guess proves a lower bound
+/// ([`makespan_core::proof::Rejection`]), but the bound of `makespan_bounds::makespan` is at least as strong.
+/// Guarantee (makespan): for monotone tasks on nodes of k processors, the ratio to the optimum over all placements is
+/// 3/2 if k is 1 or 2, and 2 - 2/k if k is a greater power of two. If k is not a power of two, the ratio is twice the
+/// ratio of the next lower power of two (see the proof in `rounded_down`). If some tasks have speed-up laws, the
+/// guaranteed makespan is 8 k + 1 ticks longer, because the run times of laws are rounded up
+/// ([`Cluster::whole_guess`]). The ratio doubles if there are release dates, and also if the knapsack is too large
+/// ([`makespan_bounds::dual::is_exact`]). There is no guarantee if processors are unavailable, or if a job is not
+/// monotone ([`Profile::is_monotone`]), such as a rigid job of 3 processors. A flat cluster is one node of k = m
+/// processors. On a flat cluster, the ratio is 2 - 2/m if m is a power of two, and otherwise twice the ratio of the
+/// next lower power of two. So [`super::DualApproximation`] has a better guarantee on a flat cluster.
 /// Complexity: O(n log n log(m k)) a step of the search, O(n m k) for those that need the knapsack; O(n log n + m k)
 /// for the construction.
-/// Deviations: a task may move to the first shelf on any number of processors of the form a k + 2^j that keeps the
-/// length of the shelf. A last task of the second shelf may be placed without a box. Small tasks go to the least loaded
-/// processors. With release dates, and on nodes that are rounded down, a list schedule is returned if it is shorter.
+/// Deviations: a task may move to the first shelf on any number of processors of the form a k + 2^j, if the task then
+/// fits into the length of the shelf. The last task of the second shelf may be placed without a box. Small tasks are
+/// placed on the least loaded processors. If there are release dates or k is rounded down to a power of two, a list
+/// schedule is returned if it is shorter.
 ///
 /// ```
 /// use makespan_algos::scheduler::Shelves;

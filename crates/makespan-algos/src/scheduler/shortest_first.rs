@@ -7,7 +7,7 @@ use makespan_core::{
 use super::{check_supported, needs_equal_processors};
 use crate::kernel::list::{self, Allotted};
 
-/// Every job on its fewest processors, shortest processing time first.
+/// Runs every job on its minimum number of processors, in ascending order of processing time.
 ///
 /// Source: W. E. Smith, Naval Research Logistics Quarterly 3, 1956, DOI 10.1002/nav.3800030106, for one processor.
 /// Assumptions: none. Guarantee: none in general. Complexity: O(n log n). Deviations: none.
@@ -72,7 +72,7 @@ mod tests {
 
     static ENTRIES: [Entry; 1] = [ENTRY];
 
-    /// Returns the text with each nonempty line indented by `by` blanks.
+    /// Indents each nonempty line of the text by `by` spaces.
     fn indented(text: &str, by: usize) -> String {
         let line = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("{:by$}{line}\n", "") };
         text.lines().map(line).collect()

@@ -156,7 +156,7 @@ proptest! {
 }
 
 proptest! {
-    // The seed is fixed, because the search may miss the optimum of other random instances.
+    // The seed is fixed, because the search may miss the optimum of random instances with other seeds.
     #![proptest_config(ProptestConfig { cases: crate::cases(150), rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
     #[test]

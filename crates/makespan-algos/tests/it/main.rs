@@ -1,4 +1,4 @@
-//! Integration tests of this crate, in one program because several programs would take longer to link.
+//! Integration tests of this crate. All tests are in one program, because linking several programs would take longer.
 
 mod catalogue;
 mod flow;
@@ -15,8 +15,8 @@ mod published;
 mod shelves;
 mod trees;
 
-/// Returns the number of test cases of a property. `./check long` runs all of them; `./check`, which may take at most
-/// 20 minutes, runs a quarter.
+/// Returns the number of test cases for a property test. `./check long` runs all cases. `./check` runs a quarter of the
+/// cases, because it must not take longer than 20 minutes.
 fn cases(all: u32) -> u32 {
     if std::env::var_os("MAKESPAN_LONG").is_some() { all } else { all.div_ceil(4) }
 }

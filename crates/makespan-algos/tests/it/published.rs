@@ -8,9 +8,9 @@ use makespan_core::Measures;
 use makespan_formats::{Estimates, ReplayOptions, read_replay};
 use makespan_sim::{Silent, SimulationOptions, simulate};
 
-/// Log, estimates, mean bounded slowdown and mean wait (s). The first text has the two published values. The second
-/// text has the two results of `easy[passes=instant]`, which decides once after all events of an instant
-/// (`docs/decisions/policies.md`).
+/// For each log and kind of estimates, two texts with the mean bounded slowdown and the mean wait in seconds. The first
+/// text contains the published values. The second text contains the results of `easy[passes=instant]`, which makes
+/// decisions once after all events of an instant (`docs/decisions/policies.md`).
 const PUBLISHED: [(&str, Estimates, &str, &str); 4] = [
     ("KTH-SP2-filtered", Estimates::User, "92.58 6836.9", "92.69 6834.6"),
     ("KTH-SP2-filtered", Estimates::Clairvoyant, "71.72 6327.7", "71.72 6327.7"),

@@ -28,8 +28,8 @@ const PERIODS: usize = 16;
 const LOOKED_AT: usize = 1 << 20;
 /// The largest price is a whole number of about so many binary places.
 const PLACES: i32 = 40;
-/// Pace of the search. Step lengths are fractions of the quotient of the mean least cost and the mean time. Smoothing widths
-/// are fractions of the mean least cost.
+/// Pace of the search. The step lengths are multiplied by the mean minimum cost divided by the mean run time. The
+/// smoothing widths are multiplied by the mean minimum cost.
 const PACE: Pace = Pace { kept: (0.9, 0.99), length: (0.1, 0.001), width: (0.1, 0.003) };
 
 /// Where a task pays least under the best prices.
@@ -45,8 +45,8 @@ pub struct CostChoice {
 pub struct CostSearch {
     programme: Programme,
     ascent: Ascent,
-    /// Factor that shortens the steps of edge prices, because a wrong edge price moves tasks from one end of their time
-    /// window to the other.
+    /// Factor for the steps of edge prices. It shortens these steps, because a wrong edge price moves tasks from one
+    /// end of their time windows to the other end.
     edge: f64,
     instants: Vec<Time>,
     kind_of: Vec<Option<usize>>,
@@ -84,7 +84,7 @@ impl CostSearch {
         self.ascent.step(done, point.value, rise, |at| if at < kinds { 1.0 } else { edge });
     }
 
-    /// Splits a list of all prices into the prices of kinds of nodes and the prices of edges.
+    /// Splits a list of all prices into the prices of node kinds and the prices of edges.
     fn prices(&self, all: &[f64]) -> Prices {
         let (kinds, edges) = all.split_at(self.programme.kinds * self.programme.periods);
         Prices { kinds: kinds.to_vec(), edges: edges.to_vec() }

@@ -8,8 +8,8 @@ const INSTANTS: usize = 32;
 /// Ways to run tasks that are looked at for one deadline in all windows, for more tasks with fewer windows.
 const LOOKED_AT: usize = 1 << 22;
 
-/// Number of pairs of a window and a task mode that are checked even after the time limit. Checking these pairs takes
-/// about a millisecond.
+/// Number of checks that are made even after the time limit. Each check combines one window with one task mode, and all
+/// these checks take about a millisecond.
 const ALWAYS: usize = 1 << 16;
 
 /// Of more ways to run tasks the deadline is found but for one part in 2 to the power of `NEAR`.
@@ -36,7 +36,7 @@ pub(super) fn latest(holders: &Holders, clock: &Clock) -> Option<Found> {
     let begins = spread(holders.rows.iter().map(|row| row.head).collect(), count);
     let before_end = spread(holders.rows.iter().map(|row| row.tail).collect(), count);
     let windows = begins.iter().flat_map(|&from| before_end.iter().map(move |&before| (from, before)));
-    // The first window is the longest window, and its bound is the bound by area.
+    // The first window is the longest window. Its bound equals the area bound.
     let always = (ALWAYS / holders.runs.len().max(1)).max(1);
     for (at, (from, before)) in windows.enumerate() {
         if at >= always && clock.is_over() {

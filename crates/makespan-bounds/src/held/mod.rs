@@ -146,21 +146,23 @@ pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> 
     Bound::proved_by(objective, Proof::Paths(Paths::default()), instance).ok()
 }
 
-/// Returns bounds on the makespan from the amounts of resources and processors that tasks hold, and from the longest
-/// path. For each resource and for the processors, there is at most one bound of each kind.
+/// Returns bounds on the makespan. They follow from the amounts of resources and processors that tasks hold, and from
+/// the longest path. There is at most one bound of each kind for each resource, and at most one of each kind for the
+/// processors.
 ///
-/// Complexity: Takes O(r + e) for each window and each path, for r ways to run tasks and e edges. There are at most
-/// 1024 windows and 200 paths, and fewer for many tasks. A path takes an additional O(n^2) if area arcs between n tasks
-/// are checked. Afterwards, deductions from a deadline take at most `work` steps. The longest path and the first
-/// windows of each resource are checked even after the time limit of `clock`. Flows and deductions stop at this time
-/// limit.
+/// Complexity: each window and each path takes O(r + e), where r is the number of task modes and e is the number of
+/// edges. There are at most 1024 windows and 200 paths, and fewer if there are many tasks. A path takes an additional
+/// O(n^2) if area arcs between n tasks are checked. The subsequent deductions from a deadline take at most `work`
+/// steps. The longest path and the first windows of each resource are checked even if the time limit of `clock` has
+/// expired. Flows and deductions stop when this time limit expires.
 pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bound> {
     let places = Places::new(instance);
     let spans = Spans::new(&places, instance);
     let mut bounds: Vec<Bound> = paths(instance, Objective::Makespan).into_iter().collect();
     let proved = |proof| Bound::proved_by(Objective::Makespan, proof, instance).ok();
-    // The flows leave a part of the time limit for the deductions. Windows are cheap, so the windows of all commodities
-    // are checked before the flows. The longest window of each commodity is checked even after the time limit.
+    // Flows may use only a part of the time limit, so that time remains for the deductions. Checking windows is cheap,
+    // so the windows of all commodities are checked before the flows. The longest window of each commodity is checked
+    // even if the time limit has expired.
     let first = clock.part(0.4);
     let held = |commodity| (Holders::new(instance, &places, &spans, &commodity), commodity);
     let all: Vec<(Holders, Commodity)> = Commodity::all(instance).into_iter().map(held).collect();

@@ -57,8 +57,8 @@ fn jobs_that_wait_for_jobs_end_after_them() {
     // After `a`: `d` runs beside nothing, and `c` waits for `b`.
     check(&instance, Objective::Makespan, 5 + 4 + 3 + 2);
     check(&instance, Objective::WeightedCompletion, (5 + 9 + 11 + 8) * 1_000_000);
-    // Some job ends at the bound on the makespan or later, so the bound on the sum is 3 more than the sum of the
-    // longest paths.
+    // At least one job ends at the bound on the makespan or later. So the bound on the sum of ends is 3 greater than
+    // the sum of the longest paths.
     let sum =
         crate::standard(&instance).unwrap().into_iter().find(|bound| bound.objective == Objective::WeightedCompletion);
     assert_eq!(sum.map(|bound| bound.value.integer()), Some((5 + 9 + 11 + 8 + 3) * 1_000_000));

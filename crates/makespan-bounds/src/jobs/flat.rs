@@ -36,7 +36,8 @@ pub(super) fn programme(instance: &Instance, spans: &Spans, shares: &[u64], obje
         if cost.weight == 0 {
             continue;
         }
-        // An end before the deadline costs nothing. A release date only adds a constant to the costs.
+        // For lateness objectives, an end before the deadline costs nothing. For other objectives, the release date
+        // adds only a constant to the costs.
         let (weight, from) = (cost.weight as f64, if shape.is_lateness() { cost.from as f64 - first } else { 0.0 });
         let own = spans.alone(instance, id);
         let reaching = Reaching::new(instance, id).map(|reaching| reaching.within(&own));

@@ -2,10 +2,10 @@
 //! job pay, while the job chooses when it ends.
 //!
 //! The bound of [`JobPrices`] is concave in the prices. The search begins with the prices of a fluid machine that runs
-//! the jobs one after another ([`fluid`]). Then the search smooths the minimum of each task and each job, and maximises
-//! the bound by Adam's steps while the smoothing decreases. Any prices are a proof. If machines differ, the price of
-//! each machine is a share of one price over time. With these shares, the same work costs about the same on every
-//! machine.
+//! the jobs one after another ([`fluid`]). Then the search smooths the minimum over the choices of each task and each
+//! job. It maximises the bound with the gradient steps of Adam, while the smoothing decreases. Any prices prove a
+//! bound. If machines differ, one price over time is multiplied by a factor for each machine. These factors make the
+//! cost of the same work about equal on all machines.
 //!
 //! Source: as [`crate::cost`], of jobs that choose when they end.
 
@@ -28,8 +28,8 @@ use programme::Programme;
 
 /// The largest price is a whole number of about so many binary places.
 const PLACES: i32 = 34;
-/// Pace of the search. Lengths are fractions of the mean price of the fluid machine, and widths are fractions of the
-/// mean payment of a task on that machine.
+/// Pace of the search. The step lengths are multiplied by the mean price of the fluid machine. The smoothing widths are
+/// multiplied by the mean payment of a task on this machine.
 const PACE: Pace = Pace { kept: (0.8, 0.95), length: (0.08, 0.004), width: (0.2, 0.003) };
 /// Steps, at most, and how many ways of tasks at instants are looked at in all of them, about.
 const STEPS: usize = 80;

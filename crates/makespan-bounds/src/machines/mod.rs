@@ -168,7 +168,7 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     if jobs.is_empty() {
         return vec![1.0 / f64::from(instance.processors().max(1)); nodes];
     }
-    // A node on which no job can run has the price 0. The programme has no variable for this node.
+    // A node on which no job can run has price 0, and the programme contains no variable for its price.
     let is_used = |node: &usize| (0..jobs.len()).any(|job| time_on(job, *node) < Profile::CANNOT_RUN);
     let used: Vec<usize> = (0..nodes).filter(is_used).collect();
     let time = |job: usize, at: usize| time_on(job, used[at]);

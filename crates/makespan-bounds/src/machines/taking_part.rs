@@ -1,4 +1,4 @@
-//! Finds the machines that become available early enough to run jobs before the end of the schedule.
+//! Finds the machines that become available early enough to run jobs before the schedule ends.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

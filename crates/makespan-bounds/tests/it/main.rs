@@ -1,4 +1,4 @@
-//! Integration tests of this crate, in one program because several programs would take longer to link.
+//! Integration tests of this crate. All tests are in one program, because linking several programs would take longer.
 
 mod deductions;
 mod periodic;

@@ -8,9 +8,9 @@ use miette::{Result, miette};
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
 pub struct FailureOptions {
-    /// Retry a job that failed or reached its walltime, up to this number of times
+    /// Maximum number of retries of a job that failed or reached its walltime
     ///
-    /// A job that was killed for lack of memory gets twice the memory
+    /// A job that was killed for lack of memory is retried with twice the memory
     #[arg(
         help_heading = "Failures and resuming",
         long,
@@ -19,23 +19,23 @@ pub struct FailureOptions {
         allow_negative_numbers = true
     )]
     pub retry: u32,
-    /// After a job has failed for good, continue with all jobs that do not depend on it [default]
+    /// If a job has failed and has no retries left, continue with all jobs that do not depend on this job [default]
     #[arg(help_heading = "Failures and resuming", long, conflicts_with = "fail_fast")]
     pub keep_going: bool,
-    /// After a job has failed for good, start no other job; the run ends when the running jobs have ended
+    /// If a job has failed and has no retries left, start no other job; the run ends when the running jobs have ended
     #[arg(help_heading = "Failures and resuming", long)]
     pub fail_fast: bool,
-    /// Time limit of each job without a walltime, such as 90s or 2h
+    /// Time limit for each job that states no walltime, such as 90s or 2h
     #[arg(help_heading = "Failures and resuming", long, value_name = "TIME")]
     pub timeout: Option<String>,
     /// Kill a job that uses more memory than it requests
     ///
-    /// Uses control groups (cgroup v2); without them, a message says so
+    /// This option needs control groups (cgroup v2). If they are not available, a message is printed
     #[arg(help_heading = "Failures and resuming", long)]
     pub limit_memory: bool,
     /// Continue an interrupted run; without --folder, the latest run of this instance
     ///
-    /// Jobs that succeeded do not run again, unless their commands were edited. For makefiles and workflows of
+    /// A job that succeeded does not run again, unless its command was edited. For makefiles and workflows of
     /// Snakemake, the run consists of the jobs that make or Snakemake would run now
     #[arg(help_heading = "Failures and resuming", long)]
     pub resume: bool,
@@ -47,7 +47,7 @@ pub struct FailureOptions {
     /// The damaged journal is kept
     #[arg(help_heading = "Failures and resuming", long, requires = "resume")]
     pub recover: bool,
-    /// Print only errors, and one line for programs at the end
+    /// Print only errors, and at the end one line that other programs can read
     #[arg(help_heading = "Failures and resuming", long, short)]
     pub quiet: bool,
 }

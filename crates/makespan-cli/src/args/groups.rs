@@ -1,4 +1,4 @@
-//! The list of commands in the help text, in groups.
+//! The help text of the program, in which the commands are grouped by purpose.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use clap::Subcommand;
 
 use super::Command;
 
-/// Commands by purpose. Hidden commands, which only the program itself starts, are in no group.
+/// Commands by purpose. The groups do not contain hidden commands, which only the program itself starts.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Run", &["run", "profile", "history"]),
     ("Serve", &["serve", "submit", "job", "cancel", "hold", "release", "logs", "wait", "token"]),
@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
 /// Commands about this program.
 const OWN: (&str, &[&str]) = ("This program", &["completions", "setup", "help"]);
 
-/// Returns the template of the help text.
+/// Returns the template from which clap generates the help text.
 pub fn template() -> String {
     let all = Command::augment_subcommands(clap::Command::new("makespan"));
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();

@@ -41,9 +41,9 @@ pub struct HistoryFilter {
     /// The history [default: ~/.local/share/makespan/history.sqlite, or where the environment says; docs/history.md]
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
-    /// Only records whose command matches this pattern, such as 'gzip *'
+    /// Select only records with a command that matches this pattern, such as 'gzip *'
     ///
-    /// * matches any text, and ? matches any character
+    /// In a pattern, * matches any text, and ? matches any single character
     #[arg(long, value_name = "PATTERN")]
     pub command: Option<String>,
     /// Records of this machine

@@ -10,15 +10,16 @@ pub const QUEUE: &str = "queue:";
 /// On which machines an instance is planned or played, where the file is not to say.
 #[derive(Args)]
 pub struct MachineOptions {
-    /// Number of processors; replaces the number of the file or of this machine
+    /// Number of processors, instead of the number in the file or the number of processors of this machine
     ///
-    /// For a log or a list of commands, the machine has N processors. For an ETC matrix in one column, N is the number
-    /// of machines. For a workflow, N is the number of nodes, each with one processor
+    /// For a log or a list of commands, the machine has N processors. For an ETC matrix that is written in one column,
+    /// N is the number of machines. For a workflow, N is the number of nodes, each of which has one processor
     #[arg(help_heading = "Machines", long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub processors: Option<u32>,
-    /// Machines that replace those of the file, such as 16x8 (nodes by processors) or a file
+    /// Machines to use instead of the machines in the instance file: a size such as 16x8 (nodes by processors), or a
+    /// file
     ///
-    /// The file is a native file or a `SimGrid` platform. A workflow states no machines itself
+    /// The file is a native file or a `SimGrid` platform. Files of workflows contain no machines
     #[arg(
         help_heading = "Machines",
         long,
@@ -27,11 +28,11 @@ pub struct MachineOptions {
         allow_hyphen_values = true
     )]
     pub platform: Option<PathBuf>,
-    /// Machines of a cluster: slurm, a partition of it, or a folder with saved output of Slurm
+    /// Machines of a Slurm cluster: slurm, slurm:PARTITION, or a folder with saved output of Slurm
     ///
     /// Within a Slurm job (`SLURM_JOB_ID`), these are the nodes of the job. Otherwise, the machines are the nodes of
-    /// the partition that accept jobs, planned as if these nodes were empty. `simulate` without a file reads the queue
-    /// of the cluster with its running jobs
+    /// the partition that accept jobs, and plans assume that these nodes are empty. If no file is given, `simulate`
+    /// reads the pending and running jobs of the cluster
     #[arg(help_heading = "Machines", long, value_name = "slurm[:PARTITION]|FOLDER", conflicts_with_all = ["processors", "platform"])]
     pub from: Option<String>,
     /// Join the processors of a workflow by links of this bandwidth, such as 1Gbit/s
@@ -44,7 +45,7 @@ pub struct MachineOptions {
         allow_hyphen_values = true
     )]
     pub bandwidth: Option<String>,
-    /// Node that holds the input files of a workflow
+    /// Node on which the input files of a workflow are stored
     ///
     /// Without this option, all nodes have these files from the beginning
     #[arg(help_heading = "Machines", hide_short_help = true, long, value_name = "NODE")]

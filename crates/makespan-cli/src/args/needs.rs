@@ -6,7 +6,7 @@ use makespan_generate::NeedsOptions;
 
 #[derive(Args, Clone, Copy)]
 pub struct NeedsArguments {
-    /// Memory of each node for each of its processors, such as 4GiB
+    /// Memory per processor of each node, such as 4GiB
     ///
     /// Tasks then request 1/16 to 2 times this amount for each of their processors (log-uniform). Half of the moldable
     /// tasks instead request a total of 1 to n times this amount (log-uniform), where n is their maximum number of
@@ -15,8 +15,8 @@ pub struct NeedsArguments {
     pub memory: Option<u64>,
     /// Total number of GPUs, distributed over the nodes in turn
     ///
-    /// A quarter of the tasks then requests GPUs. Each power of two up to the number of GPUs of the largest node has
-    /// the same probability
+    /// A quarter of the tasks then requests GPUs. The number of requested GPUs is a power of two, up to the number of
+    /// GPUs of the largest node; each power has the same probability
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub gpus: Option<u32>,
 }

@@ -18,7 +18,7 @@ pub struct GenerateProjectOptions {
     /// Resources that are used up (consumables N1, N2 ..)
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub nonrenewable: usize,
-    /// Network complexity: average number of edges for each activity, without redundant edges
+    /// Network complexity: average number of non-redundant edges per activity
     ///
     /// PSPLIB uses 1.5, 1.8 and 2.1
     #[arg(long, default_value_t = 1.5, value_name = "EDGES", allow_negative_numbers = true)]

@@ -10,17 +10,18 @@ use super::Format;
 
 #[derive(Args)]
 pub struct QueueOptions {
-    /// Read the queue from Slurm (slurm), or from a folder with saved output of its commands, instead of a service
+    /// Instead of the queue of a service, read the queue of Slurm (slurm), or a folder with saved output of Slurm's
+    /// commands
     #[arg(long, value_name = "slurm|FOLDER")]
     #[cfg_attr(feature = "service", arg(conflicts_with_all = ["url", "token_file", "ca"]))]
     pub from: Option<String>,
-    /// For a cluster: show one job with the details of its predicted start, such as 123 or `123_4`
+    /// For a cluster: show one job, such as 123 or `123_4`, and details of its predicted start
     #[arg(long, value_name = "JOB", value_parser = NonEmptyStringValueParser::new())]
     pub job: Option<String>,
-    /// For a cluster: repeat every SECONDS seconds, at least 5
+    /// For a cluster: update the output every SECONDS seconds; the minimum is 5
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "30")]
     pub watch: Option<u64>,
-    /// For a cluster: also write the queue as a page
+    /// For a cluster: also write the queue to an HTML page
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     /// Instant of saved outputs, such as 2026-11-22T02:04:10 [default: the instant that they state]
@@ -29,7 +30,7 @@ pub struct QueueOptions {
     /// With --from slurm, days of accounting history to learn run times from [default: 7]
     #[arg(long, value_name = "DAYS")]
     pub past: Option<u32>,
-    /// Source of run times for jobs of a cluster [default: learned]
+    /// For a cluster: source of the run times of jobs [default: learned]
     #[arg(long, value_enum)]
     pub times: Option<KnownTimes>,
     /// Of a cluster: how often the future is played with run times that are drawn, for the spread of starts [default: 20]
@@ -69,7 +70,7 @@ impl QueueOptions {
         given.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
     }
 
-    /// Returns whether neither an option nor the environment names a service.
+    /// Returns true if no option and no environment variable names a service.
     pub fn names_no_service(&self) -> bool {
         let super::ConnectionOptions { url, token_file, ca } = &self.connection;
         let variables = ["MAKESPAN_URL", "MAKESPAN_STORE", "MAKESPAN_TOKEN_FILE"];

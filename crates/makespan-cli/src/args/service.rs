@@ -32,13 +32,13 @@ impl From<&ConnectionOptions> for ClientOptions {
 
 #[derive(Args)]
 pub struct SubmitOptions {
-    /// A list of shell commands, one a line, or an instance whose jobs have commands
+    /// A list of shell commands, one per line, or an instance whose jobs have commands
     ///
     /// - is standard input
     #[arg(required_unless_present = "command")]
     pub file: Option<PathBuf>,
     /// One command, as in `run`: a single string is a shell command; several words are a program with its arguments. If
-    /// it contains {} and ::: with arguments follows, the service gets one command for each argument
+    /// the command contains {} and is followed by ::: and arguments, one command for each argument is submitted
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "file")]
     pub command: Vec<String>,
     /// Processors that the command needs [default: 1]

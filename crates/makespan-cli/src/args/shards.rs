@@ -1,15 +1,15 @@
-//! Options for work that is split into shards.
+//! Command-line options for work that is split into shards.
 
 use clap::Args;
 
 use super::SlurmOptions;
 
-/// Options for the number of shards and the machines on which shards run.
+/// The number of shards, and the machines on which the shards run.
 #[derive(Args)]
 pub struct ShardOptions {
     #[command(flatten)]
     pub(crate) slurm: SlurmOptions,
-    /// Split the work into N shards: processes of this program that write their results into the folder
+    /// Split the work into N shards; each shard is a process of this program that writes its results into the folder
     ///
     /// Without --on, the shards run on this machine [default with --on: 4 for each processor]
     #[arg(long, value_name = "N", value_parser = super::machines::positive)]

@@ -8,7 +8,7 @@ use makespan_formats::{Estimates, Format as InputFormat, SpeedupSpec};
 
 use super::{Format, MachineOptions, QUEUE, TreeRules};
 
-/// Returns the long help for a log or an instance, with the formats that are replayed.
+/// Returns the long help for the argument that names a log or an instance. It names all formats that can be simulated.
 fn trace_help() -> String {
     let titles = InputFormat::titles(|format| format != InputFormat::List);
     format!("Log or instance; without it --from names a queue\n\nRead are {titles}; also .gz and .bz2")
@@ -16,7 +16,7 @@ fn trace_help() -> String {
 
 #[derive(Args)]
 pub struct SimulateOptions {
-    /// Log or instance, such as SWF, sacct, Batsim or native; without a file, --from names a queue
+    /// Log or instance, such as SWF, sacct, Batsim or native; if no file is given, --from names a queue
     #[arg(
         long_help = trace_help(),
         required = false,
@@ -37,21 +37,21 @@ pub struct SimulateOptions {
     pub learn: Option<Teachers>,
     /// Multiply each estimated time by a random factor with this standard deviation to get the real time
     ///
-    /// Each task has its own factor, log-normal with mean 1, drawn with --seed. Policies know only the estimates. For
-    /// instances and clairvoyant logs
+    /// Each task has its own factor, which is log-normal with mean 1 and depends on --seed. Policies know only the
+    /// estimates. Available for instances and clairvoyant logs
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub deviation: Option<f64>,
     /// Make the jobs of a log moldable with this speed-up law, such as amdahl:0.05
     ///
-    /// Laws are linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random and fitted
+    /// The available laws are linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA, downey:random and fitted
     #[arg(hide_short_help = true, long, value_name = "LAW")]
     pub speedup: Option<SpeedupSpec>,
-    /// Queues of an SWF log by number, highest priority first, such as 3,1
+    /// Numbers of the queues of an SWF log in descending order of priority, such as 3,1
     ///
-    /// For policies with queues=priority
+    /// This option affects policies with queues=priority
     #[arg(hide_short_help = true, long, value_name = "NUMBERS", value_delimiter = ',', allow_negative_numbers = true)]
     pub queues: Vec<u32>,
-    /// Operations a second on a processor of speed 1, for Batsim [default: 1e9]
+    /// Operations per second of a processor with speed 1, for Batsim [default: 1e9]
     #[arg(hide_short_help = true, long, value_name = "PER SECOND", allow_negative_numbers = true)]
     pub flops: Option<f64>,
     /// Seed of every random choice
@@ -63,15 +63,15 @@ pub struct SimulateOptions {
     /// Refuse a file if a part of it would be ignored, skipped or changed
     #[arg(long)]
     pub strict: bool,
-    /// Policies simulated at the same time [default: all cores]
+    /// Number of policies that are simulated at the same time [default: number of cores]
     ///
     /// This number does not change the output
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub threads: Option<usize>,
     /// Compare with a what-if scenario, such as 'nodes=+20'
     ///
-    /// A scenario is one or several of: now, 'nodes=+20', 'policy=conservative', 'without user=ann', 'load=1.2',
-    /// 'estimates=clairvoyant'. Give the option once for each scenario
+    /// A scenario consists of one or several of these changes: now, 'nodes=+20', 'policy=conservative', 'without
+    /// user=ann', 'load=1.2', 'estimates=clairvoyant'. Give the option once for each scenario
     #[arg(long = "scenario", value_name = "WORDS", conflicts_with_all = ["start_time_of", "sizes", "gantt"])]
     pub scenarios: Vec<String>,
     /// List jobs that would have started earlier on another number of processors
@@ -119,15 +119,15 @@ pub struct Breakdowns {
 pub struct SimulationOutputs {
     /// Write the jobs as CSV in the columns of Batsim and evalys
     ///
-    /// With several policies, each gets its own file, out.POLICY.csv
+    /// If several policies are simulated, one file per policy is written, such as out.POLICY.csv
     #[arg(help_heading = "Files that are written", long, value_name = "FILE.csv")]
     pub jobs: Option<PathBuf>,
-    /// Write the simulated schedule as an SWF log; out.POLICY.swf with several policies
+    /// Write the simulated schedule as an SWF log; for several policies, one file each, such as out.POLICY.swf
     #[arg(help_heading = "Files that are written", long, value_name = "FILE.swf")]
     pub swf: Option<PathBuf>,
-    /// Write details about a policy's plans, such as collisions, as CSV
+    /// Write details of the plans of a policy as CSV, such as collisions
     ///
-    /// With several policies, each gets its own file, out.POLICY.csv
+    /// If several policies are simulated, one file per policy is written, such as out.POLICY.csv
     #[arg(help_heading = "Files that are written", hide_short_help = true, long, value_name = "FILE.csv")]
     pub log: Option<PathBuf>,
     /// Write a Gantt chart of the policies as a picture: .svg, .png or .pdf
@@ -154,8 +154,8 @@ pub struct StartQuestion {
     pub start_time_of: Option<String>,
     /// Instant for --start-time-of, such as 36h or 1996-10-01T12:30 [default: the submission of the job]
     ///
-    /// A time of the log, or a date if the log states when it begins. The default for a job that was waiting when the
-    /// log was written is the end of the log
+    /// The instant is a time of the log, or a date if the log states when it begins. If the job was still waiting when
+    /// the log was written, the default is the end of the log
     #[arg(long, value_name = "TIME", requires = "start_time_of", allow_hyphen_values = true)]
     pub at: Option<String>,
 }

@@ -14,9 +14,9 @@ pub enum On {
 
 #[derive(Args, Clone)]
 pub struct SlurmOptions {
-    /// Run on a cluster instead of this machine; all nodes must share the folder of the run
+    /// Run on a cluster instead of this machine; the folder of the run must be visible on all nodes
     ///
-    /// Within an allocation of Slurm, the run uses the nodes of the allocation
+    /// If the command is started within an allocation of Slurm, the run uses the nodes of this allocation
     #[arg(help_heading = "Slurm", long, value_name = "ENGINE", value_enum)]
     pub on: Option<On>,
     /// With --on slurm, nodes of a pilot [default: 1]
@@ -24,7 +24,7 @@ pub struct SlurmOptions {
     pub nodes: Option<u32>,
     /// With --on slurm, time limit of a pilot, such as 90m, 2h or 1-12:00:00 [default: the limit of the partition]
     ///
-    /// With --on slurm:jobs, time limit of a job without a walltime
+    /// With --on slurm:jobs, time limit of each job that states no walltime
     #[arg(help_heading = "Slurm", long, value_name = "TIME", requires = "on")]
     pub time: Option<String>,
     /// With --on slurm, who pays
@@ -40,8 +40,9 @@ pub struct SlurmOptions {
     pub slurm: Vec<String>,
     /// With --on slurm, pilots such as 2x4nodes,1h, or auto:8nodes,2h
     ///
-    /// Each entry states the number of pilots, the nodes of each, and their time limit; + separates entries. auto
-    /// chooses pilots that fit the plan: in the example, at most 8 nodes on all pilots together, for at most 2 h each
+    /// Each entry states a number of pilots, the number of nodes of each pilot, and their time limit; + separates
+    /// entries. auto chooses pilots that fit the plan: in the example, all pilots together have at most 8 nodes, and
+    /// each pilot has a time limit of at most 2 h
     #[arg(help_heading = "Slurm", long, value_name = "KxNnodes[,TIME]", requires = "on", conflicts_with_all = ["nodes", "time"])]
     pub pilots: Option<String>,
 }

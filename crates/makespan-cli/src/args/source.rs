@@ -17,28 +17,30 @@ pub const STANDARD_INPUT: &str = "-";
 /// A file of commands or jobs, or a command with arguments; and on how much of this machine.
 #[derive(Args)]
 pub struct SourceOptions {
-    /// A list of shell commands, one a line, or any instance whose jobs have commands; - is standard input
+    /// A list of shell commands, one per line, or any instance whose jobs have commands; - is standard input
     ///
-    /// An instance is native JSON or TOML, DOT, XML of compound jobs, a makefile or a Snakefile
+    /// The instance is a native JSON or TOML file, a DOT file, an XML file with compound jobs, a makefile or a
+    /// Snakefile
     #[arg(required_unless_present = "template")]
     pub instance: Option<PathBuf>,
     /// A shell command with {}, then ::: and its arguments, such as: run -- 'gzip -9 {}' ::: *.txt
     ///
     /// Several words without quotes are a program with its arguments, started without a shell. With several :::, a
-    /// command runs for each combination of arguments. {} is the argument, {.} the argument without its ending, {/}
-    /// without its folder, {//} only its folder, {/.} without both, {#} the number of the command, and {1} {2} .. the
-    /// arguments of the first, second .. source. After a makefile, the word is a goal: run Makefile -- clean
+    /// command runs for each combination of arguments. {} is the argument, {.} the argument without its extension, {/}
+    /// the argument without its folder, {//} only its folder, {/.} the argument without folder and extension, {#} the
+    /// number of the command, and {1} {2} .. the arguments from the first source, the second source and so on. After a
+    /// makefile, the word names a goal: run Makefile -- clean
     #[arg(last = true, value_name = "COMMAND [::: ARGUMENT..]..", value_parser = OsStringValueParser::new().map(word))]
     pub template: Vec<String>,
-    /// Read arguments from a file, one a line; - is standard input
+    /// Read arguments from a file, one per line; - is standard input
     ///
-    /// May be given several times. Each file is one more source of arguments, after the sources of :::
+    /// May be given several times. Each file is an additional source of arguments, after the sources that follow :::
     #[arg(long, value_name = "FILE")]
     pub args_from: Vec<PathBuf>,
     /// Arguments in files end with a NUL byte, as `find -print0` writes them
     #[arg(short = '0', long, requires = "args_from")]
     pub null: bool,
-    /// Read the file as a list of shell commands, without looking at its content
+    /// Read the file as a list of shell commands, without detecting its format from its content
     #[arg(long, value_enum, value_name = "list", conflicts_with = "template")]
     pub format: Option<InputFormat>,
     /// Run at most N tasks at once; more than there are cores, if all run on one core each

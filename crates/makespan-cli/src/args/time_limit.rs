@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use makespan_core::Time;
 
-/// A positive time, such as `60s`.
+/// A positive duration, such as `60s`.
 #[derive(Clone, Debug)]
 pub struct TimeLimit {
     text: String,

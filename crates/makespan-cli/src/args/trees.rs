@@ -26,7 +26,7 @@ pub struct GenerateTreeOptions {
     /// How the paper's bandwidths, 110 kb/s to 7 Mb/s, are read: bytes or bits
     #[arg(long, default_value = "bytes")]
     pub unit: Unit,
-    /// Give links the paper's latencies, 6 ms to 10 s [default: none; without a value: plain]
+    /// Use the latencies of the paper for links, 6 ms to 10 s [default: none; if the option has no value: plain]
     ///
     /// `window` also limits each bandwidth to 20,000 bytes divided by twice the latency, as in the paper's simulator
     #[arg(long, value_name = "READING", num_args = 0..=1, default_value = "none", default_missing_value = "plain", hide_default_value = true)]
@@ -54,7 +54,7 @@ pub struct TreeRules {
         allow_negative_numbers = true
     )]
     pub buffer: Option<u32>,
-    /// Maximum number of simultaneous sends of a node, which share its port [default: 1]
+    /// Maximum number of simultaneous transfers from a node, all through its port [default: 1]
     #[arg(
         help_heading = "Bags of tasks on a tree",
         hide_short_help = true,
@@ -63,7 +63,7 @@ pub struct TreeRules {
         allow_negative_numbers = true
     )]
     pub sends: Option<u32>,
-    /// Let requests take the latency of their link instead of no time
+    /// Delay each request by the latency of its link, instead of sending it without delay
     #[arg(help_heading = "Bags of tasks on a tree", hide_short_help = true, long)]
     pub slow_requests: bool,
     /// Change a node during the run, such as 90s:n3:bandwidth=7kbit/s
@@ -76,10 +76,9 @@ pub struct TreeRules {
 /// How the steady state of a tree is made a schedule.
 #[derive(Args)]
 pub struct PeriodOptions {
-    /// Approximate length of the period, in which each node computes whole tasks
+    /// Approximate length of the period; within a period, each node computes only whole tasks
     ///
-    /// The default depends on the tasks: the exact period if it is short, otherwise a period with 1000 tasks of the
-    /// lightest job
+    /// The default is the exact period if it is short, and otherwise a period with 1000 tasks of the lightest job
     #[arg(
         help_heading = "Bags of tasks on a tree",
         hide_short_help = true,

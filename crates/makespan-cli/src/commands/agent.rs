@@ -11,7 +11,8 @@ use miette::{Result, miette};
 
 use crate::args::AgentOptions;
 
-/// Serves one node of a pilot, starts the agents on all nodes of an allocation, or runs one attempt of a job.
+/// Depending on the options, runs the agent of one node of a pilot, starts the agents on all nodes of an allocation, or
+/// runs one attempt of a job.
 pub fn agent(options: &AgentOptions) -> Result<ExitCode> {
     let folder = options.folder.clone();
     let folder = folder.canonicalize().map_err(|error| {

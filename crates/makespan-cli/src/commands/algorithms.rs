@@ -32,7 +32,7 @@ pub fn algorithms(options: &AlgorithmsOptions) -> Result<ExitCode> {
 /// The algorithms and policies that suffice for most users.
 const NEEDED: [&str; 8] = ["optimise", "demt", "dual", "heft", "steady-state", "easy", "conservative", "slurm"];
 
-/// Returns a line for each algorithm and each policy of `NEEDED`.
+/// Returns one line of text for each algorithm and each policy in `NEEDED`.
 fn needed() -> String {
     let mut text = "Algorithms, for plan:\n\n".to_owned();
     let line = |name: &str, summary: &str| wrapped(&format!("  {name:<13}"), 15, summary);

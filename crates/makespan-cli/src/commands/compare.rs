@@ -147,8 +147,8 @@ fn specs(options: &CompareOptions, instance: &Instance) -> Vec<String> {
     options.algorithms.as_deref().map_or_else(|| makespan::compared(instance), split_specs)
 }
 
-/// Plans an instance with an algorithm. If only one instance is compared and the user named the algorithm, its failure
-/// is an error. If several instances are compared, failures are counted.
+/// Plans an instance with an algorithm. A failure of the algorithm is an error if there is only one instance and the
+/// user named the algorithm. If there are several instances, failures are counted.
 fn outcome(options: &CompareOptions, instance: &Instance, spec: &str) -> Result<Outcome> {
     let begin = Instant::now();
     match Planner::new().algorithm(spec).seed(options.seed).plan_unproved(instance) {

@@ -1,4 +1,4 @@
-//! The commands `makespan setup` and `makespan completions`, which `makespan-lab` uses as well.
+//! The commands `setup` and `completions` of the programs `makespan` and `makespan-lab`.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,8 +14,8 @@ use miette::{Result, miette};
 use crate::args::SetupOptions;
 use crate::output::{emit, table, write_file};
 
-/// Shells that load completions from a folder below the user's data folder. Each entry has the shell, the folder, and
-/// the texts before and after the program name in the name of the file.
+/// Shells that load completions from a folder below the user's data folder. Each entry contains the shell, the folder,
+/// and the prefix and suffix that turn the program name into a file name.
 const SHELLS: [(Shell, &str, &str, &str); 3] = [
     (Shell::Bash, "bash-completion/completions", "", ""),
     (Shell::Fish, "fish/vendor_completions.d", "", ".fish"),

@@ -1,7 +1,7 @@
-//! Checks that the files of each crate do not import each other in circles, directly or through other files.
+//! Checks that there are no import cycles between the files of a crate, not even through other files.
 //!
-//! An import of a re-exported name counts as an import of the file that defines the name. `mod` lines and re-exports do
-//! not count. Imports from parent modules of the file do not count either.
+//! If a file imports a re-exported name, it counts as importing the file that defines the name. `mod` lines, re-exports
+//! and imports from parent modules of the file are ignored.
 
 mod modules;
 
@@ -12,7 +12,7 @@ use cargo_metadata::MetadataCommand;
 
 use modules::{Read, modules, resolve};
 
-/// For each file, the files that it imports from, with the imported names.
+/// For each file, the files from which it imports names, with the imported names.
 type Arrows = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
 #[test]
@@ -50,7 +50,8 @@ fn circles_are_found_and_re_exports_are_none() {
     }
 }
 
-/// Returns the circles of files. The text of a circle is a line with all its files, and then a line for each import.
+/// Returns a text for each import cycle. Its first line lists all files of the cycle, and each further line describes
+/// an import.
 fn circles(arrows: &Arrows) -> Vec<String> {
     let reached: BTreeMap<&str, BTreeSet<&str>> =
         arrows.keys().map(|from| (from.as_str(), reached(from, arrows))).collect();
@@ -65,7 +66,7 @@ fn circles(arrows: &Arrows) -> Vec<String> {
     groups.iter().map(described).collect()
 }
 
-/// Returns the files that `from` imports, directly or through other files.
+/// Returns the files that `from` imports, either directly or through other files.
 fn reached<'a>(from: &'a str, arrows: &'a Arrows) -> BTreeSet<&'a str> {
     let (mut reached, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(file) = open.pop() {
@@ -74,7 +75,7 @@ fn reached<'a>(from: &'a str, arrows: &'a Arrows) -> BTreeSet<&'a str> {
     reached
 }
 
-/// Returns the imports between the files of a crate. `root` is the path of the root file of the crate.
+/// Returns all imports between the files of the crate whose root file is `root`.
 fn arrows(root: &str, read: Read) -> Arrows {
     let modules = modules(root, read);
     let mut arrows: Arrows = modules.iter().map(|module| (module.file.clone(), BTreeMap::new())).collect();

@@ -1,4 +1,5 @@
-//! Checks the licences, bans and sources of all packages against `deny.toml` in the root of the project.
+//! Checks all packages against `deny.toml` in the root folder of the project: the licences, the sources, and the list
+//! of banned packages.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +7,7 @@ use cargo_metadata::{Metadata, MetadataCommand, Package};
 
 use crate::language::root;
 
-/// Returns the licences in `[licenses] allow`, and the names in `[bans] deny`.
+/// Returns two lists of `deny.toml`: the licences in `[licenses] allow`, and the package names in `[bans] deny`.
 fn rules() -> (BTreeSet<String>, BTreeSet<String>) {
     let text = std::fs::read_to_string(root().join("deny.toml")).unwrap();
     let rules: toml::Table = toml::from_str(&text).unwrap();

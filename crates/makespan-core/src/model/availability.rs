@@ -81,7 +81,7 @@ impl Availability {
         self.classes.iter().all(|class| class.closed.is_empty())
     }
 
-    /// Returns for each processor the first instant, not before the given one, at which the processor is open.
+    /// Returns, for each processor, the first instant at or after `from` at which the processor is open.
     pub fn ready(&self, from: Time) -> Vec<Time> {
         let processors: u32 = self.classes.iter().map(|class| class.processors.len()).sum();
         let mut ready = vec![from; processors as usize];

@@ -1,10 +1,10 @@
-//! Frees memory while a list is consumed.
+//! An iterator that frees the memory of a list while it consumes the list.
 
-/// Number of entries that are returned before their memory is freed.
+/// Number of entries after which the memory of returned entries is freed.
 const STEP: usize = 1 << 16;
 
-/// Returns the entries of a list in order, and frees the memory of the entries that it has returned. So when a list of
-/// a million jobs is converted to another list, memory never holds both lists in full.
+/// Returns an iterator over the entries of a list. The iterator frees the memory of entries that it has returned. So if
+/// a list of a million jobs is converted to another list, the two complete lists are never in memory at the same time.
 ///
 /// ```
 /// assert!(makespan_core::emptied(vec![3, 1, 2]).eq([3, 1, 2]));
@@ -14,7 +14,7 @@ pub fn emptied<T>(mut list: Vec<T>) -> impl ExactSizeIterator<Item = T> {
     Emptied(list)
 }
 
-/// An iterator that returns the entries of a list from the last to the first.
+/// An iterator that returns the entries of a list in reverse order.
 struct Emptied<T>(Vec<T>);
 
 impl<T> Iterator for Emptied<T> {

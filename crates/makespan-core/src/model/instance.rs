@@ -442,7 +442,7 @@ impl Instance {
         after::sorted(&before.collect::<Vec<Vec<u32>>>()).expect("a cycle was refused").into_iter().map(JobId).collect()
     }
 
-    /// Returns the jobs for which no other job waits, in file order. In every schedule, one of these jobs ends last.
+    /// Returns the jobs, in file order, that no other job waits for. In every schedule, one of these jobs ends last.
     pub fn last_jobs(&self) -> Vec<JobId> {
         let mut is_awaited = vec![false; self.jobs.len()];
         self.jobs.iter().flat_map(Job::waits_for).for_each(|job| is_awaited[job.index()] = true);

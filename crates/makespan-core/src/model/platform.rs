@@ -113,8 +113,8 @@ impl Platform {
     /// Most processors that a platform may have.
     pub const MAX_PROCESSORS: u32 = 1 << 24;
 
-    /// Maximum number of nodes of a platform with resources that belong to nodes. The limit bounds the memory of
-    /// schedulers, which store the free amounts of each node.
+    /// Maximum number of nodes of a platform whose nodes have resources. This limit restricts the memory of schedulers,
+    /// which store the free amounts of each node.
     pub const MAX_EQUIPPED: usize = 1 << 20;
 
     /// A flat homogeneous cluster, one node.
@@ -310,8 +310,8 @@ impl Platform {
         self.list.position(name)
     }
 
-    /// Returns whether all nodes are equal and are stored as one node and its count. Such nodes have the names `n0`,
-    /// `n1` ...
+    /// Returns whether the platform stores a single node and a count, because all nodes are equal. Such nodes have the
+    /// names `n0`, `n1` ...
     pub fn is_cluster(&self) -> bool {
         self.list.is_stored_once()
     }

@@ -119,13 +119,13 @@ impl Time {
         i64::try_from(ticks).map(Self).map_err(|_| TimeError::Overflow(text.to_owned()))
     }
 
-    /// Reads seconds without sign, exponent and unit, such as `12` or `0.125`, with at most 9 digits on either side of
-    /// the point. Most numbers in large files have this form.
+    /// Parses seconds that have no sign, exponent or unit, such as `12` or `0.125`, and at most 9 digits on either side
+    /// of the decimal point. Most numbers in large files have this form.
     fn of_plain_seconds(text: &[u8]) -> Option<Self> {
         Self::first_of_plain(text).and_then(|(time, rest)| rest.is_empty().then_some(time))
     }
 
-    /// Reads seconds, such as `12` or `0.125`, at the beginning of a text. Returns the time and the rest of the text.
+    /// Parses seconds such as `12` or `0.125` at the beginning of a text. Returns the time and the rest of the text.
     fn first_of_plain(text: &[u8]) -> Option<(Self, &[u8])> {
         const DIGITS: usize = 9;
         let number = |digits: &[u8]| {
@@ -149,8 +149,8 @@ impl Time {
         Some((Self(whole * Self::TICKS_PER_SECOND + part * SCALE[DIGITS - count]), &fraction[count..]))
     }
 
-    /// Reads a list of seconds such as `[12, 0.125]`, if the numbers have no sign, exponent or unit, and at most 9
-    /// digits on either side of the point. Returns `None` for any other text.
+    /// Parses a list of seconds such as `[12, 0.125]`. Each number must have at most 9 digits on either side of the
+    /// decimal point, and no sign, exponent or unit. Returns `None` for any other text.
     ///
     /// ```
     /// use makespan_core::Time;
@@ -160,7 +160,7 @@ impl Time {
     /// ```
     pub fn of_plain_list(text: &str) -> Option<Vec<Self>> {
         let mut rest = text.trim_ascii().strip_prefix('[')?.strip_suffix(']')?.as_bytes();
-        // Assume five bytes for each entry: four digits and a comma.
+        // Reserve space for entries of five bytes each: four digits and a comma.
         let mut times = Vec::with_capacity(rest.len() / 5 + 1);
         loop {
             let (time, behind) = Self::first_of_plain(rest.trim_ascii_start())?;

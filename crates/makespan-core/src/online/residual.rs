@@ -14,7 +14,7 @@ impl Instance {
         self.residual_until(view, horizon, &|running| running.expected_end(self, view.now))
     }
 
-    /// Returns the instance that remains to be planned. `end` returns the assumed end of a running task.
+    /// Returns the part of the instance that remains to be planned. `end` returns the assumed end of a running task.
     pub fn residual_until(&self, view: &View<'_>, horizon: Time, end: &dyn Fn(&Running) -> Time) -> Part {
         let tasks: Vec<TaskId> = view.waiting.iter().collect();
         let waiting = tasks

@@ -4,10 +4,11 @@ use super::CertificateError;
 use super::error::malformed;
 use crate::model::{Instance, ResourceId, ResourceKind, Time};
 
-/// The number of processors of a node, and the periods in which they are closed.
+/// The number of processors of a node, and the periods in which some of these processors are closed.
 pub(super) struct Open<'a> {
     processors: i128,
-    /// Groups of processors that are closed in the same periods: the number of processors, and the periods.
+    /// One entry for each group of processors that are closed in the same periods: the number of processors, and the
+    /// periods.
     closed: Vec<(i128, &'a [(Time, Time)])>,
 }
 

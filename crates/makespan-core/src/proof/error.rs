@@ -72,7 +72,7 @@ pub enum CertificateError {
     },
 }
 
-/// Returns [`CertificateError::Malformed`] with a description of the problem.
+/// Returns the error [`CertificateError::Malformed`] with a description of the problem.
 pub(super) fn malformed<T>(problem: impl Into<String>) -> Result<T, CertificateError> {
     Err(CertificateError::Malformed(problem.into()))
 }

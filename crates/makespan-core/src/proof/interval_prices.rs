@@ -57,7 +57,7 @@ impl Kind for IntervalPrices {
 
 impl IntervalPrices {
     fn check(&self) -> Result<(), CertificateError> {
-        // The first interval begins at 0.
+        // The first interval begins at instant 0.
         let instants = [&[Time::ZERO], &self.ends[..]].concat();
         prices::check_in_time(&instants, self.scale, [&self.prices])
     }

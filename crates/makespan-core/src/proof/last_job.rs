@@ -1,4 +1,4 @@
-//! Bound that uses the job that ends last.
+//! A bound that follows from the fact that one job ends at the makespan.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,14 +7,14 @@ use super::{CertificateError, Kind, Proof, Scope, Value, soonest_completion};
 use crate::model::{Instance, JobId};
 use crate::schedule::Objective;
 
-/// A bound that uses the job that ends last. This job ends at the proven bound on the makespan or later. Every other
-/// job ends at the end of its longest path or later.
+/// A bound that follows from the fact that one job ends at the makespan. This job ends at or after the proven bound on
+/// the makespan. Every other job ends at or after the end of its longest path.
 ///
 /// Let `M` be the bound on the makespan, and let `e_j` be the end of the longest path of job `j` ([`super::Paths`]). In
-/// any schedule some job `l` ends at `M` or later, so the sum of the weighted ends is at least
-/// `sum w_j e_j + w_l max(0, M - e_l)`. The bound is the minimum of this value over all jobs `l` that can be last. A
-/// job for which another job waits cannot be last. The mean flow and the lateness are bounded in the same way. A job
-/// without a deadline is never late.
+/// any schedule, at least one job `l` ends at or after `M`. So the sum of the weighted ends is at least
+/// `sum w_j e_j + w_l max(0, M - e_l)`. The bound is the minimum of this value over all jobs `l` that can end last. A
+/// job cannot end last if another job waits for it. The bounds on the mean flow and on the lateness are derived in the
+/// same way. A job without a deadline is never late.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastJob {
     /// Proof of a bound on the makespan of the instance.
@@ -53,7 +53,7 @@ impl Kind for LastJob {
     }
 }
 
-/// Returns the earliest end of each job, in file order. If no job is a graph, no job waits for another and all
+/// Returns the earliest end of each job, in file order. If no job is a graph, no job waits for another job, and all
 /// processors are equal, the function does not iterate over the nodes.
 fn ends_alone(instance: &Instance) -> Vec<(JobId, i128)> {
     let is_plain =
@@ -86,7 +86,7 @@ mod tests {
         Instance::new(Platform::flat(1).unwrap(), jobs, vec![]).unwrap()
     }
 
-    /// Returns a proof by area that the makespan is at least 10 s.
+    /// Returns a proof, based on areas, that the makespan is at least 10 s.
     fn ten_seconds() -> LastJob {
         let deadline = s(10) - Time::TICK;
         let selection = Selection::Price(0);
@@ -100,11 +100,12 @@ mod tests {
         let ticks = |seconds: i64| i128::from(s(seconds).ticks());
         let value = |objective| ten_seconds().value(objective, &instance).unwrap().integer();
         assert_eq!(ten_seconds().proof.proves(Objective::Makespan, &instance).unwrap().integer(), ticks(10));
-        // The sum w_j e_j is 1 * 4 + 3 * 6. If the job of weight 1 is last, this job ends 6 s later and adds 6. If the
-        // job of weight 3 is last, that job ends 4 s later and adds 12.
+        // The sum w_j e_j is 1 * 4 + 3 * 6. If the job of weight 1 ends last, it ends 6 s later and increases the sum
+        // by 6. If the job of weight 3 ends last, it ends 4 s later and increases the sum by 12.
         assert_eq!(value(Objective::WeightedCompletion), ticks(22 + 6) * 1_000_000);
         assert_eq!(value(Objective::MeanFlow), mean(ticks(10 + 4), 2));
-        // Job b is always at least 6 s - 5 s = 1 s late. If job a is last, job a is 10 s - 9 s = 1 s late.
+        // The lateness of job b is always at least 6 s - 5 s = 1 s. If job a ends last, the lateness of job a is at
+        // least 10 s - 9 s = 1 s.
         assert_eq!(value(Objective::MaxLateness), ticks(1));
         assert_eq!(value(Objective::WeightedLateness), ticks(3 + 1) * 1_000_000);
     }

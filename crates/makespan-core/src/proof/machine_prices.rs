@@ -191,15 +191,15 @@ impl MachinePrices {
         Ok(Some(all.0))
     }
 
-    /// Returns the nodes with a positive price. On platforms of millions of nodes, most prices are zero and are
-    /// skipped.
+    /// Returns the nodes whose price is positive. On platforms with millions of nodes, most prices are zero, and nodes
+    /// with price zero are skipped.
     fn priced<'a>(&self, instance: &'a Instance) -> Vec<(i64, Open<'a>)> {
         let priced = self.prices.iter().enumerate().filter(|(_, price)| **price > 0);
         priced.map(|(node, &price)| (price, Open::new(instance, node))).collect()
     }
 }
 
-/// Returns the price of all open time from the first release to the instant `end`, which is in ticks.
+/// Returns the total price of the open time of these nodes from the first release until the instant `end` (in ticks).
 fn sold(priced: &[(i64, Open<'_>)], first: Time, end: i64) -> Result<i128, CertificateError> {
     let each = priced
         .iter()

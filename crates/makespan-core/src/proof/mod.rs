@@ -115,7 +115,7 @@ pub enum Proof {
     Deductions(Deductions),
     /// What is proved of the jobs of early deadlines.
     DueBy(DueBy),
-    /// Bound that uses the job that ends last.
+    /// Bound that follows from the fact that one job ends at the makespan.
     LastJob(LastJob),
     /// What every task costs at least, or prices under a horizon.
     CostPrices(CostPrices),

@@ -27,7 +27,7 @@ impl Kind for Paths {
     }
 }
 
-/// Returns for each job the end of its longest path, in ticks.
+/// Returns, for each job, the end of its longest path in ticks.
 pub(super) fn earliest_ends(instance: &Instance) -> Vec<(JobId, i128)> {
     let spans = Spans::new(&Places::new(instance), instance);
     instance.ids().map(|id| (id, spans.completion(instance, id))).collect()
@@ -43,7 +43,7 @@ pub(super) fn of_completions(
     Ok(shape.value(total_of(shape, instance, ends)?, instance.jobs().len()))
 }
 
-/// Returns the maximum or the sum of the costs of jobs that end at these instants.
+/// Returns the maximum or the sum of the costs (depending on `shape`) of jobs that end at these instants.
 pub(super) fn total_of(shape: Shape, instance: &Instance, ends: &[(JobId, i128)]) -> Result<i128, CertificateError> {
     let mut costs = ends.iter().map(|&(id, end)| shape.cost(instance.job(id)).exact(end));
     if shape.is_sum {

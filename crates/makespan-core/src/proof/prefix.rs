@@ -89,7 +89,7 @@ impl Prefix {
 
     /// Returns the integral of the price from zero to `instant`. The instant may be beyond the range of `i64`.
     pub(super) fn until(&self, instant: i128) -> i128 {
-        // The price is zero after the last instant, so later instants have equal integrals.
+        // The price is zero after the last instant, so the integral does not change after the last instant.
         self.at(i64::try_from(instant).unwrap_or(i64::MAX))
     }
 

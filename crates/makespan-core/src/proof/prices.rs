@@ -1,4 +1,4 @@
-//! Functions that all certificates of prices share: checks, sums, and the price of open time.
+//! Functions for all certificates that consist of prices: checks, sums, and the price of open time.
 
 use super::CertificateError;
 use super::capacity::Open;
@@ -11,7 +11,7 @@ pub(super) fn check<'p>(prices: impl IntoIterator<Item = &'p i64>) -> Result<(),
     if prices.into_iter().any(|&price| price < 0) { malformed("a price must not be negative") } else { Ok(()) }
 }
 
-/// Checks lists of prices in units of `2^-scale`. Each list has one price for each period between two consecutive
+/// Checks lists of prices in units of `2^-scale`. A list contains one price for each period between two consecutive
 /// instants.
 pub(super) fn check_in_time<'p>(
     instants: &[Time],
@@ -34,7 +34,7 @@ pub(super) fn check_in_time<'p>(
     Ok(())
 }
 
-/// Checks that a list has one entry for each node.
+/// Checks that a list contains exactly one entry for each node.
 pub(super) fn check_nodes<T>(each: &[T], instance: &Instance) -> Result<(), CertificateError> {
     if each.len() == instance.platform().nodes().len() { Ok(()) } else { malformed("each node needs its prices") }
 }
@@ -49,29 +49,29 @@ pub(super) fn check_sequential(instance: &Instance) -> Result<(), CertificateErr
 pub(super) struct Sum(pub(super) i128);
 
 impl Sum {
-    /// Adds an amount; `None` stands for an amount that exceeds 128 bits.
+    /// Adds an amount. `None` represents an amount that does not fit into 128 bits.
     pub(super) fn add(&mut self, amount: Option<i128>) -> Result<(), CertificateError> {
         self.0 = amount.and_then(|amount| self.0.checked_add(amount)).ok_or(CertificateError::Overflow)?;
         Ok(())
     }
 }
 
-/// Returns the integer that follows from the payments of the jobs (`paid`) and the price of all open time (`sold`), both in units of
-/// `2^-scale`. The integer is rounded down and is not negative.
+/// Returns the payments of the jobs (`paid`) minus the price of all open time (`sold`), rounded down to an integer, or
+/// 0 if the difference is negative. Both arguments are in units of `2^-scale`.
 pub(super) fn left(paid: i128, sold: i128, scale: u32) -> Result<i128, CertificateError> {
-    // A shift rounds down, so the bound stays valid.
+    // The shift rounds down, so the bound remains valid.
     paid.checked_sub(sold).map(|left| (left >> scale).max(0)).ok_or(CertificateError::Overflow)
 }
 
-/// Returns a lower bound on the mean flow in thousandths of a tick. `ends` is a lower bound on the sum of the
-/// completion times of all jobs.
+/// Converts `ends`, a lower bound on the sum of the completion times of all jobs, to a lower bound on the mean flow in
+/// thousandths of a tick.
 pub(super) fn flow(ends: i128, instance: &Instance) -> i128 {
     let released: i128 = instance.jobs().iter().map(|job| i128::from(job.release.ticks())).sum();
     mean((ends - released).max(0), instance.jobs().len())
 }
 
-/// Returns a bound on the makespan, `deadline` plus one tick, if every schedule that ends by `deadline` needs more than
-/// the available amount.
+/// If every schedule that ends by `deadline` needs more than the available amount, returns `deadline` plus one tick as
+/// a bound on the makespan.
 pub(super) fn refute(deadline: Time, needed: i128, available: i128) -> Result<i128, CertificateError> {
     if needed > available {
         return Ok(i128::from(deadline.ticks()) + 1);
@@ -79,8 +79,8 @@ pub(super) fn refute(deadline: Time, needed: i128, available: i128) -> Result<i1
     Err(CertificateError::NotRefuted { deadline, needed, available })
 }
 
-/// Returns the cost of the open time of all nodes until `end`, at the price of each node in each period between two
-/// instants.
+/// Returns the cost of the open time of all nodes until `end`. Each node has one price for each period between two
+/// consecutive instants.
 pub(super) fn sold(
     instance: &Instance,
     instants: &[Time],

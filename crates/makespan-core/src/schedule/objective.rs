@@ -46,7 +46,7 @@ impl Objective {
     /// Those that depend on when jobs end.
     pub const OF_TIME: [Self; 5] =
         [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow, Self::MaxLateness, Self::WeightedLateness];
-    /// The objectives that depend on the end of each job, not only on the last end of all jobs.
+    /// The objectives that depend on the end of each job, and not only on the end of the last job.
     pub const OF_JOBS: [Self; 4] =
         [Self::WeightedCompletion, Self::MeanFlow, Self::MaxLateness, Self::WeightedLateness];
     /// Those that are sums over jobs.
@@ -63,7 +63,7 @@ impl Objective {
         Self::STANDARD.into_iter().chain(of_deadlines)
     }
 
-    /// Whether this is one of [`Objective::standard`].
+    /// Returns whether the objective is one of [`Objective::standard`].
     pub fn is_standard(self, instance: &Instance) -> bool {
         Self::standard(instance).any(|other| other == self)
     }
@@ -81,33 +81,33 @@ impl Objective {
         })
     }
 
-    /// Returns the shape if the objective depends on the end of each job. The makespan has no such shape, because it
-    /// depends only on the last end.
+    /// Returns the shape of an objective that depends on the end of each job. Returns `None` for the makespan, because
+    /// it depends only on the end of the last job.
     #[inline]
     pub const fn of_jobs(self) -> Option<Shape> {
         if matches!(self, Self::Makespan) { None } else { self.shape() }
     }
 
-    /// Whether the objective is one of [`Objective::OF_DEADLINES`].
+    /// Returns whether the objective is one of [`Objective::OF_DEADLINES`].
     #[inline]
     pub fn is_lateness(self) -> bool {
         self.shape().is_some_and(Shape::is_lateness)
     }
 
-    /// Whether the objective is a sum over jobs that grows with every tick of every end, unlike a lateness, which is 0
-    /// until the deadline.
+    /// Returns whether the objective is a sum over jobs that increases with every tick by which any job ends later. A
+    /// lateness does not, because it is 0 until the deadline.
     #[inline]
     pub fn is_sum_of_ends(self) -> bool {
         self.shape().is_some_and(|shape| shape.is_sum && !shape.is_lateness())
     }
 
-    /// Whether the objective depends on the weights of jobs.
+    /// Returns whether the objective depends on the weights of jobs.
     #[inline]
     pub fn is_weighted(self) -> bool {
         self.shape().is_some_and(Shape::is_weighted)
     }
 
-    /// Whether the objective is a mean over jobs. Searches minimise the sum instead.
+    /// Returns whether the objective is a mean over jobs. For such an objective, searches minimise the sum instead.
     #[inline]
     pub fn is_mean(self) -> bool {
         self.shape().is_some_and(|shape| shape.unit == Unit::MeanTime)
@@ -141,7 +141,7 @@ impl Objective {
             Some(Shape { unit: Unit::Time, .. }) => {
                 Time::from_ticks(i64::try_from(value).unwrap_or(i64::MAX)).to_string()
             }
-            // The unit of weighted times is the smallest unit of all objectives.
+            // No objective has a smaller unit than weighted times.
             _ => {
                 let scale = 10_i128.pow((Unit::WeightedTime.places() - self.places()) as u32);
                 WeightedTime(value.saturating_mul(scale)).to_string()
@@ -169,7 +169,8 @@ impl Objective {
         self.words()[2]
     }
 
-    /// The name in files and on the command line, the words in sentences, and the heading of a column.
+    /// Returns the name in files and on the command line, the phrase for use in sentences, and the heading of a table
+    /// column.
     const fn words(self) -> [&'static str; 3] {
         match self {
             Self::Makespan => ["makespan", "makespan", "makespan"],

@@ -1,4 +1,4 @@
-//! The common form of the objectives that depend on when jobs end.
+//! The common form of all objectives that depend on the ends of jobs.
 
 use crate::model::Job;
 
@@ -9,24 +9,23 @@ pub enum Origin {
     Zero,
     /// The release date of the job.
     Release,
-    /// The deadline of the job. An end before the deadline costs nothing, and the end of a job without a deadline costs
-    /// nothing.
+    /// The deadline of the job. The cost is 0 if a job ends before its deadline or has no deadline.
     Deadline,
 }
 
-/// The integer unit of an objective.
+/// The unit in which the value of an objective is an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Ticks of the clock.
     Time,
-    /// A weight in millionths, multiplied by ticks.
+    /// A millionth of the unit of weight, multiplied by a tick.
     WeightedTime,
-    /// Thousandths of a tick. The mean over the jobs is rounded down.
+    /// Thousandths of a tick. The value is a mean over the jobs, rounded down.
     MeanTime,
 }
 
 impl Unit {
-    /// Returns the number of decimal places of a value in this unit when it is written in seconds.
+    /// Returns the number of decimal places that are needed to write a value of this unit in seconds.
     pub const fn places(self) -> usize {
         match self {
             Self::Time => 9,
@@ -36,22 +35,23 @@ impl Unit {
     }
 }
 
-/// An objective as the maximum or the sum over jobs of a weight times the time from an instant to the end of the job.
+/// An objective in its common form. The cost of a job is a weight times the time from an instant to the end of the job.
+/// The objective is the maximum or the sum of these costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Whether the objective is the sum of the costs of the jobs. Otherwise it is the largest cost.
+    /// Whether the objective is the sum of the costs of the jobs. If false, the objective is the maximum cost.
     pub is_sum: bool,
     /// The instant from which each end is measured.
     pub from: Origin,
-    /// The unit, which also determines whether the weights of jobs count.
+    /// The unit of the objective. The unit also determines whether the objective depends on the weights of jobs.
     pub unit: Unit,
 }
 
 /// The cost of the end of one job: `weight` for each tick after `from`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndCost {
-    /// Cost of a tick: the weight of the job in millionths, or 1 if the objective ignores weights. It is 0 if the end
-    /// of the job costs nothing.
+    /// Cost per tick: the weight of the job in millionths, or 1 if the objective ignores weights. The cost is always 0
+    /// if the objective does not depend on the end of this job.
     pub weight: u64,
     /// In ticks.
     pub from: i64,
@@ -67,13 +67,13 @@ impl Shape {
         Self { is_sum: true, from, unit }
     }
 
-    /// Whether the weights of jobs count.
+    /// Returns whether the objective depends on the weights of jobs.
     #[inline]
     pub const fn is_weighted(self) -> bool {
         matches!(self.unit, Unit::WeightedTime)
     }
 
-    /// Whether deadlines count.
+    /// Returns whether the objective depends on deadlines.
     #[inline]
     pub const fn is_lateness(self) -> bool {
         matches!(self.from, Origin::Deadline)
@@ -92,15 +92,16 @@ impl Shape {
         EndCost { weight, from, is_lateness: self.is_lateness() }
     }
 
-    /// Returns the value of the objective from the maximum or the sum of the costs of `jobs` jobs.
+    /// Returns the value of the objective. `total` is the maximum or the sum of the costs of all jobs, and `jobs` is
+    /// the number of jobs.
     pub fn value(self, total: i128, jobs: usize) -> i128 {
         if self.unit == Unit::MeanTime { mean(total, jobs) } else { total }
     }
 }
 
 impl EndCost {
-    /// Returns the number of ticks from `from` to `end` that each cost `weight`. For a lateness, the number is at least
-    /// 0.
+    /// Returns the number of ticks from `from` to `end`, each of which costs `weight`. For a lateness, the result is at
+    /// least 0.
     #[inline]
     pub fn ticks(self, end: i64) -> i64 {
         let ticks = end.saturating_sub(self.from);
@@ -113,14 +114,15 @@ impl EndCost {
         self.weight as f64 * self.ticks(end) as f64
     }
 
-    /// Returns the exact cost of an end, or `None` if it is too large.
+    /// Returns the exact cost of an end, or `None` if this cost does not fit into the integer type.
     pub fn exact(self, end: i128) -> Option<i128> {
         let ticks = end.checked_sub(i128::from(self.from))?;
         if self.is_lateness { ticks.max(0) } else { ticks }.checked_mul(i128::from(self.weight))
     }
 }
 
-/// Returns the mean of `count` durations that add up to `sum` ticks, in thousandths of a tick, rounded down.
+/// Returns the mean of `count` durations whose sum is `sum` ticks. The mean is in thousandths of a tick and rounded
+/// down.
 pub(crate) fn mean(sum: i128, count: usize) -> i128 {
     (1000 * sum).div_euclid(count.max(1) as i128)
 }

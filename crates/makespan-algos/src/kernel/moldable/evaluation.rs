@@ -152,7 +152,7 @@ impl<'p> ListSchedule<'p> {
         self.changes.push(Change::Choice(task, old));
     }
 
-    /// Moves a task up to `places` positions toward the beginning of the list, but not before its predecessors.
+    /// Moves a task by up to `places` positions toward the beginning of the list, but not past any of its predecessors.
     pub fn advance(&mut self, task: u32, places: usize) {
         let at = self.list.place(task);
         let before = self.problem.before(task).iter().map(|&before| self.list.place(before) + 1);
@@ -162,7 +162,7 @@ impl<'p> ListSchedule<'p> {
         }
     }
 
-    /// Moves a task up to `places` positions toward the end of the list, but not behind its successors.
+    /// Moves a task by up to `places` positions toward the end of the list, but not past any of its successors.
     pub fn postpone(&mut self, task: u32, places: usize) {
         let at = self.list.place(task);
         let last = self.list.order.len() - 1;

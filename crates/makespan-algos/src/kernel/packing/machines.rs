@@ -123,14 +123,15 @@ impl Machines {
         &self.cells[first as usize..end as usize]
     }
 
-    /// Returns the amounts of a node: the processors of each cell, then the amount of each resource.
+    /// Returns the amounts of a node: first the number of processors of each cell, and then the amount of each
+    /// resource.
     pub fn row_of(&self, node: usize) -> impl Iterator<Item = u64> {
         let free = self.cells_of(node).iter().map(|cell| u64::from(cell.ids.len()));
         free.chain(self.amounts[node * self.resources..][..self.resources].iter().copied())
     }
 
-    /// Returns the position of a resource in the row of the node, and its amount there. Without a node, the row is the
-    /// row of the resources that belong to no node.
+    /// Returns the position of a resource in the row of its node, and the amount of this resource. If `node` is `None`,
+    /// the row contains the resources that belong to no node.
     pub fn place_of(&self, node: Option<usize>, resource: ResourceId) -> (usize, u64) {
         if let Some(node) = node {
             let amount = self.amounts[node * self.resources + resource.index()];

@@ -1,4 +1,4 @@
-//! A task with a fixed start and fixed processors in the plan.
+//! A task whose start and processors in the plan are fixed.
 
 use makespan_core::{FreeTime, Reservation, Time};
 

@@ -24,7 +24,7 @@ use crate::search::Course;
 /// What waits, and the plan of it.
 #[derive(Debug)]
 pub(super) struct Kept {
-    /// The waiting tasks by number, with the cost function of their plans.
+    /// The waiting tasks, identified by numbers, and the cost function for plans of these tasks.
     pub residual: Residual,
     /// By number: tasks that are or were in the plan.
     tasks: Vec<TaskId>,
@@ -178,7 +178,7 @@ impl Kept {
         self.numbers = self.tasks.iter().copied().zip(0..).collect();
     }
 
-    /// Returns the current plan, and the function that improves it on the free processors of `skyline`.
+    /// Returns the current plan, and a function that improves a plan on the free processors of `skyline`.
     pub fn improvement(&self, skyline: &Skyline) -> (Solution, background::Improve<Solution>) {
         let (residual, skyline) = (self.residual.clone(), skyline.clone());
         let improve = move |plan: Solution, warmth: f64, random: ChaCha8Rng, course: &mut Course| {
@@ -226,8 +226,8 @@ impl Kept {
         placed.map(|(_, reservation)| reservation.start)
     }
 
-    /// Returns a slot for the task of the promise, if `reserved` starts this task after its promised latest start and an earlier
-    /// start is possible.
+    /// Returns a slot for the task to which `promise` was made, if `reserved` starts this task after its promised
+    /// latest start and an earlier start is possible.
     pub fn broken(&self, promise: &Promise<u32>, reserved: &[Reservation], outlook: &Outlook) -> Option<Fixed> {
         let (task, latest, width) = promise.given()?;
         let number = self.number(task)?;
@@ -238,7 +238,7 @@ impl Kept {
         (start < planned).then_some(Fixed { number, position, start, choice })
     }
 
-    /// Renews the promise to the task that has waited longest, by the start of this task in `reserved`.
+    /// Renews the promise to the task that has waited longest, based on the start of this task in `reserved`.
     pub fn renew(&self, promise: &mut Promise<u32>, reserved: &[Reservation], view: &View<'_>) {
         let Some(oldest) = self.oldest() else { return promise.forget() };
         let number = self.number(oldest).filter(|_| promise.is_meant());

@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-/// A sort key; the smallest key comes first. For a task of a given plan, the first field is 0 and the second field is
-/// the position in this plan. For other tasks, the first field is larger and the second field depends on the objective.
+/// A sort key. The task with the smallest key comes first. For a task that is in a given plan, the first field is 0 and
+/// the second field is the position in this plan. For any other task, the first field is positive and the second field
+/// depends on the objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Key(pub u8, pub f64, pub f64);
 

@@ -47,36 +47,36 @@ impl Default for Improving {
 /// Keeps a plan of all waiting tasks. At every event, the policy improves the current plan with the search of
 /// [`crate::scheduler::Optimise`].
 ///
-/// The plan is an order of the tasks with their allotments. Serial insertion turns the order into a schedule around the
-/// running tasks, which occupy their processors until their expected ends. At an event, started tasks leave the plan.
-/// New tasks enter the plan at the position and allotment of least cost. Then simulated annealing tries a bounded
-/// number of changes. So the plan is kept even if a task ends early or late: after an early end, later tasks of the
-/// order move up, and tasks start now if the insertion finds room.
+/// The plan consists of an order of the tasks and an allotment for each task. Serial insertion turns the plan into a
+/// schedule. Running tasks occupy their processors until their expected ends. At an event, started tasks are removed
+/// from the plan, and each new task is inserted at the position and with the allotment of least cost. Then simulated
+/// annealing tries a bounded number of changes. So the plan remains usable if a task ends early or late. After an early
+/// end, later tasks get earlier starts, and a task starts at once if the insertion finds free processors.
 ///
 /// A long task on many processors delays tasks that arrive later. So the area of a task (processors times time) has a
-/// price, which depends on the expected number of tasks that will arrive and wait. This number is estimated from the
-/// number of recent arrivals. The period of recent arrivals is as long as the time that the waiting tasks need on all
+/// price. The price depends on the expected number of tasks that will arrive and wait. This number is estimated from
+/// the number of tasks that arrived in a recent period, which is as long as the time that the waiting tasks need on all
 /// processors.
 ///
-/// The task that has waited longest has a latest start ([`Keep`]): its release plus twice its planned wait. The planned
-/// wait is recorded when the task becomes the oldest waiting task. If the search would start this task later, its
-/// processors are reserved and the other tasks are planned around the reservation. If tasks end by their estimates and
-/// no machine fails, this task waits at most twice as long as planned.
+/// The task that has waited longest must start by its latest start ([`Keep`]): its release plus twice its planned wait.
+/// The planned wait is recorded when the task becomes the oldest waiting task. If the search would start this task
+/// after its latest start, its processors are reserved and the other tasks are planned around the reservation. If no
+/// task runs longer than estimated and no machine fails, this task waits at most twice as long as planned.
 ///
-/// The plan has at most 1,000 tasks. Further tasks wait outside the plan and enter it later, in the order of weight
-/// over least work (or by deadline, or the longest first, depending on the objective). Tasks of bags without weight
-/// start last, and only if they delay no planned task.
+/// The plan has at most 1,000 tasks. All other tasks wait outside the plan and enter it later. Depending on the
+/// objective, they enter in the order of weight over least work, in the order of deadlines, or longest task first.
+/// Tasks of bags with weight 0 start last, and only if they delay no planned task.
 ///
-/// If tasks wait for each other, need resources, or run on processors of different speeds, the plan contains all tasks
-/// of every job of which a task has been submitted, including tasks that are not yet submitted. In this case,
-/// [`crate::kernel::packing::Inserter`] inserts the tasks after the started tasks.
+/// If tasks depend on each other, need resources, or run on processors of different speeds, the plan contains all tasks
+/// of every job with at least one submitted task, including tasks that are not yet submitted. In this case,
+/// [`crate::kernel::packing::Inserter`] places the started tasks first, and then inserts all other tasks.
 ///
 /// In a run, the search may continue between events on a separate thread ([`Improve::in_background`]).
 ///
 /// Source: Makespan. Replanning from the current plan is "rescheduling by repair" (G. E. Vieira, J. W. Herrmann, E.
 /// Lin, Journal of Scheduling 6, 2003, DOI 10.1023/A:1022235519958). Assumptions: all processors are equally fast, and
-/// tasks need only processors. Guarantee: no task waits forever. There is no guaranteed ratio. Complexity: an event
-/// costs `steps` partial insertions of the waiting tasks.
+/// tasks need only processors. Guarantee: no task waits forever. There is no guaranteed ratio. Complexity: each event
+/// takes `steps` insertions, each of which inserts a part of the waiting tasks.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("improve[steps=500]", 1)?;
@@ -100,7 +100,7 @@ const WORK: u64 = 150_000;
 /// So often periods are told that the plan reaches, each time with a search; then without.
 const SEARCHES: usize = 3;
 
-/// The random numbers of the searches, one stream for each search.
+/// The seed and the number of searches so far. Each search uses its own stream of random numbers.
 #[derive(Clone, Copy, Debug)]
 struct Searches {
     seed: u64,

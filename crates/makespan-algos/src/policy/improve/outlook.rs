@@ -56,8 +56,8 @@ impl Outlook {
     }
 }
 
-/// Returns whether a plan takes an unavailable period into account: the period is not over, and it has begun or begins
-/// before `told`.
+/// Returns whether a plan takes an unavailable period into account. This is so if the period is not over, and has begun
+/// or begins before `told`.
 pub(super) fn is_told(period: &Unavailable, now: Time, told: Time) -> bool {
     period.end > now && (period.start <= now || period.start < told)
 }

@@ -4,7 +4,7 @@ use makespan_core::{TaskId, Time, View};
 
 use super::Keep;
 
-/// The latest start of the task that has waited longest, with further data of its planned slot.
+/// The promised latest start of the task that has waited longest, with additional data about its planned slot.
 #[derive(Debug)]
 pub(super) struct Promise<W> {
     keep: Keep,
@@ -16,12 +16,13 @@ impl<W: Copy> Promise<W> {
         Self { keep, given: None }
     }
 
-    /// Returns whether promises are given.
+    /// Returns whether the policy makes promises.
     pub fn is_meant(&self) -> bool {
         self.keep != Keep::None
     }
 
-    /// Returns the task of the promise, its latest start, and the further data of its planned slot.
+    /// Returns the task to which the promise was made, its latest start, and the additional data about its planned
+    /// slot.
     pub fn given(&self) -> Option<(TaskId, Time, W)> {
         self.given
     }
@@ -31,8 +32,8 @@ impl<W: Copy> Promise<W> {
         self.given = None;
     }
 
-    /// Promises the task that has waited longest that it waits at most twice as long as in this plan. A promise to a
-    /// task is never replaced by a later start.
+    /// Promises the task that has waited longest at most twice the wait of this plan. The promised latest start of a
+    /// task never becomes later.
     pub fn renew(&mut self, oldest: TaskId, start: Time, with: W, view: &View<'_>) {
         let latest = start + start.saturating_since(view.instance.release(oldest));
         if self.given.is_none_or(|(task, before, _)| task != oldest || latest < before) {

@@ -30,27 +30,29 @@ use flow::{Hopeless, Table};
 use records::JobRecords;
 pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 
-/// Schedules a flow of jobs that are graphs of tasks. A strategy computes several variants of a job's plan. The best
-/// variant for the job decides the processors and times of all its tasks. If several jobs are planned together, the
-/// best variant for the whole flow is used.
+/// Schedules a flow of jobs, each of which is a graph of tasks. For each job, a strategy computes several variants of
+/// the job's plan. The variant that is best for the job determines the processors and times of all tasks of the job. If
+/// several jobs are planned together, the variants that are best for the whole flow are used.
 ///
 /// [`Serve`] selects when jobs are planned: at each arrival, when the previous job has ended, when a buffer is full, or
-/// again at each arrival until a task of the job has started. If jobs are planned one by one, jobs of higher priority
-/// come first, then jobs of greater weight, then earlier arrivals. If jobs are planned together, the order and the
-/// variants minimise the total weight of the late jobs, first for the highest priority and then for each lower one.
-/// Ties are broken by the number of late jobs that were in time in the previous plan, and then by [`Goal`]: the
-/// greatest utilisation, the least cost, or the least weighted sum of ends. A job that cannot meet its deadline takes
-/// HEFT's placement, with a warning, or is cancelled ([`Late`]). Single tasks are graphs of one task. A job with a
-/// deadline must end by its deadline, whether the job is a graph or a single task.
+/// again at each arrival until a task of the job has started. Jobs that are planned one by one are planned in
+/// descending order of priority, then of weight, and then in the order of arrival. If jobs are planned together, their
+/// order and variants minimise the total weight of the late jobs, first among the jobs with the highest priority, and
+/// then for each lower priority. A tie is broken by the number of late jobs that were not late in the previous plan. A
+/// remaining tie is broken by [`Goal`]: the greatest utilisation, the least cost, or the least weighted sum of ends. A
+/// job that cannot meet its deadline is either placed by HEFT, with a warning, or cancelled ([`Late`]). A single task
+/// is treated as a graph of one task. A job with a deadline must end by its deadline, whether the job is a graph or a
+/// single task.
 ///
 /// The tasks on each processor start in the planned order. A task starts as soon as its predecessors have ended. With
-/// `starts=reserved`, no task starts before its reserved start, as in the paper. Early starts meet more deadlines when
-/// nodes fail or run times deviate. When processors go down, or when jobs whose plans met their deadlines would now be
-/// late, jobs are planned again. A job without started tasks takes another variant of its strategy, somewhat later if
-/// necessary, or gets a new strategy. With [`Serve::Replan`], all such jobs are planned again if a started job had to
-/// move. The remaining tasks of a started job are planned again by the rule of HEFT around all other tasks. If this
-/// lowers the weight of late jobs, the remaining tasks of all started jobs are planned together. An interrupted task
-/// counts as not started. After the first failure or late task, plans leave enough time to repeat the longest task of
+/// `starts=reserved`, no task starts before its reserved start, as in the paper. If nodes fail or run times deviate,
+/// more jobs meet their deadlines with early starts than with reserved starts. Jobs are planned again when processors
+/// go down, or when jobs that met their deadlines in the plan would now be late. A job without started tasks switches
+/// to another variant of its strategy, which may begin somewhat later, or gets a new strategy. With [`Serve::Replan`],
+/// all jobs without started tasks are planned again if the tasks of a started job had to move. The remaining tasks of a
+/// started job are planned again around all other tasks, by the rule of HEFT. If planning the remaining tasks of all
+/// started jobs together lowers the weight of late jobs, they are planned together. An interrupted task counts as not
+/// started. After the first failure or the first late task, plans reserve enough time to repeat the longest task of
 /// each job, if possible (`Spare`).
 ///
 /// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",

@@ -1,4 +1,4 @@
-//! Converts the submissions of waiting jobs to requests that the scheduler can compare with the nodes.
+//! Converts the submissions of waiting jobs to requests in the form in which the scheduler compares them with nodes.
 
 use std::sync::Arc;
 

@@ -403,7 +403,7 @@ impl Board {
     }
 }
 
-/// Returns an amount as a signed number, because free amounts may become negative.
+/// Converts an amount to a signed number, because free amounts may become negative.
 fn signed(amount: u64) -> i64 {
     i64::try_from(amount).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! The nodes on which a job may run, and the features that some of these nodes must have.
+//! The nodes on which a job may run, and the features that a certain number of these nodes must have.
 
 use makespan_core::{FeatureChoice, put_counted_first};
 use rustc_hash::FxHashMap;

@@ -124,7 +124,7 @@ impl<'a> Goal<'a> {
         };
         Self {
             objective,
-            // An objective without weights has the same value if each part counts as a job.
+            // If the objective ignores weights, its value does not change if each part counts as a job.
             wholes: wholes.filter(|_| objective.is_weighted()),
             weights,
             runs,

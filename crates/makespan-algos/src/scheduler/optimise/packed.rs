@@ -116,7 +116,8 @@ impl<S: PlanSearch> Run<'_, S> {
     /// The best of all searches.
     fn find(&self, part: &Part, known: &[S::Found]) -> Option<S::Found> {
         let Part { objective, limit, from, until } = *part;
-        // For a mean, the search minimises the sum instead, for which a bound on the mean is not valid.
+        // If the objective is a mean, the search minimises the sum instead, and a bound on the mean is not a bound on
+        // the sum.
         let floor = if objective.is_mean() { f64::NEG_INFINITY } else { (self.floor)(objective) };
         let aim = Aim { objective, limit: limit.map(Time::ticks), floor };
         let length = (until - from) * (1.0 - RESERVE);

@@ -14,7 +14,7 @@ use crate::kernel::choices::Choices;
 use crate::kernel::serial::{Limit, Request, SerialInsertion};
 use crate::search::Course;
 
-/// Waiting tasks, and the cost function of their plans.
+/// The waiting tasks, and a cost function for plans of these tasks.
 #[derive(Clone, Debug)]
 pub(crate) struct Residual {
     pub(crate) choices: Arc<Choices>,
@@ -22,7 +22,7 @@ pub(crate) struct Residual {
     pub(crate) wholes: Option<Arc<Wholes>>,
     pub(crate) processors: u32,
     pub(crate) objective: Objective,
-    /// The price of a processor for a tick, which stands for the delay of tasks that have not arrived yet.
+    /// The price of one processor for one tick. The price represents the delay of tasks that have not arrived yet.
     pub(crate) area_price: f64,
     /// No schedule ends earlier.
     pub(crate) floor: i64,
@@ -40,8 +40,8 @@ impl Residual {
         Goal::of(self.processors, wishes, self.objective, self.wholes.as_deref(), None).with_area_price(self.area_price)
     }
 
-    /// Improves the plan `kept` by annealing on the free processors of `skyline`, until `course` is over. The result is never
-    /// worse than `kept`. The initial temperature is `warmth` times the usual one.
+    /// Improves the plan `kept` by simulated annealing on the free processors of `skyline`, until `course` ends. The
+    /// result is never worse than `kept`. The initial temperature is `warmth` times the usual initial temperature.
     pub(crate) fn improve(
         &self,
         skyline: &Skyline,
@@ -58,7 +58,7 @@ impl Residual {
         annealing.into_best()
     }
 
-    /// Returns when the last task of a plan ends.
+    /// Returns the instant at which the last task of a plan ends.
     fn end(&self, mut skyline: Skyline, plan: &Solution) -> i64 {
         for &task in &plan.order {
             let Request { processors, duration, release } = self.request(plan, task);

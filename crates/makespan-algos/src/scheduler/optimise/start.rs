@@ -30,12 +30,12 @@ const CATALOGUE: [&str; 9] = [
 /// What follows the first of these on platforms that require best placement, where `sweep` is by far the best of them.
 const IN_BEST_PLACEMENT: [&str; 2] = ["sweep[steps=0]", "shelves"];
 
-/// Number of plans that are made even after the time limit: list schedules, each about as expensive as reading the
-/// instance.
+/// Number of plans that are made even after the time limit. These plans are list schedules, and each takes about as
+/// long as reading the instance.
 const ALWAYS: usize = 3;
 
-/// Returns the plans of the catalogue that can be made until `end`, at least the first [`ALWAYS`]. After a request to
-/// stop, returns only the first plan.
+/// Returns plans of the algorithms in [`CATALOGUE`], as many as can be made before `end`, but at least [`ALWAYS`]
+/// plans. After a request to stop, returns only the first plan.
 pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, stop: &Stop) -> Vec<Schedule> {
     let mut plans = Vec::with_capacity(CATALOGUE.len());
     let compact = instance.platform().restricts_placement();

@@ -56,8 +56,8 @@ fn a_reserve_keeps_the_next_job_away() {
     assert!(remarks.contains("`j2`: no chain plan was found that meets its deadline"), "{remarks}");
 }
 
-/// Checks that the criterion of utilisation gives more jobs in time than the criterion of cost, or equally many and no
-/// lower utilisation by the definition of `Metrics`.
+/// Compares the utilisation criterion with the cost criterion. With the utilisation criterion, either more jobs meet
+/// their deadlines, or equally many jobs do and the utilisation (as defined by `Metrics`) is not lower.
 #[test]
 fn the_criterion_of_utilisation_never_lowers_it() {
     let mut runner = TestRunner::deterministic();

@@ -20,7 +20,7 @@ pub struct Measured {
 pub struct Figure {
     pub value: Option<Value>,
     pub ratio: Option<f64>,
-    /// True if the algorithm minimises the objective; `None` if unknown.
+    /// Whether the algorithm minimises the objective; `None` if this is unknown.
     pub is_minimised: Option<bool>,
 }
 
@@ -32,9 +32,9 @@ impl Figure {
     }
 }
 
-/// Mark of the value of an objective that the algorithm does not minimise.
+/// Mark after a value whose objective the algorithm does not minimise.
 pub const NO_AIM: &str = "~";
-/// Line below a table that explains [`NO_AIM`].
+/// Explanation of [`NO_AIM`], printed as a line below a table.
 pub const NO_AIM_LINE: &str = "~ the algorithm does not minimise this objective\n";
 
 /// Returns whether an algorithm minimises an objective, or `None` if this is unknown.
@@ -131,8 +131,8 @@ impl Comparison {
         format!("proven{}: {}\n", self.condition, self.bounds.iter().map(part).collect::<Vec<_>>().join(", "))
     }
 
-    /// Returns a row for each algorithm, with its value and ratio for each objective. Stars mark the best values, and
-    /// tildes mark other values of objectives that the algorithm does not minimise.
+    /// Returns a row for each algorithm, with its value and ratio for each objective. A star marks the best value of an
+    /// objective. A tilde marks any other value if the algorithm does not minimise the objective.
     fn text_rows(&self) -> String {
         let shown = |objective: Objective| self.has_cost || objective != Objective::Cost;
         let objectives: Vec<Objective> =

@@ -155,7 +155,7 @@ fn latex(out: &mut dyn Write, totals: &Totals) -> io::Result<()> {
     writeln!(out, "\\end{{tabular}}")
 }
 
-/// Returns a text in which the special characters of TeX are escaped.
+/// Escapes the special characters of TeX in a text.
 fn tex(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {

@@ -24,7 +24,7 @@ pub struct Sum {
     pub largest: f64,
     /// On how many instances nobody was better.
     pub best: usize,
-    /// True if the algorithm minimises the objective; `None` if unknown.
+    /// Whether the algorithm minimises the objective; `None` if this is unknown.
     pub is_minimised: Option<bool>,
 }
 

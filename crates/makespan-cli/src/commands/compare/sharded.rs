@@ -53,7 +53,7 @@ pub fn outcomes(options: &CompareOptions, instance: &Instance, specs: &[String])
     parts.iter().map(|part| read(part, instance)).collect::<Result<_>>().map(Some)
 }
 
-/// Computes one shard (`makespan shard`).
+/// Computes one shard of a comparison (`makespan shard`).
 pub fn shard(options: &ShardCommand) -> Result<ExitCode> {
     let folder = &options.folder;
     shards::shard(options, |plan, shard| {

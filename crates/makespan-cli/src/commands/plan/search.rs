@@ -12,7 +12,7 @@ use crate::args::{PlanOptions, SearchOptions};
 use crate::output::{INTERRUPTED, complain};
 use crate::progress::clock;
 
-/// Returns the spec of the algorithm that the options select.
+/// Returns the algorithm that the options select, as an algorithm spec.
 pub fn spec(options: &PlanOptions, instance: &Instance) -> Result<String> {
     let SearchOptions { objective, time_limit, makespan_at_most } = &options.search;
     let objective = objective.and_then(|name| name.to_possible_value()).map(|name| name.get_name().to_owned());

@@ -100,8 +100,8 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     }
 }
 
-/// Returns the cluster whose queue is to be shown, or the exit status if this function has already shown the queue of a
-/// service.
+/// Returns the cluster whose queue the caller must show. If the user wants the queue of a service, shows this queue and
+/// returns the exit status instead.
 #[cfg(feature = "service")]
 fn cluster(options: &QueueOptions) -> Result<Result<String, ExitCode>> {
     let given = options.of_cluster();
@@ -118,7 +118,7 @@ fn cluster(options: &QueueOptions) -> Result<Result<String, ExitCode>> {
     match super::service::queue(options) {
         // A queue of a cluster has no such states.
         Err(error) if !options.state.is_empty() => Err(error),
-        // No service answers, but this machine belongs to a cluster, so the user means the queue of the cluster.
+        // No service responds, but Slurm is installed on this machine, so the user means the queue of the cluster.
         Err(error) if options.names_no_service() && source::has_slurm() => {
             complain(&format!(
                 "note: no service of makespan is known here ({error}); this is the queue of Slurm (--from slurm)"

@@ -47,7 +47,7 @@ pub fn logs(options: &LogsOptions) -> Result<ExitCode> {
     }
 }
 
-/// Prints a note if a task wrote only to standard error.
+/// Prints a note if a task wrote to standard error, but not to standard output.
 fn point_to_errors(client: &Client, options: &LogsOptions) {
     let errors = client.log(JobNumber(options.job), options.task, Stream::Err, 0);
     if errors.is_ok_and(|errors| errors.size > 0) {

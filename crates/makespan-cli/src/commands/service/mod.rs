@@ -89,12 +89,12 @@ fn relative(instant: Option<f64>, now: f64) -> String {
     }
 }
 
-/// Returns the time until an expected event: `in 5 s`, or `in 0 s` if the expected instant has passed.
+/// Returns the time until an expected event as text: `in 5 s`, or `in 0 s` if the expected instant has passed.
 fn ahead(instant: Option<f64>, now: f64) -> String {
     relative(instant.map(|instant| instant.max(now)), now)
 }
 
-/// Returns the expected start or end of a job as text, or the reason why the instant is unknown.
+/// Returns the expected start or end of a job as text. If this instant is unknown, the text states the reason.
 fn expected(instant: Option<f64>, behind: Option<JobNumber>, now: f64) -> String {
     match (instant, behind) {
         (None, Some(JobNumber(0))) => "unknown, behind a job of somebody else that runs longer than expected".into(),

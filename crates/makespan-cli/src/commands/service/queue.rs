@@ -68,7 +68,8 @@ const PLANNING: f64 = 10.0;
 const SOON: &str = "planning";
 const NOT_YET: &str = "\nplanning: the service makes the plan of what has just come; ask again in a moment\n";
 
-/// The text that stands for an unknown start or end, and the explanation of this text below the table.
+/// The text that is shown instead of an unknown start or end. The constant [`LONGER`] is an explanation of this text,
+/// printed below the table.
 const UNKNOWN: &str = "unknown";
 const LONGER: &str = "\nunknown: the job, or one that it waits behind, runs longer than expected, and no\njob like it is known to have run as long\n";
 
@@ -79,8 +80,8 @@ fn is_planned_now(job: &JobSummary, now: f64) -> bool {
         && (now - job.submitted).abs() < PLANNING
 }
 
-/// Returns whether the end of a job is unknown because one of its tasks, or a job that it waits for, runs longer than
-/// expected.
+/// Returns whether the end of a job is unknown because a task of this job, or another job for which it waits, runs
+/// longer than expected.
 fn has_unknown_end(job: &JobSummary) -> bool {
     job.expected_end.is_none() && (job.longer_than.is_some() || job.behind.is_some())
 }
@@ -178,7 +179,7 @@ mod tests {
         assert_eq!(starts, ["planning", "in 30 s", "-", "-"]);
     }
 
-    /// Expected instants are never shown as past. Only events that have happened are shown as past.
+    /// An expected instant is always shown as now or later. Only events that have happened are shown as past.
     #[test]
     fn nothing_that_is_expected_is_in_the_past() {
         for state in [State::Waiting, State::Running] {

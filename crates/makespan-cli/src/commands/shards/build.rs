@@ -1,11 +1,11 @@
-//! Fingerprint of the running program.
+//! A fingerprint that identifies the build of the running program.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::io;
 use std::sync::OnceLock;
 
-/// Returns a hash of the executable of this process. A comparison or a campaign does not reuse the shards of another
-/// build.
+/// Returns a hash of the executable of this process. Comparisons and campaigns use this hash to avoid reusing shards
+/// that another build computed.
 ///
 /// # Errors
 /// The executable cannot be read.

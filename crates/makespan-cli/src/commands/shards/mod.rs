@@ -1,7 +1,8 @@
-//! Work that is split into shards. Each shard is a job of a run: a process of this program that computes a part of the
-//! work and writes the results into the folder of the work. The command that split the work collects the parts.
+//! Splits work into shards. Each shard runs as a job of a run. It is a process of this program that computes a part of
+//! the work and writes the results into the folder of the work. The command that split the work collects the results of
+//! all shards.
 //!
-//! The caller of [`shard`] passes a function that computes one part.
+//! The caller of [`shard`] provides the function that computes one part of the work.
 
 mod build;
 mod plan;
@@ -184,7 +185,7 @@ pub fn shard(options: &ShardCommand, compute: impl FnOnce(&ShardPlan, Shard) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the error for a shard plan that contains a command which this program cannot split.
+/// Returns the error for a shard plan whose recorded command cannot be split by this program.
 pub fn not_split(folder: &Path) -> Report {
     miette!("{}: the recorded command cannot be split into shards; remove the folder {SHARDS} there", folder.display())
 }

@@ -1,4 +1,4 @@
-//! The log, or the queue of a cluster, that all policies simulate.
+//! The log or the cluster queue on which all policies are simulated.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,9 +1,10 @@
-//! Step functions of the free processors and resources in a simulation, for the platform and for each node.
+//! The free processors and resources in a simulation as step functions of time, for the platform and for each node.
 
 use makespan::Simulated;
 use makespan_core::{Instance, ResourceKind, Run, TaskId, Time};
 
-/// Free amounts of a node, of the platform, or of the resources that belong to no node: processors first, then the resources.
+/// Free amounts of a node, of the platform, or of the resources that belong to no node. The number of processors comes
+/// first, then the amount of each resource.
 pub struct Place {
     begins: Vec<Time>,
     /// A row for each step.
@@ -27,7 +28,7 @@ impl Place {
         Self { begins, free }
     }
 
-    /// Returns the free processors of the platform over time.
+    /// Returns the number of free processors of the platform over time.
     pub fn of_processors(instance: &Instance, simulated: &Simulated) -> Self {
         let runs = simulated.simulation.trace.runs.iter().filter(|run| run.end > run.start);
         let runs = runs.map(|run| (&run.processors, run.start, run.end));
@@ -48,8 +49,8 @@ impl Place {
         self.begins.get(self.begins.partition_point(|&begin| begin <= after)).copied()
     }
 
-    /// Returns the first instant from which `size` processors are free for the duration `time`. The instant lies in the
-    /// given period. The processors of the run `own` (its size, start and end) count as free.
+    /// Returns the first instant within the given period from which `size` processors are free for the duration `time`.
+    /// The processors of the run `own` (size, start and end of the run) are treated as free.
     pub fn first_fit(
         &self,
         size: u32,

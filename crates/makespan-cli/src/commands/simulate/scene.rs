@@ -154,7 +154,7 @@ fn estimation(options: &SimulateOptions, instance: &Instance) -> Result<Option<E
     })))
 }
 
-/// Returns the rules of the simulation that the options state, such as kills at the walltime, failures and requeues.
+/// Returns the simulation rules that the options specify, such as kills at the walltime, failures and requeues.
 pub fn rules(options: &SimulateOptions, log: &Log) -> Result<SimulationOptions> {
     let stated = Circumstances {
         kill_at_walltime: options.kill_at_walltime,

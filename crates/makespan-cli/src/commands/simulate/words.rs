@@ -1,4 +1,4 @@
-//! Phrases with numbers of jobs or with names.
+//! Phrases that contain a number of jobs or a name.
 
 use makespan_core::counted;
 

@@ -187,8 +187,8 @@ fn equal_nodes_are_stored_once() {
     }
 }
 
-/// Checks tasks that state a time for each node of a large platform. An error for an unknown node name does not list
-/// all nodes, and too many times are refused before they fill the memory.
+/// Checks instances whose tasks state a run time for each node of a large platform. The error about an unknown node
+/// name does not list all nodes. A file with too many run times is refused before they fill the memory.
 #[test]
 fn times_on_millions_of_nodes_are_read_or_refused_at_once() {
     let sandbox = Sandbox::new();
@@ -216,7 +216,8 @@ fn endless_lines_of_lists_are_refused_at_a_limit() {
     }
 }
 
-/// Readers of graphs and of XML need many times the memory of a line, so all these formats have a maximum line length.
+/// The readers of graphs and XML need much more memory than the line that they read, so all these formats have a
+/// maximum line length.
 #[test]
 #[ignore = "long: files of 70 MB are written and read"]
 fn lines_of_a_gigabyte_are_refused_at_a_limit() {

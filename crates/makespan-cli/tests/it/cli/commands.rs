@@ -83,7 +83,8 @@ fn compare_takes_all_or_a_list() {
 fn compare_marks_the_objectives_that_an_algorithm_does_not_minimise() {
     let sandbox = Sandbox::with_small();
     sandbox.makespan("generate moldable --family cirne --jobs 30 --processors 8 --output big.toml").succeeds();
-    // For each algorithm, whether a mark follows its makespan and whether a mark follows its weighted completion.
+    // For each algorithm, two expectations: whether a mark follows the makespan, and whether a mark follows the
+    // weighted completion.
     let cases = [("demt", [false, false]), ("dual", [false, true]), ("optimise[steps=9]", [true, false])];
     let names = cases.map(|(name, _)| name).join(",");
     for files in ["big.toml", "big.toml small.toml"] {

@@ -1,4 +1,4 @@
-//! Generation and simulation of job flows.
+//! Tests that generate and simulate job flows.
 
 use serde_json::Value;
 

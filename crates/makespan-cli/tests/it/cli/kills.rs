@@ -29,7 +29,7 @@ fn some_kills_of_a_run_with_retries_lose_nothing_and_repeat_nothing() {
     with_retries(6, 19);
 }
 
-/// `cargo test -p makespan-cli --test it two_hundred -- --ignored --nocapture`.
+/// Run this test with `cargo test -p makespan-cli --test it two_hundred -- --ignored --nocapture`.
 #[test]
 #[ignore = "long: a minute of kills"]
 fn two_hundred_kills_of_runs_with_retries_lose_nothing_and_repeat_nothing() {

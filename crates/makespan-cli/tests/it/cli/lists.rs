@@ -116,7 +116,7 @@ fn every_command_reads_a_list() {
     sandbox.makespan("plan c.txt --speedup linear").refused(&["c.txt", "a list of commands"]);
 }
 
-/// A text that may not be a list of commands runs only if the user states that it is a list.
+/// If it is doubtful that a file is a list of commands, it runs only if the user states that it is a list.
 #[test]
 fn a_doubtful_text_is_no_list() {
     let sandbox = Sandbox::new();
@@ -169,7 +169,7 @@ fn templates_make_commands() {
     );
 }
 
-/// One string is a shell command; several words are a program and its arguments.
+/// A single string is a shell command. Several words are a program and its arguments.
 #[test]
 fn several_words_are_no_shell_command() {
     let sandbox = Sandbox::new();
@@ -210,7 +210,8 @@ fn templates_that_are_wrong_are_refused() {
     assert_eq!(sandbox.entries(), [""; 0]);
 }
 
-/// File names are bytes. A command receives its arguments unchanged from the command line, from a file and from a list.
+/// File names are bytes. A command receives its arguments unchanged, whether they are on the command line, in a file or
+/// in a list.
 #[test]
 fn names_that_are_not_utf8_reach_the_command() {
     let sandbox = Sandbox::new();

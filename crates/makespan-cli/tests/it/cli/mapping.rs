@@ -1,4 +1,4 @@
-//! Generation and planning of tasks with a run time for each machine.
+//! Tests that generate and plan tasks with a separate run time for each machine.
 
 use crate::cli::sandbox::Sandbox;
 

@@ -92,8 +92,8 @@ fn failures_are_reported_and_the_others_are_kept() {
     sandbox.write("i.toml", shell_jobs(2, &jobs) + more);
     let text = ended_badly(sandbox.makespan("run i.toml --oversubscribe --folder f"));
     assert!(text.contains("1 of 5 jobs succeeded"), "{text}");
-    // On a busy machine the output also contains a table of jobs that took longer than planned. This table has fewer
-    // columns.
+    // On a busy machine, the output also contains a table with the jobs that took longer than planned. This table has
+    // fewer columns.
     let is_of = |line: &str, job: &str| line.starts_with(job) && line.split_whitespace().count() > 5;
     let line = |job: &str| text.lines().rfind(|line| is_of(line, job)).unwrap().to_owned();
     assert!(line("good").contains("succeeded"), "{text}");

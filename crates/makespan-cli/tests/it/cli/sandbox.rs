@@ -114,7 +114,7 @@ pub struct Said {
     pub err: String,
 }
 
-/// Nouns that the program prints after numbers.
+/// The plural nouns that the program prints after numbers.
 const COUNTED: [&str; 24] = [
     "jobs",
     "tasks",
@@ -142,12 +142,12 @@ const COUNTED: [&str; 24] = [
     "cores",
 ];
 
-/// Returns the first wrong plural after the number one, such as `1 jobs`.
+/// Returns the first occurrence of the number 1 with a plural noun, such as `1 jobs`.
 fn false_plural(text: &str) -> Option<String> {
     let noun = |word: &str| COUNTED.contains(&word.trim_end_matches([',', '.', ';', ':', ')']));
     let is_false = |pair: &[&str]| pair[0].trim_start_matches(['(', '`']) == "1" && noun(pair[1]);
-    // In a table, at least two blanks separate the cells, so an empty word stands between a cell and the next cell, and
-    // no pair has words of two cells.
+    // In a table, at least two spaces separate neighbouring cells. So the line contains an empty word between two
+    // cells, and no pair of words spans two cells.
     let pairs = |line: &str| {
         line.split(' ').collect::<Vec<_>>().windows(2).find(|pair| is_false(pair)).map(|pair| pair.join(" "))
     };

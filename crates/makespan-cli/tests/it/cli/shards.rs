@@ -1,4 +1,5 @@
-//! `compare` in shards on this machine prints the same bytes as without shards, and no part is computed twice.
+//! Tests of `compare` with shards on this machine. It prints the same bytes as without shards, and computes no part
+//! twice.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Runs in folders that contain other users' files with names that a run writes.
+//! Tests of runs in folders that already contain other users' files with the names of files that a run writes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -44,7 +44,7 @@ from = "a"
 to = "b"
 "#;
 
-/// Returns the files below a folder with their content. The content of a link is its target.
+/// Returns the paths and contents of all files below a folder. The content of a symbolic link is its target.
 fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -60,7 +60,7 @@ fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     all
 }
 
-/// Runs the jobs in an empty folder, and returns the paths of all files of the run relative to this folder.
+/// Runs the jobs in an empty folder. Returns the paths of all files of the run, relative to this folder.
 fn written_by(sandbox: &Sandbox, options: &str) -> Vec<PathBuf> {
     sandbox.makespan(&format!("run {options} --folder model")).succeeds();
     let model = sandbox.path("model");
@@ -69,8 +69,8 @@ fn written_by(sandbox: &Sandbox, options: &str) -> Vec<PathBuf> {
     names
 }
 
-/// Creates a file of another user at a path: a file with content, an empty file, a hard link, a symbolic link, or a
-/// link without a target.
+/// Creates a file at a path, as another user may have done. Depending on `kind`, this is a file with content, an empty
+/// file, a hard link, a symbolic link, or a symbolic link whose target does not exist.
 fn put(kind: &str, precious: &Path, path: &Path) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     match kind {
@@ -82,8 +82,8 @@ fn put(kind: &str, precious: &Path, path: &Path) {
     }
 }
 
-/// For each file that a run writes, tests each kind of existing file at the path of this file. The run is refused
-/// before any job starts, the message names the file, and the folder does not change.
+/// Puts each kind of existing file in turn at the path of each file that a run writes. The run is refused before any
+/// job starts. The message names the file, and the folder does not change.
 #[test]
 fn no_file_of_somebody_else_is_emptied_or_replaced() {
     let sandbox = Sandbox::new();
@@ -100,7 +100,8 @@ fn no_file_of_somebody_else_is_emptied_or_replaced() {
     sandbox.write("precious", "precious\n");
     for name in &names {
         for kind in ["full", "empty", "hard link", "link", "dangling link"] {
-            // A run accepts an empty lock file and keeps it empty, because earlier versions of Makespan wrote one.
+            // Earlier versions of Makespan wrote an empty lock file, so a run accepts an empty lock file and leaves it
+            // empty.
             if kind == "empty" && name == Path::new("lock") {
                 continue;
             }
@@ -110,7 +111,8 @@ fn no_file_of_somebody_else_is_emptied_or_replaced() {
             let first = name.components().next().unwrap().as_os_str().to_str().unwrap();
             sandbox.makespan(&format!("run {options} --folder f")).refused(&[first]);
             let mut after = content(&folder);
-            // A run creates its lock before it checks other files, so the lock is new unless it is the tested file.
+            // A run creates its lock file before it checks other files. So the lock file is new, unless it is the
+            // tested file.
             if name != Path::new("lock") {
                 after.remove(&folder.join("lock"));
             }
@@ -122,8 +124,8 @@ fn no_file_of_somebody_else_is_emptied_or_replaced() {
     }
 }
 
-/// A run can use a folder with files of other users if none of these files has the name of a file of the run. The run
-/// can be resumed in this folder.
+/// A run can use a folder that contains files of other users, unless one of these files has the name of a file of the
+/// run. The run can also be resumed in this folder.
 #[test]
 fn a_run_goes_on_in_a_folder_that_also_holds_files_of_somebody_else() {
     let sandbox = Sandbox::new();
@@ -131,7 +133,8 @@ fn a_run_goes_on_in_a_folder_that_also_holds_files_of_somebody_else() {
     sandbox.write("l.txt", "echo one; test -e go #: name=sim\n");
     let said = sandbox.makespan("run l.txt --folder .");
     assert!(said.status == Some(1) && said.out.contains("0 of 1 job succeeded"), "{said:?}");
-    // When the job runs again, its new output does not change the old content, which a hard link still names.
+    // A hard link keeps the old output of the job. When the job runs again, its new output does not change the old
+    // output.
     fs::hard_link(sandbox.path("sim.out"), sandbox.path("kept")).unwrap();
     sandbox.write("go", "");
     sandbox.write("l.txt", "echo two; test -e go #: name=sim\n");
@@ -141,7 +144,7 @@ fn a_run_goes_on_in_a_folder_that_also_holds_files_of_somebody_else() {
     sandbox.makespan("run l.txt --folder .").refused(&["holds a run already"]);
 }
 
-/// A job does not start if an earlier job has written a file with the name of an output file of this job. The error
+/// A job does not start if an earlier job has already created a file with the name of this job's output file. The error
 /// message states the reason and the remedy.
 #[test]
 fn what_a_job_has_written_is_not_emptied_by_another() {
@@ -153,8 +156,8 @@ fn what_a_job_has_written_is_not_emptied_by_another() {
     assert_eq!(sandbox.read("second.out"), "theirs\n");
 }
 
-/// A file that appears between two sessions is kept, even if it has the output name of a job that has not started.
-/// Outputs of started jobs belong to the run, even after the list was edited.
+/// If a file appears between two sessions, it is kept, even if its name is the name of the output file of a job that
+/// has not started. The output files of started jobs belong to the run, even if the list was edited.
 #[test]
 fn what_appears_between_two_sessions_is_not_emptied() {
     let sandbox = Sandbox::new();

@@ -1,11 +1,11 @@
-//! `--strict` turns each warning about a file into an error, in every command that reads the file.
+//! Tests of `--strict`, which turns each warning about a file into an error, in every command that reads the file.
 
 use crate::cli::makefiles::has_make;
 use crate::cli::sandbox::Sandbox;
 
 const GRAPH: &str = "digraph { a [time=1, command=true]; b [time=2, command=true]; a -> b [data=5] }\n";
 
-/// Two platform files: the reader ignores the disk of the first one and the network of the second one.
+/// Two platform files. The reader ignores the disk of the first file and the network of the second file.
 const PLATFORMS: [(&str, &str, &str); 2] = [
     (
         "disk.xml",

@@ -1,4 +1,4 @@
-//! Generation and simulation of bags of tasks on trees.
+//! Tests that generate and simulate bags of tasks on trees.
 
 use serde_json::Value;
 

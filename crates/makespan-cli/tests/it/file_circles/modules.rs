@@ -1,4 +1,4 @@
-//! Reads the modules of a crate, with the names that each module defines and uses.
+//! Reads the modules of a crate, and the names that each module defines and uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::language::passages::end_of_string;
 
-/// Keywords before the name of a definition.
+/// Keywords that are followed by the name of a defined item.
 const DEFINING: [&str; 8] = ["fn", "struct", "enum", "union", "trait", "type", "const", "static"];
 
-/// Function that returns the text of a file, or `None` if the file does not exist.
+/// A function that returns the text of the file at a path, or `None` if the file does not exist.
 pub type Read<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// A module of a crate.
@@ -17,7 +17,7 @@ pub type Read<'a> = &'a dyn Fn(&str) -> Option<String>;
 pub struct Module {
     pub file: String,
     pub parent: usize,
-    /// All paths in the code of the module, except re-exports.
+    /// All paths of names in the code of the module, except the paths in re-exports.
     pub paths: Vec<Vec<String>>,
     children: BTreeMap<String, usize>,
     defined: BTreeSet<String>,
@@ -31,8 +31,8 @@ pub fn modules(root: &str, read: Read) -> Vec<Module> {
     modules
 }
 
-/// Returns the module that defines the last name of a path, together with this name. If the path ends at a module, the
-/// name is `None`.
+/// Returns the index of the module that defines the last name of a path, together with this name. If the path names a
+/// module, returns this module and `None`.
 pub fn resolve(modules: &[Module], from: usize, path: &[String], depth: usize) -> Option<(usize, Option<String>)> {
     let mut at = from;
     for (place, name) in path.iter().enumerate() {
@@ -53,7 +53,7 @@ pub fn resolve(modules: &[Module], from: usize, path: &[String], depth: usize) -
     Some((at, None))
 }
 
-/// Adds the module of a file and its submodules, whose files are in `folder`. Returns the index of the module.
+/// Adds the module in `file` and its submodules, whose files are in `folder`. Returns the index of the module.
 fn add(modules: &mut Vec<Module>, file: &str, parent: usize, folder: &Path, read: Read) -> usize {
     let text = read(file).unwrap_or_else(|| panic!("{file} is missing"));
     let code = tokens(&text);
@@ -90,7 +90,7 @@ fn add(modules: &mut Vec<Module>, file: &str, parent: usize, folder: &Path, read
     number
 }
 
-/// Reads one tree of a `use` declaration from the position `at` in the code.
+/// Reads one use tree of a `use` declaration. The tree begins at the position `at` in the code.
 fn import(module: &mut Module, code: &[&str], at: &mut usize, prefix: &[String], re_export: bool) {
     let mut path = prefix.to_vec();
     while !["as", ",", "}", ";"].contains(&code[*at]) {
@@ -118,7 +118,8 @@ fn import(module: &mut Module, code: &[&str], at: &mut usize, prefix: &[String],
     module.imported.insert(name, path);
 }
 
-/// Returns the position after an attribute. If the attribute contains `test`, returns the position after its item.
+/// Returns the position after an attribute or, if the attribute contains `test`, the position after the item to which
+/// the attribute belongs.
 fn behind_test(code: &[&str], at: usize) -> usize {
     let end = at + code[at..].iter().position(|&word| word == "]").unwrap_or(0) + 1;
     if !code[at..end].contains(&"test") || code[at..end].contains(&"not") {
@@ -132,8 +133,8 @@ fn behind_test(code: &[&str], at: usize) -> usize {
     code[end..].iter().position(is_last).map_or(code.len(), |last| end + last + 1)
 }
 
-/// Returns the identifiers and punctuation of a source text, without comments and without string and character
-/// literals.
+/// Returns the identifiers and punctuation marks of a source text. Comments, string literals and character literals are
+/// left out.
 fn tokens(text: &str) -> Vec<&str> {
     let (mut tokens, mut rest) = (Vec::new(), text);
     while let Some(first) = rest.chars().next() {

@@ -99,8 +99,8 @@ fn a_service_is_started_asked_and_stopped_as_it_is_typed() {
     assert!(next.stop());
 }
 
-/// One string is a shell command; several words are a program with its arguments, as in `run`. If a program could not
-/// be started, the reason names the program.
+/// As in `run`, a single string is a shell command, and several words are a program with its arguments. If a program
+/// could not be started, the stated reason names the program.
 #[test]
 fn a_command_is_what_it_is_in_a_run() {
     let temporary = tempfile::tempdir().unwrap();
@@ -132,8 +132,8 @@ fn a_command_is_what_it_is_in_a_run() {
     assert!(served.stop());
 }
 
-/// Queries a service about jobs that take twelve times as long as expected. The expected instants in the output of
-/// `queue`, `job` and `plan` are never in the past, and each output shows only one run time of a job.
+/// Queries a service while jobs take twelve times as long as expected. The output of `queue`, `job` and `plan` never
+/// contains an expected instant that is in the past, and each output states only one run time for a job.
 #[test]
 fn nothing_that_is_expected_is_in_the_past() {
     let temporary = tempfile::tempdir().unwrap();
@@ -144,7 +144,7 @@ fn nothing_that_is_expected_is_in_the_past() {
         said(&store, &["submit", "--", "sleep 0.1"]);
     }
     assert!(run(&store, &["wait", "1", "2"]).status.success());
-    // The service writes the history some time after the tasks have ended.
+    // The service does not write the history immediately after the tasks have ended.
     std::thread::sleep(std::time::Duration::from_millis(400));
     for _ in 0..4 {
         said(&store, &["submit", "--", "sleep 1.2"]);

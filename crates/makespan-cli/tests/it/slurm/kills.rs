@@ -215,8 +215,8 @@ fn ten_kills_lose_nothing_and_repeat_nothing() {
     print!("{}", campaign(10, 1 + u64::from(std::process::id())));
 }
 
-/// `cargo test -p makespan-cli --test it -- --ignored --nocapture sixty_kills`; the variable `MAKESPAN_SEED` sets
-/// another seed.
+/// Run this test with `cargo test -p makespan-cli --test it -- --ignored --nocapture sixty_kills`. The environment
+/// variable `MAKESPAN_SEED` sets another seed.
 #[test]
 #[ignore = "long: minutes of kills; its log is the record"]
 fn sixty_kills_lose_nothing_and_repeat_nothing() {

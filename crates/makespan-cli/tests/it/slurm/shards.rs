@@ -1,4 +1,4 @@
-//! Comparisons whose shards run on the nodes of a Slurm cluster.
+//! Tests of comparisons (`compare`) whose shards run on the nodes of a Slurm cluster.
 
 use serde_json::Value;
 

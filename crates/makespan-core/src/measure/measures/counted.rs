@@ -3,11 +3,11 @@
 use crate::model::{Instance, TaskId, Weight};
 use crate::online::{Outcome, Run};
 
-/// Returns the ended runs, with one combined run in place of the runs of a compound job's tasks. Returns `None` if the
-/// instance has no compound jobs, because then no runs have to be combined. The tasks of a compound job count as one
-/// run of its first task, from the first start to the last end. The combined run has succeeded if all tasks have
-/// succeeded. Otherwise, its outcome is the outcome of the first task that did not succeed. A compound job with
-/// cancelled tasks and without failed tasks does not count.
+/// Returns the ended runs. For each compound job, one combined run replaces the runs of its tasks. Returns `None` if
+/// the instance has no compound jobs, because then there are no runs to combine. A combined run counts as a run of the
+/// first task of the job, and lasts from the first start to the last end of its tasks. A combined run has succeeded if
+/// all tasks have succeeded. Otherwise, its outcome is the outcome of the first run that did not succeed. A compound
+/// job is left out if some of its tasks have no ended run, and all its ended runs have succeeded.
 pub(super) fn spans(instance: &Instance, runs: &[Run]) -> Option<Vec<Run>> {
     if !instance.has_compound_jobs() {
         return None;

@@ -32,8 +32,8 @@ impl Names {
     }
 }
 
-/// Maximum length of a job or task name, in bytes. The limit bounds the width of tables, because a column is as wide as
-/// its longest name.
+/// Maximum length of a job or task name, in bytes. This limit restricts the width of tables, because a column is as
+/// wide as the longest name in it.
 const LONGEST: usize = 1 << 16;
 
 /// Refuses duplicate names, and names that are too long.

@@ -65,7 +65,8 @@ impl NodeList {
         }
     }
 
-    /// Returns the position of the node with this name. If all nodes are equal, the name contains the position.
+    /// Returns the position of the node with this name. If only one node and a count are stored, the position is part
+    /// of the name.
     pub fn position(&self, wanted: &str) -> Option<usize> {
         match self {
             Self::Equal { count, .. } => {
@@ -76,7 +77,7 @@ impl NodeList {
         }
     }
 
-    /// Returns whether all nodes are equal and are stored as one node and its count.
+    /// Returns whether the list stores a single node and a count, because all nodes are equal.
     pub fn is_stored_once(&self) -> bool {
         matches!(self, Self::Equal { .. })
     }

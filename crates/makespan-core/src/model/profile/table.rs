@@ -15,7 +15,7 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn new(times: Vec<Time>, min: u32) -> Self {
-        // In most tables, each further processor makes the task faster but adds work.
+        // In most tables, each additional processor shortens the run time but increases the work.
         let costs = |(index, pair): (usize, &[Time])| {
             let before = index as u32 + 1;
             pair[1] < pair[0] && pair[1].area(before + 1) >= pair[0].area(before)

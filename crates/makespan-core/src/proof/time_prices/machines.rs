@@ -84,7 +84,8 @@ impl MachineTimePrices {
         prices::left(paid, self.sold(instance)?, self.scale)
     }
 
-    /// Returns the cost of all open time, or only until the deadline if the certificate refutes a deadline.
+    /// Returns the cost of all open time. If the certificate refutes a deadline, only the open time until this deadline
+    /// counts.
     fn sold(&self, instance: &Instance) -> Result<i128, CertificateError> {
         prices::sold(instance, &self.instants, &self.prices, self.deadline.unwrap_or(Time::MAX))
     }

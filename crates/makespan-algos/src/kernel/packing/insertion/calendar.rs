@@ -140,7 +140,7 @@ impl Calendar {
     }
 }
 
-/// Returns whether each amount in `left` is at least the amount in `asked`.
+/// Returns whether each amount in `left` is at least the corresponding amount in `asked`.
 #[inline]
 pub(super) fn covers(left: &[u64], asked: &[u64]) -> bool {
     left.iter().zip(asked).all(|(left, asked)| left >= asked)

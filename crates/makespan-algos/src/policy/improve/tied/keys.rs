@@ -53,7 +53,8 @@ impl<'k> Keys<'k> {
         }
     }
 
-    /// Returns up to `most` tasks with the smallest keys, their predecessors, and the task that has waited longest.
+    /// Returns up to `most` tasks: the task that has waited longest, and the tasks with the smallest keys whose
+    /// predecessors are all returned as well.
     pub fn chosen(&self, packing: &Packing<'_>, survey: &Survey, most: usize) -> FxHashSet<TaskId> {
         if survey.alive.len() <= most {
             return survey.alive.iter().copied().collect();

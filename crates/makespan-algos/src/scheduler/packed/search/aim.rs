@@ -31,8 +31,8 @@ pub(in crate::scheduler::packed) fn of_ends(objective: Objective, instance: &Ins
 }
 
 impl Aim {
-    /// Returns the new objective value after the end of one job rose from `old` to `new`. `value` is the previous
-    /// objective value, and `last` is the last end of all jobs.
+    /// Returns the new objective value after the end of one job increased from `old` to `new`. `value` is the previous
+    /// objective value, and `last` is the latest end of any job.
     #[inline]
     pub(super) fn raised(&self, job: &Job<Rows>, value: f64, [old, new]: [i64; 2], last: i64) -> f64 {
         let Some(shape) = self.objective.of_jobs() else { return last as f64 };

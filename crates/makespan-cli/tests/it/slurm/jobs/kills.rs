@@ -148,8 +148,8 @@ fn a_planner_that_is_killed_ten_times_loses_nothing_and_repeats_nothing() {
     print!("{}", campaign(10, 1 + u64::from(std::process::id()), &[Victim::Planner]));
 }
 
-/// `cargo test -p makespan-cli --test it -- --ignored --nocapture forty_kills`; the variable `MAKESPAN_SEED` sets
-/// another seed.
+/// Run this test with `cargo test -p makespan-cli --test it -- --ignored --nocapture forty_kills`. The environment
+/// variable `MAKESPAN_SEED` sets another seed.
 #[test]
 #[ignore = "long: minutes of kills; its log is the record"]
 fn forty_kills_of_everything_lose_no_job() {
