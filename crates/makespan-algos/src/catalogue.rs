@@ -37,9 +37,9 @@ const HEFT_PAPER: &str = "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, doi:10.1
 const DEMT_PAPER: &str = "Dutot, Eyraud, Mounié, Trystram, SPAA 2004, doi:10.1145/1007912.1007932";
 
 static CATALOGUE: LazyLock<Vec<Entry>> =
-    LazyLock::new(|| [ENTRIES.as_slice(), &moldable_graphs::ENTRIES, &mapping::ENTRIES, &[ON_TREES]].concat());
+    LazyLock::new(|| [ENTRIES, moldable_graphs::ENTRIES, mapping::ENTRIES, &[ON_TREES]].concat());
 
-static ENTRIES: [Entry; 12] = [
+static ENTRIES: &[Entry] = &[
     Entry {
         name: "optimise",
         summary: "the best that time allows: prices, then annealing of a serial insertion; any objective, or their front",

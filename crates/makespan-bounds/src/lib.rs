@@ -143,10 +143,11 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
     if instance.has_compound_jobs() {
         bounds.push(windows::best(instance, objective, &clock.part(0.3)));
     } else if instance.has_equal_processors() {
-        bounds.push(match objective {
-            Objective::Makespan => makespan_by(instance, clock),
-            Objective::WeightedCompletion => minsum::weighted_completion_by(instance, clock),
-            _ => minsum::mean_flow_by(instance, clock),
+        bounds.extend(match objective {
+            Objective::Makespan => Some(makespan_by(instance, clock)),
+            Objective::WeightedCompletion => Some(minsum::weighted_completion_by(instance, clock)),
+            Objective::MeanFlow => Some(minsum::mean_flow_by(instance, clock)),
+            Objective::Cost | Objective::Throughput | Objective::MaxLateness | Objective::WeightedLateness => None,
         });
     } else if machines::check(instance).is_ok() {
         bounds.push(machines::bound_until(instance, objective, clock));

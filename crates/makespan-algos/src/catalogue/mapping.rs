@@ -33,7 +33,7 @@ macro_rules! plain {
     };
 }
 
-pub(crate) static ENTRIES: [Entry; 10] = [
+pub(crate) static ENTRIES: &[Entry] = &[
     plain!("olb", "each job to the machine that is free first", "none", BRAUN, OpportunisticLoadBalancing),
     plain!("met", "each job to its fastest machine", "none", BRAUN, MinimumExecution),
     plain!("mct", "each job to the machine on which it ends first", "none", BRAUN, MinimumCompletion),

@@ -11,7 +11,7 @@ const CLUSTERS: &str = "jobs, bags and graphs of moldable tasks on clusters of a
                         dates";
 const PLACING: Parameter = Parameter { name: "placing", values: Placing::VALUES, default: "first-free" };
 
-pub(super) static ENTRIES: [Entry; 6] = [
+pub(super) static ENTRIES: &[Entry] = &[
     Entry {
         name: "cpa",
         summary: "allotments that grow along the critical path until it is no longer than the mean area: makespan",

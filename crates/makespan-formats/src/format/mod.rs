@@ -1,7 +1,6 @@
 //! The formats of instance files, in one table that detection, reading, messages and help texts use.
 //!
-//! To add a format, add a module beside this file, a variant of [`Format`], a row of the table, and a section of
-//! docs/formats.md.
+//! The section "A format" of docs/adding-an-algorithm.md lists the places that a new format touches.
 
 pub(crate) mod batsim;
 pub(crate) mod head;
@@ -367,7 +366,8 @@ mod tests {
         for format in Format::all() {
             assert_eq!(ROWS.iter().filter(|row| row.format == format).count(), 1, "{format}");
         }
-        assert_eq!(Format::all().last(), Some(Format::Patterson));
-        assert_eq!(Format::all().count(), Format::Patterson as usize + 1);
+        let last = Format::Patterson;
+        assert_eq!(Format::all().last(), Some(last), "name the last variant of `Format` here");
+        assert_eq!(Format::all().count(), last as usize + 1, "a variant of `Format` has no row");
     }
 }
