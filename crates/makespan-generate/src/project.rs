@@ -1,15 +1,16 @@
-//! Projects whose activities wait for each other and share resources.
+//! Projects of activities with precedence constraints and shared resources.
 //!
 //! Source: R. Kolisch, A. Sprecher and A. Drexl, "Characterization and generation of a general class of
 //! resource-constrained project scheduling problems", Management Science 41(10), 1995, DOI 10.1287/mnsc.41.10.1693.
-//! Three parameters determine the difficulty of a project. *Network complexity* is the number of edges that are not
-//! redundant, divided by the number of activities; both numbers include the begin and the end of the project. *Resource
-//! factor* is the share of all resources that an activity needs in a mode, on average. *Resource strength* is the
-//! amount of a resource, scaled from 0 (the project is just feasible) to 1 (no activity waits for the resource).
+//! Three parameters determine the difficulty of a project. *Network complexity* is the number of non-redundant edges
+//! divided by the number of activities; the start and the end of the project count as activities, and their edges count
+//! as well. *Resource factor* is the average fraction of the resources that an activity needs. *Resource strength* is
+//! the available amount of a resource, on a scale from 0 (the smallest amount with which the project is feasible) to 1
+//! (enough that no activity waits for the resource).
 //!
-//! Times, needs and limits are the same as in PSPLIB: durations and needs from 1 to 10, three first and three last
-//! activities, and at most three successors and three predecessors. The order of the random values is our choice, so
-//! the instances of PSPLIB are not reproduced.
+//! The ranges are the same as in PSPLIB: durations and needs are from 1 to 10, three activities have no predecessors,
+//! three have no successors, and no activity has more than three predecessors or more than three successors. The random
+//! values are drawn in an order of our own, so this generator does not reproduce the instances of PSPLIB.
 
 mod network;
 #[cfg(test)]
@@ -24,34 +25,34 @@ use network::Network;
 
 /// Maximum number of activities of a project.
 const MOST: usize = 1000;
-/// Maximum number of periods of an activity, and maximum need of a resource in a period.
+/// Maximum duration of an activity in periods, and maximum amount of each resource that an activity needs.
 const LONGEST: u64 = 10;
 
-/// Options for a project: one compound job whose activities have one processor each, and modes as allotments.
+/// Options for a project, which becomes one compound job. An activity in its `k`-th mode occupies `k` processors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProjectOptions {
-    /// Number of activities, without the begin and the end.
+    /// Number of activities, not counting the start and the end of the project.
     pub activities: usize,
-    /// Modes of each activity, from 1 to 10. All modes of an activity have different durations, and faster modes need
-    /// more resources.
+    /// Number of modes of each activity, from 1 to 10. The modes of an activity have different durations, and a faster
+    /// mode needs at least as much of each resource as a slower mode.
     pub modes: usize,
-    /// Number of resources that become free again.
+    /// Number of renewable resources, which an activity holds while it runs.
     pub renewable: usize,
-    /// Number of resources that are used up.
+    /// Number of nonrenewable resources, which activities use up.
     pub nonrenewable: usize,
-    /// Average number of edges for each activity.
+    /// Network complexity, from 1 to 3: the average number of edges for each activity.
     pub complexity: f64,
-    /// Average share of the resource types that an activity uses, from 0 to 1.
+    /// Resource factor, from 0 to 1: the average fraction of the resources that an activity needs.
     pub factor: f64,
-    /// Amount of each resource, from 0 (minimum) to 1 (never scarce).
+    /// Resource strength: the available amount of each resource, on a scale from 0 (minimum) to 1 (never scarce).
     pub strength: f64,
     /// Seed; the same seed gives the same instance.
     pub seed: u64,
 }
 
 impl Default for ProjectOptions {
-    /// Returns options for 30 activities of one mode and four resources. An activity needs about half of the resources,
-    /// and their strength is 0.5.
+    /// Returns options for 30 activities with one mode each and for four renewable resources. The resource factor and
+    /// the resource strength are 0.5.
     fn default() -> Self {
         Self {
             activities: 30,
@@ -66,10 +67,10 @@ impl Default for ProjectOptions {
     }
 }
 
-/// An activity. From mode to mode the duration falls, and the need of each resource does not fall.
+/// An activity. Each mode has a shorter duration than the mode before it, and needs at least as much of each resource.
 struct Activity {
     durations: Vec<u64>,
-    /// Needs of each resource, by mode.
+    /// For each resource, the amount that the activity needs in each mode.
     needs: Vec<Vec<u64>>,
 }
 
@@ -123,7 +124,7 @@ fn check(options: &ProjectOptions) -> Result<(), GenerateError> {
 
 fn activities(options: &ProjectOptions, random: &mut ChaCha8Rng) -> Vec<Activity> {
     let resources = options.renewable + options.nonrenewable;
-    // The resource factor determines the number of pairs of an activity and a resource that it needs.
+    // The resource factor is the fraction of all pairs (activity, resource) in which the activity needs the resource.
     let pairs = options.activities * resources;
     let mut asks = vec![false; pairs];
     let mut order: Vec<usize> = (0..pairs).collect();
@@ -150,7 +151,7 @@ fn activities(options: &ProjectOptions, random: &mut ChaCha8Rng) -> Vec<Activity
     (0..options.activities).map(|at| draw(&asks[at * resources..(at + 1) * resources])).collect()
 }
 
-/// Returns the amount of each resource, renewable ones first.
+/// Returns the available amount of each resource. Renewable resources come first.
 fn amounts(options: &ProjectOptions, network: &Network, activities: &[Activity]) -> Vec<u64> {
     let between =
         |(least, most): (u64, u64)| least + (options.strength * most.saturating_sub(least) as f64).round() as u64;
@@ -168,9 +169,9 @@ fn amounts(options: &ProjectOptions, network: &Network, activities: &[Activity])
 }
 
 /// Returns the maximum use of a resource in the earliest schedule. In this schedule, each activity starts as early as
-/// the edges allow, in the mode with the largest need of the resource.
+/// the edges allow, and runs in the mode that needs the largest amount of the resource.
 fn peak(network: &Network, activities: &[Activity], resource: usize) -> u64 {
-    // If several modes have the largest need, the slowest of these modes is used.
+    // If several modes need this amount, the activity runs in the slowest of them.
     let mode = |activity: &Activity| {
         activity.needs[resource].partition_point(|need| need < activity.needs[resource].last().unwrap_or(&0))
     };
@@ -214,13 +215,13 @@ fn graph(options: &ProjectOptions, network: &Network, activities: &[Activity]) -
     Graph::new(tasks, network.edges().map(edge).collect()).map_err(|error| error.to_string())
 }
 
-/// Returns the names of the resources, renewable ones first.
+/// Returns the names of the resources. Renewable resources come first.
 fn names(options: &ProjectOptions) -> impl Iterator<Item = String> {
     let renewable = (1..=options.renewable).map(|number| format!("R{number}"));
     renewable.chain((1..=options.nonrenewable).map(|number| format!("N{number}")))
 }
 
-/// Returns a platform with enough processors for all activities.
+/// Returns a platform with enough processors to run all activities at once in any mode.
 fn platform(options: &ProjectOptions, amounts: &[u64]) -> Result<Platform, String> {
     let stocks: Vec<(String, u64)> = names(options).zip(amounts.iter().copied()).collect();
     let (licences, consumables) = stocks.split_at(options.renewable);

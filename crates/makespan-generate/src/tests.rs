@@ -9,7 +9,7 @@ fn sequential(instance: &Instance) -> Vec<f64> {
     instance.simple_jobs().map(|job| job.profile().time(1).seconds()).collect()
 }
 
-/// Returns the speed-ups of the jobs on all processors.
+/// Returns the speed-up of each job on all 50 processors.
 fn speedups(instance: &Instance) -> Vec<f64> {
     let speedup = |profile: &Profile| profile.time(1).seconds() / profile.time(50).seconds();
     instance.simple_jobs().map(|job| speedup(job.profile())).collect()
@@ -53,11 +53,12 @@ fn the_samples_have_the_means_of_their_distributions() {
     for family in [Family::Weak, Family::High, Family::Cirne] {
         close(&sequential(&generate(&options(family, 2000)).unwrap()), 5.3, 5.7);
     }
-    // The expected mean is 0.7 x 1.03 + 0.3 x 10.3, because negative values are redrawn.
+    // Negative values are redrawn, so the means of the two components are 1.03 and 10.3, and the expected mean is 0.7 x
+    // 1.03 + 0.3 x 10.3.
     close(&sequential(&generate(&options(Family::Mixed, 2000)).unwrap()), 3.4, 4.2);
     close(&speedups(&generate(&options(Family::Weak, 500)).unwrap()), 1.0, 3.0);
-    // With redrawing, X has mean 0.2, so the expected speed-up exp(0.8 (1/2.6 + 1/3.6 + .. + 1/50.6)) is 12.9. With X =
-    // 0 it would be 25.5.
+    // Because some values of X are redrawn, X has mean 0.2, so the expected speed-up exp(0.8 (1/2.6 + 1/3.6 + .. +
+    // 1/50.6)) is 12.9. With X = 0 it would be 25.5.
     close(&speedups(&generate(&options(Family::High, 500)).unwrap()), 11.5, 14.5);
 }
 

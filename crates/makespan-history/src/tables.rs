@@ -1,11 +1,11 @@
-//! Tables of a database, and migration from older versions.
+//! Creates the tables of a database, and migrates tables of older versions.
 
 use rusqlite::{Connection, Error, TransactionBehavior};
 
 /// What a database is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A database of this application, with its version. An empty database has version 0.
+    /// A database of this application, and the version of its tables. An empty database has version 0.
     Ours(i64),
     /// Another program's.
     Foreign,
@@ -27,8 +27,9 @@ pub fn kind(connection: &Connection, application: i64) -> Result<Kind, Error> {
 }
 
 /// Applies the missing migration steps in one transaction, and returns the kind of the database before the migration.
-/// Step `k` converts version `k` to version `k + 1`. A database of another program or of a later version is not
-/// changed. If two processes migrate at once, the second one waits and then has nothing to do.
+/// Step `k` converts version `k` to version `k + 1`. This function does not change a database of another program or of
+/// a later version. If two processes migrate a database at the same time, the second process waits for the first one
+/// and then has nothing to do.
 ///
 /// # Errors
 /// The errors of the database.

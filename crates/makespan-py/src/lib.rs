@@ -73,7 +73,8 @@ mod _native {
     #[pymodule_export]
     use super::view::{Running, Task, View};
 
-    /// Adds the version of the package, and the names of the formats that can be read.
+    /// Adds two constants to the module: `FORMATS`, the names of the formats that Makespan can read, and `VERSION`, the
+    /// version of the package.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("FORMATS", makespan::formats::Format::titles(|_| true))?;

@@ -76,7 +76,8 @@ pub fn algorithm_within(instance: &Instance, limit: Time) -> String {
 
 /// Returns the objectives that an algorithm minimises. `spec` is the spec of the algorithm, such as
 /// `optimise[objective=makespan]`. Without an objective, `optimise` minimises the weighted completion. The result is
-/// empty for an unknown name, and for a Pareto front, because its plans minimise different objectives.
+/// empty for an unknown algorithm. It is also empty for `pareto`, because the plans of a Pareto front minimise
+/// different objectives.
 pub fn minimised(spec: &str) -> &'static [Objective] {
     let (name, parameters) = spec.split_once('[').unwrap_or((spec, ""));
     if name != "optimise" {
@@ -91,9 +92,10 @@ pub fn minimised(spec: &str) -> &'static [Objective] {
     all.iter().position(is_meant).map_or(&[], |at| &all[at..=at])
 }
 
-/// Returns the policy that carries out the plan of a run by default. The policy keeps the plan and improves it between events
-/// ([`Improve`]) for [`objective_of_run`]. If `improve` does not support the instance, because allotments decide whether
-/// nonrenewable resources suffice, the policy follows the plan ([`policy_of_plan`]).
+/// Returns the default policy for the plan of a run. The policy keeps the plan and, between events, improves the plan
+/// for the objective [`objective_of_run`] ([`Improve`]). `improve` does not support instances in which the choice of
+/// allotments decides whether nonrenewable resources suffice. For such instances, the policy follows the plan
+/// ([`policy_of_plan`]).
 pub fn policy_of_run(instance: &Instance, seed: u64, plan: &Schedule) -> Box<dyn Policy> {
     if policy_for("improve", instance, seed).is_ok() {
         let improving = Improving { objective: objective_of_run(instance), ..Improving::default() };
@@ -102,9 +104,9 @@ pub fn policy_of_run(instance: &Instance, seed: u64, plan: &Schedule) -> Box<dyn
     policy_of_plan(quick(instance).1, seed, instance, plan, false)
 }
 
-/// Returns the policy that follows a plan. If tasks wait for each other, the policy keeps the order of the plan ([`Follow`]).
-/// Otherwise, `scheduler` plans the remaining jobs again when the run departs from the plan ([`Replan`]), or at once if the run
-/// is `resumed`.
+/// Returns the policy that follows a plan. If tasks wait for each other, the policy keeps the order of the plan
+/// ([`Follow`]). Otherwise, the policy uses `scheduler` to plan the remaining jobs again ([`Replan`]): when the run
+/// departs from the plan, or at once if the run is `resumed`.
 pub fn policy_of_plan(
     scheduler: Box<dyn Scheduler>,
     seed: u64,

@@ -1,4 +1,4 @@
-//! Options of a simulation, and the rules that they select.
+//! Options of a simulation, and their translation to simulation rules.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use makespan_formats::{FormatError, read_failures};
 use makespan_sim::{FailureModel, FailureModelError, SimulationOptions};
 use thiserror::Error;
 
-/// A user's options for walltimes and failures in a simulation.
+/// Options with which a user selects the walltimes and failures of a simulation.
 ///
 /// ```
 /// use makespan::{Circumstances, Instance, Job, Platform, Profile, Time};
@@ -22,22 +22,22 @@ use thiserror::Error;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Circumstances {
-    /// Whether a job ends at its walltime.
+    /// Whether a job is ended when it reaches its walltime.
     pub kill_at_walltime: bool,
     /// Whether the policies know the actual run times of the jobs. If so, walltimes end no job.
     pub is_clairvoyant: bool,
     /// A CSV file of failures and repairs, or a model such as `model:mtbf=30d,mttr=4h`.
     pub failures: Option<String>,
-    /// The number of times that an interrupted job is queued again.
+    /// The maximum number of times that a job is queued again after an interruption.
     pub requeues: Option<u32>,
-    /// The seed of the failures that a model draws.
+    /// The seed for the random failures of a model.
     pub seed: u64,
 }
 
-/// An option that contradicts the instance, or whose text is invalid.
+/// An option that contradicts the instance, or an option with an invalid text.
 #[derive(Debug, Error)]
 pub enum CircumstanceError {
-    /// Walltimes would end no job, because policies know the real times.
+    /// Walltimes would end no job, because policies know the actual run times.
     #[error(
         "this option needs --estimates user: with clairvoyant or unknown estimates, no job runs longer than its estimate"
     )]
@@ -56,13 +56,13 @@ pub enum CircumstanceError {
         /// The mistake.
         source: FailureModelError,
     },
-    /// The file of failures cannot be read.
+    /// The file that lists the failures cannot be read.
     #[error(transparent)]
     File(#[from] FormatError),
 }
 
 impl CircumstanceError {
-    /// Returns the name of the option, or `None` if a file is wrong. The error then names the file.
+    /// Returns the name of the wrong option, or `None` if a file is wrong. The error then names the file.
     pub fn option(&self) -> Option<&'static str> {
         match self {
             Self::NoneCutShort | Self::NoWalltimes => Some("kill_at_walltime"),
@@ -73,10 +73,10 @@ impl CircumstanceError {
 }
 
 impl Circumstances {
-    /// Returns the rules of the simulation, with the failures of a file or a random model.
+    /// Returns the rules of the simulation. They include the failures that a file lists or that a model draws.
     ///
     /// # Errors
-    /// Returns [`CircumstanceError`] if an option is wrong or would change nothing.
+    /// Returns [`CircumstanceError`] if an option is wrong, or if it would not change the simulation.
     pub fn rules(&self, instance: &Instance) -> Result<SimulationOptions, CircumstanceError> {
         let Self { kill_at_walltime, is_clairvoyant, ref failures, requeues, seed } = *self;
         if kill_at_walltime && is_clairvoyant {

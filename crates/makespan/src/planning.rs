@@ -275,8 +275,8 @@ pub fn bound(instance: &Instance) -> Result<Vec<Bound>, PlanError> {
     makespan_bounds::standard(instance).map_err(PlanError::Unproved)
 }
 
-/// Proves the bounds of [`bound`]. If a longer search may improve these bounds, the function then searches about ten
-/// times as long, but not beyond the time limit.
+/// Proves the bounds of [`bound`]. If a longer search may improve these bounds, the function then searches for about
+/// ten times the time of the first search, or until the time limit expires.
 ///
 /// # Errors
 /// The errors of [`bound`].

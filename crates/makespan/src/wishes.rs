@@ -1,11 +1,11 @@
-//! Options of a plan, and their translation to a spec.
+//! Options for planning, and their translation to a spec.
 
 use makespan_core::Instance;
 use thiserror::Error;
 
 use crate::{STEADY_STATE, catalogue, default_algorithm};
 
-/// A user's options for a plan: the algorithm, and the objective and limits of its search.
+/// Options with which a user selects the algorithm of a plan, and the objective and the limits of its search.
 ///
 /// ```
 /// use makespan::{Instance, Job, Platform, Profile, Time, Wishes};
@@ -31,7 +31,7 @@ pub struct Wishes {
 /// An option cannot be applied to the algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WishError {
-    /// The algorithm does not have this parameter.
+    /// The algorithm does not have the parameter that the option sets.
     #[error("`{algorithm}` takes no {option}; leave it out, or plan by {able}")]
     NotTaken {
         /// Name of the algorithm.
@@ -41,7 +41,7 @@ pub enum WishError {
         /// Names of the algorithms with this parameter.
         able: String,
     },
-    /// Both the spec and an option state the parameter.
+    /// Both the spec and an option set the parameter.
     #[error("both `{spec}` and the argument {option} state {key}; give one of them")]
     Twice {
         /// The spec.
@@ -54,13 +54,12 @@ pub enum WishError {
 }
 
 impl Wishes {
-    /// Returns the spec of the algorithm with its parameters. For graphs and on machines of different speeds, the
-    /// default objective is the makespan: users wait for the last task of a graph, and the search for such machines
-    /// supports no other objective.
+    /// Returns the spec of the algorithm with its parameters. The default objective for graphs is the makespan, because
+    /// users wait for the last task of a graph. The default is also the makespan on machines of different speeds,
+    /// because the search for such machines supports no other objective.
     ///
     /// # Errors
-    /// [`WishError`] if the algorithm does not have the parameter of an option, or if the spec already states this
-    /// parameter.
+    /// [`WishError`] if an option sets a parameter that the algorithm does not have, or that the spec already sets.
     pub fn spec(&self, instance: &Instance) -> Result<String, WishError> {
         let Self { algorithm, objective, time_limit, makespan_at_most } = self;
         let spec = algorithm.as_deref().unwrap_or_else(|| default_algorithm(instance));
@@ -90,7 +89,7 @@ impl Wishes {
     }
 }
 
-/// Refuses a parameter that the algorithm does not have, or that the spec already states. This function accepts unknown
+/// Refuses a parameter that the algorithm does not have, or that the spec already sets. This function accepts unknown
 /// algorithms, because a later step refuses them.
 fn check(spec: &str, name: &str, stated: &str, key: &'static str) -> Result<(), WishError> {
     let option = key.replace('-', "_");

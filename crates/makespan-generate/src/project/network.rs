@@ -3,26 +3,26 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// Number of activities without predecessors, and number of activities without successors.
+/// Number of activities without predecessors, which is also the number of activities without successors.
 const ENDS: usize = 3;
-/// Maximum number of predecessors of an activity, and maximum number of its successors.
+/// Maximum number of direct predecessors of an activity, and maximum number of its direct successors.
 const DEGREE: usize = 3;
-/// Limit for the search for a network with the requested number of edges: the total number of activities of all
-/// networks that are generated.
+/// Approximate limit for the total number of activities in all attempts to generate a network with the requested number
+/// of edges.
 const DRAWN: usize = 2000;
 
-/// Edges from an activity to an activity with a larger number, without redundant edges.
+/// A network without redundant edges. Each edge leads from an activity to an activity with a larger number.
 pub(super) struct Network {
     pub(super) successors: Vec<Vec<usize>>,
     predecessors: Vec<Vec<usize>>,
-    /// For each activity, its direct and indirect successors.
+    /// `after[a][b]` is true if activity `b` is a direct or indirect successor of activity `a`.
     after: Vec<Vec<bool>>,
 }
 
 impl Network {
-    /// Generates a network with the given average number of edges for each activity. Edges from the begin of the
-    /// project to each first activity and from each last activity to the end of the project count as well. If no
-    /// generated network reaches this number, the function returns the network with the most edges.
+    /// Generates a network with an average of `complexity` edges for each activity. The start and the end of the
+    /// project count as two activities, and their edges count as well. If no generated network has enough edges, the
+    /// function returns the network with the most edges.
     pub(super) fn draw(activities: usize, complexity: f64, random: &mut ChaCha8Rng) -> Self {
         let wanted = (complexity * (activities + 2) as f64).round() as usize;
         let mut best = Self::attempt(activities, wanted, random);
@@ -48,7 +48,8 @@ impl Network {
         for to in ends..activities {
             let open = |from: &usize| network.successors[*from].len() < DEGREE;
             let before: Vec<usize> = (0..to.min(activities - ends)).filter(open).collect();
-            // `before` is not empty, because each new activity uses one free slot for an edge and adds three.
+            // `before` is not empty, because each new activity uses one free slot for a successor and provides three
+            // new slots.
             network.join(before[random.random_range(0..before.len())], to);
         }
         for from in 0..activities.saturating_sub(ends) {
@@ -60,7 +61,7 @@ impl Network {
                 }
             }
         }
-        // An edge that cannot be added now can never be added later.
+        // If an edge cannot be added now, it cannot be added later either, so each pair is tried only once.
         let mut pairs: Vec<(usize, usize)> =
             (ends..activities).flat_map(|to| (0..to.min(activities - ends)).map(move |from| (from, to))).collect();
         let mut size = network.size();
@@ -79,25 +80,26 @@ impl Network {
         network
     }
 
-    /// Returns all edges, ordered by their first activity.
+    /// Returns all edges, sorted by the activity from which they lead.
     pub(super) fn edges(&self) -> impl Iterator<Item = (usize, usize)> {
         self.successors.iter().enumerate().flat_map(|(from, all)| all.iter().map(move |&to| (from, to)))
     }
 
-    /// Returns the number of edges, including the edges from the begin and to the end of the project.
+    /// Returns the number of edges, including the edges from the start of the project and the edges to its end.
     fn size(&self) -> usize {
         self.successors.iter().map(|all| all.len().max(1)).sum::<usize>()
             + self.predecessors.iter().filter(|all| all.is_empty()).count()
     }
 
-    /// Returns whether an edge can be added: both activities have free slots, the new edge is not redundant, and the
-    /// new edge makes no other edge redundant.
+    /// Returns whether an edge can be added. Both activities must have free slots, the new edge must not be redundant,
+    /// and it must not make another edge redundant.
     fn can_join(&self, from: usize, to: usize) -> bool {
         let places = self.successors[from].len() < DEGREE && self.predecessors[to].len() < DEGREE;
         places && !self.after[from][to] && !self.makes_redundant(from, to)
     }
 
-    /// Returns whether an existing edge leads from `from` or one of its predecessors to `to` or one of its successors.
+    /// Returns whether an edge between `from` and `to` would make an existing edge redundant. Such an existing edge
+    /// begins at `from` or at one of its predecessors, and ends at `to` or at one of its successors.
     fn makes_redundant(&self, from: usize, to: usize) -> bool {
         let before = |at: usize| at == from || self.after[at][from];
         let behind = |at: usize| at == to || self.after[to][at];

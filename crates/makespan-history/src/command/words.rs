@@ -12,7 +12,7 @@ pub(super) struct Part<'a> {
 pub(super) enum Role {
     /// Spaces and operators of the shell.
     Between,
-    /// A word of the shell before a program, such as `if`.
+    /// A shell keyword that can precede a program, such as `if`.
     Keyword,
     Program,
     /// The script or the program that an interpreter runs.
@@ -34,7 +34,7 @@ const INTERPRETERS: [&str; 17] = [
 /// Words of the shell after which a program stands.
 const KEYWORDS: [&str; 10] = ["!", "{", "do", "elif", "else", "if", "then", "time", "until", "while"];
 
-/// Returns the words of a shell line that stand where the shell expects a program, including their quotes.
+/// Returns the words of a shell line at the positions where the shell expects a program. The words keep their quotes.
 ///
 /// ```
 /// let line = "if test -f a; then LC_ALL=C <a sort | python3 count.py >out; fi";
@@ -44,7 +44,8 @@ pub fn programs(line: &str) -> Vec<&str> {
     shell_parts(line).into_iter().filter(|part| part.role == Role::Program).map(|part| part.text).collect()
 }
 
-/// Returns the parts of a command, which is a list of words. A space separates consecutive words.
+/// Returns the parts of a command that is given as a list of words. Between consecutive words, there is a part with one
+/// space.
 pub(super) fn word_parts(words: &[String]) -> Vec<Part<'_>> {
     let mut roles = Roles::default();
     let mut parts = Vec::with_capacity(words.len() * 2);
@@ -100,7 +101,7 @@ fn word_length(text: &str) -> usize {
     text.len()
 }
 
-/// State that decides the role of the next word of a simple command.
+/// State of a simple command. This state decides the role of the next word.
 #[derive(Default)]
 struct Roles {
     /// A keyword was there.
@@ -109,7 +110,7 @@ struct Roles {
     begun: bool,
     /// An interpreter was there and its script was not.
     script: bool,
-    /// The role of the next word, if this word names a file that the shell reads or writes.
+    /// Role of the next word after a redirection, where the word names a file that the shell reads or writes.
     file: Option<Role>,
 }
 
@@ -133,7 +134,7 @@ impl Roles {
     }
 }
 
-/// State that decides the roles of the words of a shell line with nested commands.
+/// State of a shell line with nested commands. This state decides the role of the next word.
 #[derive(Default)]
 struct Nested {
     roles: Roles,

@@ -24,8 +24,8 @@ const MAX_TOKEN: usize = 256;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Value of the header `Strict-Transport-Security`. For a year, browsers then connect to this host only with
-/// encryption.
+/// Value of the header `Strict-Transport-Security`. A browser that receives this header uses only encrypted connections
+/// to this host for a year.
 const ENCRYPTED: &str = "max-age=31536000";
 
 /// How a request came here.
@@ -37,7 +37,7 @@ pub(super) struct Peer {
     pub(super) at: SocketAddr,
     /// True if the connection is encrypted.
     pub(super) tls: bool,
-    /// Entry of this connection in the table of connections without a token.
+    /// Entry for this connection in the table of connections that have sent no valid token.
     pub(super) stranger: Option<Arc<Stranger>>,
 }
 

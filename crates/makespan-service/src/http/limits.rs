@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 pub struct Limits {
     /// Requests a second of one token, or of one address without a token; as many may come at once.
     pub requests: f64,
-    /// Maximum number of connections; further connections wait. Without a token, one address may have an eighth of this
-    /// number. If the address opens more connections, the server closes the oldest connection of this address.
+    /// Maximum number of connections; further connections wait. An address may have an eighth of this number of
+    /// connections without a token. If the address opens more, the server closes the oldest of them.
     pub connections: usize,
     /// How long a request may take to arrive, without its body; a connection without requests ends then, too.
     pub head: Duration,

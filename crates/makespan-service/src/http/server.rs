@@ -38,7 +38,8 @@ use crate::tokens::Tokens;
 
 /// Most bytes of the head of a request.
 const MAX_HEAD: usize = 64 << 10;
-/// An address may have one connection without a token for every `SHARE` connections that the server accepts in total.
+/// Divisor of the maximum number of connections. The quotient is the maximum number of connections without a token for
+/// one address.
 const SHARE: usize = 8;
 /// Threads for questions to the service.
 const THREADS: usize = 48;
@@ -369,7 +370,7 @@ impl Door {
         drop(place);
     }
 
-    /// Answers the requests on a connection until it ends.
+    /// Answers the requests on a connection until the connection ends.
     async fn converse(&self, stream: tokio::net::TcpStream, peer: Peer) {
         match &self.acceptor {
             None => self.answer(stream, peer).await,

@@ -1,5 +1,5 @@
-//! Limits the number of connections without a token for each address. When an address exceeds the limit, its oldest
-//! connection ends.
+//! Limits the number of connections that an address may have without a token. If an address exceeds the limit, the
+//! server closes its oldest connection without a token.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 /// Connections without a token, by address.
 #[derive(Debug)]
 pub(super) struct Strangers {
-    /// Maximum number of connections for an address.
+    /// Maximum number of connections without a token for each address.
     most: usize,
     all: Mutex<Entered>,
 }
@@ -21,8 +21,8 @@ struct Entered {
     by_address: HashMap<IpAddr, VecDeque<(u64, Arc<Notify>)>>,
 }
 
-/// Entry of a connection without a token in the table of its address. The entry is removed when the connection ends or
-/// sends a valid token.
+/// Entry in the table [`Strangers`] for a connection without a token. The entry is removed when the connection ends or
+/// when it sends a valid token.
 #[derive(Debug)]
 pub(super) struct Stranger {
     strangers: Arc<Strangers>,
@@ -36,8 +36,9 @@ impl Strangers {
         Arc::new(Self { most: most.max(1), all: Mutex::default() })
     }
 
-    /// Adds a connection. If the address then exceeds the limit, the oldest connection of the address ends. So a client
-    /// with half-sent requests cannot block other clients, not even clients at the same address.
+    /// Adds a connection. If the address then exceeds the limit, the server closes the oldest connection in the table
+    /// for this address. So a client that sends only the beginnings of requests cannot block other clients, even if
+    /// they have the same address.
     pub(super) fn enter(self: &Arc<Self>, address: IpAddr) -> Stranger {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let number = all.next;
@@ -55,7 +56,7 @@ impl Strangers {
 }
 
 impl Stranger {
-    /// Removes the connection from the table, because the connection has sent a valid token.
+    /// Removes the connection from the table, for example after the connection has sent a valid token.
     pub(super) fn is_known(&self) {
         let mut all = self.strangers.all.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(own) = all.by_address.get_mut(&self.address) else { return };
@@ -65,7 +66,7 @@ impl Stranger {
         }
     }
 
-    /// Waits until this connection must end.
+    /// Waits until the server must close this connection.
     pub(super) async fn ends(&self) {
         self.end.notified().await;
     }

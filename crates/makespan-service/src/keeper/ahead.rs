@@ -1,34 +1,34 @@
-//! Predicts the end of a running task from its estimate and from ended tasks that ran at least as long as this task has
-//! run.
+//! Predicts the end of a running task. The prediction depends on the estimate of the task, and on the ended tasks that
+//! ran at least as long as this task has run so far.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use makespan_core::{Time, believed_end};
 
-/// Number of recent run times that are kept for each kind of task.
+/// Maximum number of run times that are stored for each kind of task. Older run times are discarded.
 const RECENT: usize = 50;
-/// Maximum number of kinds in the table. If there are more kinds, the table is cleared.
+/// Maximum number of kinds of tasks in the table. A table with more kinds is cleared.
 const KINDS: usize = 10_000;
 
-/// Data that predict the length of a running task.
+/// Data from which the length of a running task is predicted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Ahead {
     /// Expected length of the task.
     pub expected: Time,
     /// Walltime limit of the task.
     pub walltime: Option<Time>,
-    /// Lengths of ended tasks of the same kind, ascending.
+    /// Lengths of ended tasks of the same kind, in ascending order.
     pub lengths: Vec<Time>,
 }
 
 impl Ahead {
-    /// Returns the expected length of a task that has run for `elapsed`, and whether this length is known. The expected
-    /// length is at least `elapsed`.
+    /// Returns the expected length of a task that has run for `elapsed`, and `true` if this length is known or `false`
+    /// if it is an assumption. The expected length is at least `elapsed`.
     ///
     /// If a task has run longer than its estimate, the expected length is the median length of the ended tasks that ran
     /// for at least `elapsed`. If no ended task ran for at least `elapsed`, the end is unknown. Plans then assume that
-    /// the task runs a quarter longer than its estimate, and extend this length by a quarter whenever the task exceeds
-    /// it.
+    /// the task runs a quarter longer than its estimate. Whenever the task exceeds the assumed length, plans extend
+    /// this length by a quarter.
     pub fn length(&self, elapsed: Time) -> (Time, bool) {
         if elapsed < self.expected {
             return (self.expected, true);
@@ -51,7 +51,7 @@ impl Ahead {
 pub(super) struct Lengths(BTreeMap<String, VecDeque<Time>>);
 
 impl Lengths {
-    /// Adds an ended task to each of its kinds.
+    /// Adds the length of an ended task to each kind of this task.
     pub fn add(&mut self, kinds: Vec<String>, length: Time) {
         if self.0.len() > KINDS {
             self.0.clear();
@@ -65,8 +65,8 @@ impl Lengths {
         }
     }
 
-    /// Returns the run times of ended tasks of one of `kinds`, in ascending order. Uses the first kind with a task that
-    /// ran for at least `elapsed`.
+    /// Returns the run times of the ended tasks of one kind, in ascending order. This kind is the first one in `kinds`
+    /// that has an ended task with a run time of at least `elapsed`.
     pub fn of(&self, kinds: &[String], elapsed: Time) -> Vec<Time> {
         let known = kinds.iter().filter_map(|kind| self.0.get(kind));
         let first = known.into_iter().find(|lengths| lengths.iter().any(|&length| length >= elapsed));
@@ -86,8 +86,8 @@ mod tests {
         Time::from_ticks(milliseconds * 1_000_000)
     }
 
-    /// Three jobs `sleep 8` have an expected length of 0.5 s. Their ends are unknown until one of the jobs has ended.
-    /// Then the expected length is 8 s.
+    /// A job `sleep 8` is expected to take 0.5 s. When it has run longer than every ended job, its end is unknown,
+    /// until another job `sleep 8` has ended. Then its expected length is 8 s.
     #[test]
     fn a_task_that_is_longer_than_expected_takes_the_length_of_those_that_were() {
         let mut lengths = Lengths::default();

@@ -79,8 +79,9 @@ impl Keeper {
         self.read(|reader| reader.job(who, job))?.ok_or_else(|| unknown(job))
     }
 
-    /// Adds the expected start and end of a job to its summary. If they depend on a task with an unknown end, also adds
-    /// the number of the job of this task, or 0 if `who` may not see that job.
+    /// Adds the expected start and end of a job to its summary. If the start or the end depends on a task with an
+    /// unknown end, also adds the number of the job to which this task belongs. The number is 0 if `who` may not see
+    /// that job.
     fn expect(&self, who: &Who, summary: &mut JobSummary) {
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(outlook) = outlook else { return };
@@ -205,7 +206,7 @@ impl Service for Keeper {
             let own_length = stated.as_ref().map(|task| task.profile.longest().seconds());
             let length = known_length(number).or(own_length).unwrap_or(0.0);
             let is_guess = stated.as_ref().is_none_or(|task| task.estimate.is_guess());
-            // If the length was a guess, the measured lengths of ended tasks replace it.
+            // A guessed length is replaced by a length learned from ended tasks.
             let is_replaced = own_length.is_some_and(|own| (length - own).abs() > own / 100.0);
             let waiting = if row.summary.state.is_final() { State::NotStarted } else { State::Waiting };
             let waiting = if row.summary.state == State::Held { State::Held } else { waiting };

@@ -1,4 +1,4 @@
-//! Finds the running task whose end decides the start of each waiting task of a plan.
+//! Finds, for each waiting task of a plan, the running task whose end decides the start of the waiting task.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use makespan_core::ProcSet;
 use super::outlook::{Expected, Runs};
 use crate::words::JobNumber;
 
-/// Number of steps in a second. Equal starts and ends of a plan may differ by rounding errors, which are smaller than a
-/// step.
+/// Number of steps in a second. If one task of a plan starts when another one ends, these instants may differ by a
+/// rounding error, which is smaller than a step.
 const STEPS: f64 = 1e5;
 
 /// A waiting task in a plan.
@@ -29,7 +29,7 @@ impl<'a> From<&'a Expected> for Planned<'a> {
     }
 }
 
-/// The end of a task, and the position of the running task on which this end depends, if there is one.
+/// The end of a task. `behind` is the position of the running task on which this end depends, if there is one.
 #[derive(Clone, Copy)]
 struct Cause {
     end: f64,
@@ -38,15 +38,15 @@ struct Cause {
 }
 
 impl Cause {
-    /// Returns the cause that decides a start: the cause with an unknown end, or the later one if both or neither are
-    /// unknown.
+    /// Compares two causes, and returns the one that decides a start. If exactly one of them has an unknown end, that
+    /// cause decides. Otherwise, the cause with the later end decides.
     fn or(self, other: Self) -> Self {
         let is_other = other.is_unknown.cmp(&self.is_unknown).then(other.end.total_cmp(&self.end)).is_gt();
         if is_other { other } else { self }
     }
 }
 
-/// Ends of tasks, by processor, by job and by instant.
+/// Ends of tasks, indexed by processor, by job and by instant.
 struct Causes {
     /// The end of the last task on each processor.
     processors: Vec<Option<Cause>>,
@@ -71,8 +71,8 @@ impl Causes {
     }
 
     /// Returns the end that decides the start of `task`. Candidates are the ends of tasks on the processors of `task`,
-    /// and the ends of the jobs that `task` waits for. The end of any other task at the instant at which `task` starts
-    /// is a candidate as well, because this end may free a licence or the quota of a user.
+    /// and the ends of the jobs that `task` waits for. If any other task ends at the instant at which `task` starts,
+    /// its end is a candidate as well, because it may free a licence or a part of a user's quota.
     fn of(&self, task: &Planned<'_>) -> Option<Cause> {
         let start = step(task.start);
         let processors = positions(task.processors).filter_map(|at| self.processors.get(at).copied().flatten());
@@ -86,9 +86,9 @@ fn positions(processors: &ProcSet) -> impl Iterator<Item = usize> {
     processors.intervals().iter().flat_map(|&(first, last)| first as usize..=last as usize)
 }
 
-/// Returns for each planned task the position in `running` of the task whose end decides its start, if there is one.
-/// The planned tasks are sorted by start. The time is proportional to the total number of processors of the planned
-/// tasks.
+/// Returns, for each planned task, the position in `running` of the running task whose end decides the planned start,
+/// if there is one. `planned` must be sorted by start. The running time of this function is proportional to the sum of
+/// the numbers of processors of the planned tasks.
 pub(super) fn behind<'a>(
     planned: impl IntoIterator<Item = Planned<'a>>,
     running: &[Runs],
@@ -124,7 +124,7 @@ mod tests {
         Runs { job, user: "ann".into(), task: 0, processors, place, start: 0.0, end, longer_than, spread: 0.3 }
     }
 
-    /// Job 1 ends at 10 s. The end of job 2 is unknown, and the plan assumes 12.5 s.
+    /// Job 1 ends at 10 s. The end of job 2 is unknown, and the plan assumes that job 2 ends at 12.5 s.
     #[test]
     fn a_task_is_behind_the_end_that_decides_its_start() {
         let running = [runs(1, (0, 1), 10.0, None), runs(2, (2, 2), 12.5, Some(1.0))];
@@ -152,13 +152,13 @@ mod tests {
         for ((.., expect, what), found) in plan.iter().zip(found) {
             assert_eq!(found, *expect, "{what}");
         }
-        // A task that waits for a licence or a quota that job 2 uses starts at the assumed end of job 2, on other
-        // processors.
+        // This task waits for a licence or a quota that job 2 uses. It runs on other processors than job 2, but starts
+        // at the assumed end of job 2.
         let licence = Planned { job: JobNumber(3), start: 12.5, end: 13.0, processors: &free, after: &[] };
         assert_eq!(behind([licence], &running, 4), [Some(1)]);
     }
 
-    /// Plans jobs of one processor in the order of their numbers, each as soon as its processor is free.
+    /// Plans tasks of one processor in the order of their numbers. Each task starts as soon as its processor is free.
     fn outlook(running: Vec<Runs>, lengths: &[(u32, f64)]) -> Outlook {
         let platform = Platform::flat(4).unwrap();
         let mut free = [0.0_f64; 4];
@@ -202,7 +202,7 @@ mod tests {
             now in 0_u32..30,
         ) {
             let running: Vec<Runs> = ends.iter().enumerate().map(|(at, &(end, is_unknown))| {
-                // No two ends are at one instant.
+                // All ends are at different instants.
                 let end = f64::from(end) + (at + 1) as f64 / 100.0;
                 runs(at as u64 + 1, (at as u32, at as u32), end, is_unknown.then_some(1.0))
             }).collect();

@@ -210,7 +210,7 @@ struct Learning {
 }
 
 impl Learning {
-    /// Returns the kinds of a task, the most specific kind first.
+    /// Returns the kinds of a task, from the most specific kind to the most general one.
     fn kinds(&self, instance: &Instance, task: TaskId) -> Vec<String> {
         self.shared.host.kinds(unwrapped(&instance.task(task).command).0)
     }

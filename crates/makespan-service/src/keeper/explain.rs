@@ -11,12 +11,13 @@ use crate::words::{Explanation, JobNumber, Reason, State, Who};
 
 /// So many futures are played.
 const FUTURES: usize = 50;
-/// Spread of the remaining time of a task that runs longer than expected: the standard deviation of its logarithm.
+/// Spread of the remaining time of a task that runs longer than expected: the standard deviation of the logarithm of
+/// this time.
 const UNKNOWN: f64 = 1.0;
 /// Most jobs that are named as a reason.
 const NAMED: usize = 10;
 
-/// Returns an explanation for the user `who` of why a job does not run.
+/// Explains to the user `who` why a job does not run.
 pub(super) fn explain(
     who: &Who,
     row: &JobRow,
@@ -173,8 +174,8 @@ fn future(outlook: &Outlook, job: JobNumber, now: f64, random: &mut ChaCha8Rng) 
     for runs in &outlook.running {
         let end = match runs.longer_than {
             None => later(runs.end, runs.spread, random),
-            // The remaining time is drawn around half of the time that this task has run so far, because nothing else
-            // is known.
+            // Nothing is known about the remaining time, so it is drawn from a distribution whose median is half of the
+            // time that this task has run so far.
             Some(_) => later(now + (now - runs.start) / 2.0, UNKNOWN, random),
         };
         over.entry(runs.job).and_modify(|last| *last = last.max(end)).or_insert(end);

@@ -1,4 +1,4 @@
-//! Expected starts and ends of the tasks that run and wait.
+//! Expected starts and ends of the running tasks and the waiting tasks.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,8 @@ pub(super) struct Runs {
     pub start: f64,
     /// When it is expected to end.
     pub end: f64,
-    /// The original expected length of the task in seconds, if the task has run longer and its end is unknown.
+    /// The originally expected length of the task in seconds. It is set if the task has exceeded this length and its
+    /// end is unknown.
     pub longer_than: Option<f64>,
     /// How much that may differ.
     pub spread: f64,
@@ -52,14 +53,15 @@ impl Runs {
     }
 }
 
-/// The waiting tasks of a job in a plan.
+/// The planned start and end of the waiting tasks of a job.
 #[derive(Clone, Debug)]
 pub(super) struct JobPlan {
-    /// The earliest known start of a task. If no start is known, this is the earliest estimated start.
+    /// The earliest known start of a task of the job, or the earliest assumed start if no start is known.
     pub start: f64,
     /// The last end.
     pub end: f64,
-    /// The positions of the running tasks whose ends decide the start and the end.
+    /// The position in [`Outlook::running`] of the task whose end decides `start`; `end_behind` is the position of the
+    /// task whose end decides `end`.
     start_behind: Option<usize>,
     end_behind: Option<usize>,
 }
@@ -69,18 +71,19 @@ pub(super) struct JobPlan {
 pub(super) struct Expectation<'a> {
     pub start: Option<f64>,
     pub end: Option<f64>,
-    /// The expected length, in seconds, of a task of the job that runs longer, so that its end is unknown.
+    /// The expected length, in seconds, of a task of the job. It is set if the task has exceeded this length and its
+    /// end is unknown.
     pub longer_than: Option<f64>,
-    /// The running task with an unknown end on which the start or the end of the job depends.
+    /// The running task with an unknown end, if the start or the end of the job depends on such a task.
     pub behind: Option<&'a Runs>,
 }
 
-/// A plan of the waiting tasks beside the running ones, at one instant.
+/// A plan of the waiting tasks that takes the running tasks into account, at one instant.
 #[derive(Debug)]
 pub(super) struct Outlook {
     pub origin: f64,
     pub now: Time,
-    /// The waiting jobs, on the processors that the running tasks leave free.
+    /// The planned instance: the waiting jobs, and a platform on which the running tasks occupy their processors.
     pub instance: Instance,
     /// By their start.
     pub expected: Vec<Expected>,
@@ -92,20 +95,21 @@ pub(super) struct Outlook {
 }
 
 impl Outlook {
-    /// Returns whether an expected start or end has passed, or a task runs longer than expected.
+    /// Returns true if an expected start or end has passed, or if a task runs longer than expected.
     pub fn is_overdue(&self, now: f64) -> bool {
         self.running.iter().any(|runs| runs.end < now || runs.longer_than.is_some())
             || self.expected.first().is_some_and(|one| one.start < now)
     }
 
-    /// Returns the running task at the position `behind` if the task runs longer than expected, so that its end is
+    /// Returns the running task at the position `behind` if this task has run longer than expected and its end is
     /// unknown.
     pub fn unknown(&self, behind: Option<usize>, now: f64) -> Option<&Runs> {
         self.running.get(behind?).filter(|runs| runs.longer_than.is_some() || runs.end < now)
     }
 
-    /// Returns the expected start and end of a waiting job, not before `now`. If the start or the end depends on a task
-    /// with an unknown end, returns that task instead of the instant.
+    /// Returns the expected start and end of a waiting job. If its planned start has passed, both instants are
+    /// postponed so that the job starts at `now`. If the start or the end depends on a task with an unknown end,
+    /// returns that task instead of the instant.
     pub fn of_waiting(&self, job: JobNumber, now: f64) -> Option<Expectation<'_>> {
         let plan = self.jobs.get(&job)?;
         let late = (now - plan.start).max(0.0);
@@ -118,7 +122,7 @@ impl Outlook {
         })
     }
 
-    /// Returns the expected end of a running job, not before `now`, or the reason why the end is unknown.
+    /// Returns the expected end of a running job, or the reason why the end is unknown. The end is never before `now`.
     pub fn of_running(&self, job: JobNumber, started: Option<f64>, now: f64) -> Expectation<'_> {
         let own = || self.running.iter().filter(|runs| runs.job == job);
         let longer = |length| Expectation { longer_than: length, ..Expectation::default() };

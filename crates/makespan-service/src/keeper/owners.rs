@@ -18,7 +18,8 @@ pub(super) struct Owned {
     pub position: u64,
     pub title: String,
     pub user: String,
-    /// Instant of the submission of the job, in ticks after the beginning of the round.
+    /// Instant at which the job was submitted, in ticks after the beginning of the round (the current run of the
+    /// engine).
     pub submitted: i64,
 }
 

@@ -104,7 +104,8 @@ impl Drawer {
         }
     }
 
-    /// Returns whether an expected start or end is overdue: its instant has passed, but it has not happened.
+    /// Returns whether an expected start or end is overdue: the instant has passed, but the task has not started or
+    /// ended.
     fn is_overdue(&self) -> bool {
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
         outlook.is_some_and(|outlook| outlook.is_overdue(wall()))

@@ -87,7 +87,7 @@ pub(super) struct Snapshot {
     pub now: Time,
     /// What waits, or the first of it.
     pub part: Part,
-    /// Running tasks, with the data that predict their lengths.
+    /// Running tasks, with the data from which their lengths are predicted.
     pub running: Vec<(Running, Ahead)>,
     /// How many tasks wait besides.
     pub left_out: u64,

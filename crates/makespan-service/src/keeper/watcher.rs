@@ -142,7 +142,7 @@ impl Watcher {
         self.wear.is_due(jobs, &progress.view, open)
     }
 
-    /// Returns the data that predict the length of a running task.
+    /// Returns the data from which the length of a running task is predicted.
     fn ahead(&self, run: &Running, instance: &Instance, now: Time) -> Ahead {
         let expected = instance.time(run.task, &run.processors);
         let lengths = self.shared.lengths.lock().unwrap_or_else(PoisonError::into_inner);

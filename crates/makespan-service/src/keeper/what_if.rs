@@ -26,7 +26,7 @@ pub(super) struct Asked<'a> {
     pub after: &'a [JobNumber],
 }
 
-/// Plans a submission beside the waiting jobs and compares the plans.
+/// Plans the waiting jobs together with a submission, and compares this plan with the plan without the submission.
 pub(super) fn what_if(outlook: &Outlook, asked: &Asked<'_>, platform: &Platform) -> Result<WhatIf, Refusal> {
     let failed = |error: String| refusal(RefusalKind::BadInput, "content", error, "");
     let mut jobs: Vec<Job> = outlook.instance.all_submitted();
@@ -74,14 +74,15 @@ pub(super) fn what_if(outlook: &Outlook, asked: &Asked<'_>, platform: &Platform)
     Ok(WhatIf { starts, ends, behind, delays, before: outlook.bounds.clone(), after: after.bounds })
 }
 
-/// The running tasks with unknown ends on which the start and the end of a new job depend.
+/// Two running tasks with unknown ends: the start of a new job depends on `start`, and the end of the job depends on
+/// `end`.
 #[derive(Clone, Copy, Default)]
 struct Unknown<'a> {
     start: Option<&'a Runs>,
     end: Option<&'a Runs>,
 }
 
-/// Finds for each new job the running tasks with unknown ends on which its start and its end depend.
+/// Finds, for each new job, the running tasks with unknown ends on which the start and the end of this job depend.
 fn unknown<'a>(outlook: &'a Outlook, asked: &Asked<'_>, plan: &Plan, new: &[(f64, f64)], now: f64) -> Vec<Unknown<'a>> {
     let number = |at: usize| JobNumber(u64::MAX - at as u64);
     let position = |job: JobNumber| usize::try_from(u64::MAX - job.0).ok().filter(|&at| at < new.len());
@@ -115,8 +116,9 @@ fn unknown<'a>(outlook: &'a Outlook, asked: &Asked<'_>, plan: &Plan, new: &[(f64
     found.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// Returns the earliest start of a submission, and the names of the planned jobs that it waits for. The earliest start
-/// depends on the stated begin and on the ends of the running jobs that it waits for.
+/// Returns the earliest start of a submission, and the names of the planned jobs for which the submission waits. The
+/// earliest start is the requested one, or the last end of the running jobs for which the submission waits, whichever
+/// is later.
 fn earliest(outlook: &Outlook, asked: &Asked<'_>, jobs: &[Job]) -> Result<(f64, Vec<String>), Refusal> {
     let (mut earliest, mut first) = (asked.begin.unwrap_or(0.0), Vec::new());
     for &job in asked.after {
@@ -161,11 +163,11 @@ fn limited_too(outlook: &Outlook, asked: &Asked<'_>, new: Vec<(f64, f64)>) -> Ve
     own.into_iter().map(|one| (one.start, one.end)).collect()
 }
 
-/// A plan of the existing and the new jobs, in seconds after the origin of the outlook.
+/// A plan of the existing and the new jobs. Its instants are seconds after the origin of the outlook.
 struct Plan {
-    /// The first start and the last end of jobs by name.
+    /// The first start and the last end of the tasks of each job, by the name of the job.
     jobs: BTreeMap<String, (f64, f64)>,
-    /// Each task: the name of its job, its start, its end and its processors.
+    /// For each task, the name of its job, its start, its end and its processors.
     tasks: Vec<(String, f64, f64, ProcSet)>,
     bounds: Vec<BoundPicture>,
 }

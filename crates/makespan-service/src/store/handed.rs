@@ -21,8 +21,8 @@ pub struct Handed {
     pub tasks: u64,
     /// Its weight, in millionths.
     pub weight: u64,
-    /// Instant of the submission of the job, in ticks after the beginning of the round; 0 if the job is older than the
-    /// round.
+    /// Instant at which the job was submitted, in ticks after the beginning of the round (the run of the engine that
+    /// has the job); 0 if the job was submitted before the round began.
     pub submitted: i64,
     /// Ticks after the beginning of the round.
     pub release: i64,

@@ -179,8 +179,8 @@ fn a_round_of(folder: &Path) -> Option<String> {
     names.filter(is_round).min()
 }
 
-/// Refuses a database that is older than the folders of its rounds, because such a database would reuse the numbers of
-/// jobs whose output exists.
+/// Refuses a database that is older than the folders `round-N` beside it. Such a database would give new jobs the
+/// numbers of old jobs, whose output files still exist.
 fn compare(folder: &Path, database: &Connection) -> Result<(), String> {
     let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| error.to_string());
     let last_round = number("SELECT coalesce(max(round), 0) FROM rounds")? as u64;
@@ -197,7 +197,7 @@ fn compare(folder: &Path, database: &Connection) -> Result<(), String> {
     if let Some(round) = rounds.filter(|&round| round > last_round).min() {
         return older(format!("round {round}"));
     }
-    // The name of an output begins with the number of its job.
+    // The name of an output file begins with the number of the job.
     let job_of = |name: String| {
         let stem = name.strip_suffix(".out")?;
         stem.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u64>().ok()

@@ -10,9 +10,10 @@ const APPLICATION: i64 = 0x4d6b_7376;
 /// another step behind it.
 pub(super) const STEPS: [&str; 1] = [
     // Instants are seconds since 1970. `spec` is the native file of the job alone, and `environment` is a JSON object.
-    // Counts of a job are counts of its tasks. `handed` lists the jobs that the engine has received, in this order, and
-    // `total` is the sum of the lengths up to each job. `counts` has the number of jobs for each user and state, so a
-    // long queue need not be counted. The indexes make the history and the search for names fast.
+    // The columns `running` to `not_started` of a job are numbers of tasks. `handed` lists the jobs that the engine has
+    // received, in the order in which the engine received them. `total` is the sum of the lengths of a job and of all
+    // earlier jobs in its round. `counts` stores the number of jobs for each user and state, so that the service need
+    // not count the jobs of a long queue. The indexes speed up the history of jobs and the search for names.
     "CREATE TABLE jobs (
          number INTEGER PRIMARY KEY AUTOINCREMENT,
          user TEXT NOT NULL,

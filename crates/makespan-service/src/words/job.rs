@@ -84,10 +84,10 @@ pub struct JobSummary {
     pub expected_start: Option<f64>,
     /// When it is expected to end, while it waits or runs.
     pub expected_end: Option<f64>,
-    /// Original expected length of the task, in seconds, if the task has run longer and its end is unknown.
+    /// Originally expected length, in seconds, of a task that has exceeded this length and whose end is unknown.
     pub longer_than: Option<f64>,
-    /// Number of the job with an unknown end on which the start or the end of this job depends; 0 if that job belongs
-    /// to another user.
+    /// If the start or the end of this job depends on a job with an unknown end, the number of that job, or 0 if that
+    /// job belongs to another user.
     pub behind: Option<JobNumber>,
     /// When its first task started.
     pub started: Option<f64>,

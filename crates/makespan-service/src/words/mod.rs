@@ -52,7 +52,7 @@ pub struct Who {
 }
 
 impl Who {
-    /// Returns whether this requester may see the jobs of `user`.
+    /// Returns whether this client may see the jobs of `user`.
     pub fn may_see(&self, user: &str) -> bool {
         self.role != Role::Submitter || self.user == user
     }

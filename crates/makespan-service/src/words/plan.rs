@@ -73,10 +73,10 @@ pub struct BoxPicture {
     pub start: f64,
     /// Until when: of what runs or is planned, as expected.
     pub end: f64,
-    /// Original expected length of the task, in seconds, if the task has run longer and its end is unknown.
+    /// Originally expected length of the task, in seconds, if the task has exceeded this length and its end is unknown.
     pub longer_than: Option<f64>,
-    /// Number of the job with an unknown end on which the start and the end of the task depend; 0 if that job belongs
-    /// to another user.
+    /// If the start and the end of the task depend on a job with an unknown end, the number of that job, or 0 if that
+    /// job belongs to another user.
     pub behind: Option<JobNumber>,
     /// Where: ranges of processors, first and last.
     pub processors: Vec<(u32, u32)>,
@@ -135,8 +135,8 @@ pub struct WhatIf {
     pub starts: Vec<Option<f64>>,
     /// End of each job of the submission, if known.
     pub ends: Vec<Option<f64>>,
-    /// For each job of the submission, the number of the job with an unknown end that delays it, if there is one. The
-    /// number is 0 if the delaying job belongs to another user.
+    /// For each job of the submission: if a job with an unknown end delays it, the number of that delaying job, or 0 if
+    /// the delaying job belongs to another user.
     pub behind: Vec<Option<JobNumber>>,
     /// Which jobs would start later or earlier, and by how many seconds; at most 100, the largest first.
     pub delays: Vec<Delay>,

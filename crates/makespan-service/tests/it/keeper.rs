@@ -230,7 +230,7 @@ fn jobs_behind_a_job_of_unknown_end_have_no_expected_start() {
         boxes.into_iter().filter(|one| one.state == State::Waiting).map(|one| one.behind).collect::<Vec<_>>()
     };
     until("the picture shows them", || planned(&admin()) == [Some(first); 2]);
-    // A submitter does not learn the number of a job of somebody else.
+    // A submitter cannot see the numbers of other users' jobs.
     let bob = who("bob", Role::Submitter);
     assert_eq!((asked(&bob).behind, planned(&bob)), (vec![Some(JobNumber(0))], vec![Some(JobNumber(0)); 2]));
 }
@@ -442,8 +442,8 @@ fn the_environment_of_a_job_is_for_its_user_and_admins() {
     }
 }
 
-/// The service refuses a file that describes millions of nodes within the time limit of a check, and answers other
-/// requests in the meantime.
+/// A file describes millions of nodes. The service refuses this file before the time limit for checks expires, and
+/// answers other requests in the meantime.
 #[test]
 fn a_small_file_that_describes_much_is_refused_at_once() {
     let temporary = tempfile::tempdir().unwrap();

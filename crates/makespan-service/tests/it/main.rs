@@ -1,4 +1,4 @@
-//! Integration tests of this crate, in one program, which is faster to link than several.
+//! Integration tests of this crate. They are one program, because one program links faster than several.
 
 mod common;
 mod http;

@@ -3,7 +3,7 @@
 use makespan_core::{Time, TimeError};
 use thiserror::Error;
 
-/// Reason why a model of failures is invalid.
+/// Reason why a failure model is invalid.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum FailureModelError {
     /// A mean that is not positive.

@@ -64,7 +64,7 @@ pub struct Pilots {
     looks: Looks,
 }
 
-/// Tasks received from the run, and notices for the run.
+/// Tasks that the run has handed over, and notices that the run will receive.
 #[derive(Debug, Default)]
 struct RunSide {
     tasks: BTreeMap<TaskId, Held>,
@@ -75,7 +75,7 @@ struct RunSide {
     limits: bool,
 }
 
-/// Nodes of the pilots, and the pilots that are to provide these nodes.
+/// Nodes of the pilot jobs, and the pilot jobs that are expected to provide these nodes.
 #[derive(Debug)]
 struct NodeSide {
     slots: Slots,
@@ -84,13 +84,13 @@ struct NodeSide {
     /// Places that were lost, each with the token of its last agent.
     gone: BTreeMap<Place, Option<String>>,
     over: bool,
-    /// Instant since which tasks wait, no agent has a task, and some pilots lack nodes.
+    /// Beginning of the current period in which tasks wait, no agent has a task, and some pilot jobs lack nodes.
     idle: Option<Instant>,
     /// Whether pilots go on when this is dropped.
     leaves: bool,
 }
 
-/// Messages of agents, and answers of Slurm.
+/// Messages from agents, and answers from Slurm.
 #[derive(Debug)]
 struct Hearing {
     watch: Watch,

@@ -6,7 +6,7 @@ use super::why::{Why, state, wanted};
 use crate::queue::QueueJob;
 
 impl Model<'_> {
-    /// Returns the reason why too few nodes are large enough or available for a job.
+    /// Returns the reason why a partition has too few nodes that are large enough for a job and available.
     pub(super) fn too_few(&self, job: &QueueJob, partition: usize, shape: &Shape, there: usize) -> Why {
         let queue = self.queue;
         if let Some(why) = self.without_required(job, partition, shape) {
@@ -46,7 +46,7 @@ impl Model<'_> {
         }
     }
 
-    /// Returns an explanation if a node that the job requires is not available.
+    /// Returns an explanation if the job requires a certain node that is not available.
     fn without_required(&self, job: &QueueJob, partition: usize, shape: &Shape) -> Option<Why> {
         let name = *self.lacking(job, shape, |site| self.capacity(shape, site).is_some()).first()?;
         let part = &self.queue.partitions[partition].name;

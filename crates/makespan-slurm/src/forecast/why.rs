@@ -107,7 +107,7 @@ impl Why {
     }
 }
 
-/// Returns the state of a node in words.
+/// Returns the state of a node and its flags as text, such as `idle+drain`.
 pub(super) fn state(node: &crate::Node) -> String {
     let state = std::iter::once(&node.state.base).chain(&node.state.flags).cloned().collect::<Vec<_>>().join("+");
     state.to_lowercase()

@@ -41,8 +41,8 @@ pub fn members(text: &str, most: usize) -> Option<(Vec<u64>, Option<u64>, u64)> 
     Some((numbers, at_once, left_out))
 }
 
-/// Returns the known part of a list of tasks that Slurm truncated, such as `1,3,5,4...%5`. Returns `None` for a
-/// complete list. The result omits the last number if Slurm may have truncated this number.
+/// Returns the reliable part of a list of task numbers that Slurm truncated, such as `1,3,5,4...%5`, or `None` if the
+/// list is complete. A number directly before `...` is omitted, because Slurm may have cut off its last digits.
 pub(super) fn known_of_cut(text: &str) -> Option<String> {
     let (list, end) = text.split_once("...")?;
     let (known, last) = list.rsplit_once(',').unwrap_or(("", list));

@@ -37,8 +37,9 @@ impl PastRun {
         })
     }
 
-    /// Reads the output of `sacct -P`, whose first line names the columns. Also returns the number of unreadable lines.
-    /// A job name may contain the separator, so the columns after the name are counted from the right.
+    /// Reads the output of `sacct -P`, and returns the runs and the number of unreadable lines. The first line of the
+    /// output names the columns. A job name may contain the separator, so the columns after the name are counted from
+    /// the right.
     ///
     /// # Errors
     /// A sentence when there is no such first line.
@@ -78,8 +79,8 @@ impl PastRun {
     }
 }
 
-/// Splits a line into one word for each column. If there are too many words, the extra words belong to the column of
-/// free text.
+/// Splits a line into one cell for each column. If there are too many cells, the extra cells belong to the free text,
+/// which contains the separator.
 fn words(line: &str, columns: usize, free: usize) -> Vec<String> {
     let mut words: Vec<String> = line.split('|').map(str::to_owned).collect();
     let excess = words.len().saturating_sub(columns);

@@ -88,7 +88,7 @@ pub(super) const FILES: [(Part, &str); 15] = [
     (Part::Past, "sacct.history.txt"),
 ];
 
-/// Returns the preferred name of the file that contains a part of the queue.
+/// Returns the name under which a part of the queue should be saved.
 pub(super) fn file(part: Part) -> &'static str {
     FILES.iter().find(|file| file.0 == part).map_or("", |file| file.1)
 }

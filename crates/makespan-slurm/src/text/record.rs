@@ -30,7 +30,7 @@ impl Kind {
         }
     }
 
-    /// A key that every record has, and that `scontrol` without `-o` prints below the first line of a record.
+    /// A key that every record contains. Without `-o`, `scontrol` prints this key below the first line of a record.
     const fn below_head(self) -> &'static str {
         match self {
             Self::Job => " JobState=",
@@ -286,11 +286,11 @@ fn candidates(line: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Indentation of each line of a record except the first one in the output of `scontrol` without `-o`.
+/// Indentation that `scontrol` without `-o` prints before each line of a record, except before the first line.
 const INDENT: &str = "   ";
 
-/// Returns the lines of a text that are not blank. Appends indented lines to the first line of their record, unless
-/// this first line contains the whole record.
+/// Returns the non-blank lines of a text. Indented lines are appended to the first line of their record, unless this
+/// first line already contains the whole record.
 fn lines(kind: Kind, text: &str) -> Vec<Cow<'_, str>> {
     let mut lines: Vec<Cow<'_, str>> = Vec::new();
     let mut is_open = false;
@@ -315,9 +315,9 @@ fn begins(kind: Kind, line: &str) -> bool {
     line.split_once('=').is_some_and(|(key, _)| key == kind.head())
 }
 
-/// Returns the records of a text, and the lines that belong to no record. The text has one record a line, or the long
-/// form of `scontrol` without `-o`. If a line does not begin a record, the previous record is marked as doubtful,
-/// because a name in it may contain a line break.
+/// Returns the records of a text, and the lines that do not belong to any record. The text is the output of `scontrol`
+/// with `-o` (one line for each record) or without `-o` (several lines). If a line neither begins nor continues a
+/// record, the record before it is marked as doubtful, because a name in that record may contain a line break.
 pub fn records(kind: Kind, text: &str) -> (Vec<Record>, Vec<String>) {
     let (mut records, mut strange) = (Vec::<Record>::new(), Vec::new());
     for line in &lines(kind, text) {

@@ -162,7 +162,8 @@ fn the_numbers_of_newer_versions_are_understood() {
     assert_eq!((request.gres[0].count, request.licences[0].1), (2, 3));
 }
 
-/// Saved jobs may have only a few fields. The error then names the part of the queue that lacks the instant.
+/// Saved jobs may lack most fields. If no field states the instant of the queue, the error names the part of the queue
+/// that should state it.
 #[test]
 fn a_queue_without_an_instant_asks_for_the_instant() {
     let node = "NodeName=n0 CPUTot=8 State=IDLE Partitions=p\n";

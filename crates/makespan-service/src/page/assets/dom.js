@@ -34,7 +34,8 @@ export function relative(instant) {
   return ahead >= 0 ? `in ${span(ahead)}` : `${span(ahead)} ago`;
 }
 
-// Returns the text for the instant of an expected event. The text never shows an instant in the past.
+// Returns the text for the instant at which an event is expected. If this instant has passed, the text shows the
+// present instead.
 export const ahead = (instant) => instant === null || instant === undefined ? relative(instant) : relative(Math.max(instant, Date.now() / 1000));
 
 // An instant as people say it; the clock is shown on request.
@@ -56,13 +57,13 @@ export function expected(instant, isNext = true) {
 
 const isKnown = (value) => value !== null && value !== undefined;
 
-// The text for an unknown start or end: it names the job that runs longer than expected.
+// Returns the text for an unknown start or end. The text names the job that runs longer than expected.
 export const unknownBehind = (job) => `unknown, behind ${job ? `job ${job}` : "a job of somebody else"}`;
 
-// The text for the expected start of a waiting job.
+// Returns the text for the expected start of a waiting job.
 export const expectedStart = (job) => (!isKnown(job.expected_start) && isKnown(job.behind) ? unknownBehind(job.behind) : expected(job.expected_start));
 
-// The text for the expected end of a job.
+// Returns the text for the expected end of a job.
 export function expectedEnd(job) {
   if (isKnown(job.longer_than)) return `longer than expected (${span(job.longer_than)}), end unknown`;
   if (!isKnown(job.expected_end) && isKnown(job.behind)) return isKnown(job.started) ? unknownBehind(job.behind) : "unknown";

@@ -1,6 +1,6 @@
-//! Generates requests from the API description, as schemathesis does. The service must accept each request that the
-//! description allows, or refuse it for a reason that a description cannot state. The service must refuse all other
-//! requests. Every answer must match the description.
+//! Generates requests from the API description, like the tool schemathesis. If the description allows a request, the
+//! service must accept this request, or refuse it for a reason that a description cannot express. The service must
+//! refuse all requests that the description does not allow. Every answer must match the description.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::http::description::Document;
 use crate::http::site::{Answer, Site, bearer};
 use makespan_service::Service;
 
-/// Number of requests for each operation. The description allows half of these requests.
+/// Number of requests that are generated for each operation. Half of these requests match the description.
 const ROUNDS: usize = 40;
 
 /// Generates values that match a schema.
@@ -195,7 +195,8 @@ impl Generator<'_> {
     }
 }
 
-/// Returns the value of a parameter as text for a path, a query or a header. The value is valid if `allowed` is set.
+/// Returns a generated value of a parameter, as text for a path, a query or a header. The value matches the schema if
+/// and only if `allowed` is true.
 fn written(generator: &mut Generator<'_>, schema: &Value, (allowed, is_header): (bool, bool)) -> Vec<String> {
     let schema = generator.resolved(schema);
     if !allowed {
@@ -223,7 +224,7 @@ fn written(generator: &mut Generator<'_>, schema: &Value, (allowed, is_header): 
     }
 }
 
-/// A request for an operation. With `spoil`, one part of the value is invalid if possible.
+/// A request for an operation. `is_allowed` is false if one part of the request is invalid.
 struct Request {
     line: String,
     head: Vec<String>,
@@ -295,8 +296,8 @@ fn send(site: &Site, request: &Request) -> Answer {
     site.request(&request.line, &head, body.as_bytes())
 }
 
-/// Returns whether a refusal has a reason that a schema cannot state: the content of a file, a combination of values,
-/// or the state of the service.
+/// Returns whether a request was refused for a reason that a schema cannot express: the content of a file, a
+/// combination of values, or the state of the service.
 fn is_of_meaning(answer: &Answer) -> bool {
     let problem = answer.json();
     let place = problem["place"].as_str().unwrap_or_default();

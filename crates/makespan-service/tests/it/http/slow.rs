@@ -65,8 +65,8 @@ fn further_connections_wait() {
     drop(idle);
 }
 
-/// One address opens more connections with half-sent requests than the limit. The server still answers other clients at
-/// this address without delay.
+/// One address opens more connections than the limit, and sends only the beginning of a request on each. The server
+/// still answers other clients at this address without delay.
 #[test]
 fn half_sent_requests_make_nobody_wait() {
     let site = Site::with(Limits { connections: 64, head: LIMIT, ..quick_limits() });

@@ -18,7 +18,7 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/http/tls").join(name)
 }
 
-/// Sets the mode of the private key file, and returns its path.
+/// Copies the private key to a file with the given mode, and returns the path of this file.
 fn key(store: &TempDir, mode: u32) -> PathBuf {
     let path = store.path().join(format!("key-{mode:o}.pem"));
     fs::copy(file("key.pem"), &path).unwrap();

@@ -89,18 +89,18 @@ pub struct Jobs<'a> {
     submissions: SubmissionSide,
 }
 
-/// Tasks received from the run, and notices for the run.
+/// Tasks that the run has handed over, and notices that the run will receive.
 #[derive(Debug, Default)]
 struct RunSide {
     tasks: BTreeMap<TaskId, Held>,
     by_id: HashMap<String, TaskId>,
     succeeded: BTreeSet<TaskId>,
-    /// Assumed processors of running tasks, if Slurm does not report the processors of a task.
+    /// Processors that this program assumes for those running tasks whose processors Slurm does not report.
     busy: BTreeMap<TaskId, ProcSet>,
     notices: VecDeque<Notice>,
 }
 
-/// Requests to Slurm, and its answers.
+/// Requests to Slurm, and Slurm's answers.
 #[derive(Debug)]
 struct SlurmSide {
     queue: Queue,
@@ -116,7 +116,7 @@ struct SlurmSide {
     cancel: Vec<String>,
 }
 
-/// Submitted jobs, and tasks that wait for their submission.
+/// Submitted jobs, and tasks that have not been submitted yet.
 #[derive(Debug)]
 struct SubmissionSide {
     log: Submissions,
@@ -124,7 +124,7 @@ struct SubmissionSide {
     mark: String,
     /// Tells the attempts of this session from others.
     session: String,
-    /// Tasks that are to be submitted, in this order.
+    /// Tasks that have not been submitted yet, in the order of submission.
     waiting: VecDeque<TaskId>,
     /// The submission that is on the way.
     submitting: Option<TaskId>,
