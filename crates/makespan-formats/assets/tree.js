@@ -31,7 +31,7 @@ class Tree {
       }
     }
     this.width = this.leaves[this.order[0]];
-    // For moving and zooming, leaves take the place of time, and generations take the place of processors.
+    // Moving and zooming treat the leaves as the time axis, and the generations as the axis of processors.
     const height = this.depth.reduce((deepest, depth) => Math.max(deepest, depth), 0) + 0.62;
     Object.assign(this, { begin: 0, end: this.width, least: 0.5, processors: height, jobs: count, nodes: [], schedules: [], resources: [] });
     for (const picture of this.pictures) this.measure(picture);

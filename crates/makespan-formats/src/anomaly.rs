@@ -13,19 +13,19 @@ pub enum Anomaly {
     RepeatedNumber,
     /// The submit time is missing. Skipped.
     NoSubmitTime,
-    /// Missing run time: the job never started or never ended. The record is skipped.
+    /// Missing run time, because the job never started or never ended. The record is skipped.
     NoRunTime,
-    /// Run time of zero: the job started and ended within the resolution of the log. It is read as one tick.
+    /// Run time of zero, because the job was shorter than the resolution of the log. The run time is read as one tick.
     ZeroRunTime,
-    /// Missing or impossible run time of a job that ran. A guess is used instead.
+    /// Missing or impossible run time of a job that ran. A guess replaces the run time.
     GuessedRunTime,
-    /// Invalid time limit, or one above 292 years. The job has no limit.
+    /// Time limit that is invalid or above 292 years. The job has no limit.
     BrokenLimit,
     /// Unreadable instant or number. The field counts as missing.
     BrokenField,
-    /// Truncated list of an array's tasks. The tasks after the cut are missing.
+    /// Truncated task list of an array. The tasks after the truncation are not read.
     CutArray,
-    /// Unreadable or too long list of an array's tasks. The array counts as one job.
+    /// Task list of an array, if the list is unreadable or too long. The array counts as one job.
     UnreadArray,
     /// Dependency on another job. The dependency is ignored.
     Precedence,
@@ -178,7 +178,7 @@ impl fmt::Display for Found {
     }
 }
 
-/// Statements in a log about the number of processors of its machine that cannot be read. These statements are ignored.
+/// Unreadable statements in a log about the number of processors of its machine. These statements are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenMachine {
     /// The number of statements.
@@ -217,7 +217,7 @@ pub struct Report {
     pub found: Vec<Found>,
     /// How records are counted.
     pub unit: Unit,
-    /// The statements about its machine that cannot be read.
+    /// Unreadable statements about the machine of the log, if there are any.
     pub broken_machine: Option<BrokenMachine>,
 }
 
@@ -238,7 +238,7 @@ impl Report {
         }
     }
 
-    /// Counts an unreadable statement of the number of processors of the machine.
+    /// Counts an unreadable statement about the number of processors of the machine.
     pub(crate) fn add_machine(&mut self, place: Place, stated: String) {
         self.broken_machine.get_or_insert(BrokenMachine { count: 0, place, stated }).count += 1;
     }
@@ -253,14 +253,15 @@ impl Report {
         self.found.iter().filter(|found| found.anomaly.skips()).map(|found| found.count).sum()
     }
 
-    /// Returns one sentence for each kind of anomaly.
+    /// Returns one sentence for each kind of anomaly. If statements about the machine are unreadable, another sentence
+    /// precedes them.
     pub fn remarks(&self) -> impl Iterator<Item = String> + '_ {
         let machine = self.broken_machine.iter().map(ToString::to_string);
         machine.chain(self.found.iter().map(ToString::to_string))
     }
 
-    /// Returns an error for a log that a strict reading refuses: for an unreadable number of processors of the machine,
-    /// and otherwise for the first record with an anomaly.
+    /// Returns an error if a strict reading refuses the log. The error names the unreadable number of processors of the
+    /// machine, or else the first record with an anomaly that a strict reading refuses.
     pub(crate) fn refuse(&self, file: &str) -> Result<(), FormatError> {
         if let Some(machine) = &self.broken_machine {
             return Err(FormatError::content(file, machine.place.clone(), machine.problem()));

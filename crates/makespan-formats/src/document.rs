@@ -64,7 +64,7 @@ impl<'de, T: Named + Deserialize<'de>> Visitor<'de> for UniqueVisitor<T> {
     }
 }
 
-/// Maximum size, in bytes, of a document that is read a second time to find the field of an error.
+/// Maximum size, in bytes, of a document that is read again after an error, to find the field with the error.
 const READ_TWICE: usize = 4 << 20;
 
 /// Reads a JSON document.
@@ -72,8 +72,8 @@ pub(crate) fn from_json<T: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result
     match serde_json::from_slice(bytes) {
         Ok(value) => return Ok(value),
         Err(error) if bytes.len() > READ_TWICE => return Err(json_error(file, bytes, None, &error)),
-        // To know the field of an error, a reader must record the path of every value, which takes time. So only the
-        // second reading below records paths, and errors in large files have only a line and a column.
+        // To name the field with an error, a reader must record the path of each value, which takes time. So only the
+        // second reading, below, records paths. In large files, an error states only its line and column.
         Err(_) => {}
     }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
@@ -112,7 +112,7 @@ fn json_error(file: &str, bytes: &[u8], field: Option<String>, error: &serde_jso
     let known = error.line() > 0;
     let mut place = Place { line: known.then(|| error.line()), column: known.then(|| error.column()), field };
     if let Some(in_list) = in_list {
-        // After the list, the reader has read at most blanks and a brace.
+        // Between the end of the list and the error, there can only be blanks and a brace.
         let read = offset_of(bytes, error).map(|offset| &bytes[..offset]);
         let end = read.and_then(|read| read.iter().rposition(|&byte| byte == b']'));
         if let Some(before) = end.and_then(|end| bytes.get(..(end + 1).checked_sub(in_list.back)?)) {
@@ -125,7 +125,7 @@ fn json_error(file: &str, bytes: &[u8], field: Option<String>, error: &serde_jso
     FormatError::content(file, place, explain(message))
 }
 
-/// Returns the field at a path, without the private keys of `serde_json`.
+/// Returns the field that a path leads to, without the private keys of `serde_json`.
 pub(crate) fn field(path: &serde_path_to_error::Path) -> Option<String> {
     let text = path.to_string();
     let hidden = [crate::scalar::NUMBER_KEY, crate::scalar::RAW_KEY].map(|key| format!(".{key}"));

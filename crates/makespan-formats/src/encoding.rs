@@ -1,21 +1,21 @@
-//! Decodes graphs, XML and projects. A label in another encoding than UTF-8 does not make a file unreadable.
+//! Decodes the text of graphs, XML files and projects. A file can be read even if its labels are not UTF-8.
 
 use std::string::FromUtf8Error;
 
 use makespan_core::text_of_bytes;
 
-/// Names of ISO 8859-1 in XML and Graphviz, without hyphens and underscores.
+/// Names by which XML and Graphviz files state ISO 8859-1, in lower case and without hyphens and underscores.
 const LATIN_1: [&str; 4] = ["latin1", "l1", "iso88591", "isoir100"];
 
 /// The text of a file.
 pub(crate) struct Decoded {
     pub text: String,
-    /// A warning if some bytes of the file are not UTF-8 and the file states no known encoding.
+    /// A warning if some bytes of the file are not UTF-8 and the file does not state ISO 8859-1 as its encoding.
     pub remark: Option<String>,
 }
 
-/// Decodes a file as UTF-8, or as ISO 8859-1 if the file states this encoding. In all other files, [`text_of_bytes`]
-/// keeps the bytes that are not UTF-8.
+/// Decodes a file as UTF-8 if possible, or else as ISO 8859-1 if the file states this encoding. In all other files,
+/// [`text_of_bytes`] preserves the bytes that are not UTF-8.
 pub(crate) fn decoded(bytes: Vec<u8>) -> Decoded {
     let error = match String::from_utf8(bytes) {
         Ok(text) => return Decoded { text, remark: None },
@@ -34,7 +34,7 @@ pub(crate) fn line_of(error: &FromUtf8Error) -> usize {
     error.as_bytes()[..error.utf8_error().valid_up_to()].split(|&byte| byte == b'\n').count()
 }
 
-/// Returns whether a text states ISO 8859-1 as its encoding: `encoding=".."` in XML, `charset=..` in DOT.
+/// Returns whether a text states ISO 8859-1 as its encoding, with `encoding=".."` in XML or `charset=..` in DOT.
 fn states_latin_1(bytes: &[u8]) -> bool {
     let text: String = bytes.iter().map(|&byte| if byte.is_ascii() { char::from(byte) } else { ' ' }).collect();
     let values = |key: &'static str| text.match_indices(key).map(move |(at, _)| at + key.len());

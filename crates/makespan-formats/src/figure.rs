@@ -1,4 +1,4 @@
-//! Reads JSON values that should be numbers. Any other JSON value is accepted as well, without an error.
+//! Reads JSON values that should be numbers. Values of other types are accepted without an error.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,8 +9,8 @@ use crate::scalar::{NUMBER_KEY, float_text};
 
 /// A type that can be read from any JSON value.
 pub(crate) trait FromFigure: Sized {
-    /// Reads a scalar. `text` is the literal of a number, the content of a string, or "a table" for an object; `text`
-    /// is `None` for null.
+    /// Reads a scalar. For a number, `text` is its literal; for a string, its content; for an object, "a table"; and
+    /// for null, `None`.
     fn from_text(text: Option<&str>) -> Self;
 
     /// Reads a JSON list.

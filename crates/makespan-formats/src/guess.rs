@@ -7,8 +7,8 @@ use crate::speedup::through;
 /// How long a task is guessed to take on its fewest processors.
 pub(crate) const GUESS: Time = Time::from_seconds(60);
 
-/// Guessed speed-up of a task. The guess is cautious: a task runs 3.1 times as fast on 4 processors as on one, and at
-/// most 10 times as fast on any number of processors.
+/// Guessed speed-up of a task. The guess is cautious: compared with one processor, a task runs 3.1 times as fast on 4
+/// processors, and never more than 10 times as fast.
 pub(crate) const GUESSED_LAW: SpeedupLaw = SpeedupLaw::Amdahl { serial: 0.1 };
 
 /// The guess for a task on `min` to `max` processors: a minute on the fewest, or the walltime where that is shorter, and on more

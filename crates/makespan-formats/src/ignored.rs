@@ -1,5 +1,5 @@
-//! XML elements and attributes that a reader ignores. Elements and attributes in a silent list need no warning. All
-//! others are counted by name.
+//! XML elements and attributes that a reader ignores. A silent list names the ones that need no warning, and all others
+//! are counted by name.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,14 @@ use roxmltree::Node;
 
 /// Counts the elements and attributes that a reader ignores.
 pub(crate) struct Ignored {
-    /// Elements (`prop`) and attributes (`host.id`) that need no warning, each between two blanks.
+    /// Elements (such as `prop`) and attributes (such as `host.id`) that need no warning. A blank precedes and follows
+    /// each name.
     silent: &'static str,
     counts: BTreeMap<String, usize>,
 }
 
 impl Ignored {
-    /// Returns an empty counter with the silent list `silent`.
+    /// Returns an empty counter that skips the names in `silent`.
     pub(crate) fn beside(silent: &'static str) -> Self {
         Self { silent, counts: BTreeMap::new() }
     }
@@ -25,7 +26,7 @@ impl Ignored {
         }
     }
 
-    /// Counts the attributes of an element, except attributes in the silent list.
+    /// Counts the attributes of an element that are not in the silent list.
     pub(crate) fn attributes(&mut self, node: Node<'_, '_>) {
         let element = node.tag_name().name();
         for attribute in node.attributes().filter(|attribute| attribute.namespace().is_none()) {
@@ -35,7 +36,7 @@ impl Ignored {
         }
     }
 
-    /// Counts an ignored part that is neither an element nor an attribute, under the given name.
+    /// Counts one ignored part of the file under the given name.
     pub(crate) fn add(&mut self, name: String) {
         *self.counts.entry(name).or_default() += 1;
     }

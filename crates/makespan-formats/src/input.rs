@@ -8,7 +8,7 @@ use std::rc::Rc;
 use bzip2::bufread::BzDecoder;
 use flate2::bufread::GzDecoder;
 
-/// The largest decompressed size of a file, in bytes.
+/// The maximum size of a file after decompression, in bytes.
 pub(crate) const MAX_BYTES: u64 = 4 << 30;
 
 const BUFFER: usize = 1 << 17;
@@ -199,7 +199,7 @@ impl<R: Read> Read for Limited<R> {
 /// The byte order mark that some editors write.
 pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Returns the bytes without a byte order mark at their beginning.
+/// Returns the bytes without the byte order mark, if they begin with one.
 pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(MARK).unwrap_or(bytes)
 }

@@ -12,21 +12,21 @@ const OTHERS: [(&str, &str); 6] = [
     ("html", "HTML"),
 ];
 
-/// Names of kinds of text that may still be lists of commands.
+/// Kinds of text that are refused by default, but may nevertheless be lists of commands.
 const CSV: &str = "CSV";
 const SCRIPT: &str = "a script (it begins with `#!`; `makespan run -- ./FILE` runs it as one job)";
 
-/// The error message for output of Slurm.
+/// Error message for a file that is the output of a Slurm command.
 pub(crate) const SLURM: &str = "this is output of Slurm, which is no list of commands; give what `sacct -a -X --parsable2` prints, with its \
                                 header, or a folder with saved outputs of the cluster (`makespan queue --from FOLDER`)";
 
 /// Most bytes of a line that is looked at.
 const LOOKED: usize = 4096;
 
-/// Rule for reading a text as a list of commands.
+/// Rule that decides whether a text is read as a list of commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lists {
-    /// A text is a list if nothing indicates another format. Any other text is an error.
+    /// A text is read as a list if nothing indicates another format.
     #[default]
     Detected,
     /// The user states that the file is a list.
@@ -35,11 +35,12 @@ pub enum Lists {
     Refused,
 }
 
-/// Returns the format of a text that `Format::of` does not recognise. The first lines of the text decide, or else the
-/// ending of the file name.
+/// Returns the format of a text that `Format::of` does not recognise: a list of commands or TOML. The first lines and
+/// the file extension decide.
 ///
 /// # Errors
-/// An error message with the probable kind of the text and the remedy.
+/// An error message if the text is neither. The message names the probable kind of the text, and what the user should
+/// do.
 pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> Result<Format, String> {
     let lines = first_lines(text);
     let first = lines.first().map_or("", String::as_str);
@@ -90,7 +91,7 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     ))
 }
 
-/// Returns whether a text is output of sdiag, which begins with a line of `*`.
+/// Returns whether a text is the output of Slurm's sdiag. This output begins with a line of `*`.
 pub(crate) fn is_statistics_of_slurm(text: &[u8]) -> bool {
     first_lines(text).iter().find(|line| line.bytes().any(|byte| byte != b'*')).is_some_and(|line| is_slurm(line))
 }
@@ -99,7 +100,7 @@ fn not_read(what: &str) -> String {
     format!("this is {what}, which is not read; give {}", Format::readable())
 }
 
-/// Returns the first lines that are neither blank nor comments, at most three.
+/// Returns the first three lines that are neither blank nor comments, or fewer if there are fewer.
 fn first_lines(text: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(&text[..text.len().min(16 * LOOKED)]);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -130,8 +131,8 @@ fn is_toml(line: &str) -> bool {
     }
 }
 
-/// Returns whether a line can be the first line that a Slurm command prints: a table header with any delimiter, or a
-/// record of scontrol.
+/// Returns whether a line can be the first line that a Slurm command prints. This is a table header with any delimiter,
+/// or the first line of a record of scontrol.
 fn is_slurm(line: &str) -> bool {
     const RECORDS: [&str; 9] = [
         "JobId=",
@@ -144,8 +145,8 @@ fn is_slurm(line: &str) -> bool {
         "Configuration data as of",
         "sdiag output at",
     ];
-    /// Pairs of column names. The header of a table of Slurm contains both names of at least one pair. The tables come
-    /// from squeue, sprio and sacct, then from sinfo, sinfo -N, sshare and sreport.
+    /// Pairs of column names. The header of each Slurm table contains both names of at least one pair. The first pairs
+    /// are for tables of squeue, sprio and sacct, the last pairs for tables of sinfo, sinfo -N, sshare and sreport.
     const HEADERS: [[&str; 2]; 8] = [
         ["jobid", "partition"],
         ["jobid", "state"],
@@ -162,7 +163,7 @@ fn is_slurm(line: &str) -> bool {
     RECORDS.iter().any(|start| line.starts_with(start)) || HEADERS.iter().any(|names| names.iter().all(has))
 }
 
-/// Returns the probable kind of a text that is not a list of commands.
+/// Returns the probable kind of the text, or `None` if the text may be a list of commands.
 fn other(text: &[u8], lines: &[String]) -> Option<&'static str> {
     let first = lines.first().map_or("", String::as_str);
     if text.starts_with(b"#!") {
@@ -171,7 +172,7 @@ fn other(text: &[u8], lines: &[String]) -> Option<&'static str> {
     if is_json(text, first) {
         return Some("JSON that is not an instance");
     }
-    // A command may also begin with `<`, as in `<a sort`, where `<` redirects the input.
+    // `<` alone proves nothing: in the command `<a sort`, it redirects the input.
     if first.starts_with("<?") || first.starts_with("<!") || first.starts_with('<') && first.ends_with('>') {
         return Some("XML or HTML of an unknown kind");
     }
@@ -197,7 +198,8 @@ fn is_json(text: &[u8], first: &str) -> bool {
     key.is_some_and(|(_, rest)| rest.trim_start().starts_with(':'))
 }
 
-/// Returns whether a line is `---`, `key:` or `key: value`. The name of a command does not end with a colon.
+/// Returns whether a line looks like YAML, such as `---`, `key:` or `key: value`. A line with `key:` is not a command,
+/// because no name of a command ends with a colon.
 fn is_yaml(line: &str) -> bool {
     if line == "---" || line.starts_with("--- ") || line.starts_with("%YAML") || line.starts_with("- ") {
         return true;
@@ -207,8 +209,8 @@ fn is_yaml(line: &str) -> bool {
     key.is_some_and(|(key, _)| !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-\"'".contains(c)))
 }
 
-/// Returns whether there are at least two lines, and all lines have the same number of commas, semicolons or tabs. The
-/// cells of the first line must be quoted or have no blanks.
+/// Returns whether the lines look like CSV. There must be at least two lines, with the same number of commas,
+/// semicolons or tabs in each. The cells of the first line must be quoted or have no blanks.
 fn is_csv(lines: &[String]) -> bool {
     let Some(first) = lines.first().filter(|_| lines.len() >= 2) else { return false };
     [',', ';', '\t'].iter().any(|&mark| {
@@ -220,7 +222,7 @@ fn is_csv(lines: &[String]) -> bool {
     })
 }
 
-/// Returns the reason why a text may not be a list of commands, if there is a reason.
+/// Returns a reason to doubt that the text is a list of commands, if there is one.
 fn doubt(lines: &[String]) -> Option<&'static str> {
     let first = lines.first()?;
     let word = first.split_whitespace().next()?;
@@ -324,8 +326,7 @@ mod tests {
         }
     }
 
-    /// Checks that tables are not read as lists of commands, such as saved outputs of Slurm commands in all their
-    /// formats.
+    /// Checks that tables, such as saved outputs of Slurm commands in all formats, are not read as lists of commands.
     #[test]
     fn tables_are_not_taken_for_commands() {
         for (text, what) in [

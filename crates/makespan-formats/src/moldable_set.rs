@@ -18,8 +18,8 @@ use crate::scalar::{Count, Scalar};
 /// The keys at the top of such a file.
 const KEYS: [&str; 3] = ["meta", "cpudata", "gpudata"];
 
-/// Returns whether a JSON file begins with a key of a moldable set, and is not another kind of JSON that may begin with
-/// this key.
+/// Returns whether a JSON file is a moldable set: its first key is one of a moldable set, and it is not recognised as
+/// another kind of JSON.
 pub(crate) fn is_set(head: &Head<'_>) -> bool {
     let key = head.text.strip_prefix(b"{").and_then(|rest| rest.trim_ascii_start().strip_prefix(b"\""));
     let begins = |known: &&str| {

@@ -36,7 +36,7 @@ impl CsvNames {
 mod tests {
     use super::*;
 
-    /// Returns the original name from a cell of a CSV file, by the rule in docs/formats.md.
+    /// Returns the original name that a cell of a CSV file stands for, by the rule in docs/formats.md.
     fn read(names: CsvNames, cell: String) -> String {
         match cell.strip_prefix(GUARD).filter(|name| names == CsvNames::Guarded && needs_guard(name)) {
             Some(name) => name.to_owned(),

@@ -16,8 +16,8 @@ pub(crate) fn bytes(count: f64) -> Option<u64> {
     (count > 0.0).then(|| (count.min(MOST).ceil() as u64).min(i64::MAX as u64))
 }
 
-/// Returns the number of bytes of an amount such as `2000M` or `1.5G`. Units are powers of 1024, and an amount without
-/// a letter is in MiB.
+/// Converts an amount such as `2000M` or `1.5G` to bytes. Units are powers of 1024, and an amount without a unit is in
+/// MiB.
 pub(crate) fn memory(text: &str) -> Option<u64> {
     let shift = match text.bytes().last()? {
         b'K' => 10,
@@ -93,8 +93,8 @@ impl Unstated {
         }
     }
 
-    /// Returns one warning for each resource whose needs were ignored. `who` is the noun for the entity that needs the
-    /// resource, in the singular, such as "job". `why` is the reason why the need is ignored.
+    /// Returns one warning for each resource with ignored needs. `who` is the noun for whatever needs the resource, in
+    /// the singular, such as "job". `why` is a clause that states why needs are ignored.
     pub(crate) fn remarks<'a>(&'a self, who: &'a str, why: &'a str) -> impl Iterator<Item = String> + 'a {
         self.0.iter().map(move |(resource, without)| {
             let Without { count, name, most } = without;

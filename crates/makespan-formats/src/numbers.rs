@@ -1,9 +1,10 @@
-//! Lines of numbers, which are rows of a matrix of times or records of a log.
+//! Recognises lines of numbers: rows of a matrix of times, and records of a log.
 
 use crate::format::head::Head;
 
-/// Returns whether a file begins with a number, or with numbers separated by commas, and its first line is as long as a record of a
-/// log or has no second word other than such numbers. So a table with a column of job numbers is not read as a log.
+/// Returns whether the first word of a file is a number, or several numbers separated by commas. The second word, if there is one,
+/// must be of this form too, unless the first line has at least 12 words, as records of logs have. So a table that begins with a
+/// column of job numbers is not read as a log.
 pub(crate) fn is_row(head: &Head<'_>) -> bool {
     let is_number = |word: &[u8]| {
         let word = std::str::from_utf8(word);
@@ -16,14 +17,13 @@ pub(crate) fn is_row(head: &Head<'_>) -> bool {
         && (long || words.next().is_none_or(is_number))
 }
 
-/// Returns whether a line is a record of the Standard Workload Format: 18 numbers, the first of which is a whole
-/// number.
+/// Returns whether a line is a record of the Standard Workload Format: 18 fields, of which the first is a whole number.
 pub(crate) fn is_record(line: &[u8]) -> bool {
     let mut fields = tokens(line);
     fields.next().is_some_and(|field| field.iter().all(u8::is_ascii_digit)) && fields.count() == 17
 }
 
-/// Returns the numbers of a line, which are separated by spaces, tabs or commas.
+/// Returns the words of a line. They are separated by spaces, tabs or commas.
 pub(crate) fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace() || *byte == b',').filter(|token| !token.is_empty())
 }

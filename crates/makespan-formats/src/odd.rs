@@ -1,8 +1,8 @@
-//! Impossible values in files of other programs. Logs and workflows are read by one rule (docs/formats.md, "Impossible
-//! values").
+//! Impossible values in files of other programs. One rule applies to all logs and workflows (docs/formats.md,
+//! "Impossible values").
 //!
-//! Each value is replaced and counted, and each kind is reported once. A strict reading refuses the first impossible
-//! value.
+//! Each impossible value is replaced and counted, and there is one warning for each kind of value. In a strict reading,
+//! the first impossible value is an error.
 
 use makespan_core::{Estimate, Time, TimeError};
 
@@ -29,7 +29,7 @@ pub(crate) enum Oddity {
     LongLimit,
     /// Missing size.
     NoSize,
-    /// Size that is negative, too large or not whole.
+    /// Size that is negative, too large or not a whole number of bytes.
     BrokenSize,
     /// Transfer time that is negative, too long or invalid.
     BrokenTransfer,
@@ -37,12 +37,12 @@ pub(crate) enum Oddity {
     BrokenAmount,
     /// Unreadable number of cores.
     BrokenCores,
-    /// Attribute of a DOT file that contradicts another attribute.
+    /// Ignored attribute of a DOT file that contradicts another attribute.
     Contradiction,
 }
 
 impl Oddity {
-    /// Returns three texts: the kind of value, the problem, and the replacement.
+    /// Returns three texts for a warning: the kind of value, the problem, and the replacement.
     const fn words(self) -> [&'static str; 3] {
         const GUESSED: &str = "a guess of 60 s is used instead";
         const UNLIMITED: &str = "no limit holds";
@@ -65,7 +65,7 @@ impl Oddity {
         }
     }
 
-    /// Returns the warning for `count` values.
+    /// Returns the warning for `count` values, of which `first` describes the first one.
     fn sentence(self, count: usize, first: &str) -> String {
         let [value, wrong, instead] = self.words();
         match count {
@@ -81,7 +81,7 @@ impl Oddity {
     }
 }
 
-/// Reads a run time. `None` and an empty text count as missing.
+/// Reads a run time. A text that is `None` or empty is a missing run time.
 pub(crate) fn run_time(text: Option<&str>) -> Result<Time, Oddity> {
     match text.map(str::trim).filter(|text| !text.is_empty()).map(Time::parse) {
         None => Err(Oddity::NoTime),
@@ -92,7 +92,7 @@ pub(crate) fn run_time(text: Option<&str>) -> Result<Time, Oddity> {
     }
 }
 
-/// Reads a time limit. A missing, negative or zero limit means "no limit", which is not an error.
+/// Reads a time limit. If the limit is missing, negative or zero, there is no limit. This is not an error.
 pub(crate) fn limit(text: Option<&str>) -> Result<Option<Time>, Oddity> {
     match text.map(str::trim).filter(|text| !text.is_empty()).map(Time::parse) {
         None | Some(Ok(Time::ZERO) | Err(TimeError::Negative(_))) => Ok(None),
@@ -120,9 +120,9 @@ pub(crate) fn bytes(text: Option<&str>) -> Result<u64, Oddity> {
 struct Found {
     oddity: Oddity,
     count: usize,
-    /// Owner of the first value, such as "task `a`".
+    /// The item that states the first value, such as "task `a`".
     first: String,
-    /// The first value as written, if there is one.
+    /// Text of the first value in the file, or `None` if the value is missing.
     value: Option<String>,
 }
 
@@ -132,14 +132,14 @@ impl Found {
     }
 }
 
-/// Impossible values of a file, by kind, in the order in which the kinds first occurred.
+/// Impossible values of a file, one entry for each kind, in the order of the first value of each kind.
 #[derive(Debug, Default)]
 pub(crate) struct Odd {
     found: Vec<Found>,
 }
 
 impl Odd {
-    /// Counts an impossible value of `owner`, such as "task `a`".
+    /// Counts an impossible value that `owner`, such as "task `a`", states.
     pub(crate) fn add(&mut self, oddity: Oddity, owner: impl FnOnce() -> String, value: Option<&str>) {
         match self.found.iter_mut().find(|found| found.oddity == oddity) {
             Some(found) => found.count += 1,
@@ -150,7 +150,8 @@ impl Odd {
         }
     }
 
-    /// Returns the run time of `owner`, or a guess if the run time is missing or impossible.
+    /// Returns the run time of `owner`. A run time of 0 becomes one tick. If the run time is missing or impossible,
+    /// returns a guess.
     pub(crate) fn run_time(&mut self, text: Option<&str>, owner: impl FnOnce() -> String) -> (Time, Estimate) {
         match run_time(text) {
             Ok(time) => (time, Estimate::Stated),
@@ -161,7 +162,7 @@ impl Odd {
         }
     }
 
-    /// Returns the number of bytes of `owner`, or 0 if the number is missing or impossible.
+    /// Returns the number of bytes that `owner` states, or 0 if the number is missing or impossible.
     pub(crate) fn bytes(&mut self, text: Option<&str>, owner: impl FnOnce() -> String) -> u64 {
         bytes(text).unwrap_or_else(|oddity| {
             self.add(oddity, owner, text);
@@ -177,7 +178,7 @@ impl Odd {
         })
     }
 
-    /// Returns a number of `owner`. An unreadable number is counted, and the result is `None`.
+    /// Returns a number that `owner` states, or `None` if it is missing or unreadable. Counts an unreadable number.
     pub(crate) fn read<T>(
         &mut self,
         oddity: Oddity,
@@ -192,7 +193,8 @@ impl Odd {
         figure
     }
 
-    /// Returns an error for the first impossible value if the reading is strict.
+    /// Returns an error if the reading is strict and there is an impossible value. The error names the first impossible
+    /// value.
     pub(crate) fn refuse(&self, strict: bool) -> Result<(), String> {
         match self.found.first().filter(|_| strict) {
             Some(found) => {
@@ -203,7 +205,7 @@ impl Odd {
         }
     }
 
-    /// Returns a warning for each kind of value.
+    /// Returns one warning for each kind of impossible value.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = String> + '_ {
         self.found.iter().map(|found| found.oddity.sentence(found.count, &found.first()))
     }

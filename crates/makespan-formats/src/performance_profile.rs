@@ -1,11 +1,12 @@
 //! Performance profiles of algorithms over many instances.
 //!
 //! Elizabeth D. Dolan and Jorge J. Moré, *Benchmarking optimization software with performance profiles*, Mathematical
-//! Programming 91 (2002), 201 to 213, DOI 10.1007/s101070100263, section 2. The paper measures time; this module
-//! accepts any kind of value, as long as smaller values are better.
+//! Programming 91 (2002), 201 to 213, DOI 10.1007/s101070100263, section 2. The paper compares run times. This module
+//! compares any values of which smaller ones are better.
 //!
-//! With v(p, s) the value of algorithm s on instance p, the ratio is r(p, s) = v(p, s) / min over s of v(p, s). The
-//! ratio is infinite if s failed on p. The profile of s at a factor t is the share of the instances with r(p, s) <= t.
+//! Let v(p, s) be the value of algorithm s on instance p. The ratio of s on p is r(p, s) = v(p, s) / min over all
+//! algorithms a of v(p, a), or infinite if s failed on p. The profile of s at a factor t is the share of the instances
+//! with r(p, s) <= t.
 
 use crate::plot::{Figure, Line, Point, Series};
 
@@ -13,14 +14,14 @@ use crate::plot::{Figure, Line, Point, Series};
 /// at most this factor times the best value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PerformanceProfile {
-    /// Finite ratios to the best value, ascending.
+    /// Finite ratios of the algorithm's values to the best values, in ascending order.
     ratios: Vec<f64>,
     /// Number of instances, including instances on which the algorithm failed.
     instances: usize,
 }
 
 impl PerformanceProfile {
-    /// Returns the share of instances, from 0 to 1, on which the value is at most `factor` times the best value.
+    /// Returns the share of instances (0 to 1) on which the algorithm's value is at most `factor` times the best value.
     pub fn share(&self, factor: f64) -> f64 {
         if self.instances == 0 {
             return 0.0;
@@ -28,7 +29,7 @@ impl PerformanceProfile {
         self.ratios.partition_point(|&ratio| ratio <= factor) as f64 / self.instances as f64
     }
 
-    /// Returns the factors at which the share grows, each with the share from this factor on.
+    /// Returns each factor at which the share grows, together with the share at this factor.
     pub fn steps(&self) -> Vec<(f64, f64)> {
         let mut factors = self.ratios.clone();
         factors.dedup();
@@ -37,8 +38,8 @@ impl PerformanceProfile {
 }
 
 /// Returns the profiles of all algorithms. `values` has a row for each instance and a column for each algorithm. The
-/// values are not negative, and smaller values are better. `None` means that the algorithm failed. Instances on which
-/// all algorithms failed are left out.
+/// values are not negative, and smaller values are better. `None` means that the algorithm failed. An instance on which
+/// all algorithms failed counts as a failure of each of them.
 ///
 /// ```
 /// use makespan_formats::performance_profile::performance_profiles;
@@ -61,7 +62,7 @@ pub fn performance_profiles(values: &[Vec<Option<f64>>]) -> Vec<PerformanceProfi
     profiles
 }
 
-/// Returns the profiles as a figure. `what` names the compared value.
+/// Returns a figure of the profiles. `what` is the name of the value that is compared.
 pub fn figure(names: &[String], profiles: &[PerformanceProfile], what: &str) -> Figure {
     let largest = profiles.iter().filter_map(|profile| profile.ratios.last()).copied().fold(1.0, f64::max);
     let point = |(x, y): (f64, f64)| Point { x, y, low: y, high: y };

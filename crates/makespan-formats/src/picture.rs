@@ -1,6 +1,6 @@
-//! Pictures in SVG, PNG or PDF. Charts are drawn in SVG and then converted.
+//! Pictures in SVG, PNG or PDF. All charts are drawn in SVG. PNG and PDF are converted from SVG.
 //!
-//! PNG and PDF need the feature `pictures`, which is on by default.
+//! PNG and PDF require the Cargo feature `pictures`, which is on by default.
 
 #[cfg(feature = "pictures")]
 mod convert;
@@ -38,7 +38,8 @@ impl PictureFormat {
         }
     }
 
-    /// Returns whether this build writes the format: SVG always, PNG and PDF with the feature `pictures`.
+    /// Returns whether this build can write the format. SVG is always available; PNG and PDF require the feature
+    /// `pictures`.
     pub const fn is_available(self) -> bool {
         matches!(self, Self::Svg) || cfg!(feature = "pictures")
     }
@@ -47,8 +48,8 @@ impl PictureFormat {
 /// Writes a picture, given as SVG, in this format.
 ///
 /// # Errors
-/// Errors of the writer; [`io::ErrorKind::InvalidData`] if the SVG cannot be converted (a defect of the drawing code)
-/// or if the picture would have too many pixels; [`io::ErrorKind::Unsupported`] if the format is not
+/// Errors of the writer. [`io::ErrorKind::InvalidData`] if the SVG cannot be converted (a defect of the drawing code),
+/// or if the picture would have too many pixels. [`io::ErrorKind::Unsupported`] if the format is not
 /// [available](PictureFormat::is_available).
 pub fn write_picture(out: &mut dyn Write, svg: &str, format: PictureFormat) -> io::Result<()> {
     match format {

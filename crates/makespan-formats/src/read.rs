@@ -214,14 +214,14 @@ fn read_replay_from(raw: impl Read, name: &str, options: &ReplayOptions) -> Resu
     Ok(Replay { remarks, ..given(instance, format) })
 }
 
-/// Returns the platform for a workload of Batsim, with speeds relative to its first host, the number of operations a
-/// second at speed 1, and a warning if the speeds differ. Returns `None` for other formats, or if `platform` or `unit`
-/// is missing.
+/// Prepares a platform for a workload of Batsim. Returns the platform with speeds relative to its first host, the
+/// number of operations per second at speed 1, and a warning if the speeds differ. Returns `None` for other formats, or
+/// if `platform` or `unit` is missing.
 fn relative(format: Format, platform: Option<&Platform>, unit: Option<f64>) -> Option<(Platform, f64, Option<String>)> {
     batsim::relative(platform.filter(|_| format.takes(FormatOption::Flops))?, unit?)
 }
 
-/// Adds the remark about the encoding, if there is one, before the remarks of the reader.
+/// Inserts `first`, the remark about the encoding, before the remarks of the reader.
 fn with_remark(first: Option<String>, (instance, remarks): (Instance, Vec<String>)) -> (Instance, Vec<String>) {
     (instance, first.into_iter().chain(remarks).collect())
 }
@@ -284,7 +284,7 @@ fn planned_log(
     Ok((log.instance, remarks))
 }
 
-/// Recognises the format by the first bytes, or else by the ending of the name.
+/// Recognises the format by the first bytes, or else by the file extension.
 fn detect(head: &[u8], name: &str, lists: Lists) -> Result<Format, FormatError> {
     let ending = ending_of(name);
     let head = Head::new(without_mark(head).trim_ascii_start(), ending.as_deref());

@@ -1,8 +1,8 @@
 //! Numbers and texts of JSON and TOML, read exactly.
 //!
-//! A reader receives each JSON number as its literal text. `serde_json` presents this literal as a map with one private
-//! key, either because of the feature `arbitrary_precision` or because the reader asks for a raw value. A TOML float is
-//! read as the shortest decimal with this value. So times and weights are never rounded to floating point.
+//! A reader receives each JSON number as its literal text. `serde_json` passes this text as a map with one private key,
+//! if its feature `arbitrary_precision` is on or the reader requests a raw value. A TOML float is converted to the
+//! shortest decimal number that has the value of the float. So times and weights are never rounded to floating point.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,30 +14,30 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 /// The key under which `serde_json` presents a number's literal.
 pub(crate) const NUMBER_KEY: &str = "$serde_json::private::Number";
 
-/// Struct name by which a reader requests the text of a value from `serde_json`, and key under which `serde_json`
-/// presents this text. Other formats ignore it.
+/// Name with two uses. A reader asks `serde_json` for a newtype struct of this name to get the raw text of a value.
+/// `serde_json` then passes the text as a map with this name as its key. Other formats ignore the name.
 pub(crate) const RAW_KEY: &str = "$serde_json::private::RawValue";
 
-/// Separator between the message and the place ([`InList`]) of an error in a JSON list that was read from its whole
+/// Separator between the message and the position ([`InList`]), in errors of a JSON list that was read from its whole
 /// text.
 const LIST_KEY: &str = "$makespan::private::List";
 
-/// The place of an error in a JSON list that was read from its whole text.
+/// The position of an error in a JSON list that was read from its whole text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InList {
-    /// The number of bytes from the error to the end of the list.
+    /// The number of bytes between the error and the end of the list.
     pub back: usize,
     /// The entry with the error, such as `[3]`.
     pub entry: String,
 }
 
 impl InList {
-    /// Appends this place to a message, for [`InList::split`].
+    /// Appends this position to a message. [`InList::split`] separates them again.
     pub(crate) fn join(&self, message: &str) -> String {
         format!("{message}{LIST_KEY}{}:{}", self.back, self.entry)
     }
 
-    /// Splits a message into its text and the place at its end, if there is one.
+    /// Splits a message into its text and the position at its end. The position is `None` if the message contains none.
     pub(crate) fn split(message: &str) -> (&str, Option<Self>) {
         let split = message.rsplit_once(LIST_KEY).and_then(|(message, place)| {
             let (back, entry) = place.split_once(':')?;
@@ -54,7 +54,7 @@ pub(crate) fn message_of(error: &serde_json::Error) -> String {
     text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message).to_owned()
 }
 
-/// Returns the byte offset in `text` of an error of `serde_json`, if the error has a place.
+/// Returns the byte offset in `text` at which `serde_json` reports an error, if the error has a position.
 pub(crate) fn offset_of(text: &[u8], error: &serde_json::Error) -> Option<usize> {
     let mut ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
     let start = match error.line() {
@@ -73,8 +73,8 @@ pub(crate) trait FromLiteral: Sized {
     /// Reads a literal; `quoted` when it was a text.
     fn from_literal(text: &str, quoted: bool) -> Result<Self, String>;
 
-    /// Reads a JSON list from its whole text. Returns `None` if the type has no such fast reader or some entry is not a
-    /// plain value.
+    /// Reads a JSON list from its whole text. Returns `None` if the type has no reader for whole lists, or if an entry
+    /// is not a plain value.
     fn plain_list(_text: &str) -> Option<Vec<Self>> {
         None
     }
@@ -245,7 +245,7 @@ impl<'de, T: FromLiteral> Visitor<'de> for ScalarVisitor<T> {
     }
 }
 
-/// A map key: one of the two private keys of `serde_json`, or any other key.
+/// A map key: one of the two private keys of `serde_json`, or another key.
 enum Key {
     Raw,
     Number,
@@ -276,7 +276,7 @@ impl Visitor<'_> for KeyVisitor {
     }
 }
 
-/// A scalar that is read from the text of a JSON value. Numbers need no allocation.
+/// A scalar that is read from the raw text of a JSON value. Numbers need no allocation.
 struct Raw<T>(Scalar<T>);
 
 impl<'de, T: FromLiteral> Deserialize<'de> for Raw<T> {

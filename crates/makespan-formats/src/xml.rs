@@ -26,8 +26,8 @@ pub(crate) struct Broken {
     pub problem: String,
 }
 
-/// Blanks out an XML declaration (`<?xml ..?>`) that follows blank lines. The parser would refuse the declaration,
-/// because it is not at the beginning of the text. All positions stay the same.
+/// Overwrites an XML declaration (`<?xml ..?>`) with blanks, if blank lines precede it. Otherwise the parser would
+/// refuse the declaration, because it is not at the beginning of the text. All positions stay the same.
 pub(crate) fn prepared(text: &str) -> Cow<'_, str> {
     let before = text.len() - text.trim_start().len();
     let end = text[before..].find("?>").map(|end| before + end + 2);

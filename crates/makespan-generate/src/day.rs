@@ -4,27 +4,28 @@
 const SLOTS: usize = 48;
 /// Seconds in a half hour.
 const SLOT: f64 = 1800.0;
-/// Shape and scale (in half hours) of the gamma distribution of arrivals over a day that begins at [`BEGIN`].
+/// Shape and scale (in half hours) of the gamma distribution of arrivals over a day. This day begins at [`BEGIN`].
 const SHAPE: f64 = 8.1737;
 const SCALE: f64 = 3.9631;
-/// Number of the half hour, from 1, at which the day of the distribution begins: early in the morning.
+/// Number (from 1) of the half hour in which the day of the distribution begins, early in the morning.
 const BEGIN: usize = 11;
 
-/// Generates arrivals over several days with busy and quiet half hours.
+/// Generates arrivals over several days. Some half hours of a day are busier than others.
 ///
-/// Each gap between two arrivals costs points: one point for each half hour that the gap would last in the rush hours.
-/// Each half hour provides points in proportion to its share of the day's jobs, so a gap lasts longer at night.
+/// Each gap between two arrivals costs points. A gap that would last half an hour in the rush hours costs one point.
+/// Each half hour of the day provides points in proportion to its share of the day's jobs. At night, half hours provide
+/// few points, so a gap of the same cost lasts longer.
 pub(super) struct Day {
     cost: [f64; SLOTS],
     slot: usize,
-    /// Points spent since the beginning of the current half hour.
+    /// Number of points that were spent since the beginning of the current half hour.
     points: f64,
-    /// Beginning of the current half hour, in seconds.
+    /// Start of the current half hour, in seconds since the first midnight.
     begun: f64,
 }
 
 impl Day {
-    /// Returns a day that begins at midnight.
+    /// Returns the state at the first midnight.
     pub(super) fn new() -> Self {
         let mut cost = [0.0; SLOTS];
         for slot in BEGIN..BEGIN + SLOTS {
@@ -35,8 +36,8 @@ impl Day {
         Self { cost: cost.map(|cost| cost / mean), slot: 0, points: 0.0, begun: 0.0 }
     }
 
-    /// Returns the instant of the next arrival, in seconds. `gap` is the gap to the next arrival, in seconds of the
-    /// rush hours.
+    /// Returns the instant of the next arrival, in seconds. `gap` is the length in seconds that the gap before this
+    /// arrival would have in the rush hours.
     pub(super) fn arrive(&mut self, gap: f64) -> f64 {
         self.points += gap / SLOT;
         while self.points > self.cost[self.slot] {
@@ -48,8 +49,8 @@ impl Day {
     }
 }
 
-/// Integrates the density of the gamma distribution with [`SHAPE`] and [`SCALE`] from 0 to `x`, by Simpson's rule. The
-/// constant factor is missing, because [`Day::new`] divides it out.
+/// Returns the integral of the density of the gamma distribution from 0 to `x`, by Simpson's rule. The density lacks
+/// its constant factor, because [`Day::new`] divides by the mean.
 fn below(x: f64) -> f64 {
     const STEPS: usize = 2000;
     let density = |x: f64| x.powf(SHAPE - 1.0) * (-x / SCALE).exp();
@@ -66,7 +67,7 @@ mod tests {
     fn a_day_of_points_is_a_day_and_noon_is_busier_than_night() {
         let mut day = Day::new();
         assert!((day.cost.iter().sum::<f64>() - 48.0).abs() < 1e-9);
-        // Half hour 24 is at noon, and half hour 8 is at four o'clock at night.
+        // Half hour 24 is at noon, and half hour 8 is at 4 a.m.
         assert!(day.cost[24] > 1.5 && day.cost[8] < 0.6, "{:?}", day.cost);
         assert!((day.arrive(86_400.0) - 86_400.0).abs() < 1e-3);
         let first = day.arrive(60.0);

@@ -16,13 +16,13 @@ pub enum GenerateError {
         /// Values that are accepted.
         expected: &'static str,
     },
-    /// The text names no family of moldable jobs.
+    /// The text is not the name of a family of moldable jobs.
     #[error("`{0}` is no family of moldable jobs; write weak, high, mixed or cirne")]
     UnknownFamily(String),
     /// The scheduler that computes deadlines failed.
     #[error("{0}")]
     Algorithm(String),
-    /// The generated jobs do not form an instance.
+    /// The generated jobs do not form a valid instance.
     #[error("the drawn jobs make no instance: {0}")]
     Instance(#[from] InstanceError),
     /// A generated profile is invalid.

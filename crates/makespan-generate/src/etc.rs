@@ -1,4 +1,4 @@
-//! Run times of tasks on machines by the range-based method.
+//! Generates the run times of tasks on machines by the range-based method.
 
 use std::str::FromStr;
 
@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize};
 use super::{MAX_ENTRIES, at_most};
 use crate::GenerateError;
 
-/// Relation between the machines of a matrix.
+/// Consistency of a matrix: whether a machine that is faster for one task is faster for all tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Consistency {
     /// If a machine is faster than another machine for one task, it is faster than that machine for all tasks.
     Consistent,
-    /// The machines with even numbers are consistent among themselves.
+    /// The matrix that consists of the machines with even numbers is consistent.
     SemiConsistent,
-    /// The order of the machines differs from task to task.
+    /// The order of the machines by speed differs from task to task.
     Inconsistent,
 }
 
 impl Consistency {
-    /// Returns the letter `c`, `s` or `i` that stands for this class of consistency in the names of benchmark instances.
+    /// Returns the letter (`c`, `s` or `i`) for this consistency in the names of benchmark instances.
     pub fn letter(self) -> char {
         match self {
             Self::Consistent => 'c',
@@ -46,29 +46,29 @@ impl FromStr for Consistency {
     }
 }
 
-/// Options for a matrix of expected times.
+/// Options for a matrix of expected run times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EtcOptions {
-    /// Number of tasks; 512 in the benchmark.
+    /// Number of tasks (512 in the benchmark).
     pub tasks: usize,
-    /// Number of machines; 16 in the benchmark.
+    /// Number of machines (16 in the benchmark).
     pub machines: u32,
     /// Consistency of the machines.
     pub consistency: Consistency,
-    /// True if the times of different tasks vary widely (by a factor of up to 3000), false if they vary by a factor of
-    /// up to 100.
+    /// True if the times of different tasks vary by a factor of up to 3000, false if they vary by a factor of up to
+    /// 100.
     pub high_tasks: bool,
-    /// True if the times of a task on different machines vary widely (by a factor of up to 1000), false if they vary by
-    /// a factor of up to 10.
+    /// True if the times of a task on different machines vary by a factor of up to 1000, false if they vary by a factor
+    /// of up to 10.
     pub high_machines: bool,
     /// Seed; the same seed gives the same matrix.
     pub seed: u64,
 }
 
-/// Generates a matrix. The time of a task on a machine is the product of two random numbers, in seconds and rounded to
-/// a microsecond. The first number belongs to the task, and is uniform from 1 to the factor for tasks. The second
-/// number belongs to the pair of task and machine, and is uniform from 1 to the factor for machines. Consistent rows
-/// are sorted.
+/// Generates a matrix. The time of a task on a machine, in seconds, is the product of two random numbers, rounded to a
+/// microsecond. The first number is drawn once for each task, uniform from 1 to the maximum factor between tasks. The
+/// second number is drawn for each pair of task and machine, uniform from 1 to the maximum factor between machines. In
+/// a consistent matrix, each row is sorted.
 ///
 /// Source: T. D. Braun et al., JPDC 61, 2001, section 2, DOI 10.1006/jpdc.2000.1714. Each task has its own random
 /// stream.

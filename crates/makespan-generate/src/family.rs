@@ -10,21 +10,22 @@ use serde::{Deserialize, Serialize};
 use super::parallelism::{self, Parallelism};
 use crate::GenerateError;
 
-/// Distribution of sequential times and speed-ups.
+/// Family of moldable jobs: the distributions of their sequential run times and speed-ups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
-    /// Sequential times uniform on [1, 10] s, speed-ups close to 1.
+    /// Sequential times are uniform on [1, 10] s, and speed-ups are close to 1.
     Weak,
-    /// Sequential times uniform on [1, 10] s, speed-ups close to linear.
+    /// Sequential times are uniform on [1, 10] s, and speed-ups are close to linear.
     High,
-    /// 70 % small, weakly parallel jobs with sequential times of N(1, 0.5) s, and 30 % large, highly parallel jobs with
-    /// N(10, 5) s.
+    /// 70 % of the jobs are small and weakly parallel, with sequential times from N(1, 0.5) s. The other 30 % are large
+    /// and highly parallel, with sequential times from N(10, 5) s.
     Mixed,
-    /// Sequential times uniform on [1, 10] s, Downey's speed-up law with drawn parameters.
+    /// Sequential times are uniform on [1, 10] s, and speed-ups follow Downey's law with random parameters.
     ///
-    /// The paper uses the model of Cirne and Berman (IPDPS 2001) but prints none of its constants. This crate uses
-    /// Downey's law with the average parallelism log-uniform on [1, processors] and sigma uniform on [0, 2].
+    /// The paper uses the model of Cirne and Berman (IPDPS 2001), but does not state the constants of this model. This
+    /// crate uses Downey's law instead. The average parallelism is log-uniform on [1, processors], and sigma is uniform
+    /// on [0, 2].
     Cirne,
 }
 
@@ -42,7 +43,7 @@ impl Family {
         }
     }
 
-    /// Returns the random run times of one job on 1, 2 .. `processors` processors.
+    /// Draws the run times of one job on 1, 2 .. `processors` processors.
     pub(super) fn draw(self, processors: u32, random: &mut impl Rng) -> Vec<Time> {
         let uniform = |random: &mut _| RngExt::random_range(random, 1.0..=10.0);
         let exact = match self {

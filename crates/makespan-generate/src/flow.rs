@@ -1,4 +1,4 @@
-//! Flows of tasks whose arrival rate oscillates.
+//! Generates flows of tasks with an oscillating arrival rate.
 
 use makespan_core::{Instance, Job, Node, Platform, Profile, Time};
 use rand::{RngExt, SeedableRng};
@@ -13,35 +13,35 @@ use crate::GenerateError;
 ///
 /// The model comes from W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput
 /// Computational Grid", section 5. The paper states only that sizes are random integers and that the rate oscillates.
-/// The distributions are our choice.
+/// The exact distributions are our choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowOptions {
     /// Number of tasks.
     pub tasks: usize,
-    /// Mean size of a task. Sizes are integers, uniform from 1 to twice the mean minus 1.
+    /// Mean size of a task. Sizes are integers, uniform from 1 to `2 * mean_size - 1`.
     pub mean_size: u32,
-    /// Computing capacity of each node, in units of size a second. Each node has one processor.
+    /// Computing capacity of each node, in units of task size per second. Each node has one processor.
     pub capacities: Vec<u32>,
-    /// Mean arrival rate, as a multiple of the balance line: the highest rate that the nodes can sustain, which is the
-    /// sum of the capacities over the mean size.
+    /// Mean arrival rate, as a multiple of the balance line. The balance line is the highest rate that the nodes can
+    /// sustain: the sum of the capacities, divided by the mean size.
     pub rate: f64,
-    /// Amplitude of the rate as a share of its mean, from 0 to 1. The rate is a sine wave.
+    /// Amplitude of the arrival rate, as a share (0 to 1) of the mean rate. The rate is a sine wave.
     pub swing: f64,
-    /// Number of oscillations while the tasks arrive.
+    /// Number of oscillations of the rate between the first and the last arrival.
     pub swings: f64,
     /// Seed; the same seed gives the same instance.
     pub seed: u64,
 }
 
 impl FlowOptions {
-    /// Returns the paper's ten nodes with capacities 1000, 2000 .. 10000, and 4000 tasks of the given mean size at the
-    /// highest rate that the nodes can sustain.
+    /// Returns options with the ten nodes of the paper (capacities 1000, 2000 .. 10000), and 4000 tasks of the given
+    /// mean size. The mean arrival rate is the highest rate that the nodes can sustain.
     pub fn paper(mean_size: u32) -> Self {
         let capacities = (1..=10).map(|node| 1000 * node).collect();
         Self { tasks: 4000, mean_size, capacities, rate: 1.0, swing: 0.5, swings: 4.0, seed: 1 }
     }
 
-    /// Returns the mean arrival rate, in tasks a second.
+    /// Returns the mean arrival rate, in tasks per second.
     fn mean_rate(&self) -> f64 {
         let capacity: f64 = self.capacities.iter().map(|&capacity| f64::from(capacity)).sum();
         self.rate * capacity / f64::from(self.mean_size)
@@ -66,7 +66,7 @@ impl FlowOptions {
         if !(0.0..=1.0).contains(&self.swing) {
             return refuse("swing", self.swing.to_string(), "it must be from 0 to 1");
         }
-        // With fewer oscillations the period would be longer, and arrival times would not be exact to a tick.
+        // With fewer oscillations, the period would be so long that arrival times would not be exact to a tick.
         if self.swings != 0.0 && !(1e-6..=1e6).contains(&self.swings) {
             return refuse("swings", self.swings.to_string(), "it must be 0, or from 0.000001 to 1000000");
         }
@@ -78,10 +78,10 @@ impl FlowOptions {
 /// phase.
 ///
 /// A task of size `s` takes `s` seconds at speed 1, and the speed of a node is its capacity. Each task has its own
-/// random stream, so the sizes do not depend on the rate.
+/// random stream, so task sizes do not depend on the rate.
 ///
 /// # Errors
-/// [`GenerateError`] with the option that is out of range.
+/// [`GenerateError`] that names the option that is out of range.
 pub fn flow(options: &FlowOptions) -> Result<Instance, GenerateError> {
     options.check()?;
     let digits = options.tasks.saturating_sub(1).to_string().len();
@@ -135,13 +135,13 @@ impl Swing {
         random.set_stream(PHASE);
         let phase = random.random_range(0.0..TAU);
         let mean = options.mean_rate();
-        // If there are no oscillations, the depth is zero and the period has no effect.
+        // Without oscillations, the depth is zero, so the period has no effect.
         let depth = if options.swings > 0.0 { options.swing } else { 0.0 };
         let period = options.tasks.max(1) as f64 / mean / f64::max(options.swings, f64::MIN_POSITIVE);
         Self { mean, depth, period, phase }
     }
 
-    /// Returns the expected number of arrivals until an instant: the integral of the rate.
+    /// Returns the expected number of arrivals before an instant, which is the integral of the rate up to this instant.
     fn expected(&self, at: f64) -> f64 {
         if self.depth <= 0.0 {
             return self.mean * at;
@@ -150,15 +150,15 @@ impl Swing {
         self.mean * (at + self.depth / turn * (self.phase.cos() - turn.mul_add(at, self.phase).cos()))
     }
 
-    /// Returns the instant with this expected number of arrivals, by bisection. Oscillations cancel over a whole
-    /// period, so the instant is at most one period before or after `expected / mean`.
+    /// Finds, by bisection, the instant before which `expected` arrivals are expected. Over a whole period the
+    /// oscillation cancels out, so this instant differs from `expected / mean` by at most one period.
     fn when(&self, expected: f64) -> f64 {
         let middle = expected / self.mean;
         if self.depth <= 0.0 {
             return middle;
         }
         let (mut low, mut high) = (f64::max(middle - self.period, 0.0), middle + self.period);
-        // After 64 steps, instants within 146 years are exact to a tick.
+        // After 64 steps of the bisection, instants up to 146 years are exact to a tick.
         for _ in 0..64 {
             let half = f64::midpoint(low, high);
             if self.expected(half) < expected { low = half } else { high = half }
@@ -180,7 +180,7 @@ mod tests {
         for (rate, swing) in [(1.0, 0.5), (0.25, 0.0), (8.0, 1.0)] {
             let options = FlowOptions { rate, swing, ..FlowOptions::paper(5000) };
             let instance = flow(&options).unwrap();
-            // 4000 tasks of mean size 5000, on a total capacity of 55000 a second.
+            // There are 4000 tasks of mean size 5000, and the nodes have a total capacity of 55000 per second.
             let expected = 4000.0 * 5000.0 / 55_000.0 / rate;
             assert!((last(&instance) / expected - 1.0).abs() < 0.06, "{} is not {expected}", last(&instance));
             let sizes: f64 = instance.simple_jobs().map(|job| job.profile().time(1).seconds()).sum();

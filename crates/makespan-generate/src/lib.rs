@@ -1,10 +1,11 @@
 //! Random instances.
 //!
 //! The families come from P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, "Bi-criteria algorithm for scheduling jobs
-//! on cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4.1. Each job has its own random stream, so
-//! with one seed, job 7 of an instance of 10 jobs equals job 7 of an instance of 1,000 jobs. [`poisson`] lets the jobs
-//! arrive at a given load. [`lublin`] generates logs of rigid jobs, [`flow`] tasks with an oscillating arrival rate,
-//! and [`project`] activities that share resources. [`with_needs`] adds memory and GPUs to any of these instances.
+//! on cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4.1. Each job has its own random stream. So
+//! with the same seed, job 7 of 10 jobs equals job 7 of 1,000 jobs. [`poisson`] generates jobs that arrive at a given
+//! load. [`lublin`] generates logs of rigid jobs. [`flow`] generates tasks with an oscillating arrival rate.
+//! [`project`] generates activities that share resources. [`with_needs`] adds requests for memory and GPUs to any of
+//! these instances.
 
 mod day;
 mod error;
@@ -39,12 +40,12 @@ pub use project::{ProjectOptions, project};
 pub use requests::Requests;
 pub use tree::{DATA, LARGEST_RATIO, LEAST_RATIO, Latency, TreeOptions, Unit, generate_tree};
 
-/// Maximum total number of entries in the tables of times, at 8 bytes an entry.
+/// Maximum total number of entries in the tables of run times. An entry has 8 bytes.
 const MAX_ENTRIES: u64 = 50_000_000;
 /// Maximum number of jobs, tasks or nodes of an instance.
 const MAX_PARTS: u64 = 1_000_000;
 
-/// Refuses instances that are too large for the memory of any machine.
+/// Returns an error if an instance would be too large for the memory of any machine.
 fn at_most(name: &'static str, value: u64) -> Result<(), GenerateError> {
     if value <= MAX_PARTS {
         return Ok(());
@@ -55,25 +56,26 @@ fn at_most(name: &'static str, value: u64) -> Result<(), GenerateError> {
 /// Options for moldable jobs on a flat cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MoldableOptions {
-    /// Distribution of times and speed-ups.
+    /// Family of the jobs: the distributions of their sequential run times and speed-ups.
     pub family: Family,
     /// Number of jobs.
     pub jobs: usize,
-    /// Number of processors. Each job has a time on each number of processors.
+    /// Number of processors of the cluster. Each job has one run time for each number of processors up to this one.
     pub processors: u32,
     /// Seed; the same seed gives the same instance.
     pub seed: u64,
-    /// Mean number of jobs released a second, as a Poisson process. With `None`, all jobs are released at 0.
+    /// Mean number of jobs that a Poisson process releases per second. With `None`, all jobs are released at 0.
     pub arrival_rate: Option<f64>,
 }
 
 /// Generates an instance.
 ///
-/// Weights are uniform on [1, 10]. With arrivals, the gaps between releases are exponential, including the gap before
-/// the first job.
+/// Weights are uniform on [1, 10]. If there is an arrival rate, the gaps between releases are exponential, and so is
+/// the gap before the first job.
 ///
 /// # Errors
-/// [`GenerateError`] if the platform has no processor, the rate is not positive, or the tables would not fit in memory.
+/// [`GenerateError`] if the platform has no processor, the rate is not positive, or the tables of run times would be
+/// too large.
 pub fn generate(options: &MoldableOptions) -> Result<Instance, GenerateError> {
     check(options)?;
     let platform = Platform::flat(options.processors).map_err(|error| GenerateError::Option {

@@ -1,20 +1,19 @@
-//! Workload model of Lublin and Feitelson.
+//! Generates logs of rigid jobs by the workload model of Lublin and Feitelson.
 //!
 //! U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers: modeling the characteristics of rigid
 //! jobs", Journal of Parallel and Distributed Computing 63(11), 2003, DOI 10.1016/S0743-7315(03)00108-4. As in the
-//! authors' program, the parameters describe the whole sample, without a distinction between batch and interactive
-//! jobs.
+//! authors' program, one set of parameters describes all jobs. Batch jobs and interactive jobs are not distinguished.
 //!
-//! *Size.* A job is serial with probability 0.244. Otherwise, the job has 2^u processors. With h the logarithm of the
-//! number of processors to base 2, u is uniform on [0.8, h - 2.5] with probability 0.86, and uniform on [h - 2.5, h]
-//! otherwise. With probability 0.576, u is rounded to a whole number, which makes the size a power of two.
-//! *Run time.* A run time is e^x s, where x is gamma(4.2, 0.94) with probability 0.78 - 0.0054 size, and gamma(312,
-//! 0.03) otherwise. Run times above e^12 s are redrawn.
-//! *Arrivals.* In the rush hours, gaps are e^x s, where x is gamma(10.23 * 1.0225, 0.4871); gaps above e^13 s are
-//! redrawn. In other half hours of the day, gaps are stretched according to the arrival rate, which is gamma(8.1737,
-//! 3.9631).
+//! *Size.* With probability 0.244, a job is serial. Otherwise, it uses 2^u processors, rounded to a whole number. Let h
+//! be the logarithm (base 2) of the number of processors of the machine. Then u is uniform on [0.8, h - 2.5] with
+//! probability 0.86, and uniform on [h - 2.5, h] otherwise. For a share of 0.576 of all jobs, u is rounded to a whole
+//! number, so that the size is a power of two. *Run time.* A run time is e^x s. With probability 0.78 - 0.0054 size, x
+//! is gamma(4.2, 0.94), and otherwise x is gamma(312, 0.03). Run times above e^12 s are redrawn. *Arrivals.* In the
+//! rush hours, gaps are e^x s, and x is gamma(10.23 * 1.0225, 0.4871). Gaps above e^13 s are redrawn. In other half
+//! hours, gaps are longer, in inverse proportion to the arrival rate. Over a day, the arrival rate follows the density
+//! of gamma(8.1737, 3.9631).
 //!
-//! For jobs on more than 144 processors, the formula for the probability of a short run time is negative. The
+//! For jobs on more than 144 processors, the formula for the probability of a short run time has a negative result. The
 //! probability is then zero, as in the authors' program. The model was fitted only to machines of up to 1152
 //! processors.
 
@@ -27,61 +26,63 @@ use super::day::Day;
 use super::requests::Requests;
 use crate::GenerateError;
 
-/// Maximum number of jobs of a log; twice as many would need more than 1 GiB.
+/// Maximum number of jobs in a log. Twice this number would need more than 1 GiB of memory.
 const MAX_JOBS: usize = 2_000_000;
-/// Probability of a job on one processor.
+/// Probability that a job uses one processor.
 const SERIAL: f64 = 0.244;
-/// Probability of a size that is rounded to a power of two.
+/// Probability, among all jobs, that the size is rounded to a power of two.
 const POWER_OF_TWO: f64 = 0.576;
-/// Logarithm (base 2) of the smallest parallel size. This value is below 1, so that jobs on two processors are not too
-/// rare.
+/// Lower end of u for parallel jobs. The value is below 1, so that jobs on two processors are not too rare.
 const LOWEST: f64 = 0.8;
-/// Difference between the logarithm of the machine's size and the border between the two uniform stages.
+/// Difference between the logarithm (base 2) of the machine's size and the border between the two uniform
+/// distributions.
 const BEND: f64 = 2.5;
-/// Probability of the lower stage.
+/// Probability of the uniform distribution below this border.
 const LOWER: f64 = 0.86;
-/// Shape and scale of the logarithms of short run times.
+/// Shape and scale of the gamma distribution of the logarithms of short run times.
 const SHORT: (f64, f64) = (4.2, 0.94);
-/// Shape and scale of the logarithms of long run times.
+/// Shape and scale of the gamma distribution of the logarithms of long run times.
 const LONG: (f64, f64) = (312.0, 0.03);
-/// Slope of the probability of a short run time. The probability is this value times the size, plus [`INTERCEPT`].
+/// Slope of the probability of a short run time. This probability is the slope times the job's size, plus
+/// [`INTERCEPT`].
 const SLOPE: f64 = -0.0054;
 const INTERCEPT: f64 = 0.78;
-/// Logarithm of the longest run time: about two days.
+/// Logarithm of the longest run time in seconds (about two days).
 const LONGEST: f64 = 12.0;
-/// Shape and scale of the logarithms of gaps in the rush hours. The shape includes the factor for all hours.
+/// Shape and scale of the gamma distribution of the logarithms of gaps in the rush hours. The shape includes the
+/// model's factor 1.0225 for all hours.
 const GAP: (f64, f64) = (10.2303 * 1.0225, 0.4871);
-/// Logarithm of the longest gap: about five days.
+/// Logarithm of the longest gap in seconds (about five days).
 const LONGEST_GAP: f64 = 13.0;
 
-/// Options for a log of the model.
+/// Options for a log that the model generates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LublinOptions {
     /// Number of jobs.
     pub jobs: usize,
-    /// Number of processors of the machine. The number must be at least 8, so that the two uniform stages are not
-    /// empty.
+    /// Number of processors of the machine. The number must be at least 8, so that neither of the two uniform
+    /// distributions is empty.
     pub processors: u32,
     /// Seed; the same seed gives the same log.
     pub seed: u64,
-    /// Offered load: the work divided by the product of processors and span of arrivals. Arrivals are stretched or
-    /// compressed to this load. With `None`, arrivals follow the model.
+    /// Offered load: the total work, divided by the number of processors and by the time from the first to the last
+    /// arrival. All gaps are scaled to reach this load. With `None`, the gaps are those of the model.
     pub load: Option<f64>,
-    /// Distribution of requested times. With `None`, users request exactly the run times.
+    /// Distribution of requested times. With `None`, the requested times equal the run times.
     pub requests: Option<Requests>,
 }
 
-/// A generated log: an instance with the requested times, and the actual run times.
+/// A generated log. Its instance contains the requested times, and the actual run times are separate.
 #[derive(Clone, Debug)]
 pub struct DrawnLog {
-    /// Machines and rigid jobs, by submit time. The times are the requested times, which are also the walltimes.
-    /// Without requests, the times are the run times, and there are no walltimes.
+    /// Machines and rigid jobs, in the order of submit times. The jobs' times and walltimes are the requested times. If
+    /// there are no requested times, the jobs' times are the run times, and jobs have no walltimes.
     pub instance: Instance,
     /// Actual run times of the jobs.
     pub actual: Actual,
 }
 
-/// A generated job, before its requested time is drawn.
+/// A generated job that has no requested time yet.
 struct Drawn {
     submit: f64,
     run: f64,
@@ -128,7 +129,7 @@ fn log(options: &LublinOptions, drawn: &[Drawn], random: &mut ChaCha8Rng) -> Res
     let mut real = Vec::with_capacity(drawn.len());
     for (index, Drawn { submit, run, size }) in drawn.iter().enumerate() {
         let name = (index + 1).to_string();
-        // Logs have whole seconds, so a shorter run time would become zero.
+        // Times in logs are whole seconds, so a run time below one second would become zero.
         let run = Time::from_seconds((*run as i64).max(1));
         let request = options.requests.map_or(run, |requests| requests.draw(run, random));
         let profile =
@@ -151,7 +152,8 @@ fn log(options: &LublinOptions, drawn: &[Drawn], random: &mut ChaCha8Rng) -> Res
     Ok(DrawnLog { instance, actual })
 }
 
-/// Scales the arrivals so that the total work is `load` times the capacity of the machine until the last arrival.
+/// Scales the gaps so that the total work is `load` times the work that the machine can do between the first and the
+/// last arrival.
 fn stretch(jobs: &mut [Drawn], processors: u32, load: f64) {
     let work: f64 = jobs.iter().map(|job| job.run * f64::from(job.size)).sum();
     let (first, last) = (jobs[0].submit, jobs[jobs.len() - 1].submit);
@@ -162,7 +164,7 @@ fn stretch(jobs: &mut [Drawn], processors: u32, load: f64) {
     }
 }
 
-/// Distributions of sizes, run times and gaps for a machine.
+/// The distributions of sizes, run times and gaps for a machine of this size.
 struct Model {
     processors: u32,
     short: Gamma<f64>,
@@ -186,7 +188,7 @@ impl Model {
         let (low, high) = if random.random::<f64>() <= LOWER { (LOWEST, bend) } else { (bend, high) };
         let exponent = low + (high - low) * random.random::<f64>();
         let exponent = if kind <= SERIAL + POWER_OF_TWO { exponent.round() } else { exponent };
-        // If the size of the machine is not a power of two, a rounded size can exceed the machine.
+        // If the number of processors is not a power of two, a rounded size can exceed this number.
         (exponent.exp2().round() as u32).min(self.processors)
     }
 
@@ -202,7 +204,7 @@ impl Model {
     }
 }
 
-/// Returns a random value. Values above `most` are redrawn.
+/// Returns a random value up to `most`: larger values are redrawn.
 fn limited(gamma: &Gamma<f64>, most: f64, random: &mut impl Rng) -> f64 {
     loop {
         let value = gamma.sample(random);

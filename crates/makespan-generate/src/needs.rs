@@ -6,34 +6,35 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::GenerateError;
 
-/// Minimum and maximum memory of a task for each of its processors, as shares of the memory for a processor of the
-/// node.
+/// Minimum and maximum memory that a task requests for each of its processors, as multiples of the node's memory for
+/// one processor.
 const MEMORY: (f64, f64) = (1.0 / 16.0, 2.0);
 /// Probability that a task needs GPUs.
 const GPU_TASKS: f64 = 0.25;
 /// Granularity of memory: 1 MiB.
 const STEP: u64 = 1 << 20;
-/// First random stream for needs. The run times of jobs use random streams with lower numbers.
+/// Number of the first random stream for needs. Run times of jobs use streams with lower numbers.
 const STREAMS: u64 = 1 << 62;
-/// Options for resources other than processors, and for the requests of tasks.
+/// Options for memory and GPUs of the nodes, and for the requests of tasks.
 ///
-/// *Memory.* Each node has the amount `memory` for each of its processors. For each of its processors, a task requests
-/// `memory` times a factor that is log-uniform on [1/16, 2]. Half of the moldable tasks instead request a total that
-/// does not depend on the number of processors: `memory` times a factor that is log-uniform on [1, maximum number of
-/// processors]. *GPUs.* All GPUs are distributed over the nodes in turn. A quarter of the tasks request GPUs. The
-/// number of requested GPUs is a power of two up to the number of GPUs of the node with the most GPUs, and all these
-/// powers have the same probability. Requests that fit on no node are reduced until they fit.
+/// *Memory.* Each node has `memory` bytes for each of its processors. A task requests, for each of its processors,
+/// `memory` times a factor that is log-uniform on [1/16, 2]. Half of the moldable tasks instead request a fixed total:
+/// the amount above, times a factor that is log-uniform on [1, maximum number of processors]. Requests for more memory
+/// than the nodes have are reduced. *GPUs.* GPUs are distributed over the nodes in turn. A quarter of the tasks request
+/// GPUs. The requested number is a power of two, at most the largest number of GPUs of any node. All these powers have
+/// the same probability.
 ///
-/// These distributions are our choice, because published workload models contain only processors.
+/// These distributions are our choice, because published workload models describe only requests for processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NeedsOptions {
-    /// Memory in bytes for each processor.
+    /// Memory of a node for each of its processors, in bytes.
     pub memory: Option<u64>,
     /// Total number of GPUs.
     pub gpus: Option<u32>,
 }
 
-/// Returns the instance with resources and needs. The needs of job 7 of a seed do not depend on the number of jobs.
+/// Returns the instance with resources added to the nodes and requests added to the tasks. With the same seed, the
+/// requests of job 7 are the same for any number of jobs.
 ///
 /// # Errors
 /// [`GenerateError`] if an amount is too large.
@@ -71,7 +72,7 @@ fn needy(mut job: Job, mut needs: impl FnMut(&Task) -> Result<Needs, GenerateErr
     Ok(job)
 }
 
-/// Returns the platform with these resources on its nodes.
+/// Returns the platform with these resources added to its nodes.
 fn equipped(platform: &Platform, options: NeedsOptions) -> Result<Platform, GenerateError> {
     let nodes = platform.nodes();
     let computing = nodes.iter().filter(|node| node.processors > 0).count().max(1) as u32;
@@ -102,14 +103,14 @@ fn refused(problem: String) -> GenerateError {
     GenerateError::Option { name: "resources", value: problem, expected }
 }
 
-/// The largest amounts on a platform, which bound the generated requests.
+/// The largest amounts that a platform has. They are upper bounds for the generated requests.
 struct Most {
-    /// Memory in bytes for each processor.
+    /// Memory of a node for each of its processors, in bytes.
     memory: Option<u64>,
     gpus: bool,
     /// Number of GPUs of the node with the most GPUs.
     gpus_of_node: u32,
-    /// Processors of the largest node.
+    /// Number of processors of the largest node.
     node: u32,
     processors: u32,
 }
@@ -126,8 +127,8 @@ impl Most {
         }
     }
 
-    /// Returns random needs of a task. Each task consumes the same number of random values, so the requests of a task
-    /// do not depend on other tasks.
+    /// Draws the requests of a task. Each task uses the same number of random values, so its requests do not depend on
+    /// the other tasks.
     fn needs(&self, task: &Task, random: &mut impl Rng) -> Result<Needs, GenerateError> {
         let (factor, whole, width): (f64, f64, f64) = (random.random(), random.random(), random.random());
         let (asks, power): (f64, f64) = (random.random(), random.random());
@@ -139,7 +140,8 @@ impl Most {
         Needs::new(memory.into_iter().chain(gpus)).map_err(|error| refused(error.to_string()))
     }
 
-    /// Returns the memory need of a task. `memory` is the memory of a processor, and `figures` are uniform on [0, 1).
+    /// Returns the memory request of a task. `memory` is a node's memory for one processor, and `figures` are random
+    /// values, uniform on [0, 1).
     fn memory(&self, memory: u64, task: &Task, figures: [f64; 3]) -> Need {
         let [factor, whole, width] = figures;
         let each = memory as f64 * MEMORY.0 * (MEMORY.1 / MEMORY.0).powf(factor);
@@ -149,8 +151,8 @@ impl Most {
         };
         let fewest = task.profile.min_processors();
         let most = task.profile.max_processors().min(self.processors);
-        // A task may always use the memory of its own processors. A task on one node may also use the memory of the
-        // node's other processors.
+        // A task may request the memory of all its processors. A task that fits on one node may request the whole
+        // memory of the largest node.
         if most > fewest && whole < 0.5 {
             let width = f64::from(most).powf(width);
             return Need::whole(steps(each * width, memory.saturating_mul(most.max(self.node).into())));

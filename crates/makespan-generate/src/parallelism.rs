@@ -1,10 +1,10 @@
-//! Derives the times on each number of processors from a sequential time.
+//! Calculates run times on each number of processors from a sequential run time.
 
 use makespan_core::{SpeedupLaw, Time};
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Normal};
 
-/// Scalability of a job in the paper's recursive model.
+/// Kind of speed-up of a job in the recursive model of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Parallelism {
     /// Speed-up close to 1: X ~ N(0.9, 0.2).
@@ -13,14 +13,13 @@ pub(super) enum Parallelism {
     High,
 }
 
-/// Returns the times of the paper's model: `p(j) = p(j-1) (X + j) / (1 + j)`. X is a new random value for each step.
-/// Values outside [0, 1] are redrawn.
+/// Returns the run times of the paper's model: `p(j) = p(j-1) (X + j) / (1 + j)`. For each j, a new X is drawn, and
+/// redrawn until it is within [0, 1].
 ///
-/// The formula is used as printed, where j is the number of processors after the step. So X = 1 means no speed-up, and
-/// X = 0 means the steepest, nearly linear speed-up. If j were the number of processors before the step, X = 0 would
-/// mean exactly linear speed-up, but the makespan ratios of the highly parallel jobs would be about 0.1 lower. The
-/// printed labels are swapped: X near 0.9 gives almost no speed-up, so this value belongs to the *weakly* parallel
-/// jobs.
+/// The code uses the formula as printed: p(j) is the run time on j processors. So X = 1 means no speed-up, and X = 0
+/// means the largest, nearly linear speed-up. If p(j) were the run time on j + 1 processors, X = 0 would mean exactly
+/// linear speed-up, but the makespan ratios of the highly parallel jobs would be about 0.1 lower. The paper swaps the
+/// labels of the two kinds: X near 0.9 gives almost no speed-up, so this value belongs to the *weakly* parallel jobs.
 pub(super) fn recursive(sequential: f64, parallelism: Parallelism, processors: u32, random: &mut impl Rng) -> Vec<f64> {
     let centre = match parallelism {
         Parallelism::Weak => 0.9,
@@ -36,15 +35,15 @@ pub(super) fn recursive(sequential: f64, parallelism: Parallelism, processors: u
     times
 }
 
-/// Returns the times of Downey's law with average parallelism log-uniform on [1, processors] and sigma uniform on [0,
-/// 2]. The distributions are our choice.
+/// Returns run times by Downey's law. The average parallelism is log-uniform on [1, processors], and sigma is uniform
+/// on [0, 2]. These distributions are our choice.
 pub(super) fn downey(sequential: f64, processors: u32, random: &mut impl Rng) -> Vec<f64> {
     let parallelism = f64::from(processors).powf(random.random_range(0.0..=1.0)).max(1.0);
     let law = SpeedupLaw::Downey { parallelism, sigma: random.random_range(0.0..=2.0) };
     (1..=processors).map(|count| sequential * law.time_fraction(count)).collect()
 }
 
-/// Returns a Gaussian value, redrawn until it is at least a millisecond. Without redrawing, some of the paper's small
+/// Returns a Gaussian value in seconds, redrawn until it is at least a millisecond. Otherwise some of the paper's small
 /// jobs would have negative times.
 pub(super) fn positive_gaussian(mean: f64, deviation: f64, random: &mut impl Rng) -> f64 {
     redrawn(mean, deviation, random, |value| value >= 1e-3)
@@ -60,11 +59,11 @@ fn redrawn(mean: f64, deviation: f64, random: &mut impl Rng, accept: impl Fn(f64
     }
 }
 
-/// Rounds times to whole ticks, so that from one allotment to the next larger one the time never grows and the work
-/// never falls.
+/// Rounds run times to whole ticks. If a job gets one more processor, its rounded time does not increase and its work
+/// does not decrease.
 ///
-/// Rounding to the nearest tick could lower the work of a linear speed-up by up to half a tick a processor. But the
-/// guarantee of the dual approximation needs `k t(k) >= (k-1) t(k-1)` exactly.
+/// With linear speed-up, rounding to the nearest tick could reduce the work by up to half a tick per processor. But the
+/// guarantee of the dual approximation requires `k t(k) >= (k-1) t(k-1)` exactly.
 pub(super) fn rounded(exact: &[f64]) -> Vec<Time> {
     let mut times: Vec<Time> = Vec::with_capacity(exact.len());
     for (index, &seconds) in exact.iter().enumerate() {

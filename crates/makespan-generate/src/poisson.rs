@@ -1,4 +1,4 @@
-//! Moldable jobs that arrive at a given load.
+//! Generates moldable jobs that arrive at a given load.
 
 use makespan_core::{Instance, Job, Time};
 use rand::SeedableRng;
@@ -11,10 +11,10 @@ use crate::GenerateError;
 /// Random stream for the gaps. No job uses this stream.
 const GAPS: u64 = u64::MAX;
 
-/// Options for moldable jobs on a flat cluster that arrive as a Poisson process.
+/// Options for moldable jobs that arrive on a flat cluster as a Poisson process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoissonOptions {
-    /// Distribution of times and speed-ups.
+    /// Family of the jobs: the distributions of their sequential run times and speed-ups.
     pub family: Family,
     /// Number of jobs.
     pub jobs: usize,
@@ -22,16 +22,16 @@ pub struct PoissonOptions {
     pub processors: u32,
     /// Seed; the same seed gives the same instance.
     pub seed: u64,
-    /// Offered load: the mean work that arrives in a second, divided by the number of processors. The work of a job is
-    /// its time on one processor. On more processors, a job may need more work.
+    /// Offered load: the mean work of the jobs that arrive in one second, divided by the number of processors. Here,
+    /// the work of a job is its run time on one processor, although its work may be larger on several processors.
     pub load: f64,
 }
 
-/// Generates the jobs of [`generate`], and lets them arrive with exponential gaps. The mean gap is the mean work of
-/// these jobs divided by the product of processors and load.
+/// Generates the same jobs as [`generate`], with exponential gaps between their arrivals. The mean gap is the mean work
+/// of these jobs, divided by the number of processors and by the load.
 ///
 /// # Errors
-/// The errors of [`generate`], or a load that is not positive.
+/// The errors of [`generate`], or an error if the load is out of range.
 pub fn poisson(options: &PoissonOptions) -> Result<Instance, GenerateError> {
     let PoissonOptions { family, jobs, processors, seed, load } = *options;
     let wrong = || GenerateError::Option {
@@ -71,7 +71,7 @@ mod tests {
             let work: f64 = instance.simple_jobs().map(|job| job.profile().time(1).seconds()).sum();
             let last = instance.jobs().last().unwrap().release.seconds();
             let offered = work / (16.0 * last);
-            // The standard deviation of the sum of 4000 exponential gaps is 1.6 %.
+            // The relative standard deviation of the sum of 4000 exponential gaps is 1.6 %.
             assert!((offered / load - 1.0).abs() < 0.05, "{offered} is not {load}");
             assert_eq!(poisson(&options).unwrap().all_submitted(), instance.all_submitted());
             let short = poisson(&PoissonOptions { jobs: 5, ..options }).unwrap();

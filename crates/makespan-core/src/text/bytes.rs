@@ -1,15 +1,16 @@
-//! Stores bytes that are not UTF-8 in texts, because file names and program arguments are bytes on Linux.
+//! Converts bytes to text and back without loss. File names and program arguments on Linux are bytes that need not be
+//! UTF-8.
 //!
-//! A byte of 0x80 or more that belongs to no UTF-8 character becomes one of the last 128 code points of Unicode,
-//! U+10FF80 to U+10FFFF, at the end of its private use area. If the input itself contains such a code point in UTF-8,
-//! each byte of its encoding is converted in the same way. So every sequence of bytes survives the conversion.
+//! A byte of 0x80 or more that is not part of a UTF-8 character becomes one of the last 128 code points of Unicode,
+//! U+10FF80 to U+10FFFF, which are for private use. If the input already contains one of these code points, encoded in
+//! UTF-8, each of its bytes is converted separately. So the original bytes can always be restored.
 
 use std::borrow::Cow;
 
-/// Character that represents byte 0x80.
+/// Code point of the character that represents byte 0x80.
 const FIRST: u32 = 0x0010_FF80;
 
-/// Returns a text that represents these bytes. Plain UTF-8 is not copied.
+/// Converts bytes to a text that represents them. UTF-8 without characters above U+FFFFF is not copied.
 ///
 /// ```
 /// use makespan_core::{bytes_of_text, text_of_bytes};
@@ -19,7 +20,7 @@ const FIRST: u32 = 0x0010_FF80;
 /// assert_eq!(bytes_of_text(&text).as_ref(), b"caf\xe9.txt");
 /// ```
 pub fn text_of_bytes(bytes: Vec<u8>) -> String {
-    // First byte of the characters that represent bytes. Characters below U+100000 do not begin with this byte.
+    // First byte, in UTF-8, of the characters that represent bytes. No character below U+100000 begins with this byte.
     const LEAD: u8 = 0xF4;
     let bytes = match String::from_utf8(bytes) {
         Ok(text) if !text.as_bytes().contains(&LEAD) => return text,
@@ -40,7 +41,7 @@ pub fn text_of_bytes(bytes: Vec<u8>) -> String {
     text
 }
 
-/// Returns the bytes that a text from [`text_of_bytes`] represents.
+/// Converts a text from [`text_of_bytes`] back to the bytes that it represents.
 pub fn bytes_of_text(text: &str) -> Cow<'_, [u8]> {
     if !text.contains(|c| byte_of(c).is_some()) {
         return Cow::Borrowed(text.as_bytes());
@@ -55,7 +56,7 @@ pub fn bytes_of_text(text: &str) -> Cow<'_, [u8]> {
     Cow::Owned(bytes)
 }
 
-/// Returns the byte that a character represents, if the character comes from [`text_of_bytes`].
+/// Returns the byte that a character represents, or `None` for a character outside U+10FF80 to U+10FFFF.
 pub fn byte_of(c: char) -> Option<u8> {
     u32::from(c)
         .checked_sub(FIRST)

@@ -1,8 +1,8 @@
-//! Numbers with their nouns, for sentences.
+//! Formats a number and its noun for a sentence, such as "2 jobs".
 
 use std::fmt::Display;
 
-/// Returns a number with its noun. The noun is in the plural unless the number is 1.
+/// Returns a number followed by its noun. The noun is in the plural unless the number is 1.
 ///
 /// ```
 /// use makespan_core::counted;

@@ -7,7 +7,8 @@ use crate::schedule::{Placement, Schedule};
 /// Most placements and transfers that are listed.
 const MAX: usize = 20_000_000;
 
-/// Maximum number of shorter periods that are tried. Each period is `SHORTER` times as long as the previous one.
+/// Maximum number of shorter periods that are tried. The length of each tried period is `SHORTER` times the length of
+/// the previous one.
 const TRIED: i32 = 60;
 const SHORTER: f64 = 0.8;
 /// Number of tasks above which the time for start-up and clean-up is negligible.
@@ -82,12 +83,12 @@ impl Periodic {
         Ok(NetworkSchedule { schedule: Schedule::new(unrolling.placements), transfers: unrolling.transfers })
     }
 
-    /// Returns the candidate period with which the last task of all applications ends earliest. The candidates are this
-    /// period and shorter periods with the same rates. If there are more than `FEW` tasks, returns this period without
-    /// a search.
+    /// Returns the candidate period whose schedule has the smallest makespan over all applications. The candidates are
+    /// this period and shorter periods with the same rates. If there are more than `FEW` tasks, returns this period
+    /// without a search.
     ///
-    /// A long period loses little throughput to rounding; a short period loses little time to start-up and clean-up.
-    /// Each candidate is a fifth shorter than the previous one.
+    /// The longer the period, the less throughput is lost to rounding. The shorter the period, the less time is lost to
+    /// start-up and clean-up. Each candidate is 20 % shorter than the previous one.
     #[must_use]
     pub fn shortened(&self, instance: &Instance, problem: &TreeProblem, rates: &Rates) -> Self {
         let tasks: u128 = problem.applications().iter().map(|app| u128::from(app.count)).sum();

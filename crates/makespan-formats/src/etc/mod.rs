@@ -18,8 +18,8 @@ pub use write::write_etc;
 /// How a machine that cannot run a task is written.
 const CANNOT: &str = "inf";
 
-/// Returns whether a file begins with a row of numbers that is not a record of a log, or has the file extension of a
-/// matrix.
+/// Returns whether a file has the file extension of a matrix, or begins with a row of numbers that is not a record of a
+/// log.
 pub(crate) fn is_matrix(head: &Head<'_>) -> bool {
     head.named || head.first != b'-' && numbers::is_row(head) && !numbers::is_record(head.first_line())
 }

@@ -3,9 +3,9 @@
 //! `{"nb_res": 4, "jobs": [{"id", "subtime", "res", "walltime", "profile"}], "profiles": {"name": {"type": "delay", "delay": s}}}`
 //! (P.-F. Dutot, M. Mercier, M. Poquet, O. Richard, "Batsim: a realistic language-independent resources and jobs
 //! management systems simulator", JSSPP 2016, DOI 10.1007/978-3-319-61756-5_10). In version 5, the types of profiles
-//! have other names. A delay takes its stated time. A parallel profile takes the time of its computation, and a
-//! composition takes the sum of the times of its parts. Communication takes no time. The time of any other profile is a
-//! guess.
+//! have other names. The run time of a delay is its stated time. The run time of a parallel profile is the time of its
+//! computation. The run time of a composition is the sum of the run times of its parts. Communication takes no time.
+//! For profiles of other types, the run time is a guess.
 
 mod profile;
 
@@ -34,8 +34,8 @@ use profile::{ProfileEntry, Times};
 /// Floating-point operations a second of a processor of speed 1, unless others are stated.
 pub(crate) const SPEED: f64 = 1e9;
 
-/// Returns whether a file begins like a Batsim workload, and is not another kind of JSON that contains a key of
-/// workloads.
+/// Returns whether the beginning of a JSON file contains a key of Batsim workloads, and the file is not recognised as
+/// another kind of JSON.
 pub(crate) fn is_workload(head: &Head<'_>) -> bool {
     let has_key = || head.is_workload();
     head.first == b'{' && has_key() && foreign_json(head).is_none()
@@ -106,9 +106,9 @@ impl FromLiteral for Label {
     }
 }
 
-/// Returns a platform of `SimGrid` with speeds relative to its first host, and the number of floating-point operations
-/// a second of that host. A delay takes its stated time on the first host. `unit` is the number of operations in a unit
-/// of work of the platform. The third part of the result is a warning if the speeds differ.
+/// Returns a `SimGrid` platform with speeds relative to its first host, and the speed of that host in floating-point
+/// operations per second. A delay takes its stated time on the first host. `unit` is the number of operations in a unit
+/// of work of the platform. If the speeds differ, the third part of the result is a warning.
 pub(crate) fn relative(platform: &Platform, unit: f64) -> Option<(Platform, f64, Option<String>)> {
     let first = platform.nodes().iter().find(|node| node.processors > 0)?;
     let speed = first.speed;

@@ -1,4 +1,4 @@
-//! The formats of instance files, in one table that detection, reading, messages and help texts use.
+//! The table of the formats of instance files. Detection, reading, messages and help texts use this table.
 //!
 //! The section "A format" of docs/adding-an-algorithm.md lists the places that a new format touches.
 
@@ -19,7 +19,7 @@ use crate::swf::{self, Lines};
 use crate::{etc, instance, list, moldable_set};
 use head::Head;
 
-/// The formats of instance files, in the order of the lists in messages and help texts.
+/// The formats of instance files, in the order in which messages and help texts list them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
     /// A list of shell commands.
@@ -32,7 +32,7 @@ pub enum Format {
     Swf,
     /// A workload of Batsim.
     Batsim,
-    /// A dump of jobs that `sacct --parsable2` of Slurm prints.
+    /// Jobs as printed by Slurm's `sacct --parsable2`.
     Sacct,
     /// A matrix of times on machines.
     Etc,
@@ -54,18 +54,18 @@ pub enum Format {
     Patterson,
 }
 
-/// An option for reading a file that only some formats accept.
+/// A reading option that only some formats accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormatOption {
-    /// A number of processors in place of machines.
+    /// A number of processors, for a file without machines.
     Processors,
-    /// A bandwidth between any two machines.
+    /// The bandwidth between each pair of machines.
     Bandwidth,
     /// The node that holds files from outside.
     Storage,
     /// A trace of Nextflow.
     Trace,
-    /// A law that makes jobs moldable.
+    /// A speed-up law, which makes the jobs moldable.
     Speedup,
     /// Floating-point operations per second of a processor of speed 1.
     Flops,
@@ -73,53 +73,56 @@ pub enum FormatOption {
     Queues,
 }
 
-/// An instance with remarks about its file.
+/// An instance, and remarks about the file that it was read from.
 pub(crate) type Remarked = Result<(Instance, Vec<String>), FormatError>;
 
-/// The reader of a format. The variant decides where the machines of an instance come from.
+/// The reader of a format. The variants differ in the source of the machines.
 pub(crate) enum Reader {
-    /// Reads a document from the name of its file, its text, and the machine to use if the file states no machines.
+    /// Reads a document. The arguments are the file name, the text, and the machines to use if the file states none.
     Document(fn(&str, &str, Option<&Platform>) -> Remarked),
-    /// Reads a matrix of times. The options may state the machines.
+    /// Reads a matrix of times. The options contain the number of machines, for a file that does not state it.
     Matrix(fn(&str, &mut dyn BufRead, &etc::Options) -> Remarked),
-    /// Reads commands for the machine that the options state.
+    /// Reads commands. The machines come from the options.
     List(fn(&str, &str, &Platform) -> Result<Instance, FormatError>),
-    /// Reads the records of the jobs that a machine ran.
+    /// Reads a log of the jobs that a machine ran.
     Log(ReadLog),
-    /// Reads graphs of tasks without machines.
+    /// Reads task graphs. The files contain no machines.
     Workflow(&'static workflow::Reader),
 }
 
-/// Reads the records of a log from the name of its file, its content, floating-point operations per second, and which lines count.
+/// Reads the records of a log. The arguments are the file name, the content, floating-point operations per second, and the rule
+/// that selects lines.
 pub(crate) type ReadLog = fn(&str, &mut dyn BufRead, f64, Lines) -> Result<Logged, FormatError>;
 
 /// A row of the table of formats.
 pub(crate) struct Row {
     format: Format,
-    /// The words for a file of this format, for sentences that begin with "this file is".
+    /// The phrase for a file of this format that follows "this file is" in a message.
     words: &'static str,
-    /// The name in lists of formats. A list contains the common title of several formats only once.
+    /// The name in lists of formats. If several formats have one title, a list contains this title only once.
     title: &'static str,
-    /// The endings of file names, in lower case and without the dot.
+    /// The file extensions, in lower case and without the dot.
     extensions: &'static [&'static str],
     options: &'static [FormatOption],
-    /// The maximum length of a line, in bytes, if the reader needs many times the memory of a line.
+    /// The maximum length of a line, in bytes. It is set if the reader needs much more memory than the line itself.
     pub(crate) longest_line: Option<usize>,
-    /// Returns whether a file has this format, or an error message if the file only seems to have this format.
+    /// Function that returns whether a file has this format, or an error message if the file only seems to have this
+    /// format.
     detects: fn(&Head<'_>) -> Result<bool, String>,
     pub(crate) reader: Reader,
 }
 
-/// The maximum length of a line of a list, in bytes. A command has at most 131,071 bytes, and a comment may follow it.
+/// The maximum length of a line in a list, in bytes. The limit leaves room for a comment after the longest command
+/// (131,071 bytes).
 const LIST_LINE: Option<usize> = Some(1 << 20);
-/// The maximum length of a line of a graph, a project or an XML file, in bytes.
+/// The maximum length of a line in a graph, a project or an XML file, in bytes.
 const GRAPH_LINE: Option<usize> = Some(64 << 20);
 
 const OF_MATRICES: &[FormatOption] = &[FormatOption::Processors];
 const OF_WORKFLOWS: &[FormatOption] = &[FormatOption::Processors, FormatOption::Bandwidth, FormatOption::Storage];
 
-/// The formats, in the order in which detection checks them. If no format matches, a text may still be a list of commands or TOML,
-/// see `look.rs`.
+/// The formats, in the order in which detection checks them. If no format matches, `look.rs` decides whether the text is a list of
+/// commands or TOML.
 static ROWS: [Row; 15] = [
     Row {
         format: Format::WfFormat,
@@ -285,11 +288,12 @@ impl Format {
         all.into_iter()
     }
 
-    /// Recognises a file of a format by its beginning, or else by the ending of its name.
+    /// Returns the format of a file, by the beginning of the file or by its file extension, or `None` if no format
+    /// matches.
     ///
     /// # Errors
-    /// The error message for a file that only seems to have a format. The message states the content of the file and
-    /// what the user should do.
+    /// An error message if the file only seems to have a format. The message states what the file is, and what the user
+    /// should do.
     pub(crate) fn of(head: &Head<'_>) -> Result<Option<Self>, String> {
         for row in &ROWS {
             if (row.detects)(&head.named_by(row.extensions))? {
@@ -303,7 +307,7 @@ impl Format {
         ROWS.iter().find(|row| row.format == self).expect("each format has a row")
     }
 
-    /// Returns the endings of file names of the format, in lower case and without the dot.
+    /// Returns the file extensions of the format, in lower case and without the dot.
     pub fn extensions(self) -> &'static [&'static str] {
         self.row().extensions
     }
@@ -313,7 +317,7 @@ impl Format {
         self.row().options.contains(&option)
     }
 
-    /// Returns whether files of this format are logs of jobs that a machine ran. Logs can be replayed, and their jobs
+    /// Returns whether this is a format of logs. A log lists jobs that a machine ran. It can be replayed, and its jobs
     /// can be made moldable.
     pub fn is_log(self) -> bool {
         matches!(self.row().reader, Reader::Log(_))
@@ -339,7 +343,7 @@ impl fmt::Display for Format {
 }
 
 impl FormatOption {
-    /// Returns the error message for a file of a format that does not accept this option.
+    /// Returns the error message for a file whose format does not accept this option.
     pub(crate) fn refusal(self, format: Format) -> String {
         const NO_MACHINES: &str = "files without machines (logs, workflows, lists of commands, ETC matrices)";
         let takers = || Format::titles(|format| format.takes(self));

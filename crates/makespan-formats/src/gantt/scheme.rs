@@ -1,4 +1,4 @@
-//! Colours of charts, and tests for colours that look alike.
+//! Colours of charts, and a list of the colours that look alike.
 
 /// Paul Tol's "light" scheme without its grey, which people with any common kind of colour blindness tell apart but for the pairs in
 /// [`ALIKE`], and light enough for dark text (<https://personal.sron.nl/~pault/>).

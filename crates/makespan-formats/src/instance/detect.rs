@@ -1,12 +1,12 @@
-//! Recognises native files in JSON, and JSON files that are not instances.
+//! Recognises native instances in JSON, and JSON files of other kinds that users often give instead.
 
 use crate::format::head::{Head, has};
 
-/// Returns whether a file is a native instance in JSON, by its first character or its file extension.
+/// Returns whether a file is read as a native instance in JSON: it begins with `{` or has the file extension of JSON.
 ///
 /// # Errors
-/// The error message for a plan or JSON output of Slurm. The message states what the file is, and which file the user
-/// should give instead.
+/// An error message if the file is a plan or is JSON from Slurm. The message states what the file is, and which file
+/// the user should give instead.
 pub(crate) fn is_json(head: &Head<'_>) -> Result<bool, String> {
     match foreign_json(head).filter(|_| head.first == b'{') {
         Some(problem) => Err(problem.to_owned()),
@@ -14,7 +14,7 @@ pub(crate) fn is_json(head: &Head<'_>) -> Result<bool, String> {
     }
 }
 
-/// Returns the error message for a JSON file that is a plan or output of Slurm. Returns `None` for other files.
+/// Returns an error message if a JSON file is a plan or comes from Slurm, or else `None`.
 pub(crate) fn foreign_json(head: &Head<'_>) -> Option<&'static str> {
     if is_plan(head) {
         return Some(
@@ -28,8 +28,8 @@ pub(crate) fn foreign_json(head: &Head<'_>) -> Option<&'static str> {
     )
 }
 
-/// Returns whether a JSON text begins like output of Slurm: with metadata about Slurm, or with jobs that have keys of
-/// Slurm.
+/// Returns whether a JSON text begins like the output of a Slurm command: with metadata about Slurm, or with jobs that
+/// have keys used by Slurm.
 fn is_slurm(head: &Head<'_>) -> bool {
     let begin = &head.text[..head.text.len().min(2048)];
     let start = Head::new(begin, None);
@@ -37,7 +37,7 @@ fn is_slurm(head: &Head<'_>) -> bool {
     let has = |word: &[u8]| has(begin, word);
     (has(b"\"meta\"") && (has(b"openapi") || has(b"data_parser") || has(b"\"Slurm\"") || has(b"\"slurm\"")))
         || (has(b"\"jobs\"") && (has(b"\"allocation_nodes\"") || has(b"\"accrue_time\"")))
-        // Users may have filtered the output to some keys of each job, which include the job number.
+        // Users may have removed most keys of each job from the output, but not the job number.
         || (has_key(b"\"jobs\"") && has_key(b"\"job_id\"") && !head.is_workload())
 }
 

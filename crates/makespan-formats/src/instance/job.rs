@@ -108,7 +108,7 @@ impl TryFrom<Fields> for JobEntry {
 }
 
 impl JobEntry {
-    /// Returns, for each task that states times on nodes, how many nodes it names.
+    /// Returns, for each task with one time per node, the number of nodes that it names.
     pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
         self.nodes.iter().flatten().map(Vec::len)
     }

@@ -76,22 +76,21 @@ fn build(file: &str, mut document: schema::Document, machine: Option<&Platform>)
 pub struct ReadMachines {
     /// The machines, and the times when processors are unavailable. This instance has no jobs.
     pub instance: Instance,
-    /// Warnings about parts that were ignored or changed, one sentence each.
+    /// Warnings about parts of the file that were ignored or changed.
     pub remarks: Vec<String>,
-    /// Reason why the network of the file was ignored, beginning with the name of the file. Without a network, no data
-    /// can be sent.
+    /// Reason why the network of the file was ignored, or `None` if it was not ignored. The text begins with the file
+    /// name. Without a network, jobs cannot send data.
     pub lost_network: Option<String>,
-    /// Floating-point operations in a unit of work, if the file states speeds in operations a second.
+    /// Number of floating-point operations in a unit of work, if the file states speeds in operations per second.
     pub unit_flops: Option<f64>,
 }
 
-/// Floating-point operations in a unit of work, for platforms of `SimGrid`.
+/// Number of floating-point operations in a unit of work, on platforms of `SimGrid`.
 const SIMGRID_UNIT: f64 = 1e6;
 
-/// Reads only the machines of a file. The file is a native instance or a platform of `SimGrid`, and it may be
-/// compressed. If the file is a native instance, the function returns its platform and the times when processors are
-/// unavailable, and ignores its jobs. With `strict`, the function returns an error if a part of the platform would be
-/// ignored.
+/// Reads only the machines of a file: a native instance or a platform of `SimGrid`, which may be compressed. The result
+/// for a native instance is its platform and the times when processors are unavailable, without its jobs. With
+/// `strict`, it is an error if a part of the file would be ignored or changed.
 ///
 /// # Errors
 /// [`FormatError`] with line, column and field.
@@ -127,7 +126,7 @@ fn machines_of(raw: impl Read, name: &str, strict: bool) -> Result<ReadMachines,
     Ok(ReadMachines { instance, remarks: Vec::new(), lost_network: None, unit_flops: None })
 }
 
-/// Reads the machines of a platform file of `SimGrid`. The file may have another encoding than UTF-8.
+/// Reads the machines of a platform file of `SimGrid`. The file need not be UTF-8.
 fn simgrid_machines(bytes: Vec<u8>, name: &str, strict: bool) -> Result<ReadMachines, FormatError> {
     let Decoded { text, remark } = decoded(bytes);
     let SimgridPlatform { platform, remarks, lost } = read_simgrid(name, &text)?;
@@ -140,7 +139,7 @@ fn simgrid_machines(bytes: Vec<u8>, name: &str, strict: bool) -> Result<ReadMach
     Ok(ReadMachines { instance, remarks, lost_network, unit_flops: Some(SIMGRID_UNIT) })
 }
 
-/// Reads the machines of a file, as [`read_machines`] does, and drops the warnings.
+/// Reads the machines of a file in the same way as [`read_machines`], but discards the warnings.
 ///
 /// # Errors
 /// The errors of [`read_machines`].

@@ -1,4 +1,4 @@
-//! Positions of nodes by name, for tasks that state a time for each node.
+//! Finds the positions of nodes by name, for tasks that state one run time per node.
 
 use std::collections::HashMap;
 
@@ -6,16 +6,16 @@ use makespan_core::Platform;
 
 use crate::suggest::nearest;
 
-/// Maximum number of stored run times of tasks on nodes (128 MiB). A task with times on nodes keeps one time for each
-/// node of the platform, even if it states fewer. A file may exceed the maximum if it states at least a quarter of the
-/// stored times.
+/// Maximum number of stored run times of tasks on nodes (128 MiB). For a task that states such times, one time is
+/// stored for each node of the platform, even if the task states fewer times. The maximum does not apply if the file
+/// itself states at least a quarter of the times that would be stored.
 const MOST: usize = 1 << 24;
 
-/// Maximum number of node names that are compared with an unknown name, to suggest a similar name.
+/// Maximum number of node names that are compared with an unknown name, to find the most similar one.
 const COMPARED: usize = 1000;
 
-/// Positions of nodes by name. A platform of equal nodes needs no list, because the name of a node contains its
-/// position.
+/// Positions of nodes by name. A platform of equal nodes needs no list of names, because the name of a node contains
+/// its position.
 #[derive(Debug, Default)]
 pub(super) enum Positions<'a> {
     #[default]
@@ -25,11 +25,11 @@ pub(super) enum Positions<'a> {
 }
 
 impl<'a> Positions<'a> {
-    /// Returns the positions of the nodes of a platform. `tasks` is the number of tasks with times on nodes, and
-    /// `stated` is the total number of times that these tasks state.
+    /// Creates the table of positions of a platform's nodes. `tasks` is the number of tasks that state one time per
+    /// node, and `stated` is the total number of these times in the file.
     ///
     /// # Errors
-    /// An error message if the times would need too much memory.
+    /// An error message if the stored times would need too much memory.
     pub fn new(platform: &'a Platform, tasks: usize, stated: usize) -> Result<Self, String> {
         let nodes = platform.node_count();
         let most = MOST.max(4 * stated);
@@ -63,7 +63,7 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// Returns a hint for an unknown node name, such as the most similar name.
+    /// Returns a hint for the error message about an unknown node name, such as the most similar name.
     pub fn hint(&self, name: &str) -> String {
         match self {
             Self::None => "the platform has no nodes".to_owned(),

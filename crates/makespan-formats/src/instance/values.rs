@@ -129,12 +129,12 @@ pub(super) enum OneOrMany<T, M> {
     Many(Vec<M>),
 }
 
-/// A type that can be an entry of a list.
+/// A type of list entries.
 pub(super) trait Entry: DeserializeOwned {
-    /// True if a reader should first read the whole JSON list as one text.
+    /// True if a reader should request the raw text of the whole JSON list, and then read the entries from this text.
     const AT_ONCE: bool = false;
 
-    /// Reads a JSON list from its text. Returns `None` unless all entries are plain values.
+    /// Reads a JSON list from its text, or returns `None` if an entry is not a plain value.
     fn plain_list(_text: &str) -> Option<Vec<Self>> {
         None
     }
@@ -158,7 +158,7 @@ impl<'de, T: FromLiteral, M: Entry> Deserialize<'de> for OneOrMany<T, M> {
     }
 }
 
-/// A [`OneOrMany`] that is read from the text of a JSON value.
+/// A [`OneOrMany`] that is read from the raw text of a JSON value.
 struct RawOneOrMany<T, M>(OneOrMany<T, M>);
 
 impl<'de, T: FromLiteral, M: Entry> Deserialize<'de> for RawOneOrMany<T, M> {
@@ -187,7 +187,7 @@ impl<T: FromLiteral, M: Entry> Visitor<'_> for RawVisitor<T, M> {
     }
 }
 
-/// Adds the position within the list to an error in the text of a JSON list.
+/// Returns the error with its position in the list, if `text` is a JSON list.
 fn placed<T: FromLiteral, M: Entry, E: Error>(text: &str, error: E) -> E {
     struct Listed<T, M>(PhantomData<(T, M)>);
 

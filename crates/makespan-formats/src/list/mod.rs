@@ -33,7 +33,8 @@ pub use template::{Template, TemplateError};
 /// Most lines that one command waits for in all; a list in which every command waits for all before it is met earlier.
 const MAX_AFTER: usize = 1 << 20;
 
-/// Returns whether a file begins with a command group of the shell, such as `{ a; b; }`, and not with a JSON object.
+/// Returns whether a file begins with a command group of the shell, such as `{ a; b; }`. A JSON object also begins with
+/// `{`.
 pub(crate) fn is_group(head: &Head<'_>) -> bool {
     let line = head.first_line().trim_ascii();
     let inner = line.strip_prefix(b"{ ").map(<[u8]>::trim_ascii_start);

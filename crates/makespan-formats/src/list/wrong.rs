@@ -1,4 +1,4 @@
-//! A problem in a list of commands, with its position in the file.
+//! A problem in a list of commands, and where it is in the file.
 
 use crate::error::Place;
 

@@ -1,8 +1,7 @@
 //! Converts SVG to PNG and PDF.
 //!
-//! The font is `DejaVu Sans`, which is compiled into the program, so a picture looks the same on every machine. A PDF
-//! keeps its text as text.
-//! The same SVG makes the same bytes.
+//! The font `DejaVu Sans` is compiled into the program, so that a picture looks the same on every machine. A PDF keeps
+//! its text as text. The same SVG makes the same bytes.
 
 use std::io;
 use std::sync::{Arc, LazyLock};

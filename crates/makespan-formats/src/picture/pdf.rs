@@ -109,7 +109,7 @@ fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
     bytes.windows(what.len()).position(|window| window == what)
 }
 
-/// Returns the error for a picture that cannot be converted.
+/// Returns the error that reports a picture that cannot be converted.
 pub(super) fn failed(reason: &dyn ToString) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, reason.to_string())
 }

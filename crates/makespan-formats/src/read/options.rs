@@ -22,14 +22,14 @@ pub struct ReadOptions {
     /// The node that holds the files that come from outside a workflow: its tasks fetch them from there. Without one these
     /// files are there at once.
     pub storage: Option<String>,
-    /// Trace of Nextflow, with the tasks and run times of the processes in its DOT graph.
+    /// Trace of a Nextflow run. It states the tasks and run times of the processes in the DOT file.
     pub trace: Option<NextflowTrace>,
     /// Makes the jobs of a log moldable.
     pub speedup: Option<SpeedupSpec>,
     /// Of `downey:random`.
     pub seed: u64,
-    /// True to refuse a log if a record would be skipped or changed, and any other file if it contains an impossible
-    /// value.
+    /// True if impossible values are errors instead of warnings. A log is then refused if a record would be skipped or
+    /// changed.
     pub strict: bool,
     /// The machine on which files are planned that say nothing of machines: lists of commands, and native files without a
     /// platform. Of its memory and GPUs a list has what its commands need.
@@ -38,7 +38,7 @@ pub struct ReadOptions {
     pub workflows_on_machine: bool,
     /// Whether a native file that states a placement keeps it on the machines of `platform`.
     pub keeps_placement: bool,
-    /// Rule for reading a text as a list of commands.
+    /// Rule that decides whether a text is read as a list of commands.
     pub lists: Lists,
     /// Most decompressed bytes.
     pub max_bytes: u64,
@@ -66,7 +66,7 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// Refuses each stated option that the readers of this format do not support.
+    /// Returns an error if an option is set that this format does not accept.
     pub(super) fn refuse_for(&self, format: Format, file: &str) -> Result<(), FormatError> {
         let stated = [
             self.network.map(|_| FormatOption::Bandwidth),

@@ -1,4 +1,4 @@
-//! Reads the whole text of a file, with a limit on the length of its lines.
+//! Reads the whole text of a file, and limits the length of its lines.
 
 use std::io::BufRead;
 
@@ -9,7 +9,7 @@ use crate::encoding::{Decoded, decoded, line_of};
 use crate::error::{FormatError, Place};
 use crate::input::{Input, MARK, without_mark};
 
-/// Reads a whole file into one text. Stops with an error as soon as a line exceeds the limit.
+/// Reads a whole file into one text. If a line exceeds the limit of the format, stops immediately with an error.
 pub(super) fn text(input: &mut Input<'_>, name: &str, format: Format) -> Result<String, FormatError> {
     let bytes = bytes(input, name, format)?;
     if format == Format::List {
@@ -20,8 +20,8 @@ pub(super) fn text(input: &mut Input<'_>, name: &str, format: Format) -> Result<
         .map_err(|error| FormatError::content(name, Place::line(line_of(&error)), "the text is not UTF-8"))
 }
 
-/// Reads the text of a document. Only JSON and TOML must be UTF-8. Also returns a warning if some bytes are in an unknown encoding;
-/// with `strict`, this warning is an error.
+/// Reads the text of a document, and returns a warning if its encoding is unknown. With `strict`, this warning is an error. JSON
+/// and TOML must be UTF-8.
 pub(super) fn text_in_any_encoding(
     input: &mut Input<'_>,
     name: &str,
@@ -64,11 +64,11 @@ fn bytes(input: &mut Input<'_>, name: &str, format: Format) -> Result<Vec<u8>, F
     Ok(bytes)
 }
 
-/// Detects lines that are too long.
+/// Measures lines, to detect lines that are too long.
 struct Lines {
     most: usize,
     line: usize,
-    /// Bytes of the current line so far.
+    /// Number of bytes read of the current line.
     length: usize,
 }
 

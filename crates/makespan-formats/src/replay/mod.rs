@@ -72,8 +72,8 @@ pub struct ReplayOptions {
     /// Floating-point operations a second of a processor of speed 1, for the homogeneous parallel profiles of Batsim.
     pub flops: f64,
     /// Number of floating-point operations in one unit of work of `platform`, if the platform states speeds in
-    /// operations a second, as `SimGrid` does. The run times of a Batsim workload then follow from the speeds of the
-    /// platform instead of from `flops`.
+    /// operations per second, as platforms of `SimGrid` do. If this number is set, the run times of a Batsim workload
+    /// follow from the speeds of the platform, and `flops` is ignored.
     pub unit_flops: Option<f64>,
     /// Refuses a log of which any record would be skipped or put right.
     pub strict: bool,

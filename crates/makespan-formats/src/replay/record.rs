@@ -237,7 +237,7 @@ pub(crate) fn mark_guess(job: &mut Job) {
     job.work.tasks_mut().for_each(|task| task.estimate = Estimate::Guessed);
 }
 
-/// Returns a guess for a missing run time: a minute, or the requested time if the requested time is shorter.
+/// Returns a guess for a missing run time: a minute, or the requested time if this time is shorter.
 pub(crate) fn guessed_run(requested: Option<Time>) -> Time {
     requested.map_or(GUESS, |requested| requested.min(GUESS))
 }

@@ -77,7 +77,7 @@ pub struct Report<'a> {
     pub schedules: &'a [NamedSchedule<'a>],
     /// Spec of the algorithm that made the first schedule.
     pub algorithm: &'a str,
-    /// Objectives that the algorithm minimises; empty if they are unknown.
+    /// Objectives that the algorithm minimises, or an empty list if they are unknown.
     pub minimised: &'a [Objective],
     /// Its seed.
     pub seed: u64,

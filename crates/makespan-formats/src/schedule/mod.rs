@@ -32,7 +32,7 @@ pub struct ScheduleFile {
     pub makespan: i128,
     /// The stated weighted completion, in millionths of a weight times ticks.
     pub weighted_completion: i128,
-    /// The stated values of other objectives, in their integer units.
+    /// The values that the file states for other objectives, in the integer unit of each objective.
     pub others: BTreeMap<Objective, i128>,
     /// The stated bounds, at most one an objective, unchecked: see [`Bound::verify`]. Only that on the cost may speak of the
     /// schedules that end by some instant; see [`Bound::speaks_of`].
@@ -74,7 +74,7 @@ impl ScheduleFile {
         }
     }
 
-    /// Sets the bounds, and adds the missing value of each objective that has a bound.
+    /// Sets the bounds. If an objective has a bound but no stated value, calculates and adds the value.
     #[must_use]
     pub fn with_bounds(mut self, instance: &Instance, bounds: &[Bound]) -> Self {
         self.bounds = bounds.to_vec();

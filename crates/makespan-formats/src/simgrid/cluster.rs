@@ -1,4 +1,4 @@
-//! Groups of hosts that one XML element declares.
+//! Reads XML elements that declare several hosts: clusters and cabinets.
 
 use makespan_core::Link;
 use roxmltree::Node;
@@ -7,11 +7,10 @@ use super::reading::{Reading, Wrong, computing, delay, figure, needed, shared};
 use super::tree::{Place, Route};
 use super::units::bandwidth;
 
-/// Maximum number of hosts in one cluster. The limit is necessary because a few bytes of XML can declare billions of
-/// hosts.
+/// Maximum number of hosts in one cluster. Without a limit, a few bytes of XML could declare billions of hosts.
 const MAX_HOSTS: usize = 100_000;
 
-/// Adds the hosts of an element and returns their names.
+/// Adds the hosts that an element declares, and returns their names.
 fn hosts(node: Node<'_, '_>, into: &mut Reading) -> Result<Vec<String>, Wrong> {
     let at = node.range().start;
     let [prefix, suffix] = ["prefix", "suffix"].map(|key| node.attribute(key).unwrap_or_default());
@@ -22,7 +21,8 @@ fn hosts(node: Node<'_, '_>, into: &mut Reading) -> Result<Vec<String>, Wrong> {
     Ok(names)
 }
 
-/// Reads the hosts of a cabinet. Its network is ignored, because another element declares the backbone of the cabinet.
+/// Reads the hosts of a cabinet. The network of the cabinet is ignored, because its backbone is declared by another
+/// element.
 pub(super) fn cabinet(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
     into.lose((node.range().start, "the network of <cabinet> is not supported".into()));
     hosts(node, into).map(drop)
@@ -71,7 +71,8 @@ pub(super) fn cluster(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wron
     Ok(())
 }
 
-/// Returns the numbers in a text such as `0-3,8`. A few files have a semicolon in place of a comma.
+/// Returns the numbers in an attribute such as `0-3,8`. Semicolons are accepted as commas, because a few files contain
+/// them.
 fn radical(text: &str) -> Result<Vec<u32>, String> {
     let wrong = || format!("`{text}` is no radical; write numbers such as 0-99,120");
     let mut numbers = Vec::new();

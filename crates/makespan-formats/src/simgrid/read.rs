@@ -15,8 +15,8 @@ use crate::xml;
 /// The versions of the form: 3 names zones `AS` and speeds `power`.
 const VERSIONS: [&str; 5] = ["3", "3.0", "4", "4.0", "4.1"];
 
-/// Reads the hosts of a platform file of `SimGrid`, and the network if it is a tree. `file` is the name of the file in
-/// errors.
+/// Reads the hosts of a `SimGrid` platform file, and also the network if the network is a tree. `file` is the file name
+/// for error messages.
 ///
 /// # Errors
 /// [`FormatError`] with the line, for broken XML, a host without a speed, or a file without hosts.
@@ -125,8 +125,8 @@ fn link(node: Node<'_, '_>, into: &mut Reading) {
     }
 }
 
-/// Reads a route between hosts or routers, or between zones through their gateways. A route from a host to itself is
-/// ignored.
+/// Reads a route between two hosts or routers, or a route between the gateways of two zones. A route from a host to
+/// itself is ignored.
 fn route(node: Node<'_, '_>, into: &mut Reading) {
     let (from, to) = if node.tag_name().name() == "route" { ("src", "dst") } else { ("gw_src", "gw_dst") };
     let read = || {

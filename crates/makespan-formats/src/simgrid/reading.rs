@@ -1,4 +1,4 @@
-//! State of the reader of a platform, and attributes that several elements share.
+//! State of the reader of a platform, and functions for attributes that several elements have.
 
 use roxmltree::Node;
 
@@ -9,13 +9,14 @@ use crate::ignored::Ignored;
 /// A problem and the byte at which it stands.
 pub(super) type Wrong = (usize, String);
 
-/// Name of the host on which Batsim runs its resource manager, unless `--master-host` names another host.
+/// Name of the host on which Batsim runs its resource manager by default (without its option `--master-host`).
 pub(super) const MASTER: &str = "master_host";
-/// Values of the attribute `radical` of a cluster or cabinet with a single host, whose number is 0. A cluster for the
-/// resource manager has the prefix `master_host`, so its only host is `master_host0`.
+/// Values of the attribute `radical` that declare a single host, with the number 0. A cluster or cabinet for the
+/// resource manager has such a value and the prefix `master_host`, so the name of its only host is `master_host0`.
 const ONE: [&str; 2] = ["0", "0-0"];
 
-/// Elements and attributes that need no warning: they are read elsewhere, or they describe notes, routing or drawing.
+/// Elements and attributes that need no warning, because they are read elsewhere, are notes, or concern only routing or
+/// drawing.
 pub(super) const SILENT: &str = " prop config platform.version zone.id zone.routing AS.id AS.routing host.id host.speed host.power host.core \
     host.pstate host.coordinates router.id router.coordinates link.id link.bandwidth link.latency link.sharing_policy route.src \
     route.dst route.symmetrical link_ctn.id link_ctn.direction zoneRoute.src zoneRoute.dst zoneRoute.gw_src zoneRoute.gw_dst \
@@ -25,10 +26,10 @@ pub(super) const SILENT: &str = " prop config platform.version zone.id zone.rout
     cluster.topo_parameters cabinet.id cabinet.prefix cabinet.suffix cabinet.radical cabinet.speed cabinet.power cabinet.core \
     cabinet.bw cabinet.lat peer.id peer.speed peer.power peer.core peer.bw_in peer.bw_out peer.lat peer.coordinates ";
 
-/// Everything read so far from a platform.
+/// Everything that has been read so far of a platform.
 pub(super) struct Reading {
     pub zone: Zone,
-    /// Reason why the network cannot be read, if there is one.
+    /// Reason why the network cannot be read, or `None` if no problem has been found so far.
     pub lost: Option<Wrong>,
     pub ignored: Ignored,
 }
@@ -39,8 +40,8 @@ impl Reading {
         self.lost.get_or_insert(wrong);
     }
 
-    /// Returns a value that describes the network. If `value` is an error, returns `None` and records that the network
-    /// cannot be read.
+    /// Converts the result of reading a part of the network. If `value` is an error, returns `None` and records that
+    /// the network cannot be read.
     pub(super) fn network<T>(&mut self, value: Result<T, Wrong>) -> Option<T> {
         value.map_err(|wrong| self.lose(wrong)).ok()
     }
@@ -50,9 +51,9 @@ pub(super) fn elements<'a, 'input>(node: Node<'a, 'input>) -> impl Iterator<Item
     node.children().filter(Node::is_element)
 }
 
-/// Returns whether Batsim runs jobs on the hosts of an element. Batsim runs no jobs on hosts with the role `master` or
-/// `storage`. If no role is stated, Batsim also runs no jobs on the host `master_host`, and on `master_host0` if this
-/// is the only host of a cluster or a cabinet.
+/// Returns whether Batsim runs jobs on the hosts that an element declares. It runs none on hosts with the role `master`
+/// or `storage`. Among hosts without a role, it runs none on the host `master_host`, nor on `master_host0` if this is
+/// the only host of a cluster or a cabinet.
 fn runs_jobs(node: Node<'_, '_>) -> bool {
     let is_role = |prop: &Node<'_, '_>| prop.tag_name().name() == "prop" && prop.attribute("id") == Some("role");
     let roles = elements(node).filter(is_role).filter_map(|prop| prop.attribute("value"));
@@ -66,8 +67,8 @@ fn runs_jobs(node: Node<'_, '_>) -> bool {
     !is_master && !roles.iter().any(|role| matches!(*role, "master" | "storage"))
 }
 
-/// Returns the processors and the speed of hosts. A host of speed 0, such as a battery, runs no jobs and is counted as
-/// ignored.
+/// Returns the number of processors and the speed of each host that an element declares. Hosts of speed 0, such as a
+/// battery, run no jobs and are counted as ignored.
 pub(super) fn computing(node: Node<'_, '_>, into: &mut Reading) -> Result<(u32, f64), Wrong> {
     let (speed, cores) = (stated_speed(node, into)?, cores(node)?);
     if speed == 0.0 {
@@ -77,8 +78,8 @@ pub(super) fn computing(node: Node<'_, '_>, into: &mut Reading) -> Result<(u32, 
     Ok((if runs_jobs(node) { cores } else { 0 }, speed))
 }
 
-/// Returns the speed from the attribute `speed`, or from `power` in older files. If there are several speeds (one for
-/// each performance state), returns the speed that `pstate` selects, or else the first speed.
+/// Returns the speed in the attribute `speed`, or in `power`, the name of this attribute in older files. A list
+/// contains one speed for each performance state: `pstate` selects one of them, by default the first.
 fn stated_speed(node: Node<'_, '_>, into: &mut Reading) -> Result<f64, Wrong> {
     let key = match (node.has_attribute("power"), node.has_attribute("speed")) {
         (true, true) => return Err((node.range().start, "it has both `power` and `speed`; write `speed`".into())),
@@ -105,8 +106,8 @@ fn cores(node: Node<'_, '_>) -> Result<u32, Wrong> {
         .ok_or_else(|| (node.range().start, format!("`{text}` is not a number of cores; write a whole number from 1")))
 }
 
-/// Refuses links with an unsupported sharing policy: `FATPIPE`, in which transfers do not share the bandwidth, or
-/// `WIFI`, in which transfers slow each other down.
+/// Refuses links with an unsupported sharing policy, such as `FATPIPE` (transfers do not share the bandwidth) or `WIFI`
+/// (transfers slow each other down).
 pub(super) fn shared(node: Node<'_, '_>, key: &str) -> Result<(), Wrong> {
     match node.attribute(key) {
         None | Some("SHARED" | "SPLITDUPLEX" | "FULLDUPLEX") => Ok(()),

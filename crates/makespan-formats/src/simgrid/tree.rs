@@ -14,12 +14,13 @@ pub(super) struct Zone {
 }
 
 impl Zone {
-    /// Returns whether links or routes are declared, or there is only one host, which needs no route.
+    /// Returns whether the platform has a network: it declares links or routes, or it has only one host, which needs
+    /// none.
     pub fn has_network(&self) -> bool {
         !self.links.is_empty() || !self.routes.is_empty() || self.places.len() == 1
     }
 
-    /// Refuses two hosts or routers with the same name.
+    /// Returns an error if two hosts or routers have the same name.
     pub fn unique(&self) -> Result<(), (usize, String)> {
         let mut seen = FxHashSet::default();
         match self.places.iter().find(|place| !seen.insert(place.name.as_str())) {

@@ -5,8 +5,8 @@ use makespan_core::{Quantity, Time};
 use crate::bandwidth::Bandwidth;
 use crate::scalar::FromLiteral;
 
-/// Returns a speed such as `100Mf`, `1.5Gf` or `98095000` in units of work (10^6 flop) a second. If there are several
-/// speeds (one for each performance state), returns the first speed. A speed of 0 is valid.
+/// Converts a speed such as `100Mf`, `1.5Gf` or `98095000` to units of work (10^6 flop) per second. If the text lists
+/// several speeds (one for each performance state), returns the first one. A speed of 0 is valid.
 pub(super) fn speed(text: &str) -> Result<f64, String> {
     let first = text.split(',').next().unwrap_or_default().trim();
     let number = first.strip_suffix("flops").or_else(|| first.strip_suffix('f')).unwrap_or(first);

@@ -11,11 +11,11 @@ pub(super) const COUNT: usize = 18;
 /// Fields of a line.
 #[derive(Debug)]
 pub(super) struct Fields<'a> {
-    /// Text of each field; -1 if the field is missing or not a number.
+    /// Text of each field, or "-1" if the field is missing or not a number.
     pub texts: [&'a [u8]; COUNT],
     /// Number of fields on the line.
     pub count: usize,
-    /// True if some fields are not numbers.
+    /// True if at least one field is not a number.
     pub is_broken: bool,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn count(field: &[u8]) -> Result<Option<u64>, ()> {
     }
 }
 
-/// Returns a time, or `None` if the field is negative, which means that the time is missing.
+/// Returns a time, or `None` if the field is negative, because a negative number stands for a missing time.
 ///
 /// # Errors
 /// The time is above 292 years.

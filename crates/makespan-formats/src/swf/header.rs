@@ -35,7 +35,7 @@ impl Header {
     /// Takes a line that starts with `;`.
     ///
     /// # Errors
-    /// Returns the key and its text if the number of processors is unreadable.
+    /// The key and its text, if the line states the number of processors but the number is unreadable.
     pub(super) fn take(&mut self, line: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(line);
         let Some((key, value)) = text.trim_start_matches([';', ' ', '\t']).split_once(':') else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Converts a log into an instance, and defines the options of this conversion.
+//! Conversion of a log into an instance, and its options.
 
 use makespan_core::Instance;
 

@@ -21,7 +21,7 @@ pub(crate) use read::{Lines, records};
 pub use trace::{write_swf_log, write_swf_trace};
 pub use write::write_swf;
 
-/// Returns whether a file begins with a header or a record of a log, or has the name of a log.
+/// Returns whether a file begins with a header line or a record of a log, or has the file extension of a log.
 pub(crate) fn is_log(head: &Head<'_>) -> bool {
     let is_record = || numbers::is_row(head) && (head.first == b'-' || numbers::is_record(head.first_line()));
     head.first == b';' || head.named || is_record()

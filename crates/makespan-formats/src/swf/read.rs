@@ -157,7 +157,8 @@ impl Reader<'_> {
         self.needs.entry(bytes).or_insert_with(needs).clone()
     }
 
-    /// Returns the fields of a record, or `None` if the record has too many fields.
+    /// Returns the fields of a record. If `lines` accepts shorter records, returns `None` for a record with too many
+    /// fields. Otherwise any other number of fields is an error.
     fn fields<'b>(&mut self, line: usize, content: &'b [u8]) -> Result<Option<Fields<'b>>, FormatError> {
         let fields = split(content);
         match fields.count.cmp(&COUNT) {
@@ -183,9 +184,9 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the run time of a record, and the kind of anomaly if the run time is zero, missing or unreadable. Returns
-/// `None` for a job that never started. A job that never started has status 5 (cancelled), and either no run time or a
-/// run time of 0 and no processors.
+/// Returns the run time of a record, or `None` if the job never started. If the run time is zero, missing or
+/// unreadable, returns a replacement and the kind of anomaly. A job never started if its status is 5 (cancelled), and
+/// it has no run time, or a run time of 0 and no processors.
 fn run_time(fields: &[&[u8]; COUNT], requested: Option<Time>) -> Option<(Time, Option<Anomaly>)> {
     let is_cancelled = fields[10] == b"5";
     let has_processors = matches!(count(fields[4]), Ok(Some(_)));

@@ -216,7 +216,7 @@ fn each_format_is_recognised_by_its_content() {
     }
 }
 
-/// An option that a format does not take is refused, never dropped.
+/// An option that a format does not accept is an error, and is never ignored silently.
 #[test]
 fn options_are_taken_or_refused() {
     for format in Format::all() {

@@ -1,21 +1,22 @@
-//! Checks each key, column and field that a format defines. Each key must be used, named in a warning that is an error
-//! with `--strict`, or listed in `docs/formats.md` as ignored.
+//! Checks each key, column and field that a format defines. The reader must use the key, or name it in a warning (an
+//! error with `--strict`), or `docs/formats.md` must list it as ignored.
 
 mod bases;
 
 use bases::{BASES, DAG, TRACE};
 use makespan_formats::{NextflowTrace, ReadOptions, parse_instance, parse_machines};
 
-/// An instance with its warnings, or an error.
+/// The text of an instance and its warnings, or an error message.
 type Found = Result<(String, String), String>;
 
-/// A file of a format, with replacements that add keys to it.
+/// An example file of a format, and replacements of text that add keys to this file.
 struct Base {
-    /// Row for the format in the table of ignored keys.
+    /// Name of the format's row in the table of ignored keys.
     row: &'static str,
     read: fn(&str, bool) -> Found,
     text: &'static str,
-    /// For each key: a text in the file, a replacement for this text that contains the key, and the key.
+    /// For each key: a text in the file, the replacement for this text, and the key, which only the replacement
+    /// contains.
     keys: &'static [(&'static str, &'static str, &'static str)],
 }
 
@@ -23,7 +24,7 @@ fn instance(text: &str, strict: bool) -> Found {
     read(text, &ReadOptions { processors: Some(4), strict, ..ReadOptions::default() })
 }
 
-/// Reads a file that states its machines.
+/// Reads a file that states its own machines.
 fn whole(text: &str, strict: bool) -> Found {
     read(text, &ReadOptions { strict, ..ReadOptions::default() })
 }
@@ -51,7 +52,7 @@ fn machines(text: &str, strict: bool) -> Found {
     Ok((format!("{:?}", found.instance), found.remarks.join("; ")))
 }
 
-/// Returns two rows of the table of ignored keys in `docs/formats.md`: the row of a format, and the row for all
+/// Returns two rows of the table of ignored keys in `docs/formats.md`: the row for this format, and the row for all
 /// formats.
 fn ignored(row: &str) -> String {
     let docs = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md")).unwrap();
@@ -76,7 +77,7 @@ fn each_key_is_used_named_in_a_warning_or_listed_as_ignored() {
             let changed = text.replacen(from, to, 1);
             let (instance, remarks) = match read(&changed, false) {
                 Ok(found) => found,
-                // An error about a contradiction also names the key.
+                // The added key may contradict another key. Then the error must name the key.
                 Err(error) => {
                     assert!(error.contains(key), "{row}: {key}: {error}");
                     continue;
@@ -99,13 +100,13 @@ fn each_key_is_used_named_in_a_warning_or_listed_as_ignored() {
     assert!(dropped.is_empty(), "{}", dropped.join("\n"));
 }
 
-/// Checks files that contain only numbers: each number changes the instance or is refused.
+/// Checks files that contain only numbers: if any number is increased, the instance changes or the file is refused.
 #[test]
 fn each_number_counts() {
     let modes = include_str!("../../../../fuzz/corpus/psplib/own.mm");
     let modes =
         modes.replacen("         3     4       6    1    0\n", "", 1).replacen("   2        3 ", "   2        2 ", 1);
-    // The numbers of an activity without duration change nothing, so this activity gets a duration.
+    // In an activity without duration, other numbers have no effect. So the test gives this activity a duration.
     let modes = modes.replace("1     0       0    0    0", "1     6       0    0    0");
     let sections = modes.find("PRECEDENCE").unwrap();
     let files = [
@@ -127,8 +128,8 @@ fn each_number_counts() {
     }
 }
 
-/// One unusable optional value does not make a file unreadable. A warning names the value, and with `--strict` the
-/// value is an error.
+/// A file can be read even if an optional value is unusable. A warning names the value, and with `--strict` the value
+/// is an error.
 #[test]
 fn one_value_that_is_not_needed_refuses_no_file() {
     let wf = |machine: &str, command: &str, more: &str| {

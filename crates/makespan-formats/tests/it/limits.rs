@@ -102,7 +102,7 @@ fn plain(figure: &str) -> String {
     figure.parse().ok().filter(|value: &f64| value.is_finite()).map_or(figure.into(), |value| value.to_string())
 }
 
-/// Reads a platform of `SimGrid`. If the network is ignored, returns the reason as an error.
+/// Reads a platform of `SimGrid`. If the reader ignores the network, the reason is returned as an error.
 fn simgrid_of(text: &str) -> Result<(), String> {
     let found = read_simgrid("x", text).map_err(|error| error.to_string())?;
     found.lost.map_or(Ok(()), |lost| Err(lost.replacen("line ", "x:", 1)))

@@ -1,4 +1,4 @@
-//! Integration tests of this crate, in one program, which is faster to link than several.
+//! Integration tests of this crate. They form a single program, because several programs would take longer to link.
 
 mod fuzz;
 mod keys;

@@ -1,6 +1,6 @@
-//! The structure of a random graph whose tasks have no run times yet.
+//! The structure of a random graph, before its tasks get run times.
 
-/// Tasks with their kinds and their shares of the volume, and the edges between the tasks.
+/// The kind of each task and its share of the volume, and the edges between the tasks.
 pub(super) struct Drawn {
     pub(super) shares: Vec<(&'static str, f64)>,
     pub(super) edges: Vec<(u32, u32)>,

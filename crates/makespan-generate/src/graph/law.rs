@@ -17,7 +17,7 @@ pub enum Law {
     /// Downey's law. The average parallelism is log-uniform from 1 to the maximum number of processors, and sigma is
     /// uniform on [0, 2].
     Downey,
-    /// Amdahl's law, with a serial share uniform on [0, 0.25], as in T. N'Takpé, F. Suter and H. Casanova (ISPDC 2007,
+    /// Amdahl's law. The serial share is uniform on [0, 0.25], as in T. N'Takpé, F. Suter and H. Casanova (ISPDC 2007,
     /// DOI 10.1109/ISPDC.2007.3).
     Amdahl,
 }
@@ -34,7 +34,8 @@ impl Law {
         }
     }
 
-    /// Returns a random law for up to `most` processors. Its parameters are rounded, so that they are short in files.
+    /// Draws a random law for up to `most` processors. The parameters of the law are rounded, so that they are short in
+    /// files.
     pub(super) fn draw(self, most: u32, random: &mut ChaCha8Rng) -> SpeedupLaw {
         let places = |value: f64, of: f64| (value * of).round() / of;
         match self {

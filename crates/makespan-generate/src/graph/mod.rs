@@ -1,4 +1,4 @@
-//! Task graphs: random layers, and the shapes of known workflows.
+//! Generates task graphs, with random structures and with the shapes of known workflows.
 
 mod deadline;
 mod drawn;
@@ -21,27 +21,28 @@ pub use shape::Shape;
 
 use crate::GenerateError;
 
-/// Maximum number of tasks of all jobs.
+/// Maximum total number of tasks of all jobs.
 const MAX_TASKS: usize = 1_000_000;
-/// Maximum total number of edges of all jobs; an upper estimate is compared with this limit.
+/// Maximum total number of edges of all jobs. The generator compares an estimate of the number of edges with this
+/// limit.
 const MAX_EDGES: f64 = 1e7;
 
-/// Options for compound jobs on fully connected nodes.
+/// Options for compound jobs, on nodes that are all connected with each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphOptions {
     /// Structure of the graphs.
     pub shape: Shape,
-    /// Number of tasks of each job. If a workflow of this size is not possible, each job gets the next smaller possible
-    /// size, with at least one task of each kind.
+    /// Number of tasks of each job. If the shape cannot have this number of tasks, each job has the next smaller number
+    /// that is possible, but at least one task of each kind.
     pub tasks: usize,
     /// Number of jobs.
     pub jobs: usize,
-    /// Range of the volume of a task, in seconds on a processor of speed 1; uniform. In a workflow, each kind of task
-    /// has a share of the volume.
+    /// Range of the volume of a task, in seconds on a processor of speed 1. Volumes are uniform on this range. In a
+    /// workflow, the volume is multiplied by the share of the kind of task.
     pub volume: (f64, f64),
-    /// Range of the data of an edge, in bytes; uniform.
+    /// Range of the data of an edge, in bytes. Amounts of data are uniform on this range.
     pub data: (u64, u64),
-    /// Maximum number of processors of a task; with 1, tasks are sequential.
+    /// Maximum number of processors of a task. If the maximum is 1, tasks are sequential.
     pub parallel: u32,
     /// Speed-up law of the tasks.
     pub law: Law,
@@ -51,20 +52,21 @@ pub struct GraphOptions {
     pub cores: u32,
     /// Maximum speed of a node. Speeds are uniform from 1 to this value.
     pub fastest: f64,
-    /// Bandwidth between any two processors, in bytes a second.
+    /// Bandwidth between each pair of nodes, in bytes per second.
     pub bandwidth: f64,
-    /// Mean time between two consecutive releases, in seconds; exponential. With `None`, all jobs are released at 0.
+    /// Mean time between two consecutive releases, in seconds. These times are exponential. With `None`, all jobs are
+    /// released at 0.
     pub gap: Option<f64>,
-    /// Time from the release to the deadline of each job, as a multiple of HEFT's makespan for the job alone on the
-    /// idle platform. With `None`, there are no deadlines.
+    /// Time from the release to the deadline of each job, as a multiple of the makespan that HEFT reaches for this job
+    /// alone on the idle platform. With `None`, there are no deadlines.
     pub deadline: Option<f64>,
     /// Seed; the same seed gives the same instance.
     pub seed: u64,
 }
 
 impl Default for GraphOptions {
-    /// Returns options for layers with 50 tasks of 10 to 100 s, and 1 to 20 MB on each edge, on 8 processors of speed 1
-    /// to 3 with 1 MB/s between them.
+    /// Returns options for one layered graph of 50 tasks on 8 processors. A task takes 10 to 100 s at speed 1, and an
+    /// edge has 1 to 20 MB of data. Processors have speeds from 1 to 3, and the bandwidth between them is 1 MB/s.
     fn default() -> Self {
         Self {
             shape: Shape::Layers { width: 8, density: 0.3 },
@@ -85,7 +87,7 @@ impl Default for GraphOptions {
     }
 }
 
-/// Generates an instance. Job 7 of a seed does not depend on the number of jobs.
+/// Generates an instance. With the same seed, job 7 is the same for any number of jobs.
 ///
 /// # Errors
 /// [`GenerateError`] if an option is out of its range.
@@ -176,7 +178,7 @@ fn out_of_range(name: &'static str, value: f64) -> GenerateError {
 fn platform(options: &GraphOptions) -> Result<Platform, PlatformError> {
     let mut random = ChaCha8Rng::seed_from_u64(options.seed);
     let mut node = |index: usize| {
-        // Round speeds to two decimal places, so that they are short in files.
+        // Speeds are rounded to two decimal places, so that they are short in files.
         let speed = (random.random_range(1.0..=options.fastest) * 100.0).round() / 100.0;
         Node { speed, ..Node::new(format!("n{index}"), options.cores) }
     };
@@ -189,7 +191,7 @@ fn graph(options: &GraphOptions, random: &mut ChaCha8Rng) -> Result<Graph, Graph
     let digits = drawn.shares.len().saturating_sub(1).to_string().len();
     let task = |(index, &(kind, share)): (usize, &(&str, f64))| {
         let volume = share * random.random_range(options.volume.0..=options.volume.1);
-        // Round times to milliseconds, because files can state them exactly.
+        // Times are rounded to milliseconds, so that files can state them exactly.
         let time = Time::from_ticks(((volume * 1e3).round().max(1.0) as i64) * 1_000_000);
         let profile = match options.parallel {
             1 => Profile::rigid(1, time),

@@ -16,52 +16,55 @@ use crate::GenerateError;
 /// The first three workflows come from S. Bharathi et al., "Characterization of scientific workflows", WORKS 2008, DOI
 /// 10.1109/WORKS.2008.4723958, figures 1, 2 and 4. The other workflows come from T. Coleman et al., "`WfCommons`: A
 /// framework for enabling scientific workflow research and development", Future Generation Computer Systems 128, 2022,
-/// DOI 10.1016/j.future.2021.09.043. The graphs reproduce the structure of these workflows, and roughly the proportions
-/// of the kinds of tasks.
+/// DOI 10.1016/j.future.2021.09.043. The graphs reproduce the structure of these workflows, and approximately the share
+/// of each kind of task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {
-    /// Layers of 1 to `width` tasks. Each task waits for one task of the previous layer, and for each other task of
-    /// that layer with probability `density`.
+    /// Layers of 1 to `width` tasks. Each task waits for one random task of the previous layer, and for each other task
+    /// of the previous layer with probability `density`.
     Layers {
-        /// Maximum number of tasks of a layer.
+        /// Maximum number of tasks in a layer.
         width: usize,
-        /// Probability of each further edge between a task and a task of the previous layer.
+        /// Probability that a task waits for any given other task of the previous layer.
         density: f64,
     },
     /// Tasks in series.
     Chain,
-    /// A first task, then all others in parallel, then a last task.
+    /// A first task, then parallel tasks, then a last task.
     ForkJoin,
-    /// A sequence of fork-joins. A fork-join has about as many branches as the sequence has fork-joins.
+    /// A sequence of fork-joins. The average number of branches of a fork-join is about the number of fork-joins in the
+    /// sequence.
     Stages,
-    /// Parts in series or in parallel, with the same structure within each part.
+    /// Parts that are in series or in parallel, and that consist of such parts themselves.
     SeriesParallel,
-    /// Cholesky factorisation of a matrix of tiles.
+    /// Cholesky factorisation of a matrix that is divided into tiles.
     Cholesky,
-    /// LU factorisation of a matrix of tiles, without pivots.
+    /// LU factorisation, without pivoting, of a matrix that is divided into tiles.
     Lu,
-    /// Mosaics of images of the sky. The images are projected, compared in pairs, corrected and combined.
+    /// A mosaic of images of the sky. The images are projected, compared in pairs, corrected and combined.
     Montage,
-    /// Genome sequencing. Parallel parts have four steps each, and three common steps follow.
+    /// Genome sequencing. The data are split into parallel parts of four steps each. Three steps for all parts follow.
     Epigenomics,
-    /// Earthquake hazards. Many seismograms are computed from two wave fields, and a peak value from each seismogram.
+    /// Earthquake hazards. Many seismograms are computed from two wave fields, and then one peak value is computed from
+    /// each seismogram.
     CyberShake,
-    /// Genomes of populations. The data of individuals are merged for each chromosome and compared with mutations.
+    /// Genomes of populations. For each chromosome, the data of individuals are merged and then compared with
+    /// mutations.
     Genomes,
-    /// A parallel search in a database of sequences.
+    /// Parallel searches in a database of biological sequences.
     Blast,
-    /// Sequence alignment. An index is built, and then DNA sequences are aligned to the index in parallel.
+    /// Sequence alignment. One task builds an index, and then parallel tasks align DNA sequences to the index.
     Bwa,
-    /// Signals of seismic stations, which are processed separately and then combined.
+    /// Seismology. The signals of seismic stations are processed separately and then combined.
     Seismology,
-    /// Genomes of soy beans. Samples are processed in six steps each, and then combined.
+    /// Genomes of soy beans. Each sample is processed in several steps, and then all samples are combined.
     SoyKb,
-    /// Archived DNA sequences. Each sequence is fetched, unpacked and aligned.
+    /// A search in archived DNA sequences. Each sequence is fetched, unpacked and aligned.
     SraSearch,
 }
 
 impl Shape {
-    /// All shapes, with default parameters for layers.
+    /// All shapes; `Layers` has default parameters.
     pub const ALL: [Self; 16] = [
         Self::Layers { width: 8, density: 0.3 },
         Self::Chain,

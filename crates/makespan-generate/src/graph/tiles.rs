@@ -1,10 +1,10 @@
-//! Tiled matrix factorisations. The share of a kernel is its number of operations divided by the number of operations
-//! of the largest kernel.
+//! Generates tiled matrix factorisations. The share of a kernel is its number of operations, relative to the kernel
+//! with the most operations.
 
 use super::drawn::Drawn;
 
 /// Generates the Cholesky factorisation of a symmetric matrix of n x n tiles, with n + n (n - 1) + n (n - 1) (n - 2) /
-/// 6 tasks. n is the largest size with at most `tasks` tasks, but at least 2.
+/// 6 tasks. n is the largest number for which there are at most `tasks` tasks, but at least 2.
 ///
 /// Source: A. Buttari, J. Langou, J. Kurzak, J. Dongarra, Parallel Computing 35, 2009, DOI 10.1016/j.parco.2008.10.002.
 pub(super) fn cholesky(tasks: usize) -> Drawn {
@@ -31,8 +31,8 @@ pub(super) fn cholesky(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates the LU factorisation without pivots of a matrix of n x n tiles, with n (n + 1) (2 n + 1) / 6 tasks. n is
-/// the largest size with at most `tasks` tasks, but at least 2.
+/// Generates the LU factorisation, without pivoting, of a matrix of n x n tiles, with n (n + 1) (2 n + 1) / 6 tasks. n
+/// is the largest number for which there are at most `tasks` tasks, but at least 2.
 ///
 /// Source: see [`cholesky`].
 pub(super) fn lu(tasks: usize) -> Drawn {
@@ -59,7 +59,7 @@ pub(super) fn lu(tasks: usize) -> Drawn {
     drawn
 }
 
-/// For each tile, the last task that wrote it.
+/// The last task that wrote each tile.
 struct Tiles {
     size: usize,
     writers: Vec<Option<u32>>,
@@ -70,7 +70,7 @@ impl Tiles {
         Self { size, writers: vec![None; size * size] }
     }
 
-    /// Returns the last tasks that wrote these tiles.
+    /// Returns the last task that wrote each of these tiles.
     fn last(&self, tiles: &[(usize, usize)]) -> Vec<u32> {
         tiles.iter().filter_map(|&(row, column)| self.writers[row * self.size + column]).collect()
     }

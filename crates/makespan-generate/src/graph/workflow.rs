@@ -1,9 +1,10 @@
-//! Shapes of scientific workflows.
+//! Generates graphs with the shapes of scientific workflows.
 
 use super::drawn::Drawn;
 
 pub(super) fn montage(tasks: usize) -> Drawn {
-    // There are w images, w - 1 pairs of neighbours and w / 2 further pairs, w corrections, and six common steps.
+    // For w images, w tasks project an image, w - 1 compare neighbours, about w / 2 compare other pairs, and w correct
+    // an image. There are six other tasks.
     let width = (tasks.saturating_sub(5) * 2 / 7).max(2);
     let mut drawn = Drawn::new();
     let images: Vec<u32> = (0..width).map(|_| drawn.add("project", 1.0, &[])).collect();
@@ -50,8 +51,9 @@ pub(super) fn cyber_shake(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates the analysis of chromosomes with about 20 parts each. The parts are processed and merged, and mutations
-/// are sifted. For each of seven populations, two comparisons use the merged parts and the sifted mutations.
+/// Generates the analysis of chromosomes with about 20 parts each. For each chromosome, the parts are processed and
+/// merged, and one task sifts mutations. For each of seven populations, two tasks compare the merged parts with the
+/// sifted mutations.
 pub(super) fn genomes(tasks: usize) -> Drawn {
     const POPULATIONS: usize = 7;
     let (parts, others) = (20, 2 + 2 * POPULATIONS);
@@ -71,7 +73,8 @@ pub(super) fn genomes(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates parallel database searches, one for each part of a file, and two tasks that join the results.
+/// Generates a task that splits a file, one parallel database search for each part, and two tasks that join the results
+/// and the errors.
 pub(super) fn blast(tasks: usize) -> Drawn {
     let mut drawn = Drawn::new();
     let split = drawn.add("split", 0.1, &[]);
@@ -81,8 +84,8 @@ pub(super) fn blast(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates a task that builds an index, parallel alignments of DNA sequences to this index, and two tasks that join
-/// the results.
+/// Generates a task that builds an index, a task that splits the DNA sequences, parallel tasks that align the parts to
+/// the index, and two tasks that join the results and the errors.
 pub(super) fn bwa(tasks: usize) -> Drawn {
     let mut drawn = Drawn::new();
     let before = [drawn.add("split", 0.3, &[]), drawn.add("index", 1.0, &[])];
@@ -92,7 +95,7 @@ pub(super) fn bwa(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates tasks that process the signals of stations separately, and a task that combines the results.
+/// Generates one task for the signal of each station, and a task that combines the results.
 pub(super) fn seismology(tasks: usize) -> Drawn {
     let mut drawn = Drawn::new();
     let signals: Vec<u32> = (0..tasks.saturating_sub(1).max(1)).map(|_| drawn.add("deconvolve", 1.0, &[])).collect();
@@ -100,8 +103,9 @@ pub(super) fn seismology(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates the analysis of samples of soy beans. Each sample has six steps in series and then two tasks that detect
-/// genetic variants. All detected variants are combined, and two kinds of variants are selected and filtered.
+/// Generates the analysis of samples of soy beans. Each sample is processed in six steps, and then two parallel tasks
+/// detect its genetic variants. The variants of all samples are combined, and then two kinds of variants are selected
+/// and filtered.
 pub(super) fn soy_kb(tasks: usize) -> Drawn {
     const STEPS: [(&str, f64); 6] =
         [("align", 1.0), ("sort", 0.3), ("mark", 0.3), ("regroup", 0.2), ("targets", 0.5), ("realign", 0.5)];
@@ -125,8 +129,8 @@ pub(super) fn soy_kb(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates tasks that fetch, unpack and align each archived DNA sequence to an index, and a task that merges the
-/// results.
+/// Generates a task that builds an index, three tasks for each archived DNA sequence (fetch, unpack, and align to the
+/// index), and a task that merges the results.
 pub(super) fn sra_search(tasks: usize) -> Drawn {
     let samples = (tasks.saturating_sub(2) / 3).max(1);
     let mut drawn = Drawn::new();

@@ -32,8 +32,8 @@ fn the_marginals_are_those_of_the_authors_program() {
         return;
     }
     let [sizes, runs, gaps] = marginals(&read_instance(&path, &ReadOptions::default()).unwrap().instance);
-    // Five generated samples are compared with one published sample. The tolerances are about three standard deviations
-    // of the published sample.
+    // Five generated samples together are compared with one published sample. The tolerances are about three standard
+    // deviations of this single sample.
     let ours: Vec<_> =
         (1..=5).map(|seed| marginals(&lublin(&LublinOptions { seed, ..BASE }).unwrap().instance)).collect();
     let joined = |which: usize| -> Vec<f64> { ours.iter().flat_map(|sample| sample[which].clone()).collect() };
@@ -45,7 +45,7 @@ fn the_marginals_are_those_of_the_authors_program() {
     close("mean size", mean(&our_sizes), mean(&sizes), 0.08);
     close("mean run time", mean(&our_runs), mean(&runs), 0.05);
     close("mean logarithm of the run time", log(&our_runs), log(&runs), 0.02);
-    // One to five of 10,000 gaps are longer than e^12 s, and these few gaps contribute a tenth of the mean. The
+    // Of 10,000 gaps, only one to five are longer than e^12 s, but these gaps contribute a tenth of the mean. The
     // reference has no such gap.
     let usual = |sample: &[f64]| mean(&sample.iter().copied().filter(|gap| *gap <= 162_754.0).collect::<Vec<_>>());
     close("mean gap up to e^12 s", usual(&our_gaps), usual(&gaps), 0.1);
@@ -88,7 +88,7 @@ fn arrivals_meet_the_load_on_large_machines_too() {
         let profiles = log.instance.simple_jobs().map(|job| job.profile());
         let work: f64 = profiles.map(|profile| profile.longest().seconds() * f64::from(profile.min_processors())).sum();
         let span = (jobs[jobs.len() - 1].release - jobs[0].release).seconds();
-        // Rounding to whole seconds changes the load a little.
+        // Rounding times to whole seconds changes the load slightly.
         close("load", work / (f64::from(processors) * span), load, 0.01);
     }
 }

@@ -28,7 +28,7 @@ const FAST: Entry = Entry {
     },
 };
 
-static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| [&[FAST], mapping::ENTRIES.as_slice()].concat());
+static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| [&[FAST], mapping::ENTRIES].concat());
 
 /// The mapper that a spec names, for policies that send tasks to machines.
 ///

@@ -68,9 +68,9 @@ const JOB_PRICES: std::ops::Range<usize> = 30..32;
 /// Deductions from a deadline.
 const DEDUCTIONS: usize = 33;
 
-/// Indices of the certificates that bound the completion and the flow by the job that ends last.
+/// Indices of the certificates of the kind `LastJob` for weighted completion and mean flow.
 const LAST_JOB: std::ops::Range<usize> = 34..36;
-/// Indices of the certificates that bound the lateness by the job that ends last.
+/// Indices of the certificates of the kind `LastJob` for maximum and weighted lateness.
 const LAST_LATE: std::ops::Range<usize> = 36..38;
 
 /// How many certificates of each kind at least proved the very optimum, so that one tick more would have been seen.

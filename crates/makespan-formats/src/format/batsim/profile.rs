@@ -10,10 +10,11 @@ use crate::figure::{Figure, FromFigure, figure};
 use crate::odd::{Oddity, run_time};
 use crate::suggest::nearest;
 
-/// Maximum depth of compositions within compositions.
+/// Maximum nesting depth of compositions.
 const DEEPEST: usize = 20;
 
-/// Maximum number of profiles in a composition. A profile counts once for each repetition.
+/// Limit on the number of profiles in a composition, including the profiles in nested compositions. A profile that is
+/// listed several times counts each time.
 const MAX_PARTS: usize = 100_000;
 
 #[derive(Deserialize)]
@@ -27,14 +28,14 @@ pub(super) struct ProfileEntry {
     #[serde(default)]
     com: Amount,
     generation_strategy: Option<String>,
-    /// Names of the profiles of a composition, in their order.
+    /// Names of the profiles of a composition, in the order in which they run.
     #[serde(default)]
     seq: Vec<String>,
     #[serde(default)]
     repeat: Figure,
 }
 
-/// The value of a number, or the largest value in a list of numbers.
+/// A number, or the largest number in a list of numbers.
 #[derive(Clone, Copy, Default)]
 struct Amount {
     most: f64,
@@ -77,7 +78,7 @@ pub(super) struct Took {
     pub communicates: bool,
 }
 
-/// The profiles of a workload, and the number of floating-point operations a second of a processor.
+/// The profiles of a workload, and the speed of a processor in floating-point operations per second.
 pub(super) struct Times<'a> {
     pub profiles: &'a BTreeMap<String, ProfileEntry>,
     pub speed: f64,
@@ -87,7 +88,7 @@ impl Times<'_> {
     /// Returns the run time of the named profile on `processors` processors.
     ///
     /// # Errors
-    /// No profile has this name, or a composition contains itself.
+    /// An error message if no profile has this name, or if a composition contains itself or is nested too deeply.
     pub(super) fn of(&self, label: &str, processors: u32) -> Result<Took, String> {
         self.part(label, processors, 0, &mut MAX_PARTS.clone())
     }
@@ -132,14 +133,15 @@ impl Times<'_> {
         }
     }
 
-    /// Returns the run time of `operations` floating-point operations on each processor.
+    /// Returns the run time of a profile that executes `operations` floating-point operations on each processor.
     fn computes(&self, profile: &ProfileEntry, operations: f64) -> Took {
         let time = Time::from_seconds_f64(operations / self.speed).ok().filter(|_| !profile.cpu.is_broken);
         let time = time.map(|time| if operations > 0.0 { time.max(Time::TICK) } else { time });
         Took { time, communicates: profile.com.most > 0.0 || profile.com.is_broken }
     }
 
-    /// Returns the run time of a composition: the sum over its parts, times the number of repetitions.
+    /// Returns the run time of a composition: the sum of the run times of its parts, multiplied by the number of
+    /// repetitions.
     fn composed(
         &self,
         profile: &ProfileEntry,

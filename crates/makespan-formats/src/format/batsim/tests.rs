@@ -135,7 +135,7 @@ fn times_of_profiles_are_known_or_guesses() {
     assert!(error.unwrap_err().contains("contains itself"));
 }
 
-/// On a platform of `SimGrid`, the host's speed changes the time of operations but not the time of a delay.
+/// On a `SimGrid` platform, the speed of the host changes the run time of computations, but not the length of a delay.
 #[test]
 fn a_workload_runs_on_a_platform_of_simgrid() {
     let xml = "<platform version='4.1'><zone id='z'><host id='a' speed='100Mf'/><host id='b' speed='100Mf'/></zone></platform>";

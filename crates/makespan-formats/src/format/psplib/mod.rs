@@ -39,7 +39,7 @@ impl From<String> for Wrong {
     }
 }
 
-/// Returns whether a file begins like Patterson's form, or has the file extension of this form.
+/// Returns whether a file begins like a project in Patterson's form, or has the file extension of this form.
 pub(crate) fn is_patterson(head: &Head<'_>) -> bool {
     head.first.is_ascii_digit() && patterson::begins(head.text) || head.named && !is_project(head)
 }
@@ -47,7 +47,7 @@ pub(crate) fn is_patterson(head: &Head<'_>) -> bool {
 /// Returns whether a file begins like the output of `ProGen`, or has a file extension of this form.
 ///
 /// # Errors
-/// The error message for a file that begins with a line of `*` but is not a project.
+/// An error message if the file begins with a line of `*`, as projects do, but is not a project.
 pub(crate) fn is_progen(head: &Head<'_>) -> Result<bool, String> {
     if head.named || is_project(head) || head.first != b'*' {
         return Ok(head.named || is_project(head));
@@ -59,12 +59,12 @@ fn is_project(head: &Head<'_>) -> bool {
     head.first == b'*' && progen::is_project(head.text)
 }
 
-/// Reads a project in the form of `ProGen`. Returns the instance and remarks about the file.
+/// Reads a project in the form that `ProGen` writes. Returns the instance, and remarks about the file.
 pub(crate) fn read_progen(file: &str, text: &str) -> Remarked {
     instance(file, progen::read(text))
 }
 
-/// Reads a project in Patterson's form. Returns the instance and remarks about the file.
+/// Reads a project in Patterson's form. Returns the instance, and remarks about the file.
 pub(crate) fn read_patterson(file: &str, text: &str) -> Remarked {
     instance(file, patterson::read(text))
 }

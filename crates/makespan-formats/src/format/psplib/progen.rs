@@ -53,8 +53,8 @@ const PRECEDENCE: &str = "PRECEDENCE RELATIONS";
 const REQUESTS: &str = "REQUESTS/DURATIONS";
 const AVAILABILITIES: &str = "RESOURCEAVAILABILITIES";
 
-/// Returns whether a text begins like the output of `ProGen`, with lines of `*` around headings that only projects
-/// have.
+/// Returns whether a text begins like the output of `ProGen`: with lines of `*`, and between them headings that only
+/// projects have.
 pub(super) fn is_project(text: &[u8]) -> bool {
     const HEADINGS: [&str; 5] =
         ["file with basedata", "projects", "jobs (incl", "project information", "precedence relations"];
@@ -160,7 +160,7 @@ fn information(lines: &mut Lines<'_>, project: &mut Project) -> Result<(), Wrong
     Ok(())
 }
 
-/// Reads the successors of each activity. Returns the announced number of modes of each activity.
+/// Reads the successors of each activity. Returns the number of modes that this section states for each activity.
 fn precedence(lines: &mut Lines<'_>, project: &mut Project, stated: Option<(usize, u64)>) -> Result<Vec<u64>, Wrong> {
     let mut announced = Vec::new();
     lines.heading(PRECEDENCE)?;
@@ -196,7 +196,7 @@ fn precedence(lines: &mut Lines<'_>, project: &mut Project, stated: Option<(usiz
     }
 }
 
-/// Refuses an activity whose number of modes differs from the announced number.
+/// Refuses an activity whose number of modes differs from the number that the section of successors states.
 fn count_modes(project: &Project, announced: &[u64]) -> Result<(), Wrong> {
     let differs = |(activity, stated): &(&Activity, &u64)| activity.modes.len() as u64 != **stated;
     match project.activities.iter().zip(announced).find(differs) {

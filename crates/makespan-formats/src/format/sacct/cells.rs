@@ -8,8 +8,8 @@ use crate::anomaly::Anomaly;
 /// More parts of an array than one record may stand for.
 const MAX_PARTS: usize = 100_000;
 
-/// Returns the cells of a line, one for each column. Returns `None` if the line has too many cells, and the extra `|`
-/// cannot belong to any column of free text or it is unclear to which one they belong.
+/// Returns the cells of a line, one for each column. If the line has too many cells, the extra `|` must belong to a
+/// column of free text. Returns `None` if this column does not exist or is ambiguous.
 pub(super) fn cells<'a>(columns: &Columns, line: &'a str) -> Option<Vec<&'a str>> {
     let mut cells: Vec<&str> = line.split('|').map(str::trim).collect();
     let is_ended = cells.len() > columns.count && cells.last() == Some(&"");
@@ -20,7 +20,7 @@ pub(super) fn cells<'a>(columns: &Columns, line: &'a str) -> Option<Vec<&'a str>
         return Some(cells);
     }
     let excess = cells.len() - columns.count;
-    // All cells are slices of `line`.
+    // Returns the offset of a cell in `line`: each cell is a slice of `line`.
     let begin = |cell: &str| cell.as_ptr() as usize - line.as_ptr() as usize;
     let merged = |&free: &usize| {
         let (before, behind) = (&cells[..free], &cells[free + excess + 1..]);
@@ -39,7 +39,7 @@ pub(super) fn cells<'a>(columns: &Columns, line: &'a str) -> Option<Vec<&'a str>
     readings.all(|other| used(&other) == used(&first)).then_some(first)
 }
 
-/// Returns whether the required columns contain valid values.
+/// Returns whether the job number, instants, processors and state have valid forms.
 fn makes_sense(columns: &Columns, cells: &[&str]) -> bool {
     let has_number = cells[columns.job].starts_with(|first: char| first.is_ascii_digit());
     let instants = [Some(columns.submit), columns.start, columns.end];
@@ -49,8 +49,8 @@ fn makes_sense(columns: &Columns, cells: &[&str]) -> bool {
         && columns.state.is_none_or(|column| cells[column].starts_with(|first: char| first.is_ascii_uppercase()))
 }
 
-/// Returns whether a name belongs to a job step, such as `100.batch`, `101_4.0` or `104+1.0`: a dot follows the job
-/// number.
+/// Returns whether a name is the name of a job step, such as `100.batch`, `101_4.0` or `104+1.0`. In such a name, a dot
+/// follows the job number.
 pub(super) fn is_step(name: &str) -> bool {
     let digits = |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
     let mut rest = digits(name);
@@ -66,20 +66,19 @@ pub(super) fn is_step(name: &str) -> bool {
     rest.starts_with('.')
 }
 
-/// The jobs that one record represents.
+/// The jobs that one record stands for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Parts<'a> {
     /// Names of the jobs.
     pub names: Vec<String>,
-    /// Number of the array, and the maximum number of its tasks that run at a time.
+    /// Number of the array, and the limit on its tasks that run at a time, if there is one.
     pub array: Option<(&'a str, Option<u32>)>,
-    /// The reason why tasks are missing, if any are.
+    /// The reason why array tasks are missing, if some are missing.
     pub missing: Option<Anomaly>,
 }
 
-/// Returns the array tasks that a record with a name such as `7_[2-9%3]` represents. For any other name, returns only
-/// this name. If Slurm has truncated the list, as in `7_[1,3,4...%5]`, only the numbers before the last comma are read,
-/// because the last number may be incomplete.
+/// Returns the array tasks that a name such as `7_[2-9%3]` stands for. For any other name, returns only this name. If
+/// Slurm has truncated the list, as in `7_[1,3,4...%5]`, the last number is ignored, because it may be incomplete.
 pub(super) fn parts(name: &str) -> Parts<'_> {
     let own = |array, missing| Parts { names: vec![name.to_owned()], array, missing };
     let Some((array, rest)) = name.split_once('_') else { return own(None, None) };
@@ -95,7 +94,7 @@ pub(super) fn parts(name: &str) -> Parts<'_> {
     if is_cut {
         let (known, last) = list.rsplit_once(',').unwrap_or(("", list));
         let mut numbers = numbers(known, MAX_PARTS).unwrap_or_default();
-        // The first number of a truncated range is complete.
+        // If the list is truncated within a range, the first number of the range is complete.
         numbers.extend(last.split_once('-').map(|(first, _)| first.to_owned()).filter(|first| !first.is_empty()));
         let names = if numbers.is_empty() { vec![name.to_owned()] } else { numbers.iter().map(named).collect() };
         return Parts { names, array, missing: Some(Anomaly::CutArray) };

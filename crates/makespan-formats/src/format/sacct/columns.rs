@@ -38,11 +38,11 @@ pub(super) struct Columns {
     pub reason: Option<usize>,
     /// Names of the nodes that it had.
     pub node_list: Option<usize>,
-    /// Columns whose values may contain a `|`: free text, and alternative features.
+    /// Positions of the columns whose values may contain a `|`: free text, and alternative features.
     pub free: Vec<usize>,
     /// True if lines end with a `|`.
     pub is_ended: bool,
-    /// Columns that the reader does not use.
+    /// Names of the columns that the reader does not use.
     pub unused: Vec<String>,
 }
 

@@ -21,7 +21,7 @@ use crate::replay::record::{Logged, Record, guessed_run};
 const WAITING: [&str; 4] = ["PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"];
 const RUNNING: [&str; 7] = ["RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "STOPPED", "STAGE_OUT"];
 
-/// Maximum number of array tasks that a dump may name in total.
+/// Maximum total number of array tasks that are read from task lists of a dump.
 const MAX_EXPANDED: usize = 1_000_000;
 
 #[derive(Default)]
@@ -32,13 +32,13 @@ struct Reader {
     report: Report,
     needs: Pool,
     submissions: Submissions,
-    /// Number of array tasks so far that were read from task lists such as `7_[2-9]`, not from lines of their own.
+    /// Number of array tasks read so far from task lists such as `7_[2-9]`, without the first task of each list.
     expanded: usize,
     /// How many could not start when they were submitted.
     eligible_later: usize,
     /// The last instant of the dump at which anything happened, in seconds.
     last: i64,
-    /// Time zone of the first submission that states one, in seconds east of Greenwich.
+    /// Time zone of the first submit time that states a zone, in seconds east of Greenwich.
     east: Option<i64>,
     /// With the instants of submission apart, in seconds: times count from the first of them.
     records: Vec<(i64, Record)>,
@@ -100,7 +100,7 @@ impl Reader {
         if is_step(name) {
             return Ok(());
         }
-        // Each of several concatenated dumps has its own header.
+        // If several dumps are concatenated, each of them begins with a header.
         if name.eq_ignore_ascii_case("JobID") || name.eq_ignore_ascii_case("JobIDRaw") {
             let mut next = Columns::read(&text).map_err(|problem| (Some("header"), problem))?;
             next.unused
@@ -167,12 +167,12 @@ impl Reader {
     }
 }
 
-/// Returns the cell of the job name. Assumes that no `|` before this cell is part of free text.
+/// Returns the cell in the column of job names. The result is correct only if no earlier cell contains a `|`.
 fn name_of(columns: &Columns, line: &str) -> String {
     line.split('|').nth(columns.job).unwrap_or_default().trim().to_owned()
 }
 
-/// Returns the instant in a column. An unreadable instant counts as missing.
+/// Returns the instant in a column. If the instant is unreadable, records an anomaly and returns `None`.
 fn instant_of(column: Option<usize>, cells: &[&str], odd: &mut Vec<Anomaly>) -> Option<i64> {
     instant(cells[column?]).unwrap_or_else(|_| {
         odd.push(Anomaly::BrokenField);
@@ -186,8 +186,8 @@ fn last_of(columns: &Columns, cells: &[&str]) -> Option<i64> {
     at(columns.end).or_else(|| Some(at(columns.start)? + run_of(columns, cells).ok()??))
 }
 
-/// Reads the submit time and the record from the cells of a line, or returns the reason why the line cannot be read as
-/// a job. Adds an anomaly to `odd` for each value that was replaced.
+/// Returns the submit time in a line and its record, or the reason why the line is skipped. Adds an anomaly to `odd`
+/// for each value that was replaced.
 fn record(columns: &Columns, cells: &[&str], line: usize, odd: &mut Vec<Anomaly>) -> Result<(i64, Record), Anomaly> {
     let name = cells[columns.job];
     if name.is_empty() {
@@ -239,7 +239,7 @@ fn record(columns: &Columns, cells: &[&str], line: usize, odd: &mut Vec<Anomaly>
     ))
 }
 
-/// Returns the first positive number of processors.
+/// Returns the first positive number in the columns of processors.
 fn processors(columns: &Columns, cells: &[&str]) -> Result<u32, Anomaly> {
     let mut missing = Anomaly::NoProcessors;
     for &column in &columns.processors {
@@ -255,7 +255,7 @@ fn processors(columns: &Columns, cells: &[&str]) -> Result<u32, Anomaly> {
 /// Seconds from start to end; `None` for a job that never started or never ended.
 ///
 /// # Errors
-/// The start or end of a job that ran is missing or unreadable.
+/// An error if a job ran, but its run time is missing or unreadable.
 fn run(columns: &Columns, cells: &[&str], odd: &mut Vec<Anomaly>) -> Result<Option<i64>, String> {
     let at = |column: Option<usize>| column.map(|column| instant(cells[column]));
     let (start, end) = (at(columns.start), at(columns.end));

@@ -1,7 +1,7 @@
 //! The values of cells: instants, durations, counts.
 
-/// Splits the text of an instant from the time zone after it, such as `Z`, `+0100` or `-05:30`. Returns the text
-/// without the zone, and the zone in seconds east of Greenwich.
+/// Splits off the time zone at the end of an instant, such as `Z`, `+0100` or `-05:30`. Returns the text before the
+/// zone, and the zone in seconds east of Greenwich, if there is one.
 pub(super) fn zone(text: &str) -> (&str, Option<i64>) {
     if let Some(before) = text.strip_suffix(['Z', 'z']) {
         return (before, Some(0));
@@ -20,9 +20,9 @@ pub(super) fn zone(text: &str) -> (&str, Option<i64>) {
     }
 }
 
-/// Returns the seconds since the beginning of 1970. Slurm writes local times without a zone, so the function ignores
-/// the hour that is lost or repeated when daylight saving time begins or ends. If the text has a zone
-/// (`SLURM_TIME_FORMAT`), the seconds are in UTC.
+/// Returns the seconds since the beginning of 1970. Slurm writes local times without a zone by default. For such a
+/// time, the function ignores daylight saving time and counts seconds of local time. If the text has a zone
+/// (`SLURM_TIME_FORMAT`), the function counts seconds of UTC.
 pub(super) fn instant(text: &str) -> Result<Option<i64>, String> {
     let (local, east) = zone(text);
     let seconds = local_instant(local).map_err(|_| wrong(text))?;

@@ -23,7 +23,7 @@ use super::xml::{attribute, elements, parse, prepared, time, wrong};
 use super::{Read, Wrong};
 use crate::odd::Odd;
 
-/// Reads jobs. With `strict`, impossible volumes and amounts of data are errors.
+/// Reads jobs. With `strict`, impossible values are errors.
 pub(super) fn read(text: &str, strict: bool) -> Result<Read, Wrong> {
     let text = prepared(text);
     let document = parse(&text)?;
@@ -56,7 +56,7 @@ fn only(node: Node<'_, '_>, known: &[&str]) -> Result<(), Wrong> {
     }
 }
 
-/// Refuses child elements of an element that must have none.
+/// Returns an error if an element that must not contain elements contains one.
 fn childless(node: Node<'_, '_>) -> Result<(), Wrong> {
     match elements(node).next() {
         Some(other) => Err(wrong(other, format!("<{}> must not contain elements", node.tag_name().name()))),

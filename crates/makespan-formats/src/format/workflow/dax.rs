@@ -10,7 +10,7 @@ use super::{Read, Wrong, remarked};
 use crate::ignored::Ignored;
 use crate::needs::Pool;
 
-/// Elements and attributes that need no warning, because they are read or cannot change a plan (names, versions,
+/// Elements and attributes that need no warning. They are read, or they cannot change a plan (names, versions,
 /// arguments, catalogues, counts of elements).
 const SILENT: &str = " job child parent metadata invoke file filename executable transformation argument profile stdin stdout stderr uses \
     adag.version adag.name adag.count adag.index adag.jobCount adag.fileCount adag.childCount job.id job.runtime job.cores job.name job.namespace \
@@ -64,8 +64,8 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
     Ok(Read { outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
 }
 
-/// Counts the unread profiles of Pegasus, `HTCondor` and Globus for a warning, because some of these profiles state
-/// needs of a job.
+/// Counts the ignored profiles of Pegasus, `HTCondor` and Globus for a warning, because an ignored profile may state a
+/// need of a job.
 fn unread_profiles(root: Node<'_, '_>, ignored: &mut Ignored) {
     for node in root.descendants().filter(|node| node.tag_name().name() == "profile") {
         let [namespace, key] = ["namespace", "key"].map(|name| node.attribute(name).unwrap_or_default());
@@ -82,7 +82,7 @@ fn unread_profiles(root: Node<'_, '_>, ignored: &mut Ignored) {
     }
 }
 
-/// Adds a job as a task with its files. Returns the number of the task.
+/// Adds a job with its files, as a task, and returns the number of this task.
 fn job(draft: &mut Draft, node: Node<'_, '_>) -> Result<u32, Wrong> {
     let id = attribute(node, "id")?;
     let runtime = node.attribute("runtime").or(profiled(node, "runtime").and_then(|profile| profile.text()));
@@ -117,14 +117,14 @@ fn job(draft: &mut Draft, node: Node<'_, '_>) -> Result<u32, Wrong> {
     Ok(task)
 }
 
-/// Returns the first `profile` element of Pegasus with this key.
+/// Returns the job's first `profile` element with the namespace `pegasus` and this key.
 fn profiled<'a, 'i>(job: Node<'a, 'i>, key: &str) -> Option<Node<'a, 'i>> {
     let is = |node: &Node<'_, '_>, name: &str, value: &str| node.attribute(name) == Some(value);
     elements(job)
         .find(|node| node.tag_name().name() == "profile" && is(node, "namespace", "pegasus") && is(node, "key", key))
 }
 
-/// Keys of `HTCondor` that are read.
+/// Keys of `HTCondor` profiles that are read.
 const REQUESTS: [&str; 3] = ["request_cpus", "request_gpus", "request_memory"];
 
 /// What jobs state in `<profile namespace key>`: of Pegasus `cores`, `gpus` and `memory` (MiB), of `HTCondor` what it calls
@@ -136,7 +136,7 @@ struct Profiles {
     broken: Vec<(String, String)>,
     /// Those that say something else than one before them, with their jobs.
     other: Vec<(String, String)>,
-    /// Values of `runtime` profiles that differ from the attribute `runtime`, each with its job.
+    /// Values of `runtime` profiles that differ from the job's attribute `runtime`. Each value comes with the job.
     times: Vec<(String, String)>,
 }
 
@@ -158,8 +158,9 @@ impl Profiles {
         draft.equip(task, processors, self.needs.of(needs));
     }
 
-    /// Returns the first profile value with one of these keys that is a whole number below 2^63. Counts the profiles
-    /// with other values. The attribute `cores` of `WorkflowSim` takes precedence over the profiles.
+    /// Returns the value of the first profile that has one of these keys and is a whole number below 2^63. Counts
+    /// values that are not such numbers, or that differ from the returned value. If the job has the attribute `cores`,
+    /// as in files of `WorkflowSim`, this attribute takes precedence over the profiles.
     fn stated(&mut self, node: Node<'_, '_>, pegasus: &str, condor: &str) -> Option<u64> {
         let named = |profile: &Node<'_, '_>| {
             let key = profile.attribute("key").unwrap_or_default();

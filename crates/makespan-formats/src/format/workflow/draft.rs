@@ -63,8 +63,7 @@ pub(super) struct Draft {
     pairs: Vec<(u32, u32)>,
     stated: FxHashSet<(u32, u32)>,
     sizes: FxHashMap<String, u64>,
-    /// Files with contradictory sizes. A file is listed once for each use that states another size than the previous
-    /// use.
+    /// Files with contradictory sizes. Each use that states a different size than the previous use adds an entry.
     differing: Vec<String>,
     /// Impossible values.
     pub(super) odd: Odd,
@@ -74,7 +73,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Adds a task with the run time from the file. Returns the number of the task.
+    /// Adds a task and returns its number. `time` is the text of the run time in the file.
     pub(super) fn task(&mut self, name: &str, time: Option<&str>, command: Vec<String>) -> Result<u32, String> {
         let (time, estimate) = self.odd.run_time(time, || format!("task `{name}`"));
         let profile = Profile::rigid(1, time).map_err(|error| format!("task `{name}`: {error}"))?;
@@ -116,7 +115,7 @@ impl Draft {
         self.stated.contains(&(from, to))
     }
 
-    /// Reads the size of a file from the text in the workflow. Returns the number of bytes.
+    /// Returns the size of a file, in bytes. `size` is the text in the workflow.
     pub(super) fn size(&mut self, file: &str, size: Option<&str>) -> u64 {
         let bytes = self.odd.bytes(size, || format!("file `{file}`"));
         if self.sizes.insert(file.to_owned(), bytes).is_some_and(|before| before != bytes) {
@@ -158,9 +157,10 @@ impl Draft {
         self.tasks.iter().map(|task| task.name.to_string()).zip(files).collect()
     }
 
-    /// Returns the graph and the files that no task writes. With `strict`, impossible values are errors. Each stated
-    /// dependency carries all files that one task writes and the other task reads. A task that reads a file always
-    /// waits for the task that writes this file. A warning names such a dependency if the workflow does not state it.
+    /// Returns the graph, and the files that no task writes. With `strict`, impossible values are errors. The data of a
+    /// dependency are all files that its first task writes and its second task reads. If a task reads a file, it also
+    /// waits for the task that writes this file. If the workflow does not state such a dependency, a warning names the
+    /// dependency.
     pub(super) fn graph(mut self, strict: bool, remarks: &mut Vec<String>) -> Result<(Graph, Outside), String> {
         self.odd.refuse(strict)?;
         let mut bytes: FxHashMap<(u32, u32), u64> = FxHashMap::default();

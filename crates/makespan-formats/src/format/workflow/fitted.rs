@@ -8,10 +8,10 @@ use crate::needs::{UNSTATED, Unstated};
 /// Why needs of more than a machine has are left out.
 const TOO_MUCH: &str = "no machine of the file has this amount, so this need is ignored";
 
-/// Adapts jobs to these machines, and returns them with warnings. A need is ignored if no machine states the resource.
-/// If a task requests more cores than any machine has, the task runs on one core. If the machines come from the
-/// workflow itself (`own`), needs that exceed the largest machine are ignored as well, unless `strict` is set, because
-/// some published workflows state needs that exceed their own machines.
+/// Returns the jobs, adapted to the machines, and warnings about the changes. A need is ignored if no machine states
+/// the resource. A task that requests more cores than the platform has runs on one core. Some published workflows state
+/// needs that exceed their own machines. So if the machines come from the workflow (`own`), needs that exceed the
+/// largest machine are ignored too, or are an error with `strict`.
 pub(super) fn fitted(
     jobs: Vec<Job>,
     platform: &Platform,
@@ -98,8 +98,8 @@ impl Fitting<'_> {
         Needs::new(kept).unwrap_or_default()
     }
 
-    /// Returns two lists of warnings: for needs of resources that the machines do not state, and for tasks that are
-    /// changed.
+    /// Returns two lists of warnings: about needs of resources that no machine states, and about other changes of
+    /// tasks.
     fn remarks(&self) -> (Vec<String>, Vec<String>) {
         let wide = self.wide.first().map(|task| {
             let count = self.wide.len();

@@ -25,7 +25,7 @@ struct Cpu {
 }
 
 impl Machine {
-    /// Returns the bytes of memory if the machine states a positive number.
+    /// Returns the memory in bytes, if the machine states a positive number.
     fn memory(&self) -> Option<u64> {
         self.memory_in_bytes.text()?.parse().ok().and_then(bytes)
     }

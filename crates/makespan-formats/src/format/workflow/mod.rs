@@ -68,7 +68,7 @@ impl From<String> for Wrong {
     }
 }
 
-/// Returns the warning `remark` unchanged or, if `strict` is set, an error with the text of the warning.
+/// Returns the warning `remark` unchanged. With `strict`, returns an error with the text of the warning instead.
 fn remarked(remark: Option<String>, strict: bool) -> Result<Option<String>, String> {
     match remark {
         Some(remark) if strict => Err(format!("{remark}; --strict does not allow this")),
@@ -82,7 +82,7 @@ pub(crate) fn is_wfformat(head: &Head<'_>) -> bool {
     head.first == b'{' && (head.has(b"\"schemaVersion\"") || head.has(b"\"specification\"") || has_table())
 }
 
-/// Returns whether a file is XML with the element `adag` of Pegasus, or is other XML with the file extension of a DAX.
+/// Returns whether a file is XML that contains the element `adag` of Pegasus, or XML with the file extension of a DAX.
 pub(crate) fn is_dax(head: &Head<'_>) -> bool {
     let has_name = || head.named && !head.has(b"<compound-jobs") && is_tag(head.text);
     head.first == b'<' && (head.has(b"<adag") || has_name())
@@ -98,13 +98,13 @@ pub(crate) fn is_dot(head: &Head<'_>) -> bool {
     head.named || head.ending != Some("stg") && dot::begins(head.text)
 }
 
-/// Returns whether a file begins like a standard task graph, or has the file extension of one.
+/// Returns whether a file begins like a graph of the Standard Task Graph Set, or has the file extension `stg`.
 pub(crate) fn is_stg(head: &Head<'_>) -> bool {
     head.named || head.first.is_ascii_digit() && stg::begins(head.text)
 }
 
-/// Returns whether a text begins with an XML tag. A shell command may also begin with `<`, as in `<a sort`, but not
-/// with a tag.
+/// Returns whether a text begins with an XML tag. A `<` alone proves nothing, because a shell command may begin with
+/// `<`, as in `<a sort`.
 fn is_tag(text: &[u8]) -> bool {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_:.-".contains(byte);
     let name = |text: &[u8]| text.iter().position(|byte| !is_name(byte)).unwrap_or(text.len());
@@ -132,11 +132,11 @@ pub(crate) struct Options<'a> {
     pub(crate) strict: bool,
     /// The node that holds files from outside.
     pub(crate) storage: Option<&'a str>,
-    /// The trace of a Nextflow run. The file is then the graph in DOT of the processes of this run.
+    /// The trace of a Nextflow run. If there is a trace, the file must be the DOT graph of the processes of this run.
     pub(crate) trace: Option<&'a NextflowTrace>,
 }
 
-/// A file of a workflow, with the name of its job.
+/// A workflow file, and the name of the job that it describes.
 struct Source<'a> {
     file: &'a str,
     text: &'a str,
@@ -145,16 +145,18 @@ struct Source<'a> {
     trace: Option<&'a NextflowTrace>,
 }
 
-/// The files of tasks, by the names of the tasks.
+/// The files of each task, by task name.
 type TaskFiles = BTreeMap<String, StatedFiles>;
 
-/// Reads which files each task reads and writes. The arguments are the name and the text of the workflow's file.
+/// Returns the names of the files that each task reads and writes. The arguments are the name and the text of the
+/// workflow file.
 type ReadFiles = fn(&str, &str) -> Result<TaskFiles, FormatError>;
 
-/// The reader of a format of workflows.
+/// The reader of a workflow format.
 pub(crate) struct Reader {
     read: fn(&Source<'_>) -> Result<Read, FormatError>,
-    /// Reads which files each task reads and writes. It is `None` if tasks in this format have no commands that name files.
+    /// Function that returns the files that each task reads and writes, or `None` if the tasks of this format have no
+    /// commands that name files.
     pub(crate) files: Option<ReadFiles>,
 }
 
@@ -180,7 +182,7 @@ pub(crate) static DOT: Reader = Reader::of(|from| {
     nextflow::read(from.text, &tasks, &from.name, from.strict).map_err(|wrong| wrong.of(from.file))
 });
 
-/// Reads a workflow in one of these formats. Returns the instance and remarks about the file.
+/// Reads a workflow in one of these formats. Returns the instance, and remarks about the file.
 pub(crate) fn read(
     file: &str,
     text: &str,

@@ -28,7 +28,7 @@ struct Row<'a> {
     estimate: Estimate,
 }
 
-/// The completed tasks of a trace, its impossible values, and the tasks that did not complete.
+/// Content of a trace: the completed tasks, the impossible values, and the tasks that did not complete.
 #[derive(Default)]
 pub(super) struct Tasks<'a> {
     rows: Vec<Row<'a>>,
@@ -47,8 +47,9 @@ pub(super) fn tasks(trace: &str, strict: bool) -> Result<Tasks<'_>, Wrong> {
     Ok(tasks)
 }
 
-/// Reads the graph of processes, and returns a graph in which the tasks of the trace replace their processes. `name` is
-/// the name of the job. With `strict`, each warning is an error.
+/// Reads the graph of processes. Returns a task graph, in which each process is replaced by its tasks in the trace.
+/// `name` is the name of the job. With `strict`, ignored attributes and tasks without a process in the graph are
+/// errors.
 pub(super) fn read(graph: &str, found: &Tasks<'_>, name: &str, strict: bool) -> Result<Read, Wrong> {
     let rows = &found.rows;
     let Drawn { labels, edges, unread } = dot::labels(graph)?;
@@ -101,7 +102,7 @@ pub(super) fn read(graph: &str, found: &Tasks<'_>, name: &str, strict: bool) -> 
     Ok(Read::of(vec![Job::compound(name, graph)], remarks))
 }
 
-/// Returns a warning about tasks whose dependencies are unknown because their processes are missing in the graph.
+/// Returns a warning about tasks whose process is missing in the graph, so that their dependencies are unknown.
 fn apart(rows: &[Row<'_>], tasks: &[Vec<u32>]) -> Option<String> {
     let drawn: FxHashSet<u32> = tasks.iter().flatten().copied().collect();
     let mut apart = (0..).zip(rows).filter(|(number, _)| !drawn.contains(number)).map(|(_, row)| row.name);
@@ -147,7 +148,7 @@ fn join(rows: &[Row<'_>], from: &[u32], to: &[u32], pairs: &mut Vec<(u32, u32)>)
 }
 
 impl<'a> Tasks<'a> {
-    /// Reads the completed tasks, including tasks from the cache of an earlier run.
+    /// Reads the completed tasks. They include tasks whose results Nextflow took from the cache of an earlier run.
     fn read(&mut self, trace: &'a str) -> Result<(), Wrong> {
         let mut lines = (1..).zip(trace.lines());
         let heading: Vec<&str> = lines.next().map_or_else(Vec::new, |(_, line)| line.split('\t').collect());
@@ -162,7 +163,7 @@ impl<'a> Tasks<'a> {
         for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
             let cells: Vec<&str> = line.split('\t').collect();
             let cell = |at: usize| cells.get(at).copied().unwrap_or("-").trim();
-            // `-` marks an unmeasured value, for example of a task without a script.
+            // `-` marks a value that was not measured, for example for a task without a script.
             let stated = |at: Option<usize>| at.map(cell).filter(|text| *text != "-");
             let name = cell(name);
             if !matches!(cell(status), "COMPLETED" | "CACHED") {
@@ -201,8 +202,8 @@ impl<'a> Tasks<'a> {
     }
 }
 
-/// Returns the number of bytes of a memory request such as `2 GB`. Units are powers of 1024, and a number without a
-/// unit is in bytes.
+/// Converts a memory request such as `2 GB` to bytes. Units are powers of 1024, and a number without a unit is in
+/// bytes.
 fn requested(text: &str) -> Option<u64> {
     let text = text.strip_suffix('B').unwrap_or(text).replace(' ', "");
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -211,8 +212,8 @@ fn requested(text: &str) -> Option<u64> {
     memory(&text)
 }
 
-/// Converts a time such as `1h 2m 3.5s`, or a number of milliseconds, to a text that [`Time::parse`] reads. Returns any
-/// other text unchanged.
+/// Converts a time such as `1h 2m 3.5s`, or a number of milliseconds, to a text that [`Time::parse`] accepts. Any other
+/// text is returned unchanged.
 fn duration(text: &str) -> String {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return format!("{text}ms");

@@ -1,9 +1,10 @@
 //! The Standard Task Graph Set of T. Tobita and H. Kasahara ("A standard task graph set for fair evaluation of
 //! multiprocessor scheduling algorithms", J. Scheduling 5(5), 2002, DOI 10.1002/jos.116).
 //!
-//! The first line is the number of tasks without the two dummies. Each further line is a task: its number, its
-//! processing time, the number of its predecessors, and their numbers. Text after `#` is a comment. The two dummies, an
-//! entry before all tasks and an exit after all tasks, take no time and are ignored.
+//! The first line is the number of tasks, not counting the two dummies. Each further line describes a task: its number,
+//! its processing time, how many predecessors it has, and the numbers of these predecessors. Text after `#` is a
+//! comment. The two dummies are an entry before all tasks and an exit after all tasks. They take no time, and the
+//! reader ignores them.
 
 use super::draft::Draft;
 use makespan_core::counted;
@@ -52,7 +53,7 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
     }
     let last = rows.len().saturating_sub(1);
     let is_zero = |row: &Row<'_>| run_time(Some(row.time)) == Err(Oddity::ZeroTime);
-    // If another task waits for the last task, the last task is not the exit dummy.
+    // The last task is the exit dummy only if no other task waits for it.
     let is_exit = |at: usize| at == last && rows.iter().all(|row| !row.before.contains(&(last as u64)));
     let is_dummy = |at: usize| is_zero(&rows[at]) && (rows[at].before.is_empty() || is_exit(at));
     let mut draft = Draft::default();

@@ -223,7 +223,7 @@ fn dot_is_read_as_far_as_it_says_something_of_tasks() {
     wrong(" }\n", "b [label=<<b>x] }\n", "a text in HTML does not end");
 }
 
-/// In each format, impossible values are replaced and counted, and a strict reading refuses them.
+/// In each format, a reader replaces and counts impossible values, and a strict reading refuses them.
 #[test]
 fn one_rule_holds_for_values_that_cannot_be() {
     let cases = [

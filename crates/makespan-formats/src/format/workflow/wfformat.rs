@@ -164,12 +164,13 @@ struct Seen {
     wide: Vec<String>,
     /// Cores or memory below what a task can have.
     odd: Vec<String>,
-    /// Tasks of the execution that are missing in the specification.
+    /// Tasks that `execution` names but `specification` does not.
     unspecified: Vec<String>,
     needs: Pool,
 }
 
-/// Returns the format version of a document. If `schemaVersion` is missing, the form of the tasks decides.
+/// Returns the format version of a document. If `schemaVersion` is missing, the version follows from the form of the
+/// tasks.
 fn version<'a>(stated: Option<&'a str>, workflow: &Workflow, remarks: &mut Vec<String>) -> &'a str {
     let shown = match workflow {
         Workflow { specification: Some(_), .. } => "1.5",
@@ -182,7 +183,8 @@ fn version<'a>(stated: Option<&'a str>, workflow: &Workflow, remarks: &mut Vec<S
     stated.unwrap_or(shown)
 }
 
-/// Reads a document. With `strict`, impossible values and a missing version are errors.
+/// Reads a document. With `strict`, impossible values, a missing version and tasks that only `execution` names are
+/// errors.
 pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatError> {
     let Document { name, schema_version, workflow } = from_json(file, text.as_bytes())?;
     let wrong = |field: &str, problem: &dyn Display| FormatError::content(file, Place::field(field), problem);

@@ -1,4 +1,4 @@
-//! Dependencies between targets that come from make's `.NOTPARALLEL` and `.WAIT`, not from prerequisites.
+//! Finds the dependencies between targets that make's `.NOTPARALLEL` and `.WAIT` create in addition to prerequisites.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,7 +10,7 @@ const WAIT: &str = ".WAIT";
 const NOT_PARALLEL: &str = ".NOTPARALLEL";
 
 /// Returns, for each job, the jobs that it must wait for because of `.NOTPARALLEL` or `.WAIT`. A job waits only for
-/// jobs that make runs earlier without `--jobs`. `printed` is the output of make, which contains the version of make.
+/// jobs that make without `--jobs` would run earlier. `printed` is the output of make, which states its version.
 pub(super) fn apart(
     rules: &Database,
     order: &Order,
@@ -55,15 +55,16 @@ pub(super) fn apart(
     found
 }
 
-/// Returns whether `.NOTPARALLEL` applies only to the prerequisites of the targets that it names, as from GNU make 4.4.
-/// Earlier versions apply `.NOTPARALLEL` to all targets.
+/// Returns whether the version of make is GNU make 4.4 or later. From 4.4, a `.NOTPARALLEL` that names targets applies
+/// only to the prerequisites of these targets. Earlier versions apply it to all targets.
 fn names_targets(printed: &str) -> bool {
     let version = printed.lines().find_map(|line| line.strip_prefix("# GNU Make ")).unwrap_or_default();
     let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().unwrap_or(0));
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= (4, 4)
 }
 
-/// Returns the prerequisites of a target in consecutive groups. With `.NOTPARALLEL`, each prerequisite is a group.
+/// Returns the prerequisites of a target, in groups that make builds one after the other. With `.NOTPARALLEL`, each
+/// prerequisite is a separate group.
 fn groups<'a>(target: &Target<'a>, is_serial: bool) -> Vec<Vec<&'a str>> {
     let mut groups: Vec<Vec<&str>> = vec![Vec::new()];
     for &need in &target.needs {
@@ -77,8 +78,8 @@ fn groups<'a>(target: &Target<'a>, is_serial: bool) -> Vec<Vec<&'a str>> {
     groups
 }
 
-/// Returns the jobs that build these targets and their prerequisites. With `is_last`, leaves out jobs that end before
-/// another of these jobs begins.
+/// Returns the jobs that build these targets and their prerequisites. With `is_last`, does not follow the prerequisites
+/// of a job, because they end before the job begins.
 fn reached(rules: &Database, from: &[&str], numbers: &FxHashMap<&str, usize>, is_last: bool) -> Vec<usize> {
     let (mut open, mut seen, mut found) = (from.to_vec(), FxHashSet::default(), Vec::new());
     while let Some(name) = open.pop() {

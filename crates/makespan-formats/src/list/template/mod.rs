@@ -145,8 +145,8 @@ impl Template {
         Ok(Self { pieces, stated })
     }
 
-    /// Reads a command from the words of a command line. One word is a shell command. Several words are a program and
-    /// its arguments, and the shell interprets none of their characters.
+    /// Reads a command from the words of a command line. One word is a shell command. If there are several words, they
+    /// are a program and its arguments, and the shell does not interpret any character in them.
     ///
     /// ```
     /// use makespan_formats::list::Template;
@@ -221,7 +221,7 @@ impl Template {
     }
 }
 
-/// Quotes a word for the shell, except its placeholders for arguments.
+/// Quotes a word for the shell, but leaves the placeholders for arguments in it unquoted.
 fn one_word(word: &str) -> String {
     let (mut line, mut before, mut rest) = (String::new(), String::new(), word);
     while let Some(c) = rest.chars().next() {

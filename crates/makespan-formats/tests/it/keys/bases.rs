@@ -1,4 +1,4 @@
-//! Files of each format, with replacements that add keys to them.
+//! Example files of each format, and replacements of text that add keys to these files.
 
 use super::{Base, drawn_alone, instance, machines, trace, whole};
 

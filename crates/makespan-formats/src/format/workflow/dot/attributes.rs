@@ -1,5 +1,5 @@
-//! Three groups of attributes of DOT: attributes that the reader uses, attributes that only affect drawing, and all
-//! others.
+//! Sorts attributes of DOT into three groups: attributes that the reader uses, attributes that only affect drawing, and
+//! all others.
 
 use std::collections::BTreeMap;
 
@@ -21,13 +21,13 @@ const OF_NODES: [&str; 3] = ["time", "work", "command"];
 /// Edge attributes that are read.
 const OF_EDGES: [&str; 2] = ["data", "transfer"];
 
-/// Graphviz's node attributes (<https://graphviz.org/docs/nodes/>).
+/// Node attributes of Graphviz (<https://graphviz.org/docs/nodes/>).
 const DRAWN_NODES: &str = " area class color colorscheme comment distortion fillcolor fixedsize fontcolor fontname fontsize \
     gradientangle group height href id image imagepos imagescale label labelloc layer margin nojustify ordering orientation \
     penwidth peripheries pin pos rank rects regular root samplepoints shape shapefile showboxes sides skew sortv style \
     target tooltip URL vertices width xlabel xlp z ";
 
-/// Graphviz's edge attributes (<https://graphviz.org/docs/edges/>).
+/// Edge attributes of Graphviz (<https://graphviz.org/docs/edges/>).
 const DRAWN_EDGES: &str = " arrowhead arrowsize arrowtail class color colorscheme comment constraint decorate dir edgehref \
     edgetarget edgetooltip edgeURL fillcolor fontcolor fontname fontsize head_lp headclip headhref headlabel headport \
     headtarget headtooltip headURL href id key label labelangle labeldistance labelfloat labelfontcolor labelfontname \
@@ -35,7 +35,7 @@ const DRAWN_EDGES: &str = " arrowhead arrowsize arrowtail class color colorschem
     sametail showboxes style tail_lp tailclip tailhref taillabel tailport tailtarget tailtooltip tailURL target tooltip URL \
     weight xlabel xlp ";
 
-/// Graphviz's attributes of graphs, subgraphs and clusters (<https://graphviz.org/docs/graph/>).
+/// Attributes of graphs, subgraphs and clusters in Graphviz (<https://graphviz.org/docs/graph/>).
 const DRAWN_GRAPHS: &str = " area bb beautify bgcolor center charset class cluster clusterrank color colorscheme comment compound \
     concentrate Damping defaultdist dim dimen diredgeconstraints dpi epsilon esep fillcolor fontcolor fontname fontnames fontpath \
     fontsize forcelabels gradientangle href id imagepath inputscale K label label_scheme labeljust labelloc landscape layer \
@@ -45,11 +45,11 @@ const DRAWN_GRAPHS: &str = " area bb beautify bgcolor center charset class clust
     ratio remincross resolution root rotate rotation samehead sametail scale searchsize sep showboxes size smoothing sortv splines \
     start style stylesheet target tooltip TBbalance truecolor URL viewport voro_margin xdotversion ";
 
-/// Ignored attributes that do not affect drawing, with the number of their uses.
+/// Ignored attributes that do not affect drawing, each with the number of its uses.
 #[derive(Default)]
 pub(super) struct Unread(BTreeMap<(Element, String), usize>);
 
-/// Returns whether this attribute of the element is read.
+/// Returns whether the reader uses this attribute of this kind of element.
 pub(super) fn is_read(element: Element, key: &str) -> bool {
     match element {
         Element::Node => OF_NODES.contains(&key),
@@ -58,7 +58,7 @@ pub(super) fn is_read(element: Element, key: &str) -> bool {
     }
 }
 
-/// Returns whether an attribute belongs to Graphviz.
+/// Returns whether an attribute is a drawing attribute of Graphviz.
 fn draws(element: Element, key: &str) -> bool {
     let known = match element {
         Element::Node => DRAWN_NODES,
@@ -69,7 +69,7 @@ fn draws(element: Element, key: &str) -> bool {
 }
 
 impl Unread {
-    /// Counts the attributes of a statement that are neither read nor used for drawing.
+    /// Counts those attributes of a statement that are neither read nor used for drawing.
     pub(super) fn count(&mut self, element: Element, attributes: &Attributes) {
         attributes.keys().for_each(|key| self.count_one(element, key));
     }
@@ -81,8 +81,8 @@ impl Unread {
         }
     }
 
-    /// Counts the attributes that are read in other graphs, but ignored in this graph because a trace of Nextflow
-    /// states the run times.
+    /// Counts attributes such as `time`, which the reader uses in other graphs. In this graph they are ignored, because
+    /// a trace of Nextflow states the run times.
     pub(super) fn count_read(&mut self, element: Element, attributes: &Attributes) {
         attributes.keys().filter(|key| is_read(element, key)).for_each(|key| self.add(element, key));
     }
@@ -91,7 +91,7 @@ impl Unread {
         *self.0.entry((element, key.to_owned())).or_default() += 1;
     }
 
-    /// Returns a warning that names the attributes, if there are any.
+    /// Returns a warning that names the counted attributes, or `None` if there are none.
     pub(super) fn remark(&self) -> Option<String> {
         let named = |((element, key), count): (&(Element, String), &usize)| {
             let element = match element {

@@ -1,4 +1,4 @@
-//! Converts nodes and edges with their attributes to a graph of tasks.
+//! Converts the nodes and edges of a DOT file, and their attributes, to a task graph.
 
 use makespan_core::{Edge, Graph, NamedTask, Payload, Profile, Task};
 use rustc_hash::FxHashMap;
@@ -11,7 +11,7 @@ use crate::instance::command::by_shell;
 use crate::odd::Odd;
 
 impl Parts {
-    /// Returns the graph; `odd` counts the values that are impossible or contradicted.
+    /// Returns the task graph. Counts impossible and contradictory values in `odd`.
     pub(super) fn graph(&self, odd: &mut Odd) -> Result<Graph, Wrong> {
         let tasks = self.names.iter().zip(&self.tasks);
         let tasks = tasks.map(|(name, (attributes, line))| task(name, attributes, *line, odd));
@@ -30,13 +30,13 @@ impl Parts {
         Graph::new(tasks, edges).map_err(|error| error.to_string().into())
     }
 
-    /// Returns the name of an edge for warnings.
+    /// Returns the name that warnings use for an edge.
     fn named(&self, edge: &StatedEdge) -> String {
         let [from, to] = [edge.from, edge.to].map(|task| &self.names[task as usize]);
         format!("edge `{from}` -> `{to}`")
     }
 
-    /// Returns the payload of an edge: its `data`, or else its `transfer`.
+    /// Returns the payload of an edge: its `data` if stated, or else its `transfer`.
     fn payload(&self, edge: &StatedEdge, odd: &mut Odd) -> Payload {
         let [data, transfer] = ["data", "transfer"].map(|key| edge.attributes.get(key).map(String::as_str));
         match (data, transfer) {
@@ -51,8 +51,9 @@ impl Parts {
         }
     }
 
-    /// Returns the payload of two parallel edges: the sum of their data, or the longer of their two transfer times,
-    /// because both transfers begin at the same instant. Data count before a transfer.
+    /// Returns the joint payload of two parallel edges: the sum of their data sizes, or the longer of their transfer
+    /// times, because both transfers begin at the same instant. If one edge has data and the other a transfer time, the
+    /// transfer time is ignored.
     fn both(&self, first: Payload, second: Payload, edge: &StatedEdge, odd: &mut Odd) -> Payload {
         match (first, second) {
             (Payload::Bytes(first), Payload::Bytes(second)) => Payload::Bytes(first.saturating_add(second)),
@@ -66,7 +67,7 @@ impl Parts {
     }
 }
 
-/// Returns the task of a node. The run time of the task is its `time`, or else its `work`, or else a guess.
+/// Returns the task of a node. The run time is the node's `time` if stated, or else its `work`, or else a guess.
 fn task(name: &str, attributes: &Attributes, line: usize, odd: &mut Odd) -> Result<NamedTask, Wrong> {
     let wrong = |problem: String| Wrong::at(Place::line(line), format!("node `{name}`: {problem}"));
     let owner = || format!("node `{name}`");

@@ -1,13 +1,13 @@
-//! DOT, the language of Graphviz, as far as task graphs need it: one `digraph` with nodes, node groups, edges, edge
-//! chains, attributes, default attributes and comments.
+//! DOT, the language of Graphviz. The reader supports the parts that task graphs need: one `digraph` with nodes, node
+//! groups, edges, edge chains, attributes, default attributes and comments.
 //!
-//! A node may have a `time` or `work` in seconds on a processor of speed 1, and a `command` for the shell. Without
-//! `time` and `work`, the run time is a guess. An edge may have `data` in bytes or `transfer` in seconds. Contradictions
-//! are counted and reported: `time` takes precedence over `work`, and `data` over `transfer`. If an attribute has
-//! several values, the last value takes precedence. The data sizes of parallel edges are summed. A graph that is
-//! declared `strict` has at most one edge between two nodes, and the last value of each attribute counts. Attributes and
-//! ports for drawing are ignored. A warning names all other ignored attributes. A subgraph is a group of nodes.
-//! Undirected graphs are refused.
+//! A node may have a `time` or `work`, both in seconds on a processor of speed 1, and a shell `command`. If a node has
+//! neither `time` nor `work`, its run time is a guess. An edge may have `data` in bytes or `transfer` in seconds.
+//! Contradictions are counted and reported: `time` takes precedence over `work`, and `data` over `transfer`. If an
+//! attribute is stated several times, the last value counts. The data sizes of parallel edges are summed. In a graph
+//! that is declared `strict`, repeated edges between two nodes are one edge, and the last value of each attribute
+//! counts. Ports and drawing attributes are ignored without a warning. A warning names all other ignored attributes. A
+//! subgraph is a group of nodes. Undirected graphs are refused.
 
 mod attributes;
 mod graph;
@@ -55,7 +55,7 @@ struct Parts {
     /// What the nodes state themselves, not by the usual attributes.
     own: Vec<Attributes>,
     edges: Vec<StatedEdge>,
-    /// Position of each edge of a strict graph.
+    /// Index of each edge of a strict graph, by its two nodes.
     of_strict: Option<FxHashMap<(u32, u32), usize>>,
     unread: Unread,
     odd: Odd,
@@ -75,17 +75,17 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
     Ok(Read::of(vec![job], odd.remarks().chain(unread).collect()))
 }
 
-/// The labels and edges of a graph that another program has written.
+/// The labels and edges of a graph, without the tasks' attributes.
 pub(super) struct Drawn {
-    /// Label of each node, or the name of the node if it has no label.
+    /// Label of each node, or its name if it has no label.
     pub labels: Vec<String>,
     /// Edges, as pairs of node indices.
     pub edges: Vec<(u32, u32)>,
-    /// Warning about attributes that are neither labels nor used for drawing, if there are any.
+    /// Warning about attributes that are ignored and do not affect drawing, if there are any.
     pub unread: Option<String>,
 }
 
-/// Reads only the labels and edges of a graph.
+/// Reads a graph, but returns only its labels and edges.
 pub(super) fn labels(text: &str) -> Result<Drawn, Wrong> {
     let Parts { names, tasks, edges, mut unread, .. } = parts(text)?;
     tasks.iter().for_each(|(attributes, _)| unread.count_read(Element::Node, attributes));
@@ -177,8 +177,8 @@ impl Parts {
         Ok(Some(chain.concat()))
     }
 
-    /// Adds an edge. If a strict graph already has an edge between these nodes, this edge gets the stated attributes,
-    /// and no edge is added.
+    /// Adds an edge. If a strict graph already has this edge, the function adds the stated attributes to the existing
+    /// edge instead.
     fn edge(&mut self, from: u32, to: u32, stated: &Attributes) {
         if let Some(known) = &mut self.of_strict {
             let place = *known.entry((from, to)).or_insert(self.edges.len());
@@ -243,7 +243,8 @@ impl Parts {
         self.tasks[task as usize].0.extend(stated.clone());
     }
 
-    /// Reads the lists of attributes that follow, if any. If an attribute has several values, the last value counts.
+    /// Reads the lists of attributes that follow, if any. If an attribute is stated several times, the last value
+    /// counts.
     fn attributes(&mut self, tokens: &mut Tokens<'_>, element: Element) -> Result<Attributes, Wrong> {
         let mut all = Attributes::default();
         while tokens.peek()? == Some(Token::Mark('[')) {
@@ -285,7 +286,7 @@ impl Parts {
     }
 }
 
-/// Returns the kind of element for which a keyword sets default attributes.
+/// Returns the kind of element whose default attributes a keyword sets.
 fn element(word: &str) -> Option<Element> {
     match word.to_ascii_lowercase().as_str() {
         "node" => Some(Element::Node),
@@ -295,7 +296,7 @@ fn element(word: &str) -> Option<Element> {
     }
 }
 
-/// Counts an attribute of `owner` that contradicts a preferred attribute and is therefore ignored.
+/// Counts an attribute of `owner` that is ignored, because it contradicts an attribute that takes precedence.
 fn contradiction(odd: &mut Odd, owner: impl FnOnce() -> String, key: &str, value: &str) {
     odd.add(Oddity::Contradiction, owner, Some(&format!("{key}={value}")));
 }

@@ -107,7 +107,7 @@ impl Tokens<'_> {
         Err(self.wrong("a text does not end; a quotation mark is missing"))
     }
 
-    /// Reads an HTML text, from `<` to the matching `>`.
+    /// Reads an HTML-like text, from `<` to the matching `>`.
     fn html(&mut self) -> Result<Token, Wrong> {
         let mut depth = 0_usize;
         for (at, c) in self.rest.char_indices() {
