@@ -9,6 +9,7 @@ mod groups;
 mod history;
 mod machines;
 mod needs;
+mod printing;
 mod project;
 mod queue;
 #[cfg(feature = "service")]
@@ -37,6 +38,7 @@ pub use history::{
 };
 pub use machines::{MachineOptions, QUEUE};
 pub use needs::NeedsArguments;
+pub use printing::PrintingOptions;
 pub use project::GenerateProjectOptions;
 pub use queue::{KnownTimes, QueueOptions};
 #[cfg(feature = "service")]
@@ -388,6 +390,8 @@ pub struct RunOptions {
     pub slurm: SlurmOptions,
     #[command(flatten)]
     pub failures: FailureOptions,
+    #[command(flatten)]
+    pub printing: PrintingOptions,
     #[command(flatten)]
     pub history: HistoryChoice,
     /// Whether another command has begun it, which tells of its end.

@@ -73,13 +73,21 @@ impl Line {
 /// Prints lines to standard output, in colours if that is a terminal and the environment does not name `NO_COLOR`
 /// (<https://no-color.org>).
 pub fn emit_lines(lines: &[Line]) -> Result<()> {
+    write_out(&painted(lines, io::stdout().is_terminal()))
+}
+
+/// Prints lines to standard error, as [`emit_lines`] does.
+pub fn complain_lines(lines: &[Line]) {
+    let _ = io::stderr().lock().write_all(painted(lines, io::stderr().is_terminal()).as_bytes());
+}
+
+fn painted(lines: &[Line], is_terminal: bool) -> String {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
-    if plain || dumb || !io::stdout().is_terminal() {
-        return emit(&lines.iter().map(|line| line.text.clone() + "\n").collect::<String>());
+    if plain || dumb || !is_terminal {
+        return harmless(&lines.iter().map(|line| line.text.clone() + "\n").collect::<String>()).into_owned();
     }
-    let text: String = lines.iter().map(|line| line.coloured() + "\n").collect();
-    write_out(&text)
+    lines.iter().map(|line| line.coloured() + "\n").collect()
 }
 
 /// Prints a line to standard error; where nobody reads it there is nobody to tell.

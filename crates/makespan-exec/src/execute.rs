@@ -228,6 +228,7 @@ fn drive_on(
     }
     history.told.iter().for_each(|entry| observer.told(entry));
     let mut open = open_tasks(instance, &history, options);
+    observer.began(&open);
     let closed = closed_tasks(&history, &open);
     open.retain(|task| !taken.contains(task));
     let restated = history.restated(instance);

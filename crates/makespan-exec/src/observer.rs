@@ -7,6 +7,9 @@ use makespan_core::{Job, LogEntry, Profile, Rows, Run, Running, TaskId, Time, Vi
 
 /// Hears what happens during a run, to show it. Everything has an empty default.
 pub trait Observer {
+    /// The session begins. These tasks have not ended, in the order of the instance.
+    fn began(&mut self, _open: &[TaskId]) {}
+
     /// A task started.
     fn started(&mut self, _running: &Running, _progress: &Progress<'_>) {}
 

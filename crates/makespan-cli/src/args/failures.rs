@@ -47,9 +47,6 @@ pub struct FailureOptions {
     /// The damaged journal is kept
     #[arg(help_heading = "Failures and resuming", long, requires = "resume")]
     pub recover: bool,
-    /// Print only errors, and at the end one line that other programs can read
-    #[arg(help_heading = "Failures and resuming", long, short)]
-    pub quiet: bool,
 }
 
 impl FailureOptions {

@@ -1,11 +1,14 @@
 //! `makespan run`
 
 mod cluster;
+mod console;
+mod copy;
 mod decider;
 mod folder;
 mod jobs;
 mod outcome;
 mod place;
+mod prints;
 mod results;
 mod scratch;
 mod source;
@@ -25,7 +28,7 @@ use miette::{Result, miette};
 
 use crate::args::RunOptions;
 use crate::loaded::Loaded;
-use crate::output::{complain, emit, emit_lines, shown, write_file};
+use crate::output::{complain, complain_lines, shown, write_file};
 use crate::past::{Memory, Past, kinds};
 use crate::summary;
 #[cfg(feature = "service")]
@@ -36,7 +39,7 @@ use place::{Place, Work, place_of};
 use source::Source;
 #[cfg(feature = "service")]
 pub use source::operator;
-use watch::Watch;
+use watch::{Shown, Watch};
 
 /// What a run begins with.
 pub struct Begun {
@@ -73,7 +76,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
         settle_first(options)?;
     }
     let Some(source) = Source::read(&options.source, place.platform())? else {
-        emit(&format!("{}: nothing is to be done; every target is up to date\n", options.source.name()))?;
+        complain(&format!("{}: nothing is to be done; every target is up to date", options.source.name()));
         return Ok(Ended { status: 0, stopped: false, failures: Vec::new() });
     };
     let (mut session, memory) = Session::prepared(options, place.as_mut(), source)?;
@@ -87,9 +90,16 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     let own_notes = place.remarks(&session.instance);
     let remarks: Vec<String> = begun.remarks.iter().cloned().chain(own_notes).collect();
     if !session.is_silent() {
-        emit(&announced(&session.instance, &begun, &remarks))?;
+        complain(&announced(&session.instance, &begun, &remarks));
     }
-    let mut watch = Watch::new(&session.instance, options.failures.quiet, memory);
+    let shown = Shown {
+        options: &options.printing,
+        folder: &session.execution.folder,
+        sources: &session.arguments,
+        is_part: options.is_part,
+        stop: session.execution.stop.clone(),
+    };
+    let mut watch = Watch::new(&session.instance, shown, memory)?;
     let work = Work {
         instance: &session.instance,
         begun: &begun,
@@ -98,8 +108,9 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
         grace: session.execution.grace,
         resume: options.failures.resume,
     };
-    let trace = place.execute(reserved, &work, &mut watch)?;
+    let trace = place.execute(reserved, &work, &mut watch);
     watch.finish();
+    let trace = trace?;
     session.ended(&begun, trace, &watch)
 }
 
@@ -107,6 +118,8 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
 struct Session<'a> {
     options: &'a RunOptions,
     instance: Instance,
+    /// The argument sources of a template.
+    arguments: Vec<Vec<String>>,
     decider: Decider,
     execution: ExecuteOptions,
     remarks: Vec<String>,
@@ -120,7 +133,7 @@ impl<'a> Session<'a> {
     /// Returns the session, and the recorder of run times for the history. An invalid run is refused before anything is
     /// printed or written.
     fn prepared(options: &'a RunOptions, place: &mut dyn Place, source: Source) -> Result<(Self, Memory)> {
-        let Source { loaded, oversubscribed } = source;
+        let Source { loaded, arguments, oversubscribed } = source;
         let mut past = Past::open(&options.history, options.source.stated_template());
         let taught = past.teach(loaded)?;
         let memory = past.memory(&taught);
@@ -155,7 +168,7 @@ impl<'a> Session<'a> {
             complain(&format!("note: {} is empty, so that this run begins anew", shown(&folder.display().to_string())));
         }
         check_all(&instance, &execution, is_new, place.is_here()).map_err(|error| miette!("{error}"))?;
-        Ok((Self { options, instance, decider, execution, remarks, learned, is_new }, memory))
+        Ok((Self { options, instance, arguments, decider, execution, remarks, learned, is_new }, memory))
     }
 
     /// Returns the plan of an earlier session, if there is one.
@@ -187,7 +200,7 @@ impl<'a> Session<'a> {
 
     /// Returns whether only the last line is printed.
     fn is_silent(&self) -> bool {
-        self.options.failures.quiet || self.options.is_part
+        self.options.printing.quiet || self.options.is_part
     }
 
     /// Writes and prints the outcome.
@@ -200,15 +213,15 @@ impl<'a> Session<'a> {
         let written = results::write(folder, begun, &outcomes, watch.log());
         // A report that cannot be written does not hide what happened.
         if !self.is_silent() {
-            emit_lines(&outcomes.lines())?;
-            emit(&where_it_is(folder, written.is_ok()))?;
+            complain_lines(&outcomes.lines());
+            complain(&where_it_is(folder, written.is_ok()));
             if !succeeded {
-                emit(&goes_on(self.options, folder, stopped))?;
+                complain(&goes_on(self.options, folder, stopped));
             }
         }
         let status = u8::from(!succeeded || written.is_err());
         if !self.options.is_part {
-            emit(&format!("{}\n", outcomes.machine_line(status)))?;
+            complain(&outcomes.machine_line(status));
         }
         written?;
         Ok(Ended { status, stopped, failures: failures(instance, watch) })
@@ -218,7 +231,7 @@ impl<'a> Session<'a> {
 /// What is said before the first job starts.
 fn announced(instance: &Instance, begun: &Begun, remarks: &[String]) -> String {
     format!(
-        "{}, planned by {}\n{}\n{}\n{}\n",
+        "{}, planned by {}\n{}\n{}\n{}",
         summary::instance(instance),
         begun.algorithm,
         summary::remarks(remarks),
@@ -230,7 +243,7 @@ fn announced(instance: &Instance, begun: &Begun, remarks: &[String]) -> String {
 /// What a dead session left may be writing the files that decide what is to be done.
 fn settle_first(options: &RunOptions) -> Result<()> {
     let execution = ExecuteOptions::new(folder::choose(options)?);
-    settle(&execution, &mut watch::Messages { quiet: options.failures.quiet }).map_err(|error| miette!("{error}"))
+    settle(&execution, &mut watch::Messages { quiet: options.printing.quiet }).map_err(|error| miette!("{error}"))
 }
 
 /// Refuses what cannot run. A new folder is nobody's once it is claimed, and others may take its name until then.
@@ -262,7 +275,7 @@ fn failures(instance: &Instance, watch: &Watch<'_>) -> Vec<(String, String)> {
 /// In which folder what is.
 fn where_it_is(folder: &Path, has_report: bool) -> String {
     let which = if has_report { "output of the jobs, report.html and gantt.svg are" } else { "output of the jobs is" };
-    format!("\n{which} in {}\n", shown(&folder.display().to_string()))
+    format!("\n{which} in {}", shown(&folder.display().to_string()))
 }
 
 /// How a run that is not done goes on.
@@ -274,14 +287,14 @@ fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     let folder = quoted(&folder);
     let folder = shown(&folder);
     let scratch = options.scratch.as_ref().map_or_else(String::new, |folder| format!("--scratch {} ", quoted(folder)));
-    let failures = scratch + &options.slurm.hint() + &options.failures.hint();
+    let failures = scratch + &options.slurm.hint() + &options.failures.hint() + &options.printing.hint();
     let command = format!("`makespan run {source}--folder {folder} {oversubscribe}{hint}{failures}--resume{last}");
     if stopped {
-        format!("the run was stopped; {command}` continues it\n")
+        format!("the run was stopped; {command}` continues it")
     } else if source::is_asked(&options.source) {
-        format!("{command}` runs what is then to be done\n")
+        format!("{command}` runs what is then to be done")
     } else {
-        format!("{command}` runs what was edited since;\nwith `--retry-failed` it runs all that did not succeed\n")
+        format!("{command}` runs what was edited since;\nwith `--retry-failed` it runs all that did not succeed")
     }
 }
 

@@ -65,7 +65,7 @@ impl ClusterOfJobs {
             Some(earlier) => within_nodes(earlier.platform().clone()),
             None => {
                 let machines = commands.machines(slurm.partition.as_deref()).map_err(|error| wrong(&error))?;
-                let told = machines.remarks.iter().filter(|_| !options.failures.quiet);
+                let told = machines.remarks.iter().filter(|_| !options.printing.quiet);
                 told.for_each(|remark| complain(&format!("note: {remark}")));
                 machines.platform
             }

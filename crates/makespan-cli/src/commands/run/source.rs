@@ -26,6 +26,8 @@ const SLOTS: &str = "slots";
 /// What is run, and whether it takes more processors than there are cores because `--jobs` says so.
 pub struct Source {
     pub loaded: Loaded,
+    /// The argument sources of a template.
+    pub arguments: Vec<Vec<String>>,
     pub oversubscribed: bool,
 }
 
@@ -38,6 +40,7 @@ impl Source {
                 "--args-from is for a command of its own; write it behind: run --args-from FILE -- 'COMMAND {{}}'"
             ));
         }
+        let mut sources = Vec::new();
         let loaded = if options.template.is_empty() || stated.is_some() {
             let path = stated.unwrap_or(Path::new(STANDARD_INPUT));
             match load_to_run(path, goal(path, &options.template)?, options, cluster)? {
@@ -45,15 +48,17 @@ impl Source {
                 None => return Ok(None),
             }
         } else {
-            made(options, cluster)?
+            made(options, cluster, &mut sources)?
         };
         refuse_folders(options, &loaded)?;
         refuse_strangers(options, &loaded)?;
         let loaded = if cluster.is_some() { placed_by_default(loaded)? } else { loaded };
-        let Some(slots) = options.jobs else { return Ok(Some(Self { loaded, oversubscribed: false })) };
+        let Some(slots) = options.jobs else {
+            return Ok(Some(Self { loaded, arguments: sources, oversubscribed: false }));
+        };
         let stated = options.machines.processors.is_some() || options.machines.platform.is_some() || cluster.is_some();
         let (instance, oversubscribed) = limited(&loaded.instance, slots, stated)?;
-        Ok(Some(Self { loaded: Loaded { instance, ..loaded }, oversubscribed }))
+        Ok(Some(Self { loaded: Loaded { instance, ..loaded }, arguments: sources, oversubscribed }))
     }
 }
 
@@ -77,11 +82,11 @@ fn goal<'a>(path: &Path, words: &'a [String]) -> Result<Option<&'a str>> {
     }
 }
 
-/// The commands that a template makes.
-fn made(options: &SourceOptions, cluster: Option<&Platform>) -> Result<Loaded> {
+/// Makes the commands of a template, and stores the sources of its arguments.
+fn made(options: &SourceOptions, cluster: Option<&Platform>, sources: &mut Vec<Vec<String>>) -> Result<Loaded> {
     let mut groups = options.template.split(|word| word == ":::");
     let words = groups.next().unwrap_or_default();
-    let mut sources: Vec<Vec<String>> = groups.map(<[String]>::to_vec).collect();
+    sources.extend(groups.map(<[String]>::to_vec));
     if let Some(other) = options.template.iter().find(|word| matches!(word.as_str(), "::::" | ":::+" | "::::+")) {
         return Err(miette!(
             "`{other}` is not known; write ::: and arguments, which make all combinations, or --args-from FILE before --"
@@ -91,7 +96,7 @@ fn made(options: &SourceOptions, cluster: Option<&Platform>) -> Result<Loaded> {
         sources.push(arguments(file, options.null)?);
     }
     let wrong = |error: makespan_formats::list::TemplateError| miette!("{error}");
-    let lines = Template::of_words(words).map_err(wrong)?.lines(&sources).map_err(wrong)?;
+    let lines = Template::of_words(words).map_err(wrong)?.lines(sources).map_err(wrong)?;
     let machines = input::Machines::of(&options.machines, options.strict)?.or(cluster);
     let (platform, processors) = (machines.platform.clone(), machines.processors);
     let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;

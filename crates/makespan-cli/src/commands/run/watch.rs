@@ -1,12 +1,16 @@
-//! Shows a run while it goes on: a bar for the whole, a line for each running job. Only on a terminal.
+//! Shows a run while it goes on: what jobs print, notes, and on a terminal a progress line below them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::path::Path;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use makespan_core::{Instance, LogEntry, Outcome, Run, Running, TaskId};
+use makespan_core::{Instance, LogEntry, Outcome, Run, Running, Stop, TaskId};
 use makespan_exec::{Measured, Observer, Progress};
+use makespan_formats::list::chosen;
+use miette::{Result, miette};
 
+use super::console::{Console, Message};
+use super::prints::{Output, Prints};
+use crate::args::PrintingOptions;
 use crate::output::{complain, shown};
 use crate::past::Memory;
 
@@ -24,49 +28,47 @@ impl Observer for Messages {
     }
 }
 
-/// The bars of a run, and why jobs did not succeed.
+/// How a run is shown.
+pub struct Shown<'a> {
+    pub options: &'a PrintingOptions,
+    /// The folder of the run.
+    pub folder: &'a Path,
+    /// The argument sources of a template, which tags are made of.
+    pub sources: &'a [Vec<String>],
+    /// Whether the run is part of another command, so that its jobs print nothing.
+    pub is_part: bool,
+    /// Ends the run when standard output is closed.
+    pub stop: Stop,
+}
+
+/// Shows a run on the console, and collects what only the observer of a run receives.
 pub struct Watch<'a> {
     instance: &'a Instance,
-    bars: MultiProgress,
-    whole: ProgressBar,
-    lines: BTreeMap<TaskId, ProgressBar>,
+    shown: Shown<'a>,
+    console: Console,
     reasons: BTreeMap<TaskId, String>,
     interrupted: Vec<Run>,
     log: Vec<LogEntry>,
-    /// Whether nothing is shown.
-    quiet: bool,
     memory: Memory,
     /// The different tasks whose times were replaced.
     restated: BTreeSet<TaskId>,
 }
 
 impl<'a> Watch<'a> {
-    pub fn new(instance: &'a Instance, quiet: bool, memory: Memory) -> Self {
-        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bars = MultiProgress::with_draw_target(target);
-        let whole = bars.add(ProgressBar::new(instance.tasks()));
-        whole.set_style(style("{wide_bar} {pos}/{len} jobs, {elapsed} elapsed, {msg}"));
-        whole.set_message("starting");
-        whole.enable_steady_tick(Duration::from_millis(250));
-        let (lines, reasons) = (BTreeMap::new(), BTreeMap::new());
-        Self {
-            instance,
-            bars,
-            whole,
-            lines,
-            reasons,
-            interrupted: Vec::new(),
-            log: Vec::new(),
-            quiet,
-            memory,
-            restated: BTreeSet::new(),
-        }
+    pub fn new(instance: &'a Instance, shown: Shown<'a>, memory: Memory) -> Result<Self> {
+        let options = shown.options;
+        let prints = (options.prints_output() && !shown.is_part)
+            .then(|| Prints::new(options.keep_order, options.line_buffer))
+            .transpose()
+            .map_err(|error| miette!("cannot print to standard output: {error}"))?;
+        let console = Console::start(instance.tasks(), !options.quiet, prints, shown.stop.clone());
+        let (reasons, interrupted, log, restated) = (BTreeMap::new(), Vec::new(), Vec::new(), BTreeSet::new());
+        Ok(Self { instance, shown, console, reasons, interrupted, log, memory, restated })
     }
 
-    /// Removes the bars, and waits until what happened is in the history.
+    /// Waits until everything is printed and the history has stored what happened. Removes the progress line.
     pub fn finish(&mut self) {
-        self.whole.finish_and_clear();
-        self.lines.values().for_each(ProgressBar::finish_and_clear);
+        self.console.finish();
         self.memory.finish();
     }
 
@@ -90,51 +92,46 @@ impl<'a> Watch<'a> {
         &self.restated
     }
 
-    /// Removes the bar of a task.
-    fn take_down(&mut self, task: TaskId) {
-        if let Some(line) = self.lines.remove(&task) {
-            line.finish_and_clear();
-            self.bars.remove(&line);
-        }
+    /// Returns the names of the output files of a task, with its tag.
+    fn output(&self, task: TaskId) -> Output {
+        let files = makespan_exec::output_files(self.shown.folder, self.instance, task);
+        let tag = self.shown.options.tag.then(|| match self.shown.sources {
+            [] => self.instance.name(task).into_owned(),
+            sources => chosen(sources, task.index()).join(" "),
+        });
+        Output { task, files, tag }
     }
 
     fn refresh(&self, progress: &Progress<'_>) {
-        // Where nobody sees it, it is not counted either: that takes as long as there are tasks.
-        if self.bars.is_hidden() {
-            return;
-        }
-        let left = (progress.expected_end() - progress.view.now).seconds();
-        self.whole.set_position(progress.ended);
-        self.whole.set_message(format!("about {left:.0} s left"));
-        for running in progress.view.running {
-            if let Some(line) = self.lines.get(&running.task) {
-                line.set_position((progress.view.now - running.start).ticks().unsigned_abs() / 1_000_000);
+        self.console.progress(progress.ended, || {
+            let running = format!("{} running", progress.view.running.len());
+            if progress.view.instance.has_guesses() {
+                return running;
             }
-        }
+            let left = (progress.expected_end() - progress.view.now).seconds();
+            format!("{running}, about {left:.0} s left")
+        });
+    }
+
+    fn line(&self, text: &str) {
+        self.console.send(Message::Line(shown(text).into_owned()));
     }
 }
 
-/// A style; the default one where the template does not parse, which any run on a terminal would show.
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
-}
-
 impl Observer for Watch<'_> {
+    fn began(&mut self, open: &[TaskId]) {
+        self.console.send(Message::Open(open.to_vec()));
+    }
+
     fn started(&mut self, running: &Running, progress: &Progress<'_>) {
         self.memory.started(running.task, self.instance);
-        if self.bars.is_hidden() {
-            return;
+        if self.shown.options.line_buffer {
+            self.console.send(Message::Started(self.output(running.task)));
         }
-        let estimate = progress.view.instance.time(running.task, &running.processors);
-        let line = self.bars.add(ProgressBar::new(estimate.ticks().unsigned_abs() / 1_000_000));
-        line.set_style(style("  {msg:30!} {bar:30} {elapsed}"));
-        line.set_message(format!("{} on {}", shown(&self.instance.name(running.task)), running.processors));
-        self.lines.insert(running.task, line);
         self.refresh(progress);
     }
 
     fn retried(&mut self, run: &Run, reason: Option<&str>, attempt: u32, progress: &Progress<'_>) {
-        self.take_down(run.task);
         let name = self.instance.name(run.task);
         let why = reason.map_or_else(String::new, |reason| format!(": {reason}"));
         self.message(&format!("job `{name}` failed at attempt {attempt} and is tried again{why}"));
@@ -142,27 +139,32 @@ impl Observer for Watch<'_> {
     }
 
     fn lost(&mut self, run: &Run, reason: &str, attempt: u32, progress: &Progress<'_>) {
-        self.take_down(run.task);
         let name = self.instance.name(run.task);
         self.message(&format!("job `{name}` was lost at attempt {attempt} and runs again: {reason}"));
         self.refresh(progress);
     }
 
     fn interrupted(&mut self, run: &Run, _progress: &Progress<'_>) {
-        self.take_down(run.task);
+        self.console.send(Message::Skipped(run.task));
         self.interrupted.push(run.clone());
     }
 
     fn ended(&mut self, run: &Run, reason: Option<&str>, progress: &Progress<'_>) {
-        self.take_down(run.task);
         if let Some(reason) = reason {
             self.reasons.insert(run.task, reason.to_owned());
         }
-        if run.outcome != Outcome::Succeeded && !self.bars.is_hidden() {
-            let name = self.instance.name(run.task);
-            let _ = self.bars.println(format!("job `{}` did not succeed", shown(&name)));
+        self.console.send(match run.outcome {
+            Outcome::NotStarted => Message::Skipped(run.task),
+            _ => Message::Ended(self.output(run.task)),
+        });
+        if run.outcome != Outcome::Succeeded && !self.console.is_hidden() {
+            self.line(&format!("job `{}` did not succeed", self.instance.name(run.task)));
         }
         self.refresh(progress);
+    }
+
+    fn cancelled(&mut self, task: TaskId, _progress: &Progress<'_>) {
+        self.console.send(Message::Skipped(task));
     }
 
     fn measured(&mut self, measured: &Measured<'_>) {
@@ -179,17 +181,13 @@ impl Observer for Watch<'_> {
     }
 
     fn message(&mut self, text: &str) {
-        if !self.quiet {
+        if !self.shown.options.quiet {
             self.warning(text);
         }
     }
 
     fn warning(&mut self, text: &str) {
-        if self.bars.is_hidden() {
-            complain(&format!("note: {}", shown(text)));
-        } else {
-            let _ = self.bars.println(format!("note: {}", shown(text)));
-        }
+        self.line(&format!("note: {text}"));
     }
 
     fn tick(&mut self, progress: &Progress<'_>) {

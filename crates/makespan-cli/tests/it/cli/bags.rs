@@ -177,7 +177,7 @@ fn failed_tasks_are_counted_and_run_again_when_resumed() {
     let said = sandbox.makespan("run i.toml --oversubscribe --folder f");
     assert_eq!(said.status, Some(1), "{said:?}");
     for part in ["4 of 5 tasks succeeded", "1 of 2 jobs succeeded", "job `bag/3`: it returned exit status 1"] {
-        assert!(said.out.contains(part), "`{part}` is missing in\n{}", said.out);
+        assert!(said.err.contains(part), "`{part}` is missing in\n{}", said.err);
     }
     sandbox.write("fixed", "");
     let text = sandbox.makespan("run i.toml --oversubscribe --folder f --resume --retry-failed").succeeds();
@@ -211,7 +211,7 @@ fn an_interrupted_bag_goes_on_where_it_was() {
     run.kill().unwrap();
     run.wait().unwrap();
     let text = sandbox.makespan("run i.toml --oversubscribe --folder f --resume");
-    assert!(text.out.contains("5 of 5 tasks succeeded"), "{text:?}");
+    assert!(text.err.contains("5 of 5 tasks succeeded"), "{text:?}");
     let started = sandbox.read("started");
     let mut tasks: Vec<&str> = started.lines().collect();
     tasks.sort_unstable();

@@ -125,7 +125,7 @@ fn a_run_that_was_killed_goes_on_with_its_estimates() {
     sandbox.write("go", "");
     let said = sandbox.makespan(&format!("{run} --resume"));
     assert_eq!(said.status, Some(0), "{said:?}");
-    let told = said.out;
+    let told = said.err;
     assert!(unwrapped(&told).contains("6 of 6 jobs succeeded"), "{told}");
     // What earlier sessions replaced is among what is told.
     assert!(

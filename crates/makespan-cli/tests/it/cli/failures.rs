@@ -23,13 +23,13 @@ fn outcomes_come_first_with_the_end_of_the_output() {
         shell_jobs(2, &jobs)
             + &shell_jobs(2, &[retried]).split_once("[[jobs]]").map(|(_, job)| format!("[[jobs]]{job}")).unwrap(),
     );
-    let said = sandbox.makespan(&format!("{RUN} --retry 1"));
+    let said = sandbox.makespan(&format!("{RUN} --retry 1 --no-output"));
     assert_eq!(said.status, Some(1), "{said:?}");
     assert!(
         said.err.contains("note: job `flaky` failed at attempt 1 and is tried again: it returned exit status 1"),
         "{said:?}"
     );
-    let text = &said.out;
+    let text = &said.err;
     let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what} is missing in\n{text}"));
     assert!(
         at("2 of 4 jobs succeeded; 2 failed; 3 run more than once; makespan")
@@ -38,7 +38,7 @@ fn outcomes_come_first_with_the_end_of_the_output() {
     assert!(at("job `bad`: it returned exit status 3 (attempt 2)\n  | \\u{1b}[2Jforged\n") < at("outcome  "), "{text}");
     assert!(at("outcome  ") < at("the 2 processors spent "), "{text}");
     assert!(text.contains("succeeded, attempt 2") && !text.contains('\u{1b}'), "{text}");
-    assert!(text.contains("`makespan run i.toml --folder f --oversubscribe --retry 1 --resume`"), "{text}");
+    assert!(text.contains("`makespan run i.toml --folder f --oversubscribe --retry 1 --no-output --resume`"), "{text}");
     let result = result(text);
     let expected = [
         ("tasks", "4"),
@@ -81,7 +81,7 @@ fn a_typo_is_mended_and_the_run_goes_on() {
     };
     sandbox.write("i.toml", jobs("ehco b >> log", "0.05"));
     let said = sandbox.makespan(RUN);
-    assert!(said.status == Some(1) && said.out.contains("not found"), "{said:?}");
+    assert!(said.status == Some(1) && said.err.contains("not found"), "{said:?}");
     sandbox.write("i.toml", jobs("echo b >> log", "0.07"));
     let said = sandbox.makespan(&format!("{RUN} --resume"));
     assert_eq!(said.status, Some(0), "{said:?}");
@@ -102,12 +102,12 @@ fn fail_fast_and_timeouts() {
     let sandbox = Sandbox::new();
     sandbox.write("i.toml", shell_jobs(1, &[("a", "0.05", "exit 1"), ("b", "0.9", "echo b >> log")]));
     let said = sandbox.makespan(&format!("{RUN} --fail-fast --policy fcfs"));
-    assert!(said.status == Some(1) && said.out.contains("0 of 2 jobs succeeded; 1 failed, 1 not run"), "{said:?}");
+    assert!(said.status == Some(1) && said.err.contains("0 of 2 jobs succeeded; 1 failed, 1 not run"), "{said:?}");
     assert!(!sandbox.path("log").exists());
     sandbox.makespan(&format!("{RUN} --fail-fast --keep-going")).misused(&["--keep-going"]);
     sandbox.write("slow.toml", shell_jobs(1, &[("a", "0.05", "sleep 60")]));
     let said = sandbox.makespan("run slow.toml --folder s --timeout 0.2s --quiet");
-    assert_eq!((said.status, result(&said.out)["timed_out"].as_str()), (Some(1), "1"), "{said:?}");
+    assert_eq!((said.status, result(&said.err)["timed_out"].as_str()), (Some(1), "1"), "{said:?}");
     for wrong in ["0", "-3", "soon", "1e400"] {
         sandbox.makespan(&format!("run slow.toml --folder s2 --timeout={wrong}")).refused(&["--timeout"]);
     }
@@ -124,12 +124,12 @@ fn memory_is_limited_or_it_is_said_why_not() {
     let instance = instance.replacen("processors = 1\n", "processors = 1\nresources = { memory = \"4GiB\" }\n", 1);
     sandbox.write("i.toml", instance + "needs = { memory = \"16MiB\" }\n");
     let said = sandbox.makespan(&format!("{RUN} --limit-memory --retry 3"));
-    let result = result(&said.out);
+    let result = result(&said.err);
     assert_eq!(result["succeeded"], "1", "{said:?}");
     if said.err.contains("note: the memory of jobs is not limited: ") {
         assert!(said.err.contains("control group"), "{said:?}");
         assert!(
-            said.out.contains("job `hungry` held ") && said.out.contains("of memory, and states 16.0 MiB"),
+            said.err.contains("job `hungry` held ") && said.err.contains("of memory, and states 16.0 MiB"),
             "{said:?}"
         );
     } else {

@@ -188,7 +188,7 @@ fn several_words_are_no_shell_command() {
     assert!(said.contains("`>` is passed to the program as an argument"), "{said}");
     let said = sandbox.makespan("run --folder d -- no-such-program");
     assert!(
-        said.out.contains("it returned exit status 127: ") && said.out.contains("no-such-program: not found"),
+        said.err.contains("it returned exit status 127: ") && said.err.contains("no-such-program: not found"),
         "{said:?}"
     );
 }

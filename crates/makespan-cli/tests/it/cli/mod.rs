@@ -29,6 +29,7 @@ mod measuring;
 mod needs;
 mod nodes;
 mod outputs;
+mod prints;
 mod queue;
 mod resources;
 mod resume;

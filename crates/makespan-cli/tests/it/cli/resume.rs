@@ -65,12 +65,13 @@ fn succeeded(sandbox: &Sandbox) -> Vec<usize> {
     ended.map(|record| record["ended"]["job"].as_u64().unwrap() as usize).collect()
 }
 
-/// The text of a run with this status, which says nothing else but notes on standard error.
+/// The text of a run with this status, whose notes are about jobs only.
 #[track_caller]
 fn with_notes(said: &Said, status: i32) -> String {
     let is_note = |line: &str| line.starts_with("note: job `") || line.starts_with("note: stopping: ");
-    assert!(said.status == Some(status) && said.err.lines().all(is_note), "{said:?}");
-    said.out.clone()
+    let mut notes = said.err.lines().filter(|line| line.starts_with("note: "));
+    assert!(said.status == Some(status) && notes.all(is_note), "{said:?}");
+    said.err.clone()
 }
 
 #[test]
@@ -185,7 +186,7 @@ fn stopped_by_ctrl_c_it_says_so_and_goes_on() {
         let said = Said::new("run", &output);
         with_notes(&said, 1);
         assert!(
-            said.out.contains("the run was stopped; `makespan run i.toml --folder f --oversubscribe --resume`"),
+            said.err.contains("the run was stopped; `makespan run i.toml --folder f --oversubscribe --resume`"),
             "{said:?}"
         );
         let (done, before) = (succeeded(&sandbox), times(&sandbox));

@@ -63,7 +63,7 @@ fn what_is_missing_fails_with_its_name_and_is_tried_again() {
     let said = sandbox.makespan(&line);
     assert_eq!(said.status, Some(1), "{said:?}");
     for part in ["not written the file `a`", "the file `nowhere` that it reads is not in", "returned exit status 3"] {
-        assert!(said.out.contains(part), "`{part}` is not in {said:?}");
+        assert!(said.err.contains(part), "`{part}` is not in {said:?}");
     }
     assert!(sandbox.read("run/w~liar.err").contains("makespan: it has ended and not written the file `a`"));
     assert_eq!(sandbox.read("e"), "e\n", "the second attempt wrote it");
@@ -76,7 +76,7 @@ fn what_is_missing_fails_with_its_name_and_is_tried_again() {
     )
     .unwrap();
     let again = sandbox.makespan(&format!("{line} --resume --retry-failed"));
-    assert!(again.out.contains("returned exit status 3") && !again.out.contains("is not in"), "{again:?}");
+    assert!(again.err.contains("returned exit status 3") && !again.err.contains("is not in"), "{again:?}");
     assert_eq!(sandbox.read("a"), "a\n");
 }
 
@@ -103,7 +103,7 @@ fn what_cannot_be_copied_is_refused_before_anything_runs() {
     sandbox.makespan("run w.json --folder run --scratch /tmp/%x").refused(&["%N (node)"]);
     assert!(!sandbox.path("run").exists() && !sandbox.path("s").exists());
     let said = sandbox.makespan("run w.json --no-history --folder run --scratch /proc/none");
-    assert!(said.status == Some(1) && said.out.contains("cannot make a folder in /proc/none"), "{said:?}");
+    assert!(said.status == Some(1) && said.err.contains("cannot make a folder in /proc/none"), "{said:?}");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_walltime_ends_what_is_copied_and_kills_leave_nothing() {
     let scratch = sandbox.path("s").display().to_string();
     let line = format!("run w.json --no-history --folder run --scratch {scratch}");
     let said = sandbox.makespan(&format!("{line} --timeout 300ms"));
-    assert!(said.status == Some(1) && said.out.contains("300") | said.out.contains("0.3"), "{said:?}");
+    assert!(said.status == Some(1) && said.err.contains("300") | said.err.contains("0.3"), "{said:?}");
     assert!(!sandbox.path("a").exists() && below(&sandbox, "s") == 0);
     // The process around the task is killed, and then the planner with it.
     let until = |what: &str, there: &dyn Fn() -> bool| {

@@ -132,9 +132,8 @@ fn a_run_goes_on_in_a_folder_that_also_holds_files_of_somebody_else() {
     sandbox.write("sim.dat", "theirs");
     sandbox.write("l.txt", "echo one; test -e go #: name=sim\n");
     let said = sandbox.makespan("run l.txt --folder .");
-    assert!(said.status == Some(1) && said.out.contains("0 of 1 job succeeded"), "{said:?}");
-    // A hard link keeps the old output of the job. When the job runs again, its new output does not change the old
-    // output.
+    assert!(said.status == Some(1) && said.err.contains("0 of 1 job succeeded"), "{said:?}");
+    // A hard link to an output keeps the old content when the job runs again.
     fs::hard_link(sandbox.path("sim.out"), sandbox.path("kept")).unwrap();
     sandbox.write("go", "");
     sandbox.write("l.txt", "echo two; test -e go #: name=sim\n");
@@ -151,8 +150,8 @@ fn what_a_job_has_written_is_not_emptied_by_another() {
     let sandbox = Sandbox::new();
     sandbox.write("l.txt", "echo theirs > second.out #: name=first\necho ours #: name=second after=first\n");
     let said = sandbox.makespan("run l.txt --folder .");
-    assert!(said.status == Some(1) && said.out.contains("1 of 2 jobs succeeded"), "{said:?}");
-    assert!(said.out.contains("second.out") && said.out.contains("move it away"), "{said:?}");
+    assert!(said.status == Some(1) && said.err.contains("1 of 2 jobs succeeded"), "{said:?}");
+    assert!(said.err.contains("second.out") && said.err.contains("move it away"), "{said:?}");
     assert_eq!(sandbox.read("second.out"), "theirs\n");
 }
 
@@ -166,7 +165,7 @@ fn what_appears_between_two_sessions_is_not_emptied() {
     sandbox.write("two.out", "theirs");
     sandbox.write("l.txt", "echo one #: name=one\necho again #: name=again\necho ours #: name=two\n");
     let said = sandbox.makespan("run l.txt --folder . --resume");
-    assert!(said.status == Some(1) && said.out.contains("two.out") && said.out.contains("move it away"), "{said:?}");
+    assert!(said.status == Some(1) && said.err.contains("two.out") && said.err.contains("move it away"), "{said:?}");
     assert_eq!((sandbox.read("two.out").as_str(), sandbox.read("again.out").as_str()), ("theirs", "again\n"));
     fs::remove_file(sandbox.path("two.out")).unwrap();
     sandbox.makespan("run l.txt --folder . --resume --retry-failed -q").succeeds();

@@ -37,7 +37,7 @@ fn outcomes_are_those_of_this_machine() {
         let said = space.makespan(&format!("run batch.toml --no-history {how}"));
         assert_eq!(said.status, Some(1), "{said:#?}{}", space.logs());
         let reasons: Vec<String> =
-            said.out.lines().filter(|line| line.starts_with("job `")).map(str::to_owned).collect();
+            said.err.lines().filter(|line| line.starts_with("job `")).map(str::to_owned).collect();
         assert_eq!(reasons.len(), 6, "{said:#?}");
         reasons
     });

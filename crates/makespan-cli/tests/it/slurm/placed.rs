@@ -125,7 +125,7 @@ fn names_with_every_character_find_their_files() {
     }
     space.write("batch.toml", &batch);
     let said = space.makespan(RUN);
-    assert!(said.out.contains(&format!("succeeded={}", names.len())), "{said:#?}{}", space.logs());
+    assert!(said.err.contains(&format!("succeeded={}", names.len())), "{said:#?}{}", space.logs());
     let outputs = std::fs::read_dir(space.path("run")).unwrap().flatten();
     let outputs = outputs.filter(|entry| entry.path().extension().is_some_and(|end| end == "out"));
     let said: BTreeSet<String> = outputs.map(|entry| std::fs::read_to_string(entry.path()).unwrap()).collect();

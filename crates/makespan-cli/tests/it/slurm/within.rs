@@ -42,7 +42,7 @@ fn jobs_of_a_list_are_within_a_node_and_wider_ones_are_told() {
             assert!(on.values().all(|&nodes| nodes == 1), "{on:?}{said:#?}");
             assert_eq!(noted(&space, ["wide".to_owned()].into_iter())["wide"], if folder == "pilot" { 2 } else { 1 });
         }
-        let told = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let told = said.err.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(told.contains("state at most cores=4"), folder != "pilots", "{said:#?}");
         assert!(told.contains("job nodes processors"), "tables name nodes: {said:#?}");
     }

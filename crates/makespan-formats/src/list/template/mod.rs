@@ -244,8 +244,8 @@ fn one_word(word: &str) -> String {
     line
 }
 
-/// The arguments of a combination by its number.
-fn chosen(sources: &[Vec<String>], number: usize) -> Vec<&str> {
+/// Returns the arguments of the command with this number, counted from 0. No source is empty.
+pub fn chosen(sources: &[Vec<String>], number: usize) -> Vec<&str> {
     let mut rest = number;
     let mut chosen: Vec<&str> = Vec::with_capacity(sources.len());
     for source in sources.iter().rev() {

@@ -1,0 +1,46 @@
+//! The part of the output of a run that is printed.
+
+use clap::Args;
+
+#[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
+pub struct PrintingOptions {
+    /// Print the outputs in the order of the list, each as soon as all outputs before it are printed
+    #[arg(help_heading = "Output", long, short)]
+    pub keep_order: bool,
+    /// Print the lines of running jobs as they come, instead of each output when its job ends
+    ///
+    /// Lines of several jobs are mixed. A line above 1 MiB is split. If a job is retried, the lines of all attempts are
+    /// printed
+    #[arg(help_heading = "Output", long, visible_alias = "lb")]
+    pub line_buffer: bool,
+    /// Begin each line of output with the arguments or the name of its job, and a tab
+    ///
+    /// A line above 1 MiB is split
+    #[arg(help_heading = "Output", long)]
+    pub tag: bool,
+    /// Do not print what jobs print; their output is in the folder of the run
+    #[arg(help_heading = "Output", long, conflicts_with_all = ["keep_order", "line_buffer", "tag"])]
+    pub no_output: bool,
+    /// Print only errors, and one line for programs at the end
+    #[arg(help_heading = "Output", long, short, conflicts_with_all = ["keep_order", "line_buffer", "tag"])]
+    pub quiet: bool,
+}
+
+impl PrintingOptions {
+    /// Returns whether the output of jobs is printed.
+    pub fn prints_output(&self) -> bool {
+        !self.no_output && !self.quiet
+    }
+
+    /// Returns the options to repeat when the run is resumed.
+    pub fn hint(&self) -> String {
+        let options = [
+            (self.keep_order, "--keep-order "),
+            (self.line_buffer, "--line-buffer "),
+            (self.tag, "--tag "),
+            (self.no_output, "--no-output "),
+        ];
+        options.iter().filter(|(is_set, _)| *is_set).map(|(_, option)| *option).collect()
+    }
+}

@@ -1,0 +1,180 @@
+//! The thread that prints during a run. A slow reader delays this thread only, and no start of a job.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use makespan_core::{Stop, TaskId};
+
+use super::prints::{Closed, Output, Prints};
+use crate::output::{complain, shown};
+
+/// Time between two looks at the output of running jobs.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Time between two looks at a request to stop, while the last outputs are printed.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// An event that is shown.
+pub enum Message {
+    /// The session begins with these tasks open.
+    Open(Vec<TaskId>),
+    /// An attempt at a job has started.
+    Started(Output),
+    /// A job has ended.
+    Ended(Output),
+    /// A job ends without output.
+    Skipped(TaskId),
+    /// A line for the user.
+    Line(String),
+    /// The number of jobs that have ended, with words about the others.
+    Progress(u64, String),
+}
+
+/// The sender of messages to the thread.
+pub struct Console {
+    sender: Option<Sender<Message>>,
+    thread: Option<JoinHandle<()>>,
+    /// Disconnected when the thread has printed everything.
+    done: Receiver<()>,
+    /// Whether a progress message waits in the queue, which then takes no second one.
+    has_progress: Arc<AtomicBool>,
+    is_hidden: bool,
+    stop: Stop,
+}
+
+impl Console {
+    /// Starts the thread. The progress line counts up to `tasks`, if there is one. `stop` ends the run when standard
+    /// output is closed.
+    pub fn start(tasks: u64, shows_progress: bool, prints: Option<Prints>, stop: Stop) -> Self {
+        let target = if shows_progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(tasks), target);
+        bar.set_style(style("{wide_bar} {pos}/{len} jobs, {elapsed} elapsed, {msg}"));
+        bar.set_message("starting");
+        let is_hidden = bar.is_hidden();
+        if !is_hidden {
+            bar.enable_steady_tick(Duration::from_millis(250));
+        }
+        let ((sender, receiver), (printing, done)) = (mpsc::channel(), mpsc::channel());
+        let has_progress = Arc::new(AtomicBool::new(false));
+        let mut screen = Screen { bar, prints, has_progress: has_progress.clone(), stop: stop.clone() };
+        let thread = thread::spawn(move || {
+            screen.serve(&receiver);
+            drop(printing);
+        });
+        Self { sender: Some(sender), thread: Some(thread), done, has_progress, is_hidden, stop }
+    }
+
+    /// Returns whether there is no progress line.
+    pub fn is_hidden(&self) -> bool {
+        self.is_hidden
+    }
+
+    pub fn send(&self, message: Message) {
+        if let Some(sender) = &self.sender {
+            // The thread ends only when this sender is dropped.
+            let _ = sender.send(message);
+        }
+    }
+
+    /// Replaces the progress line by the number of jobs that have ended and words about the others.
+    pub fn progress(&self, ended: u64, words: impl FnOnce() -> String) {
+        if !self.is_hidden && !self.has_progress.swap(true, Ordering::Relaxed) {
+            self.send(Message::Progress(ended, words()));
+        }
+    }
+
+    /// Removes the progress line and waits until everything is printed. After a request to stop, it waits two
+    /// seconds at most, because the reader may have stopped reading.
+    pub fn finish(&mut self) {
+        self.sender = None;
+        let Some(thread) = self.thread.take() else { return };
+        let mut stopped = false;
+        while let Err(RecvTimeoutError::Timeout) = self.done.recv_timeout(PATIENCE) {
+            if stopped {
+                complain(
+                    "note: standard output is not read, so some outputs are not printed; they are in the folder of the run",
+                );
+                return;
+            }
+            stopped = self.stop.is_requested();
+        }
+        if let Err(panic) = thread.join() {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+/// A style. A template that cannot be parsed gives the default style.
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// The state of the thread.
+struct Screen {
+    bar: ProgressBar,
+    /// The printer of outputs, until standard output is closed.
+    prints: Option<Prints>,
+    has_progress: Arc<AtomicBool>,
+    stop: Stop,
+}
+
+impl Screen {
+    /// Prints until the sender is dropped.
+    fn serve(&mut self, messages: &Receiver<Message>) {
+        let mut looked = Instant::now();
+        loop {
+            let follows = self.prints.as_ref().is_some_and(Prints::follows);
+            let message = match messages.recv_timeout(if follows { GLANCE } else { Duration::MAX }) {
+                Ok(message) => Some(message),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            if let Some(message) = message {
+                self.show(message);
+            }
+            if follows && looked.elapsed() >= GLANCE {
+                self.print(Prints::follow);
+                looked = Instant::now();
+            }
+        }
+        self.print(Prints::finish);
+        self.bar.finish_and_clear();
+    }
+
+    fn show(&mut self, message: Message) {
+        match message {
+            Message::Open(tasks) => self.print(|prints| {
+                prints.open(tasks);
+                Ok(())
+            }),
+            Message::Started(output) => self.print(|prints| {
+                prints.start(output);
+                Ok(())
+            }),
+            Message::Ended(output) => self.print(|prints| prints.end(output)),
+            Message::Skipped(task) => self.print(|prints| prints.skip(task)),
+            Message::Line(line) => self.bar.suspend(|| complain(&line)),
+            Message::Progress(ended, words) => {
+                self.has_progress.store(false, Ordering::Relaxed);
+                self.bar.set_position(ended);
+                self.bar.set_message(words);
+            }
+        }
+    }
+
+    /// Prints outputs above the progress line. If standard output is closed, the run ends.
+    fn print(&mut self, print: impl FnOnce(&mut Prints) -> Result<(), Closed>) {
+        let Some(prints) = &mut self.prints else { return };
+        let Err(closed) = self.bar.suspend(|| print(prints)) else { return };
+        self.prints = None;
+        if let Closed::ByError(error) = closed {
+            let text = format!("error: cannot write to standard output: {error}; the run is stopped");
+            self.bar.suspend(|| complain(&shown(&text)));
+        }
+        self.stop.request();
+    }
+}

@@ -1,0 +1,146 @@
+//! Decides which output of jobs is printed next.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+
+use makespan_core::TaskId;
+
+use super::copy::{CopyError, Stream, Style, copy, streams};
+use crate::output::{complain, shown};
+
+/// The output of a job. It names the files and does not hold their content.
+pub struct Output {
+    pub task: TaskId,
+    /// The files with what the job wrote to standard output and to standard error.
+    pub files: [PathBuf; 2],
+    /// Text before each line.
+    pub tag: Option<String>,
+}
+
+/// The printer of outputs.
+pub struct Prints {
+    streams: [Stream; 2],
+    /// Whether lines are printed as they come.
+    lines: bool,
+    /// The tasks whose outputs are still to be printed, if the order of the list is kept.
+    order: Option<BTreeSet<TaskId>>,
+    /// The outputs of ended jobs that wait for their turn.
+    ended: BTreeMap<TaskId, Output>,
+    /// The outputs of running jobs, if lines are printed as they come.
+    running: BTreeMap<TaskId, Output>,
+    /// The bytes of each output that were printed so far.
+    printed: BTreeMap<TaskId, [u64; 2]>,
+}
+
+/// The reason why outputs are not printed any more.
+pub enum Closed {
+    /// The reader of standard output has gone away.
+    ByReader,
+    /// Standard output cannot be written.
+    ByError(io::Error),
+}
+
+impl Prints {
+    pub fn new(keep_order: bool, lines: bool) -> io::Result<Self> {
+        let (ended, running, printed) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Ok(Self { streams: streams()?, lines, order: keep_order.then(BTreeSet::new), ended, running, printed })
+    }
+
+    /// Sets the tasks that this session runs.
+    pub fn open(&mut self, tasks: Vec<TaskId>) {
+        if let Some(order) = &mut self.order {
+            order.extend(tasks);
+        }
+    }
+
+    /// An attempt at a job has started.
+    pub fn start(&mut self, output: Output) {
+        if self.lines {
+            self.printed.remove(&output.task);
+            self.running.insert(output.task, output);
+        }
+    }
+
+    /// Prints the output of a job that has ended, or keeps its name until the outputs before it are printed.
+    pub fn end(&mut self, output: Output) -> Result<(), Closed> {
+        self.running.remove(&output.task);
+        if self.order.is_none() {
+            return self.print(&output, true);
+        }
+        self.ended.insert(output.task, output);
+        self.advance()
+    }
+
+    /// A job ends without output.
+    pub fn skip(&mut self, task: TaskId) -> Result<(), Closed> {
+        self.running.remove(&task);
+        if let Some(order) = &mut self.order {
+            order.remove(&task);
+        }
+        self.advance()
+    }
+
+    /// Returns whether running jobs are to be looked at again and again.
+    pub fn follows(&self) -> bool {
+        !self.running.is_empty()
+    }
+
+    /// Prints the new lines of running jobs. If the order is kept, only those of the job whose turn it is.
+    pub fn follow(&mut self) -> Result<(), Closed> {
+        let first = self.order.as_ref().map(|order| order.first().copied());
+        let running = std::mem::take(&mut self.running);
+        let mut followed = running.values().filter(|output| first.is_none_or(|first| first == Some(output.task)));
+        let printed = followed.try_for_each(|output| self.print(output, false));
+        self.running = running;
+        printed
+    }
+
+    /// Prints the outputs that wait for jobs that will not end in this session.
+    pub fn finish(&mut self) -> Result<(), Closed> {
+        let ended = std::mem::take(&mut self.ended);
+        ended.values().try_for_each(|output| self.print(output, true))
+    }
+
+    /// Prints the outputs whose turn it is.
+    fn advance(&mut self) -> Result<(), Closed> {
+        while let Some(order) = &mut self.order
+            && let Some(first) = order.first().copied()
+            && let Some(output) = self.ended.remove(&first)
+        {
+            order.remove(&first);
+            self.print(&output, true)?;
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, output: &Output, ended: bool) -> Result<(), Closed> {
+        let mut printed = self.printed.remove(&output.task).unwrap_or_default();
+        let style = Style { tag: output.tag.as_deref(), lines: self.lines, ended };
+        for ((path, at), (index, stream)) in
+            output.files.iter().zip(&mut printed).zip(self.streams.iter_mut().enumerate())
+        {
+            match copy(path, *at, style, stream) {
+                Ok(next) => *at = next,
+                Err(CopyError::Write(error)) if index == 0 => {
+                    return Err(match error.kind() {
+                        ErrorKind::BrokenPipe => Closed::ByReader,
+                        _ => Closed::ByError(error),
+                    });
+                }
+                // Nobody reads standard error.
+                Err(CopyError::Write(_)) => {}
+                // A job that is still running may not have made its files.
+                Err(CopyError::Read(_)) if !ended => {}
+                Err(CopyError::Read(error)) => {
+                    let name = path.display().to_string();
+                    complain(&format!("note: cannot print {}: {error}", shown(&name)));
+                }
+            }
+        }
+        if !ended {
+            self.printed.insert(output.task, printed);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,185 @@
+//! `makespan run`: what jobs print.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::cli::sandbox::{Said, Sandbox};
+
+/// Runs a list of commands with these options.
+fn ran(list: &str, options: &str) -> Said {
+    let sandbox = Sandbox::new();
+    sandbox.write("l.txt", list);
+    sandbox.makespan(&format!("run l.txt --processors 2 --oversubscribe {options}"))
+}
+
+#[test]
+fn standard_output_holds_exactly_what_jobs_print() {
+    let said = ran("printf 'one\\ntwo'\nprintf '\\033[31m\\n'; echo error >&2\n", "--keep-order");
+    assert_eq!((said.status, said.out.as_str()), (Some(0), "one\ntwo\u{1b}[31m\n"), "{said:?}");
+    assert!(said.err.contains("\nerror\n") || said.err.starts_with("error\n"), "{said:?}");
+    assert!(said.err.lines().last().unwrap().starts_with("result: "), "{said:?}");
+    for option in ["--quiet", "--no-output"] {
+        let said = ran("echo one; echo two >&2\n", option);
+        assert!(said.out.is_empty() && !said.err.lines().any(|line| line == "two"), "{said:?}");
+    }
+    let sandbox = Sandbox::new();
+    sandbox.makespan("run l.txt --quiet --tag").misused(&["--tag"]);
+}
+
+/// An output comes in one piece, standard output first.
+#[test]
+fn outputs_are_not_mixed() {
+    let list: String =
+        (0..6).map(|job| format!("for i in 1 2 3; do echo {job}; sleep 0.02; echo e{job} >&2; done\n")).collect();
+    let said = ran(&list, "");
+    let jobs: Vec<&str> = said.out.lines().collect();
+    assert_eq!(jobs.len(), 18, "{said:?}");
+    assert!(jobs.chunks(3).all(|chunk| chunk.iter().all(|line| *line == chunk[0])), "{said:?}");
+    let errors: Vec<&str> = said.err.lines().filter(|line| line.starts_with('e') && line.len() == 2).collect();
+    assert!(errors.len() == 18 && errors.chunks(3).all(|chunk| chunk.iter().all(|line| *line == chunk[0])), "{said:?}");
+}
+
+#[test]
+fn the_order_of_the_list_is_kept_if_asked() {
+    let list = "sleep 0.6; echo 1\necho 2\nexit 3\necho 4 #: after=3\necho 5\n";
+    let said = ran(list, "--keep-order");
+    assert_eq!(said.out, "1\n2\n5\n", "{said:?}");
+    let said = ran(list, "");
+    assert!(said.out == "2\n5\n1\n" || said.out == "5\n2\n1\n", "{said:?}");
+    // A resumed run prints what it runs itself.
+    let sandbox = Sandbox::new();
+    sandbox.write("l.txt", "echo 1\ntest -e there && echo 2\necho 3\n");
+    let run = "run l.txt --processors 2 --oversubscribe --folder f -k";
+    assert_eq!(sandbox.makespan(run).out, "1\n3\n");
+    sandbox.write("there", "");
+    assert_eq!(sandbox.makespan(&format!("{run} --resume --retry-failed")).out, "2\n");
+}
+
+#[test]
+fn tags_are_arguments_or_names() {
+    let sandbox = Sandbox::new();
+    let arguments = ["run", "-k", "--tag", "--", "printf 'x\\ny'", ":::", "a b", "c", ":::", "d"].map(str::to_owned);
+    let said = sandbox.with_arguments(&arguments);
+    assert_eq!(said.out, "a b d\tx\na b d\ty\nc d\tx\nc d\ty\n", "{said:?}");
+    let said = ran("echo x #: name=first\n", "--tag");
+    assert_eq!(said.out, "first\tx\n", "{said:?}");
+}
+
+#[test]
+fn a_retried_job_prints_its_last_attempt() {
+    let said = ran("echo tried; test -e flag && echo again || { touch flag; exit 1; }\n", "--retry 1");
+    assert_eq!((said.status, said.out.as_str()), (Some(0), "tried\nagain\n"), "{said:?}");
+}
+
+#[test]
+fn lines_come_while_a_job_runs() {
+    for options in ["--lb", "--line-buffer -k --tag"] {
+        let sandbox = Sandbox::new();
+        sandbox.write("l.txt", "echo first; while ! test -e go; do sleep 0.01; done; printf last #: name=job\n");
+        let mut command = sandbox.command(&format!("run l.txt --processors 1 --oversubscribe --folder f {options}"));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        let tag = if options.contains("tag") { "job\t" } else { "" };
+        assert_eq!(line, format!("{tag}first\n"));
+        sandbox.write("go", "");
+        out.read_line(&mut line).unwrap();
+        assert_eq!(line, format!("{tag}first\n{tag}last\n"));
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+/// A reader that does not read delays no start, and nothing is lost.
+#[test]
+fn a_slow_reader_delays_no_job() {
+    let sandbox = Sandbox::new();
+    let list: String =
+        (0..10).map(|job| format!("head -c 100000 /dev/zero | tr '\\0' {job}; echo; touch done{job}\n")).collect();
+    sandbox.write("l.txt", list);
+    let mut child = sandbox.command("run l.txt --processors 2 --oversubscribe").stdout(Stdio::piped()).spawn().unwrap();
+    let begun = Instant::now();
+    while !(0..10).all(|job| sandbox.path(&format!("done{job}")).exists()) {
+        assert!(begun.elapsed() < Duration::from_secs(30), "jobs wait for the reader");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert_eq!((out.len(), child.wait().unwrap().success()), (10 * 100_001, true));
+}
+
+/// The run ends, its jobs are stopped, and another session finishes them.
+#[test]
+fn a_closed_output_stops_the_run() {
+    let sandbox = Sandbox::new();
+    sandbox.write("l.txt", "echo one\nsleep 0.3; echo two\ntest -e go || sleep 60; echo three\n");
+    let run = "run l.txt --processors 3 --oversubscribe --folder f";
+    let mut child = sandbox.command(run).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let begun = Instant::now();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut String::new()).unwrap();
+    drop(out);
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(30) && !output.status.success(), "{text}");
+    assert!(text.contains("the run was stopped") && text.contains("succeeded=2 "), "{text}");
+    sandbox.write("go", "");
+    assert_eq!(sandbox.makespan(&format!("{run} --resume")).out, "three\n");
+}
+
+/// Memory does not grow with the output of a job.
+#[test]
+fn an_output_of_200_megabytes_is_copied_in_little_memory() {
+    const BYTES: usize = 200_000_000;
+    for options in ["", "--tag --lb"] {
+        let sandbox = Sandbox::new();
+        let line = "x".repeat(99);
+        sandbox.write("l.txt", format!("yes {line} | head -c {BYTES} #: name=j\n"));
+        let run = format!("run l.txt --processors 1 --oversubscribe {options}");
+        let mut child = sandbox.command(&run).stdout(Stdio::piped()).spawn().unwrap();
+        let mut out = child.stdout.take().unwrap();
+        let (mut part, mut count, mut peak) = (vec![0; 1 << 16], 0, 0);
+        loop {
+            let read = out.read(&mut part).unwrap();
+            if read == 0 {
+                break;
+            }
+            count += read;
+            peak = peak.max(peak_memory(child.id()));
+        }
+        let tags = if options.is_empty() { 0 } else { BYTES / 50 };
+        assert!(child.wait().unwrap().success());
+        assert_eq!(count, BYTES + tags);
+        assert!((1..80_000).contains(&peak), "{peak} kB");
+    }
+}
+
+/// Peak memory of a process in kB, or 0 if the process has ended.
+fn peak_memory(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+/// On a terminal, outputs stay whole above the progress line.
+#[test]
+fn a_progress_line_stays_below_the_output() {
+    let sandbox = Sandbox::new();
+    sandbox.write("l.txt", "echo one\nsleep 0.6; printf unfinished\nsleep 1\n");
+    let program = assert_cmd::cargo_bin!("makespan").display().to_string();
+    let line = format!("{program} run l.txt --processors 2 --oversubscribe");
+    let output = std::process::Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .current_dir(sandbox.path(""))
+        .env("MAKESPAN_HISTORY", sandbox.history())
+        .output();
+    let Ok(output) = output else {
+        eprintln!("skipped: there is no program `script` to make a terminal");
+        return;
+    };
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("one\r\n") && text.contains("unfinished\r\n"), "{text:?}");
+    assert!(text.contains("/3 jobs"), "{text:?}");
+    assert!(text.contains("3 of 3 jobs succeeded"), "{text:?}");
+}
