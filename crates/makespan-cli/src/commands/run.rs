@@ -6,6 +6,7 @@ mod copy;
 mod decider;
 mod folder;
 mod jobs;
+mod milestones;
 mod outcome;
 mod place;
 mod prints;

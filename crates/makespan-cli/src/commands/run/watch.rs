@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Instant;
 
-use makespan_core::{Instance, LogEntry, Outcome, Run, Running, Stop, TaskId};
+use makespan_core::{Instance, LogEntry, Outcome, Run, Running, Stop, TaskId, counted};
 use makespan_exec::{Measured, Observer, Progress};
 use makespan_formats::list::chosen;
 use miette::{Result, miette};
 
 use super::console::{Console, Message};
+use super::milestones::Milestones;
+use super::outcome::tail::{self, Tail};
 use super::prints::{Output, Prints};
 use crate::args::PrintingOptions;
 use crate::output::{complain, shown};
@@ -50,6 +53,9 @@ pub struct Watch<'a> {
     interrupted: Vec<Run>,
     log: Vec<LogEntry>,
     memory: Memory,
+    milestones: Milestones,
+    /// The number of jobs that this session saw fail.
+    failed: u64,
     /// The different tasks whose times were replaced.
     restated: BTreeSet<TaskId>,
 }
@@ -63,7 +69,8 @@ impl<'a> Watch<'a> {
             .map_err(|error| miette!("cannot print to standard output: {error}"))?;
         let console = Console::start(instance.tasks(), !options.quiet, prints, shown.stop.clone());
         let (reasons, interrupted, log, restated) = (BTreeMap::new(), Vec::new(), Vec::new(), BTreeSet::new());
-        Ok(Self { instance, shown, console, reasons, interrupted, log, memory, restated })
+        let milestones = Milestones::new(Instant::now());
+        Ok(Self { instance, shown, console, reasons, interrupted, log, memory, milestones, failed: 0, restated })
     }
 
     /// Waits until everything is printed and the history has stored what happened. Removes the progress line.
@@ -102,15 +109,40 @@ impl<'a> Watch<'a> {
         Output { task, files, tag }
     }
 
-    fn refresh(&self, progress: &Progress<'_>) {
-        self.console.progress(progress.ended, || {
-            let running = format!("{} running", progress.view.running.len());
+    /// Updates the progress line. Without a terminal, prints a line when one is due.
+    fn refresh(&mut self, progress: &Progress<'_>) {
+        let (ended, tasks, failed) = (progress.ended, self.instance.tasks(), self.failed);
+        let words = || {
+            let failed = if failed == 0 { String::new() } else { format!("{failed} failed, ") };
+            let running = format!("{failed}{} running", progress.view.running.len());
             if progress.view.instance.has_guesses() {
                 return running;
             }
             let left = (progress.expected_end() - progress.view.now).seconds();
             format!("{running}, about {left:.0} s left")
-        });
+        };
+        if !self.console.is_hidden() {
+            self.console.progress(ended, words);
+        } else if self.says_more() && self.milestones.is_due(Instant::now(), ended, tasks) {
+            self.line(&format!("progress: {ended} of {} ended, {}", counted(tasks, "job"), words()));
+        }
+    }
+
+    /// Returns whether more than errors and the last line is printed by this run.
+    fn says_more(&self) -> bool {
+        !self.shown.options.quiet && !self.shown.is_part
+    }
+
+    /// Prints why a job failed, with the last line of its errors. A job that waits for a failed job is not mentioned.
+    fn failure(&self, run: &Run, reason: Option<&str>) {
+        if !self.says_more() || run.processors.is_empty() {
+            return;
+        }
+        let reason = reason.unwrap_or("it did not succeed");
+        let tail = tail::of(self.shown.folder, self.instance, run.task).and_then(Tail::last);
+        let tail = tail.filter(|line| run.outcome != Outcome::NotStarted && !reason.contains(line.as_str()));
+        let tail = tail.map_or_else(String::new, |line| format!(" | {line}"));
+        self.line(&format!("failed: `{}`: {reason}{tail}", self.instance.name(run.task)));
     }
 
     fn line(&self, text: &str) {
@@ -157,8 +189,9 @@ impl Observer for Watch<'_> {
             Outcome::NotStarted => Message::Skipped(run.task),
             _ => Message::Ended(self.output(run.task)),
         });
-        if run.outcome != Outcome::Succeeded && !self.console.is_hidden() {
-            self.line(&format!("job `{}` did not succeed", self.instance.name(run.task)));
+        if run.outcome != Outcome::Succeeded {
+            self.failed += 1;
+            self.failure(run, reason);
         }
         self.refresh(progress);
     }

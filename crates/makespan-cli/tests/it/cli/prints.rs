@@ -91,6 +91,36 @@ fn lines_come_while_a_job_runs() {
     }
 }
 
+/// Each failure is one line at once, with its status and its last error.
+#[test]
+fn failures_are_printed_at_once() {
+    let sandbox = Sandbox::new();
+    let list = "echo no; echo first >&2; echo 'the \u{1b}[31mcause' >&2; exit 3 #: name=bad\n\
+                true #: name=behind after=bad\nwhile ! test -e go; do sleep 0.01; done #: name=long\n";
+    sandbox.write("l.txt", list);
+    let mut command = sandbox.command("run l.txt --processors 2 --oversubscribe --folder f --no-output");
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let mut failed = lines.skip_while(|line| !line.starts_with("failed: "));
+    assert_eq!(failed.next().unwrap(), "failed: `bad`: it returned exit status 3 | the \\u{1b}[31mcause");
+    sandbox.write("go", "");
+    assert!(failed.all(|line| !line.starts_with("failed: ")));
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    for option in ["--quiet", "--folder g"] {
+        let said = sandbox.makespan(&format!("run l.txt --processors 2 --oversubscribe {option}"));
+        assert_eq!(said.err.matches("failed: `").count(), usize::from(option != "--quiet"), "{said:?}");
+    }
+}
+
+/// A run without a terminal prints its progress now and then.
+#[test]
+fn progress_is_printed_without_a_terminal() {
+    let said = ran("false\nsleep 1.3\nsleep 1.8\n", "");
+    let lines: Vec<&str> = said.err.lines().filter(|line| line.starts_with("progress: ")).collect();
+    assert!(!lines.is_empty() && lines.len() <= 2, "{said:?}");
+    assert!(lines[0].starts_with("progress: 1 of 3 jobs ended, 1 failed, 2 running"), "{said:?}");
+}
+
 /// A reader that does not read delays no start, and nothing is lost.
 #[test]
 fn a_slow_reader_delays_no_job() {

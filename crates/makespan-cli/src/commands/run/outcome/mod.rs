@@ -3,7 +3,7 @@
 mod lost;
 mod machine;
 mod table;
-mod tail;
+pub mod tail;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -53,6 +53,11 @@ impl Tail {
         self.0.into_iter().map(cut).collect()
     }
 
+    /// Returns the last line as a terminal may show it.
+    pub fn last(self) -> Option<String> {
+        self.shown().pop()
+    }
+
     /// All on one line.
     pub fn text(self) -> String {
         self.shown().join(" \u{23CE} ")

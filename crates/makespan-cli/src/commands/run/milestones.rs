@@ -1,0 +1,65 @@
+//! Decides when a run without a terminal prints a line about its progress.
+
+use std::time::{Duration, Instant};
+
+/// Time after which a line is printed in any case.
+const INTERVAL: Duration = Duration::from_mins(1);
+
+/// Shortest time between two lines.
+const SHORTEST: Duration = Duration::from_secs(1);
+
+/// A line is printed when one of this number of equal parts of the run has ended.
+const PARTS: u64 = 20;
+
+/// The last line about progress.
+pub struct Milestones {
+    at: Instant,
+    /// The number of tasks that had ended, if it is known.
+    ended: Option<u64>,
+}
+
+impl Milestones {
+    pub fn new(now: Instant) -> Self {
+        Self { at: now, ended: None }
+    }
+
+    /// Returns whether a line is due: after a minute, or when 5 % of the tasks have ended since the last line, at most once
+    /// a second. No line is due before the first task or after the last one.
+    pub fn is_due(&mut self, now: Instant, ended: u64, tasks: u64) -> bool {
+        let before = *self.ended.get_or_insert(ended);
+        let (passed, part) = (now.duration_since(self.at), ended.saturating_sub(before));
+        let is_large = part > 0 && part.saturating_mul(PARTS) >= tasks;
+        let is_due = ended < tasks && (passed >= INTERVAL || is_large && passed >= SHORTEST);
+        if is_due {
+            (self.at, self.ended) = (now, Some(ended));
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_due_each_minute_or_five_percent() {
+        let begun = Instant::now();
+        let mut milestones = Milestones::new(begun);
+        let events = [
+            (0.1, 10, false),
+            (2.0, 14, false),
+            (2.1, 15, true),
+            (2.2, 40, false),
+            (3.2, 40, true),
+            (63.1, 40, false),
+            (63.2, 40, true),
+            (70.0, 44, false),
+            (123.3, 44, true),
+            (200.0, 100, false),
+        ];
+        for (seconds, ended, due) in events {
+            let now = begun + Duration::from_secs_f64(seconds);
+            assert_eq!(milestones.is_due(now, ended, 100), due, "{seconds} {ended}");
+        }
+    }
+}
