@@ -90,6 +90,11 @@ fn painted(lines: &[Line], is_terminal: bool) -> String {
     lines.iter().map(|line| line.coloured() + "\n").collect()
 }
 
+/// Prints text of whole lines to standard error.
+pub fn complain_text(text: &str) {
+    let _ = io::stderr().lock().write_all(harmless(text).as_bytes());
+}
+
 /// Prints a line to standard error; where nobody reads it there is nobody to tell.
 pub fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", harmless(text));
@@ -135,9 +140,17 @@ fn escaped(text: &str, harmful: impl Fn(char) -> bool) -> Cow<'_, str> {
 
 /// A text after its label, in lines of at most 100 columns, or as many as the terminal has; the further ones are indented.
 pub fn wrapped(label: &str, indent: usize, text: &str) -> String {
-    const WIDTH: usize = 100;
+    wrapped_at(100, label, indent, text)
+}
+
+/// Returns a text after its label, in lines of at most 80 columns.
+pub fn narrow(label: &str, indent: usize, text: &str) -> String {
+    wrapped_at(80, label, indent, text)
+}
+
+fn wrapped_at(width: usize, label: &str, indent: usize, text: &str) -> String {
     const LEAST: usize = 40;
-    let columns = known_columns().map_or(WIDTH, |columns| columns.clamp(LEAST, WIDTH));
+    let columns = known_columns().map_or(width, |columns| columns.clamp(LEAST, width));
     let (mut lines, mut line, mut empty) = (String::new(), label.to_owned(), true);
     // A line break in a name is shown; it is no space between words.
     for word in text.split(' ').filter(|word| !word.is_empty()).map(shown) {

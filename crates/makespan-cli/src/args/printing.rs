@@ -22,6 +22,9 @@ pub struct PrintingOptions {
     /// Do not print what jobs print; their output is in the folder of the run
     #[arg(help_heading = "Output", long, conflicts_with_all = ["keep_order", "line_buffer", "tag"])]
     pub no_output: bool,
+    /// Also print the plan with its objectives and bounds, and planned times beside actual times
+    #[arg(help_heading = "Output", long, conflicts_with = "quiet")]
+    pub verbose: bool,
     /// Print only errors, and one line for programs at the end
     #[arg(help_heading = "Output", long, short, conflicts_with_all = ["keep_order", "line_buffer", "tag"])]
     pub quiet: bool,
@@ -40,6 +43,7 @@ impl PrintingOptions {
             (self.line_buffer, "--line-buffer "),
             (self.tag, "--tag "),
             (self.no_output, "--no-output "),
+            (self.verbose, "--verbose "),
         ];
         options.iter().filter(|(is_set, _)| *is_set).map(|(_, option)| *option).collect()
     }

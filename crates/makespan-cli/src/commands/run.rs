@@ -20,7 +20,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use makespan::estimate::Medians;
-use makespan_core::{Bound, Estimation, Instance, Platform, Schedule, TaskId, Trace};
+use makespan_core::{Bound, Estimation, Instance, Note, Platform, Schedule, TaskId, Trace};
 use makespan_exec::{ExecuteOptions, Stop, check, check_folder, check_machine, check_tasks, settle};
 use makespan_formats::list::quoted;
 use makespan_formats::schedule::ScheduleFile;
@@ -29,7 +29,7 @@ use miette::{Result, miette};
 
 use crate::args::RunOptions;
 use crate::loaded::Loaded;
-use crate::output::{complain, complain_lines, shown, write_file};
+use crate::output::{complain, complain_lines, complain_text, narrow, shown, write_file};
 use crate::past::{Memory, Past, kinds};
 use crate::summary;
 #[cfg(feature = "service")]
@@ -91,7 +91,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     let own_notes = place.remarks(&session.instance);
     let remarks: Vec<String> = begun.remarks.iter().cloned().chain(own_notes).collect();
     if !session.is_silent() {
-        complain(&announced(&session.instance, &begun, &remarks));
+        session.announce(&begun, &remarks);
     }
     let shown = Shown {
         options: &options.printing,
@@ -128,6 +128,8 @@ struct Session<'a> {
     learned: bool,
     /// True if the folder is not yet chosen.
     is_new: bool,
+    /// True if an earlier session began the run.
+    resumes: bool,
 }
 
 impl<'a> Session<'a> {
@@ -169,7 +171,8 @@ impl<'a> Session<'a> {
             complain(&format!("note: {} is empty, so that this run begins anew", shown(&folder.display().to_string())));
         }
         check_all(&instance, &execution, is_new, place.is_here()).map_err(|error| miette!("{error}"))?;
-        Ok((Self { options, instance, arguments, decider, execution, remarks, learned, is_new }, memory))
+        let resumes = resume && !folder::is_empty(&execution.folder);
+        Ok((Self { resumes, options, instance, arguments, decider, execution, remarks, learned, is_new }, memory))
     }
 
     /// Returns the plan of an earlier session, if there is one.
@@ -199,6 +202,28 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Prints what the user should know before the first job starts.
+    fn announce(&self, begun: &Begun, remarks: &[String]) {
+        if self.options.printing.verbose && !self.resumes {
+            complain(&announced(&self.instance, begun, remarks));
+            return;
+        }
+        // Figures of the plan are not printed, so it is of no interest that they are guesses.
+        let guesses = self.instance.notes().into_iter().filter(|note| matches!(note, Note::Guessed { .. }));
+        let guesses: Vec<String> = guesses.map(|note| note.describe(&self.instance)).collect();
+        let others = remarks.iter().filter(|remark| !guesses.contains(remark));
+        let notes: String = others.map(|remark| narrow("note: ", 6, remark)).collect();
+        let unknown = self.instance.guesses() == self.instance.different_task_ids().count();
+        let unknown = match &self.decider {
+            _ if !unknown || self.resumes => "",
+            Decider::Default { spec } if spec.contains("makespan") => {
+                "no run times known yet; starting in list order\n"
+            }
+            _ => "no run times known yet\n",
+        };
+        complain_text(&(notes + unknown));
+    }
+
     /// Returns whether only the last line is printed.
     fn is_silent(&self) -> bool {
         self.options.printing.quiet || self.options.is_part
@@ -210,11 +235,14 @@ impl<'a> Session<'a> {
         let succeeded = trace.all_succeeded(instance);
         trace.runs.extend(watch.interrupted().iter().cloned());
         let outcomes = Outcomes::new(instance, &begun.schedule, &trace, watch.reasons(), folder);
-        let outcomes = outcomes.with_restated(watch.restated()).with_stopped(stopped);
+        let outcomes = outcomes.with_restated(watch.restated()).with_stopped(stopped).with_session(watch.spent());
         let written = results::write(folder, begun, &outcomes, watch.log());
         // A report that cannot be written does not hide what happened.
         if !self.is_silent() {
             complain_lines(&outcomes.lines());
+            if self.options.printing.verbose {
+                complain_lines(&outcomes.details(self.resumes));
+            }
             complain(&where_it_is(folder, written.is_ok()));
             if !succeeded {
                 complain(&goes_on(self.options, folder, stopped));
@@ -276,7 +304,7 @@ fn failures(instance: &Instance, watch: &Watch<'_>) -> Vec<(String, String)> {
 /// In which folder what is.
 fn where_it_is(folder: &Path, has_report: bool) -> String {
     let which = if has_report { "output of the jobs, report.html and gantt.svg are" } else { "output of the jobs is" };
-    format!("\n{which} in {}", shown(&folder.display().to_string()))
+    format!("{which} in {}", shown(&folder.display().to_string()))
 }
 
 /// How a run that is not done goes on.
@@ -295,7 +323,7 @@ fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     } else if source::is_asked(&options.source) {
         format!("{command}` runs what is then to be done")
     } else {
-        format!("{command}` runs what was edited since;\nwith `--retry-failed` it runs all that did not succeed")
+        format!("{} --retry-failed{last}` runs all that did not succeed", command.trim_end_matches(last.as_ref()))
     }
 }
 

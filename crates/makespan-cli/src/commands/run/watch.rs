@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Instant;
 
-use makespan_core::{Instance, LogEntry, Outcome, Run, Running, Stop, TaskId, counted};
+use makespan_core::{Instance, LogEntry, Outcome, Run, Running, Stop, TaskId, Time, counted};
 use makespan_exec::{Measured, Observer, Progress};
 use makespan_formats::list::chosen;
 use miette::{Result, miette};
 
 use super::console::{Console, Message};
 use super::milestones::Milestones;
+use super::outcome::Spent;
 use super::outcome::tail::{self, Tail};
 use super::prints::{Output, Prints};
 use crate::args::PrintingOptions;
@@ -54,6 +55,10 @@ pub struct Watch<'a> {
     log: Vec<LogEntry>,
     memory: Memory,
     milestones: Milestones,
+    /// Sum of the run times of attempts that ended in this session.
+    busy: Time,
+    /// The instant at which the session began.
+    begun: Instant,
     /// The number of jobs that this session saw fail.
     failed: u64,
     /// The different tasks whose times were replaced.
@@ -69,8 +74,22 @@ impl<'a> Watch<'a> {
             .map_err(|error| miette!("cannot print to standard output: {error}"))?;
         let console = Console::start(instance.tasks(), !options.quiet, prints, shown.stop.clone());
         let (reasons, interrupted, log, restated) = (BTreeMap::new(), Vec::new(), Vec::new(), BTreeSet::new());
-        let milestones = Milestones::new(Instant::now());
-        Ok(Self { instance, shown, console, reasons, interrupted, log, memory, milestones, failed: 0, restated })
+        let (begun, busy, failed) = (Instant::now(), Time::ZERO, 0);
+        let milestones = Milestones::new(begun);
+        Ok(Self {
+            instance,
+            shown,
+            console,
+            reasons,
+            interrupted,
+            log,
+            memory,
+            milestones,
+            busy,
+            begun,
+            failed,
+            restated,
+        })
     }
 
     /// Waits until everything is printed and the history has stored what happened. Removes the progress line.
@@ -87,6 +106,11 @@ impl<'a> Watch<'a> {
     /// What was ended with this session.
     pub fn interrupted(&self) -> &[Run] {
         &self.interrupted
+    }
+
+    /// Returns the sum of the run times of this session, and the time since its begin.
+    pub fn spent(&self) -> Spent {
+        Spent { busy: self.busy.seconds(), wall: self.begun.elapsed().as_secs_f64() }
     }
 
     /// What the policies of all sessions told of their plans.
@@ -164,6 +188,7 @@ impl Observer for Watch<'_> {
     }
 
     fn retried(&mut self, run: &Run, reason: Option<&str>, attempt: u32, progress: &Progress<'_>) {
+        self.busy = self.busy + (run.end - run.start);
         let name = self.instance.name(run.task);
         let why = reason.map_or_else(String::new, |reason| format!(": {reason}"));
         self.message(&format!("job `{name}` failed at attempt {attempt} and is tried again{why}"));
@@ -178,6 +203,7 @@ impl Observer for Watch<'_> {
 
     fn interrupted(&mut self, run: &Run, _progress: &Progress<'_>) {
         self.console.send(Message::Skipped(run.task));
+        self.busy = self.busy + (run.end - run.start);
         self.interrupted.push(run.clone());
     }
 
@@ -189,6 +215,7 @@ impl Observer for Watch<'_> {
             Outcome::NotStarted => Message::Skipped(run.task),
             _ => Message::Ended(self.output(run.task)),
         });
+        self.busy = self.busy + (run.end - run.start);
         if run.outcome != Outcome::Succeeded {
             self.failed += 1;
             self.failure(run, reason);

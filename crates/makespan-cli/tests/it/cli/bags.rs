@@ -155,7 +155,7 @@ fn shell_bag(script: &str) -> String {
 fn the_tasks_of_a_bag_run_with_their_numbers() {
     let sandbox = Sandbox::new();
     sandbox.write("i.toml", shell_bag("echo task {task} of $MAKESPAN_JOB on {processors}"));
-    let text = sandbox.makespan("run i.toml --oversubscribe --folder f").succeeds();
+    let text = sandbox.makespan("run i.toml --oversubscribe --verbose --folder f").succeeds();
     assert!(text.contains("5 of 5 tasks succeeded") && text.contains("2 of 2 jobs succeeded"), "{text}");
     for task in 0..5 {
         assert_eq!(sandbox.read(&format!("f/bag~{task}.out")), format!("task {task} of bag/{task} on 1\n"));
@@ -164,7 +164,7 @@ fn the_tasks_of_a_bag_run_with_their_numbers() {
     assert_eq!(sandbox.read("f/jobs.csv").lines().count(), 7);
     assert!(sandbox.read("f/report.html").contains("best effort"));
     sandbox.makespan("verify i.toml f/plan.json").succeeds();
-    let again = sandbox.makespan("run i.toml --oversubscribe --folder f --resume").succeeds();
+    let again = sandbox.makespan("run i.toml --oversubscribe --verbose --folder f --resume").succeeds();
     assert!(again.contains("5 of 5 tasks succeeded"), "{again}");
     assert_eq!(sandbox.read("f/journal.jsonl").matches("\"started\"").count(), 6);
 }
@@ -174,13 +174,13 @@ fn failed_tasks_are_counted_and_run_again_when_resumed() {
     let sandbox = Sandbox::new();
     let script = "test {task} != 3 || test -e fixed && echo done {task}";
     sandbox.write("i.toml", shell_bag(script));
-    let said = sandbox.makespan("run i.toml --oversubscribe --folder f");
+    let said = sandbox.makespan("run i.toml --oversubscribe --verbose --folder f");
     assert_eq!(said.status, Some(1), "{said:?}");
     for part in ["4 of 5 tasks succeeded", "1 of 2 jobs succeeded", "job `bag/3`: it returned exit status 1"] {
         assert!(said.err.contains(part), "`{part}` is missing in\n{}", said.err);
     }
     sandbox.write("fixed", "");
-    let text = sandbox.makespan("run i.toml --oversubscribe --folder f --resume --retry-failed").succeeds();
+    let text = sandbox.makespan("run i.toml --oversubscribe --verbose --folder f --resume --retry-failed").succeeds();
     assert!(text.contains("5 of 5 tasks succeeded"), "{text}");
     assert_eq!(sandbox.read("f/journal.jsonl").matches("\"started\"").count(), 7);
 }
@@ -199,7 +199,8 @@ fn a_job_called_like_a_task_cannot_run_beside_it() {
 fn an_interrupted_bag_goes_on_where_it_was() {
     let sandbox = Sandbox::new();
     sandbox.write("i.toml", shell_bag("echo {task} >> started; test {task} != 2 || sleep 1; echo {task} >> ended"));
-    let mut run = sandbox.command("run i.toml --oversubscribe --folder f").stdout(std::process::Stdio::null()).spawn();
+    let mut run =
+        sandbox.command("run i.toml --oversubscribe --verbose --folder f").stdout(std::process::Stdio::null()).spawn();
     let run = run.as_mut().unwrap();
     let ended = || std::fs::read_to_string(sandbox.path("ended")).map_or(0, |text| text.lines().count());
     for _ in 0..1000 {
@@ -210,7 +211,7 @@ fn an_interrupted_bag_goes_on_where_it_was() {
     }
     run.kill().unwrap();
     run.wait().unwrap();
-    let text = sandbox.makespan("run i.toml --oversubscribe --folder f --resume");
+    let text = sandbox.makespan("run i.toml --oversubscribe --verbose --folder f --resume");
     assert!(text.err.contains("5 of 5 tasks succeeded"), "{text:?}");
     let started = sandbox.read("started");
     let mut tasks: Vec<&str> = started.lines().collect();

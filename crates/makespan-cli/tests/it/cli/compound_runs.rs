@@ -28,7 +28,7 @@ const LEFT: &str = "echo left >> ran; cat split.txt > left.txt";
 fn tasks_run_in_order_and_find_each_others_files() {
     let sandbox = Sandbox::new();
     sandbox.write("i.toml", diamond(LEFT));
-    let said = sandbox.makespan("run i.toml --oversubscribe --folder f").succeeds();
+    let said = sandbox.makespan("run i.toml --oversubscribe --verbose --folder f").succeeds();
     assert!(said.contains("planned by optimise") && said.contains("2 of 2 jobs succeeded"), "{said}");
     assert!(said.contains("4 of 4 tasks succeeded"), "{said}");
     assert_eq!(sandbox.read("f/d~join.out"), "1\n1\n");
@@ -37,7 +37,7 @@ fn tasks_run_in_order_and_find_each_others_files() {
     assert_eq!((lines.len(), lines[0], lines[3]), (4, "split", "join"));
     assert!(sandbox.read("f/gantt.svg").matches("d/left").count() > 1, "planned and happened");
     sandbox.makespan("verify i.toml f/plan.json").succeeds();
-    sandbox.makespan("run i.toml --oversubscribe --folder f --resume").succeeds();
+    sandbox.makespan("run i.toml --oversubscribe --verbose --folder f --resume").succeeds();
     assert_eq!(sandbox.read("ran"), ran, "nothing is repeated");
 }
 
@@ -45,7 +45,7 @@ fn tasks_run_in_order_and_find_each_others_files() {
 fn what_waits_for_a_failed_task_is_not_started() {
     let sandbox = Sandbox::new();
     sandbox.write("i.toml", diamond("test -e go || exit 3; echo left >> ran; cat split.txt > left.txt"));
-    let said = sandbox.makespan("run i.toml --oversubscribe --folder f");
+    let said = sandbox.makespan("run i.toml --oversubscribe --verbose --folder f");
     assert_eq!(said.status, Some(1), "{said:?}");
     assert!(said.err.contains("2 of 4 tasks succeeded") && said.err.contains("1 of 2 jobs succeeded"), "{said:?}");
     assert!(said.err.contains("job `d/left`: it returned exit status 3"), "{said:?}");
@@ -53,10 +53,10 @@ fn what_waits_for_a_failed_task_is_not_started() {
     let ran = || sandbox.read("ran").lines().map(str::to_owned).collect::<Vec<String>>();
     assert_eq!(ran().len(), 2);
     // Resumed, failed tasks are left alone; with --retry-failed they run, and with them what waited.
-    let kept = sandbox.makespan("run i.toml --oversubscribe --folder f --resume");
+    let kept = sandbox.makespan("run i.toml --oversubscribe --verbose --folder f --resume");
     assert_eq!((kept.status, ran().len()), (Some(1), 2), "{kept:?}");
     sandbox.write("go", "");
-    sandbox.makespan("run i.toml --oversubscribe --folder f --resume --retry-failed").succeeds();
+    sandbox.makespan("run i.toml --oversubscribe --verbose --folder f --resume --retry-failed").succeeds();
     assert_eq!(ran()[2..], ["left", "join"]);
     assert_eq!(sandbox.read("f/d~join.out"), "1\n1\n");
 }
@@ -72,7 +72,7 @@ fn a_torn_journal_does_not_let_anything_wait_for_ever() {
     let torn_between = |journal: &str| journal.lines().skip_while(whole).any(|line| line.contains("{\"started\""));
     let (folder, journal) = (0..50)
         .map(|number| {
-            sandbox.makespan(&format!("run i.toml --oversubscribe --folder f{number}"));
+            sandbox.makespan(&format!("run i.toml --oversubscribe --verbose --folder f{number}"));
             (format!("f{number}"), sandbox.read(&format!("f{number}/journal.jsonl")))
         })
         .find(|(_, journal)| !torn_between(journal))
@@ -81,7 +81,7 @@ fn a_torn_journal_does_not_let_anything_wait_for_ever() {
     let kept: String = journal.lines().take_while(whole).map(|line| format!("{line}\n")).collect();
     assert_eq!(journal.lines().filter(is_not_started).count(), 1);
     fs::write(sandbox.path(&folder).join("journal.jsonl"), kept).unwrap();
-    let said = sandbox.makespan(&format!("run i.toml --oversubscribe --folder {folder} --resume"));
+    let said = sandbox.makespan(&format!("run i.toml --oversubscribe --verbose --folder {folder} --resume"));
     assert_eq!(said.status, Some(1), "{said:?}");
     assert!(said.err.contains("job `d/join`: `d/left`, which it waits for"), "{said:?}");
 }
@@ -129,13 +129,13 @@ fn compound_jobs_are_simulated_task_by_task() {
 fn a_policy_may_decide_in_place_of_a_plan() {
     let sandbox = Sandbox::new();
     sandbox.write("i.toml", diamond(LEFT));
-    let said = sandbox.makespan("run i.toml --policy fcfs --oversubscribe --folder f").succeeds();
+    let said = sandbox.makespan("run i.toml --policy fcfs --oversubscribe --verbose --folder f").succeeds();
     assert!(said.contains("planned by fcfs") && said.contains("the plan is what the policy would do"), "{said}");
     assert!(said.contains("4 of 4 tasks succeeded"), "{said}");
     assert!(sandbox.read("f/report.html").contains("<h2>Compound jobs</h2>"));
     assert!(!sandbox.path("f/decisions.csv").exists(), "fcfs tells nothing");
     sandbox.makespan("verify i.toml f/plan.json").succeeds();
-    sandbox.makespan("run i.toml --policy fcfs --oversubscribe --folder f --resume").succeeds();
+    sandbox.makespan("run i.toml --policy fcfs --oversubscribe --verbose --folder f --resume").succeeds();
     assert_eq!(sandbox.read("ran").lines().count(), 4, "nothing is repeated");
     sandbox.makespan("run i.toml --policy fcsf --folder g").refused(&["did you mean `fcfs`"]);
     sandbox.makespan("run i.toml --policy fcfs --algorithm heft").misused(&["--policy", "--algorithm"]);
@@ -147,7 +147,7 @@ fn a_metascheduler_runs_commands_and_goes_on_where_it_stopped() {
     // Long enough that no start-up of a session makes a job late.
     let slow = diamond("test -e go || exit 3; echo left >> ran; cat split.txt > left.txt").replace("0.05", "1");
     sandbox.write("i.toml", slow);
-    let said = sandbox.makespan("run i.toml --policy job-flow --oversubscribe --folder f");
+    let said = sandbox.makespan("run i.toml --policy job-flow --oversubscribe --verbose --folder f");
     assert_eq!(said.status, Some(1), "{said:?}");
     assert!(said.err.contains("2 of 4 tasks succeeded") && said.err.contains("1 of 2 jobs succeeded"), "{said:?}");
     let told = sandbox.read("f/decisions.csv");
@@ -155,7 +155,9 @@ fn a_metascheduler_runs_commands_and_goes_on_where_it_stopped() {
     sandbox.write("go", "");
     fs::remove_file(sandbox.path("f/decisions.csv")).unwrap();
     sandbox
-        .makespan("run i.toml --policy job-flow[buffer=50ms] --oversubscribe --folder f --resume --retry-failed")
+        .makespan(
+            "run i.toml --policy job-flow[buffer=50ms] --oversubscribe --verbose --folder f --resume --retry-failed",
+        )
         .succeeds();
     assert_eq!(sandbox.read("f/d~join.out"), "1\n1\n");
     assert_eq!(sandbox.read("ran").lines().count(), 4, "what had ended is not repeated");
@@ -167,7 +169,7 @@ fn a_metascheduler_runs_commands_and_goes_on_where_it_stopped() {
         .replace("name = \"d\"\n", "name = \"d\"\ndeadline = 0.01\n")
         .replace("name = \"other\"\ntime = 0.05\n", "name = \"other\"\ntime = 60\n");
     sandbox.write("late.toml", given_up);
-    let said = sandbox.makespan("run late.toml --policy job-flow[late=reject] --oversubscribe --folder g");
+    let said = sandbox.makespan("run late.toml --policy job-flow[late=reject] --oversubscribe --verbose --folder g");
     assert!(said.err.contains("the plan leaves out") && said.err.contains("1 of 2 jobs succeeded"), "{said:?}");
     assert!(sandbox.read("g/decisions.csv").contains(",d,rejected,"));
 }

@@ -47,7 +47,7 @@ fn the_first_command_of_a_kind_changes_the_plan_of_the_rest() {
     // `sleep long` is no time: a function of that name waits, so that the commands are of two templates.
     sandbox.write("list.txt", list.replace(" long\n", "; true long\n").replace(" short\n", "; : short\n"));
     let run = "run list.txt --processors 2 --oversubscribe --folder f";
-    let told = sandbox.makespan(&format!("{run} --policy easy[order=sjf] --no-history")).succeeds();
+    let told = sandbox.makespan(&format!("{run} --policy easy[order=sjf] --no-history --verbose")).succeeds();
     assert!(unwrapped(&told).contains("all 10 times are guesses"), "{told}");
     assert!(
         unwrapped(&told).contains("guessed times were replaced by how long the tasks took that ended before"),
@@ -82,7 +82,8 @@ fn the_plan_that_is_kept_learns() {
         list += &format!("echo short >> order; sleep 0.0{number}; : short #: weight=2\n");
     }
     sandbox.write("list.txt", list);
-    let told = sandbox.makespan("run list.txt --processors 2 --oversubscribe --folder f --no-history").succeeds();
+    let told =
+        sandbox.makespan("run list.txt --processors 2 --oversubscribe --folder f --no-history --verbose").succeeds();
     assert!(unwrapped(&told).contains("guessed times were replaced"), "{told}");
     let order = started(&sandbox);
     // A long and a short one have ended after three starts; then all that are short come first.
@@ -98,7 +99,7 @@ fn a_run_that_was_killed_goes_on_with_its_estimates() {
     let mut list = "sleep 0.3; : a 0\n".to_owned();
     (1..6).for_each(|number| list += &format!("{waits}; : a {number}\n"));
     sandbox.write("list.txt", list);
-    let run = "run list.txt --processors 1 --oversubscribe --no-history --folder f";
+    let run = "run list.txt --processors 1 --oversubscribe --no-history --verbose --folder f";
     let mut command = sandbox.command(run);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let begun = Instant::now();

@@ -23,7 +23,7 @@ fn outcomes_come_first_with_the_end_of_the_output() {
         shell_jobs(2, &jobs)
             + &shell_jobs(2, &[retried]).split_once("[[jobs]]").map(|(_, job)| format!("[[jobs]]{job}")).unwrap(),
     );
-    let said = sandbox.makespan(&format!("{RUN} --retry 1 --no-output"));
+    let said = sandbox.makespan(&format!("{RUN} --retry 1 --no-output --verbose"));
     assert_eq!(said.status, Some(1), "{said:?}");
     assert!(
         said.err.contains("note: job `flaky` failed at attempt 1 and is tried again: it returned exit status 1"),
@@ -32,13 +32,18 @@ fn outcomes_come_first_with_the_end_of_the_output() {
     let text = &said.err;
     let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what} is missing in\n{text}"));
     assert!(
-        at("2 of 4 jobs succeeded; 2 failed; 3 run more than once; makespan")
+        at("2 of 4 jobs succeeded; 2 failed; 3 run more than once; ")
             < at("job `quiet`: it returned exit status 4 (attempt 2)\n  | only output\n")
     );
     assert!(at("job `bad`: it returned exit status 3 (attempt 2)\n  | \\u{1b}[2Jforged\n") < at("outcome  "), "{text}");
     assert!(at("outcome  ") < at("the 2 processors spent "), "{text}");
     assert!(text.contains("succeeded, attempt 2") && !text.contains('\u{1b}'), "{text}");
-    assert!(text.contains("`makespan run i.toml --folder f --oversubscribe --retry 1 --no-output --resume`"), "{text}");
+    assert!(
+        text.contains(
+            "`makespan run i.toml --folder f --oversubscribe --retry 1 --no-output --verbose --resume --retry-failed`"
+        ),
+        "{text}"
+    );
     let result = result(text);
     let expected = [
         ("tasks", "4"),

@@ -38,7 +38,7 @@ fn whatever_rests_on_a_guess_says_so() {
     says(&sandbox.makespan("bound a.toml --format json").succeeds(), &["\"rests_on_guesses\": true"]);
     says(&sandbox.makespan("compare a.toml -a demt,list").succeeds(), &[SAYS, "proven if the guesses hold: "]);
     says(&sandbox.makespan("simulate a.toml --policy easy").succeeds(), &[SAYS]);
-    says(&sandbox.makespan("run a.toml --oversubscribe").succeeds(), &[SAYS, "3 of 3 jobs succeeded"]);
+    says(&sandbox.makespan("run a.toml --oversubscribe --verbose").succeeds(), &[SAYS, "3 of 3 jobs succeeded"]);
 }
 
 #[test]

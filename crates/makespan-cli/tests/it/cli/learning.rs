@@ -110,7 +110,7 @@ fn a_list_is_planned_for_the_makespan_once_its_times_are_known() {
     let list: String = times.map(|seconds| format!("sleep {}\n", seconds / 100.0)).concat();
     sandbox.write("list.txt", list);
     for (folder, history) in [("first", "--no-history"), ("second", "")] {
-        let line = format!("run list.txt --processors 2 --oversubscribe --folder {folder} {history}");
+        let line = format!("run list.txt --processors 2 --oversubscribe --verbose --folder {folder} {history}");
         let said = sandbox.makespan(&line).succeeds();
         let table: Vec<&str> = said.lines().filter(|line| line.starts_with("weighted completion")).collect();
         assert!(said.contains("planned by optimise[objective=makespan"), "{said}");
@@ -121,7 +121,7 @@ fn a_list_is_planned_for_the_makespan_once_its_times_are_known() {
     assert!((plan["makespan"].as_f64().unwrap_or_else(|| panic!("{plan:#}")) - 2.1).abs() < 0.01, "{plan:#}");
     let weighed: String = times.map(|seconds| format!("sleep {} #: weight=2\n", seconds / 100.0)).concat();
     sandbox.write("weighed.txt", weighed);
-    let said = sandbox.makespan("run weighed.txt --folder third").succeeds();
+    let said = sandbox.makespan("run weighed.txt --verbose --folder third").succeeds();
     assert!(said.contains("planned by optimise[time-limit=0.1]\n"), "{said}");
 }
 
@@ -292,8 +292,8 @@ fn a_run_that_is_resumed_is_not_edited_by_what_was_learned() {
 fn a_bound_of_learned_times_holds_if_they_do() {
     let sandbox = Sandbox::new();
     sandbox.write("list.txt", "sleep 0.1\nsleep 0.2\n");
-    assert!(sandbox.makespan("run list.txt").succeeds().contains("bound if the guesses hold"));
-    let said = sandbox.makespan("run list.txt").succeeds();
+    assert!(sandbox.makespan("run list.txt --verbose").succeeds().contains("bound if the guesses hold"));
+    let said = sandbox.makespan("run list.txt --verbose").succeeds();
     assert!(said.contains("bound if the estimates hold") && !said.contains("proven bound"), "{said}");
     assert!(sandbox.read("runs/list-2/report.html").contains("bound if the estimates hold"));
 }

@@ -35,7 +35,7 @@ const LIST: &str = "# three commands\necho a >> out.txt\n\n#: memory=1MiB name=s
 fn a_list_is_run() {
     let sandbox = Sandbox::new();
     sandbox.write("commands.txt", LIST);
-    let said = sandbox.makespan("run commands.txt").succeeds();
+    let said = sandbox.makespan("run commands.txt --verbose").succeeds();
     says(
         &said,
         &[

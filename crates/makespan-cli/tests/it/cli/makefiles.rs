@@ -60,7 +60,7 @@ fn before(log: &[&str], first: &str, second: &str) {
 #[test]
 fn a_makefile_is_run_target_by_target() {
     let Some(sandbox) = with_makefile() else { return };
-    let said = sandbox.makespan("run Makefile --processors 3 --oversubscribe").succeeds();
+    let said = sandbox.makespan("run Makefile --processors 3 --oversubscribe --verbose").succeeds();
     for target in ["a.o", "b.o", "out", "prog", "x.", "check", "sub", "stamp", "all"] {
         assert!(said.contains(&format!("\n{target}")), "{target}: {said}");
     }
@@ -120,7 +120,7 @@ fn nodes_in_dot_have_commands() {
         "flow.dot",
         "digraph flow { a [command=\"echo a >> log\"]; b [command=\"echo \\\"b\\\" >> log\", time=2]; c [command=\"echo c >> log\"]; a -> b -> c }\n",
     );
-    let said = sandbox.makespan("run flow.dot").succeeds();
+    let said = sandbox.makespan("run flow.dot --verbose").succeeds();
     assert!(said.contains("2 of 3 times are guesses"), "{said}");
     assert_eq!(sandbox.read("log"), "a\nb\nc\n");
     sandbox.makespan("plan flow.dot").refused(&["flow.dot", "--processors"]);

@@ -30,7 +30,7 @@ fn memory_keeps_jobs_apart_that_processors_would_not() {
     let alone = "mkdir held || exit 1; sleep 0.1; rmdir held";
     let jobs = ["a", "b", "c"].map(|name| job(name, "needs = { memory = '40MiB' }", alone));
     sandbox.write("i.toml", on(3, "resources = { memory = '64MiB' }", &jobs));
-    let said = sandbox.makespan("run i.toml --oversubscribe --folder f").succeeds();
+    let said = sandbox.makespan("run i.toml --oversubscribe --verbose --folder f").succeeds();
     assert!(said.contains("planned by optimise") && said.contains("3 of 3 jobs succeeded"), "{said}");
     sandbox.makespan("verify i.toml f/plan.json").succeeds();
     // Policies keep them apart as well, and so does a licence.
@@ -227,7 +227,7 @@ fn graphs_of_parallel_tasks_with_needs_run() {
     let edge = "[[jobs.edges]]\nfrom = 'wide'\nto = 'last'\n";
     let graph = format!("[[jobs]]\nname = 'g'\n{}{edge}", tasks.concat());
     sandbox.write("i.toml", on(2, "resources.memory = '2MiB'", &[graph, job("z", "after = ['g']", "echo z >> ran")]));
-    let said = sandbox.makespan("run i.toml --oversubscribe --folder f").succeeds();
+    let said = sandbox.makespan("run i.toml --oversubscribe --verbose --folder f").succeeds();
     assert!(said.contains("planned by optimise"), "{said}");
     assert_eq!(sandbox.read("ran"), "2 wide\n1 last\nz\n");
     sandbox.makespan("verify i.toml f/plan.json").succeeds();

@@ -121,6 +121,28 @@ fn progress_is_printed_without_a_terminal() {
     assert!(lines[0].starts_with("progress: 1 of 3 jobs ended, 1 failed, 2 running"), "{said:?}");
 }
 
+/// The summary is short: no table, no guessed figures, and the exact command that continues the run.
+#[test]
+fn the_summary_is_short() {
+    let sandbox = Sandbox::new();
+    let list: String = (0..30).map(|job| format!("echo a cause {} {job} >&2; exit 3\n", "long ".repeat(30))).collect();
+    sandbox.write("l.txt", list + "true\n");
+    let run = "run l.txt --processors 2 --oversubscribe --folder f --no-output";
+    let said = sandbox.makespan(run);
+    let begin = said.err.find("1 of 31 jobs succeeded; 30 failed; ").unwrap_or_else(|| panic!("{said:?}"));
+    let summary = &said.err[begin..];
+    let goes_on = "`makespan run l.txt --processors 2 --folder f --oversubscribe --no-output --resume --retry-failed`";
+    assert!(summary.contains(goes_on), "{summary}");
+    assert_eq!(summary.matches("job `").count(), 20, "{summary}");
+    assert!(summary.contains("and 10 more; jobs.csv has all"), "{summary}");
+    let is_short = |line: &str| line.chars().count() <= 80 || line.starts_with(['`', 'r']);
+    assert!(summary.lines().all(is_short) && !summary.contains("planned 0"), "{summary}");
+    assert!(said.err.starts_with("no run times known yet; starting in list order\n"), "{said:?}");
+    assert!(!said.err.contains("guess") && !said.err.contains("optim"), "{said:?}");
+    let said = sandbox.makespan(&format!("{run} --resume --verbose"));
+    assert!(!said.err.contains("planned "), "the first plan is not shown: {said:?}");
+}
+
 /// A reader that does not read delays no start, and nothing is lost.
 #[test]
 fn a_slow_reader_delays_no_job() {

@@ -7,13 +7,15 @@ use makespan_formats::gantt::duration;
 use makespan_formats::report::Section;
 
 use super::Outcomes;
-use crate::output::{Line, table};
+use crate::output::{Line, shortened, table};
 use crate::summary::{column, figure};
 
 /// Jobs that took longer than planned and are named.
 const NAMED: usize = 3;
 /// Those of a page.
 const NAMED_ON_PAGE: usize = 10;
+/// Columns of a name on a terminal.
+const NAME: usize = 48;
 const LONGER: [&str; 3] = ["longer than planned", "took (s)", "planned (s)"];
 
 impl Outcomes<'_> {
@@ -53,7 +55,8 @@ impl Outcomes<'_> {
 
     /// A table of the jobs that took longest beyond their plan, for the terminal.
     pub(super) fn longer_table(&self) -> Vec<Line> {
-        let rows = self.longer(NAMED);
+        let mut rows = self.longer(NAMED);
+        rows.iter_mut().for_each(|row| row[0] = shortened(&row[0], NAME));
         if rows.is_empty() {
             return Vec::new();
         }

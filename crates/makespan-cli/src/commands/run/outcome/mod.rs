@@ -12,7 +12,7 @@ use makespan_core::{Instance, MemoryKill, Outcome, Run, Schedule, TaskId, Time, 
 use makespan_formats::gantt::duration;
 use makespan_formats::report::Section;
 
-use crate::output::{Line, Tone, shown, wrapped};
+use crate::output::{Line, Tone, narrow, shown};
 use crate::summary::{bytes, capital, figure, grouped};
 
 /// Tasks whose failures are told; the table of jobs has all.
@@ -30,10 +30,21 @@ pub struct Outcomes<'a> {
     pub restated: Option<&'a BTreeSet<TaskId>>,
     /// Whether somebody stopped the run before all had ended.
     pub stopped: bool,
+    /// The time that the session spent.
+    spent: Spent,
     /// How each task ended last.
     last: BTreeMap<TaskId, &'a Run>,
     /// How often each task was started, where that is more than once.
     attempts: BTreeMap<TaskId, usize>,
+}
+
+/// Seconds of one session.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spent {
+    /// Sum of the run times of jobs, attempts that failed included.
+    pub busy: f64,
+    /// Seconds from the begin of the session to its end.
+    pub wall: f64,
 }
 
 /// What became of a task.
@@ -120,7 +131,18 @@ impl<'a> Outcomes<'a> {
             *attempts.entry(run.task).or_insert(0) += 1;
         }
         attempts.retain(|_, count| *count > 1);
-        Self { instance, plan, trace, reasons, folder, restated: None, stopped: false, last, attempts }
+        Self {
+            instance,
+            plan,
+            trace,
+            reasons,
+            folder,
+            restated: None,
+            stopped: false,
+            spent: Spent::default(),
+            last,
+            attempts,
+        }
     }
 
     /// The same, of a run in which these estimates were replaced.
@@ -132,6 +154,11 @@ impl<'a> Outcomes<'a> {
     pub fn with_stopped(self, stopped: bool) -> Self {
         let stopped = stopped && self.ended() < self.instance.jobs().len();
         Self { stopped, ..self }
+    }
+
+    /// Sets the time that the session spent.
+    pub fn with_session(self, spent: Spent) -> Self {
+        Self { spent, ..self }
     }
 
     /// How many jobs have ended, well or not: figures of what happened are of these.
@@ -175,10 +202,12 @@ impl<'a> Outcomes<'a> {
         tasks
     }
 
-    /// Everything, line by line.
+    /// Returns the summary of the run: a sentence, and the jobs that did not succeed.
     pub fn lines(&self) -> Vec<Line> {
-        let Line { tone, text } = self.headline(&|time| format!("{} s", figure(time.seconds())));
-        let mut lines = vec![Line::new(tone, wrapped("", 2, &text))];
+        let spent = |seconds: f64| format!("{} s", figure(seconds));
+        let Line { tone, text } = self.counted();
+        let text = format!("{text}; {} of jobs in {}", spent(self.spent.busy), spent(self.spent.wall));
+        let mut lines = vec![Line::new(tone, narrow("", 2, &text))];
         let troubles = self.troubles();
         for &task in troubles.iter().take(TOLD) {
             lines.extend(self.trouble(task));
@@ -186,18 +215,29 @@ impl<'a> Outcomes<'a> {
         if troubles.len() > TOLD {
             lines.push(Line::plain(format!("and {} more; jobs.csv has all", troubles.len() - TOLD)));
         }
-        lines.extend(self.above_needs().iter().map(|text| Line::new(Tone::Doubtful, wrapped("", 2, text))));
-        lines.push(Line::plain(String::new()));
-        lines.extend(self.table());
-        lines.push(Line::plain(String::new()));
-        lines.extend(self.learned().iter().map(|text| Line::plain(wrapped("", 2, text))));
-        lines.extend(self.lost().map(|text| Line::plain(wrapped("", 2, &text))));
-        lines.extend(self.longer_table());
+        lines.extend(self.above_needs().iter().map(|text| Line::new(Tone::Doubtful, narrow("", 2, text))));
         lines
     }
 
-    /// The run in a sentence, with instants as they are written here.
-    fn headline(&self, written: &dyn Fn(Time) -> String) -> Line {
+    /// Returns planned and actual times, line by line. A resumed run follows a newer plan, so its first plan is left out.
+    pub fn details(&self, resumes: bool) -> Vec<Line> {
+        let mut lines = vec![Line::plain(String::new())];
+        lines.extend(self.table(!resumes));
+        lines.push(Line::plain(String::new()));
+        if !resumes {
+            let text = format!("planned makespan {} s", figure(self.plan.makespan().seconds()));
+            lines.push(Line::plain(text));
+        }
+        lines.extend(self.learned().iter().map(|text| Line::plain(narrow("", 2, text))));
+        lines.extend(self.lost().map(|text| Line::plain(narrow("", 2, &text))));
+        if !resumes {
+            lines.extend(self.longer_table());
+        }
+        lines
+    }
+
+    /// Returns how many jobs ended in each way, in words.
+    fn counted(&self) -> Line {
         let jobs = self.instance.jobs();
         let done = jobs.iter().filter(|job| job.task_ids().all(|task| self.kind(task) == Kind::Succeeded)).count();
         let counts = self.counts();
@@ -208,16 +248,23 @@ impl<'a> Outcomes<'a> {
         if !self.attempts.is_empty() {
             parts.push(format!("{} run more than once", self.attempts.len()));
         }
+        let tone = counts.keys().map(|kind| kind.tone()).max().unwrap_or(Tone::Good);
+        Line::new(tone, parts.join("; "))
+    }
+
+    /// Returns the run in a sentence for the report, with planned and actual times.
+    fn headline(&self) -> String {
+        let written = |time: Time| duration(time.seconds());
         let (happened, planned) = (written(self.trace.schedule().makespan()), written(self.plan.makespan()));
-        parts.push(match self.ended() {
+        let jobs = self.instance.jobs().len();
+        let times = match self.ended() {
             _ if self.stopped => format!("{happened} so far, planned {planned} for all"),
-            ended if ended < jobs.len() => {
+            ended if ended < jobs => {
                 format!("makespan {happened} of the {ended} that ended, planned {planned} for all")
             }
             _ => format!("makespan {happened}, planned {planned}"),
-        });
-        let tone = counts.keys().map(|kind| kind.tone()).max().unwrap_or(Tone::Good);
-        Line::new(tone, parts.join("; "))
+        };
+        format!("{}; {times}", self.counted().text)
     }
 
     /// Which times were replaced by what had ended, in a sentence.
@@ -244,7 +291,7 @@ impl<'a> Outcomes<'a> {
     fn trouble(&self, task: TaskId) -> Vec<Line> {
         let tone = self.kind(task).tone();
         let text = format!("job `{}`: {}", self.instance.name(task), self.reason(task));
-        let mut lines = vec![Line::new(tone, wrapped("", 2, &text).trim_end().to_owned())];
+        let mut lines = vec![Line::new(tone, narrow("", 2, &text))];
         let tail = tail::of(self.folder, self.instance, task).into_iter().flat_map(tail::Tail::shown);
         lines.extend(tail.map(|line| Line::plain(format!("  | {line}"))));
         lines
@@ -299,7 +346,7 @@ impl<'a> Outcomes<'a> {
         };
         let troubles = self.troubles();
         let mut rows: Vec<Vec<String>> = troubles.iter().take(TOLD * 5).map(row).collect();
-        let mut text = vec![self.headline(&|time| duration(time.seconds())).text];
+        let mut text = vec![self.headline()];
         text.extend(self.above_needs());
         text.extend(self.learned());
         text.extend(self.lost_on_page());

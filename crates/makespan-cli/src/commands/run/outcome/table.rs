@@ -3,15 +3,22 @@
 use makespan_core::{Job, Outcome, Rows, Run, Time, counted};
 
 use super::{Kind, Outcomes};
-use crate::output::{Line, Tone, table};
+use crate::output::{Line, Tone, shortened, table};
 use crate::summary::{figure, names_nodes, node_names};
 
 /// Jobs in the table; of more, those that did not succeed come first.
-const LISTED: usize = 100;
+const LISTED: usize = 20;
+
+/// Columns of names, outcomes and nodes, so that a table fits 80 columns.
+const NAME: usize = 20;
+const OUTCOME: usize = 22;
+const WIDE_OUTCOME: usize = 38;
+const NODES: usize = 12;
 
 impl Outcomes<'_> {
-    /// A heading and a line for each job, all tasks of a bag or a compound job together.
-    pub(super) fn table(&self) -> Vec<Line> {
+    /// Returns a heading and a line for each job, all tasks of a bag or a compound job together. Tables with nodes have
+    /// no room for planned times.
+    pub(super) fn table(&self, with_plan: bool) -> Vec<Line> {
         let mut rows: Vec<Row> = self.instance.jobs().iter().map(|job| Row::new(job.tasks())).collect();
         for placement in self.plan.placements() {
             widen(&mut rows[self.instance.job_id(placement.task).index()].planned, placement.start, placement.end);
@@ -29,19 +36,24 @@ impl Outcomes<'_> {
         }
         let platform = self.instance.platform();
         let nodes = names_nodes(platform);
-        let mut heading = vec!["job", "outcome", "processors", "planned start", "end", "happened start", "end"];
-        if nodes {
-            heading.insert(2, "nodes");
-        }
+        let with_plan = with_plan && !nodes;
+        let mut heading = vec!["job", "outcome"];
+        heading.extend(nodes.then_some("nodes"));
+        let words = heading.len();
+        let outcome = if with_plan || nodes { OUTCOME } else { WIDE_OUTCOME };
+        heading.extend(["planned", "to"].iter().filter(|_| with_plan));
+        heading.extend(["ran", "to"]);
         let cells = listed.iter().map(|(job, row)| {
-            let mut cells = row.cells(job);
+            let mut cells = vec![shortened(&job.name, NAME), shortened(&row.outcome(job), outcome)];
             if nodes {
                 let ran = row.ran(job).map_or("-".into(), |run| node_names(platform, &run.processors));
-                cells.insert(2, ran);
+                cells.push(shortened(&ran, NODES));
             }
+            cells.extend(row.times(row.planned).into_iter().filter(|_| with_plan));
+            cells.extend(row.times(row.happened));
             cells
         });
-        let text = table(&heading, if nodes { 4 } else { 3 }, cells);
+        let text = table(&heading, words, cells);
         let tones = std::iter::once(Tone::Plain).chain(listed.iter().map(|(_, row)| row.tone()));
         let mut lines: Vec<Line> =
             text.lines().zip(tones).map(|(line, tone)| Line::new(tone, line.to_owned())).collect();
@@ -82,13 +94,14 @@ impl<'a> Row<'a> {
         self.run.filter(|run| run.outcome != Outcome::NotStarted && !many(job))
     }
 
-    fn cells(&self, job: &Job<Rows>) -> Vec<String> {
+    /// Returns the outcome in words.
+    fn outcome(&self, job: &Job<Rows>) -> String {
         let outcome = match self.run.map(|run| run.outcome) {
             _ if many(job) => format!("{} of {} succeeded", self.succeeded, counted(self.tasks, "task")),
             None => "did not run".to_owned(),
             Some(Outcome::Succeeded) => "succeeded".into(),
             Some(Outcome::Failed { status }) if Kind::of(self.run) == Kind::OutOfMemory => {
-                format!("failed for memory, status {status}")
+                format!("no memory, status {status}")
             }
             Some(Outcome::Failed { status }) if Kind::of(self.run) == Kind::Killed => {
                 format!("killed, status {status}")
@@ -98,18 +111,13 @@ impl<'a> Row<'a> {
             Some(Outcome::Interrupted) => "interrupted".into(),
             Some(Outcome::NotStarted) => "not started".into(),
         };
-        let outcome = if self.attempts > 1 { format!("{outcome}, attempt {}", self.attempts) } else { outcome };
-        let ran = self.ran(job);
+        if self.attempts > 1 { format!("{outcome}, attempt {}", self.attempts) } else { outcome }
+    }
+
+    /// Returns the first start and the last end as cells.
+    fn times(&self, span: Option<(Time, Time)>) -> [String; 2] {
         let seconds = |time: Option<Time>| time.map_or("-".into(), |time| figure(time.seconds()));
-        vec![
-            job.name.clone(),
-            outcome,
-            ran.map_or("-".into(), |run| run.processors.to_string()),
-            seconds(self.planned.map(|span| span.0)),
-            seconds(self.planned.map(|span| span.1)),
-            seconds(self.happened.map(|span| span.0)),
-            seconds(self.happened.map(|span| span.1)),
-        ]
+        [seconds(span.map(|span| span.0)), seconds(span.map(|span| span.1))]
     }
 }
 

@@ -10,7 +10,7 @@ use crate::output::shown;
 
 /// Lines, columns and bytes that are shown at most.
 const LINES: usize = 6;
-const COLUMNS: usize = 90;
+const COLUMNS: usize = 76;
 const BYTES: u64 = 8192;
 
 /// The last lines of the errors of a job, or of its output where it wrote no errors.
