@@ -25,7 +25,7 @@ pub struct PrintingOptions {
     /// Also print the plan with its objectives and bounds, and planned times beside actual times
     #[arg(help_heading = "Output", long, conflicts_with = "quiet")]
     pub verbose: bool,
-    /// Print only errors, and one line for programs at the end
+    /// Print only errors, and at the end one line that other programs can read
     #[arg(help_heading = "Output", long, short, conflicts_with_all = ["keep_order", "line_buffer", "tag"])]
     pub quiet: bool,
 }
