@@ -176,12 +176,14 @@ fn machines(path: &Path, strict: bool) -> Result<ReadMachines> {
 }
 
 /// Reads an instance for `run`, where this machine stands for those that a file does not state, or a cluster for all that the options
-/// do not state; `None` of a makefile whose targets are up to date. A makefile may have a goal stated.
+/// do not state; `None` of a makefile whose targets are up to date. A makefile may have a goal stated. The numbers in the names of a
+/// list's jobs have at least `digits` digits.
 pub fn load_to_run(
     path: &Path,
     goal: Option<&str>,
     options: &SourceOptions,
     cluster: Option<&Platform>,
+    digits: Option<usize>,
 ) -> Result<Option<Loaded>> {
     let strict = options.strict;
     let machines = Machines::of(&options.machines, strict)?.or(cluster);
@@ -195,6 +197,7 @@ pub fn load_to_run(
         workflows_on_machine: true,
         strict,
         lists: if options.format.is_some() { Lists::Stated } else { Lists::Detected },
+        digits,
         ..ReadOptions::default()
     };
     let Some(found) = instance_at(path, goal, &read)? else { return Ok(None) };

@@ -171,7 +171,7 @@ fn read_as_it_is(
         Reader::Log(read) => planned_log(*read, &mut input, format, name, options)?,
         Reader::List(read) => {
             let text = text(&mut input, name, format)?;
-            (read(name, &text, &machine_of_list(options).map_err(wrong)?)?, Vec::new())
+            (read(name, &text, &machine_of_list(options).map_err(wrong)?, options.digits)?, Vec::new())
         }
         Reader::Matrix(read) => {
             read(name, &mut input, &etc::Options { machines: options.processors, strict: options.strict })?

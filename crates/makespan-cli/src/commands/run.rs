@@ -21,6 +21,7 @@ use std::process::ExitCode;
 
 use makespan::estimate::Medians;
 use makespan_core::{Bound, Estimation, Instance, Note, Platform, Schedule, TaskId, Trace};
+use makespan_exec::journal::task_names;
 use makespan_exec::{ExecuteOptions, Stop, check, check_folder, check_machine, check_tasks, settle};
 use makespan_formats::list::quoted;
 use makespan_formats::schedule::ScheduleFile;
@@ -76,7 +77,9 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     if source::is_asked(&options.source) && options.failures.resume && place.is_here() {
         settle_first(options)?;
     }
-    let Some(source) = Source::read(&options.source, place.platform())? else {
+    let earlier = options.failures.resume.then(|| folder::choose(options).ok()).flatten();
+    let names = earlier.map_or_else(Vec::new, |folder| task_names(&folder));
+    let Some(source) = Source::read(&options.source, place.platform(), &names)? else {
         complain(&format!("{}: nothing is to be done; every target is up to date", options.source.name()));
         return Ok(Ended { status: 0, stopped: false, failures: Vec::new() });
     };
@@ -172,7 +175,7 @@ impl<'a> Session<'a> {
         }
         check_all(&instance, &execution, is_new, place.is_here()).map_err(|error| miette!("{error}"))?;
         let resumes = resume && !folder::is_empty(&execution.folder);
-        Ok((Self { resumes, options, instance, arguments, decider, execution, remarks, learned, is_new }, memory))
+        Ok((Self { options, instance, arguments, decider, execution, remarks, learned, is_new, resumes }, memory))
     }
 
     /// Returns the plan of an earlier session, if there is one.

@@ -159,6 +159,16 @@ pub(super) fn put_in_place(
 }
 
 /// The whole lines with their numbers, from 0. What is behind the last of them never reached the disk as it was written.
+/// Returns the names of the tasks of the run in a folder, as far as its journal is legible.
+pub fn task_names(folder: &Path) -> Vec<String> {
+    let bytes = std::fs::read(folder.join(FILE)).unwrap_or_default();
+    let list = lines(&bytes).find_map(|(_, line)| match parse(line.ok()?).ok()?.1 {
+        Record::Tasks { list } => Some(list),
+        _ => None,
+    });
+    list.map_or_else(Vec::new, |list| list.names())
+}
+
 fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Result<&[u8], &'static str>)> {
     bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n")).map(Ok).enumerate()
 }

@@ -82,9 +82,9 @@ pub(crate) enum Reader {
     Document(fn(&str, &str, Option<&Platform>) -> Remarked),
     /// Reads a matrix of times. The options contain the number of machines, for a file that does not state it.
     Matrix(fn(&str, &mut dyn BufRead, &etc::Options) -> Remarked),
-    /// Reads commands. The machines come from the options.
-    List(fn(&str, &str, &Platform) -> Result<Instance, FormatError>),
-    /// Reads a log of the jobs that a machine ran.
+    /// Reads commands for the machine that the options state.
+    List(fn(&str, &str, &Platform, Option<usize>) -> Result<Instance, FormatError>),
+    /// Reads the records of the jobs that a machine ran.
     Log(ReadLog),
     /// Reads task graphs. The files contain no machines.
     Workflow(&'static workflow::Reader),
@@ -204,7 +204,7 @@ static ROWS: [Row; 15] = [
         options: OF_MATRICES,
         longest_line: LIST_LINE,
         detects: |head| Ok(list::is_group(head)),
-        reader: Reader::List(list::read_list),
+        reader: Reader::List(list::read_numbered),
     },
     Row {
         format: Format::MoldableSet,

@@ -49,6 +49,20 @@ pub(crate) fn is_group(head: &Head<'_>) -> bool {
 /// # Errors
 /// [`FormatError`] with the line.
 pub fn read_list(file: &str, text: &str, platform: &Platform) -> Result<Instance, FormatError> {
+    read_numbered(file, text, platform, None)
+}
+
+/// Reads a list as [`read_list`] does. The numbers in the names of jobs have at least `digits` digits; `None` stands for the
+/// digits of the last number.
+///
+/// # Errors
+/// [`FormatError`] with the line.
+pub(crate) fn read_numbered(
+    file: &str,
+    text: &str,
+    platform: &Platform,
+    digits: Option<usize>,
+) -> Result<Instance, FormatError> {
     let wrong = |wrong: Wrong| FormatError::content(file, wrong.place, wrong.problem);
     let commands = commands(text).map_err(wrong)?;
     if commands.is_empty() {
@@ -69,7 +83,7 @@ pub fn read_list(file: &str, text: &str, platform: &Platform) -> Result<Instance
     }
     let needed = |name: &str| commands.iter().any(|command| command.notes.needs(name));
     let platform = with_needed(platform, needed);
-    let jobs = jobs(&commands).map_err(wrong)?;
+    let jobs = jobs(&commands, digits).map_err(wrong)?;
     let names: Vec<String> = jobs.iter().map(|job| format!("`{}`", job.name)).collect();
     Instance::new(platform, jobs, Vec::new()).map_err(|error| {
         // Which command it is about, by the name that the error has.
@@ -80,12 +94,15 @@ pub fn read_list(file: &str, text: &str, platform: &Platform) -> Result<Instance
     })
 }
 
-/// The jobs of commands made by a template, for these machines; each is named by its number.
+/// The jobs of commands made by a template, for these machines; each is named by its number, which has at least `digits`
+/// digits. `None` stands for the digits of the last number.
 ///
 /// # Errors
 /// [`FormatError`], whose file is `template`.
-pub fn from_template(lines: &[String], platform: &Platform) -> Result<Instance, FormatError> {
-    let job = |(number, line): (usize, &String)| notes::Notes::default().job(name::of_command(number, line), line);
+pub fn from_template(lines: &[String], platform: &Platform, digits: Option<usize>) -> Result<Instance, FormatError> {
+    let digits = digits.unwrap_or_else(|| name::digits_of(lines.len()));
+    let job =
+        |(number, line): (usize, &String)| notes::Notes::default().job(name::of_command(number, digits, line), line);
     let wrong = |problem: String| FormatError::content("template", Place::default(), problem);
     let jobs = (1..).zip(lines).map(job).collect::<Result<Vec<Job>, Wrong>>().map_err(|error| wrong(error.problem))?;
     if jobs.is_empty() {
@@ -110,11 +127,13 @@ fn with_needed(platform: &Platform, needed: impl Fn(&str) -> bool) -> Platform {
     kept.unwrap_or_else(|| platform.clone())
 }
 
-fn jobs(commands: &[Command]) -> Result<Vec<Job>, Wrong> {
+fn jobs(commands: &[Command], digits: Option<usize>) -> Result<Vec<Job>, Wrong> {
+    let last = commands.last().map_or(0, |command| command.line);
+    let digits = digits.unwrap_or_else(|| name::digits_of(last));
     let mut jobs = Vec::with_capacity(commands.len());
     let mut names: FxHashMap<String, usize> = FxHashMap::default();
     for Command { line, text, notes } in commands {
-        let name = notes.name.clone().unwrap_or_else(|| name::of_command(*line, text));
+        let name = notes.name.clone().unwrap_or_else(|| name::of_command(*line, digits, text));
         if let Some(before) = names.insert(name.clone(), *line) {
             let stated = notes.line_of("name").unwrap_or(*line);
             return Err(Wrong::at(

@@ -5,7 +5,9 @@ const LONGEST: usize = 24;
 
 /// The number of a line and a short form of its command, such as `3-gzip-a.txt`: letters that are safe in the name of a file, and paths
 /// without their folders, which many lines have in common.
-pub(super) fn of_command(line: usize, command: &str) -> String {
+///
+/// The number has at least this number of digits, so that names sort in the order of the list.
+pub(super) fn of_command(line: usize, digits: usize, command: &str) -> String {
     let words = command.split_whitespace().map(|word| match word.trim_end_matches('/').rsplit_once('/') {
         Some((_, last)) => last,
         None => word,
@@ -22,7 +24,13 @@ pub(super) fn of_command(line: usize, command: &str) -> String {
         }
     }
     let short = short.trim_end_matches(['-', '.']);
-    if short.is_empty() { format!("{line}-command") } else { format!("{line}-{short}") }
+    let short = if short.is_empty() { "command" } else { short };
+    format!("{line:0digits$}-{short}")
+}
+
+/// Returns the number of digits of a number.
+pub(super) fn digits_of(number: usize) -> usize {
+    number.checked_ilog10().map_or(1, |digits| digits as usize + 1)
 }
 
 #[cfg(test)]
@@ -31,11 +39,13 @@ mod tests {
 
     #[test]
     fn names_are_short_and_safe() {
-        assert_eq!(of_command(3, "gzip -9 a.txt"), "3-gzip-9-a.txt");
-        assert_eq!(of_command(12, "./run \"$HOME/Ü b\" > out/"), "12-run-b-out");
-        assert_eq!(of_command(4, "target/release/crunch pi /data/sets/one.csv"), "4-crunch-pi-one.csv");
-        assert_eq!(of_command(5, "/ // ls"), "5-ls");
-        assert_eq!(of_command(1, "(((("), "1-command");
-        assert_eq!(of_command(7, &"x".repeat(100)), format!("7-{}", "x".repeat(LONGEST)));
+        assert_eq!(of_command(3, 1, "gzip -9 a.txt"), "3-gzip-9-a.txt");
+        assert_eq!(of_command(12, 1, "./run \"$HOME/Ü b\" > out/"), "12-run-b-out");
+        assert_eq!(of_command(4, 1, "target/release/crunch pi /data/sets/one.csv"), "4-crunch-pi-one.csv");
+        assert_eq!(of_command(5, 3, "/ // ls"), "005-ls");
+        assert_eq!(of_command(1234, 3, "ls"), "1234-ls");
+        assert_eq!([1, 9, 10, 999, 1000].map(digits_of), [1, 1, 2, 3, 4]);
+        assert_eq!(of_command(1, 1, "(((("), "1-command");
+        assert_eq!(of_command(7, 1, &"x".repeat(100)), format!("7-{}", "x".repeat(LONGEST)));
     }
 }

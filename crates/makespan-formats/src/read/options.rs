@@ -40,6 +40,8 @@ pub struct ReadOptions {
     pub keeps_placement: bool,
     /// Rule that decides whether a text is read as a list of commands.
     pub lists: Lists,
+    /// Least number of digits of the numbers in the names of a list's jobs. `None` stands for the digits of the last number.
+    pub digits: Option<usize>,
     /// Most decompressed bytes.
     pub max_bytes: u64,
 }
@@ -60,6 +62,7 @@ impl Default for ReadOptions {
             workflows_on_machine: false,
             keeps_placement: false,
             lists: Lists::Detected,
+            digits: None,
             max_bytes: crate::input::MAX_BYTES,
         }
     }

@@ -33,22 +33,24 @@ pub struct Source {
 
 impl Source {
     /// Reads what the options name, for this machine or for a cluster; `None` of a makefile whose targets are up to date.
-    pub fn read(options: &SourceOptions, cluster: Option<&Platform>) -> Result<Option<Self>> {
+    /// The numbers in names of jobs have as many digits as the `names` of the run that is resumed, if there is one.
+    pub fn read(options: &SourceOptions, cluster: Option<&Platform>, names: &[String]) -> Result<Option<Self>> {
+        let digits = digits(options, names);
         let stated = options.instance.as_deref();
         if (options.template.is_empty() || stated.is_some()) && !options.args_from.is_empty() {
             return Err(miette!(
                 "--args-from is for a command of its own; write it behind: run --args-from FILE -- 'COMMAND {{}}'"
             ));
         }
-        let mut sources = Vec::new();
+        let sources = if stated.is_some() { Vec::new() } else { sources(options)? };
         let loaded = if options.template.is_empty() || stated.is_some() {
             let path = stated.unwrap_or(Path::new(STANDARD_INPUT));
-            match load_to_run(path, goal(path, &options.template)?, options, cluster)? {
+            match load_to_run(path, goal(path, &options.template)?, options, cluster, digits)? {
                 Some(loaded) => loaded,
                 None => return Ok(None),
             }
         } else {
-            made(options, cluster, &mut sources)?
+            made(options, cluster, &sources, digits)?
         };
         refuse_folders(options, &loaded)?;
         refuse_strangers(options, &loaded)?;
@@ -82,11 +84,27 @@ fn goal<'a>(path: &Path, words: &'a [String]) -> Result<Option<&'a str>> {
     }
 }
 
-/// Makes the commands of a template, and stores the sources of its arguments.
-fn made(options: &SourceOptions, cluster: Option<&Platform>, sources: &mut Vec<Vec<String>>) -> Result<Loaded> {
-    let mut groups = options.template.split(|word| word == ":::");
-    let words = groups.next().unwrap_or_default();
-    sources.extend(groups.map(<[String]>::to_vec));
+/// Returns the digits of the numbers in names of jobs: those of an earlier session, or six for commands that come from
+/// standard input. `None` stands for the digits of the last number.
+fn digits(options: &SourceOptions, names: &[String]) -> Option<usize> {
+    const OF_STREAM: usize = 6;
+    let number = |name: &String| {
+        let (number, _) = name.split_once('-')?;
+        number
+            .bytes()
+            .all(|byte| byte.is_ascii_digit())
+            .then_some(number.len())
+            .filter(|digits| (1..10).contains(digits))
+    };
+    let inputs = options.instance.iter().chain(&options.args_from);
+    let is_stream = inputs.into_iter().any(|path| path.as_os_str() == STANDARD_INPUT);
+    names.iter().filter_map(number).min().or_else(|| is_stream.then_some(OF_STREAM))
+}
+
+/// Returns the sources of the arguments of a template.
+fn sources(options: &SourceOptions) -> Result<Vec<Vec<String>>> {
+    let groups = options.template.split(|word| word == ":::").skip(1);
+    let mut sources: Vec<Vec<String>> = groups.map(<[String]>::to_vec).collect();
     if let Some(other) = options.template.iter().find(|word| matches!(word.as_str(), "::::" | ":::+" | "::::+")) {
         return Err(miette!(
             "`{other}` is not known; write ::: and arguments, which make all combinations, or --args-from FILE before --"
@@ -95,6 +113,17 @@ fn made(options: &SourceOptions, cluster: Option<&Platform>, sources: &mut Vec<V
     for file in &options.args_from {
         sources.push(arguments(file, options.null)?);
     }
+    Ok(sources)
+}
+
+/// Makes the commands of a template.
+fn made(
+    options: &SourceOptions,
+    cluster: Option<&Platform>,
+    sources: &[Vec<String>],
+    digits: Option<usize>,
+) -> Result<Loaded> {
+    let words = options.template.split(|word| word == ":::").next().unwrap_or_default();
     let wrong = |error: makespan_formats::list::TemplateError| miette!("{error}");
     let lines = Template::of_words(words).map_err(wrong)?.lines(sources).map_err(wrong)?;
     let machines = input::Machines::of(&options.machines, options.strict)?.or(cluster);
@@ -102,7 +131,7 @@ fn made(options: &SourceOptions, cluster: Option<&Platform>, sources: &mut Vec<V
     let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;
     let mut remarks = machines.remarks.clone();
     remarks.extend(operator(words));
-    let instance = machines.closing(from_template(&lines, &platform).map_err(|error| miette!("{error}"))?)?;
+    let instance = machines.closing(from_template(&lines, &platform, digits).map_err(|error| miette!("{error}"))?)?;
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
     Ok(Loaded { instance, remarks, has_made_up_names: true })
 }
@@ -172,7 +201,7 @@ fn place(options: &SourceOptions, loaded: &Loaded, job: &str) -> String {
     let file = if path.as_os_str() == STANDARD_INPUT { "standard input".into() } else { path.display().to_string() };
     let line = job.split_once('-').map(|(line, _)| line).filter(|line| line.bytes().all(|byte| byte.is_ascii_digit()));
     match line.filter(|_| loaded.has_made_up_names && !is_asked(options)) {
-        Some(line) if !line.is_empty() => format!("{}:{line}: ", shown(&file)),
+        Some(line) if !line.is_empty() => format!("{}:{}: ", shown(&file), line.trim_start_matches('0')),
         _ => format!("{}: ", shown(&file)),
     }
 }

@@ -121,6 +121,37 @@ fn progress_is_printed_without_a_terminal() {
     assert!(lines[0].starts_with("progress: 1 of 3 jobs ended, 1 failed, 2 running"), "{said:?}");
 }
 
+/// The numbers in names of files have equal widths, and a run that is resumed keeps its names.
+#[test]
+fn numbers_in_file_names_are_padded() {
+    let sandbox = Sandbox::new();
+    let list = |count: usize| (0..count).map(|_| "echo a\n").collect::<String>();
+    let run = |words: &str, folder: &str| format!("run {words} --folder {folder} --processors 2 --oversubscribe -q");
+    sandbox.write("l.txt", list(12));
+    sandbox.makespan(&run("l.txt", "twelve")).succeeds();
+    assert_eq!(
+        (sandbox.read("twelve/01-echo-a.out"), sandbox.read("twelve/12-echo-a.out")),
+        ("a\n".into(), "a\n".into())
+    );
+    sandbox.write("l.txt", list(9));
+    sandbox.makespan(&run("l.txt", "nine")).succeeds();
+    sandbox.write("l.txt", list(10));
+    sandbox.makespan(&format!("{} --resume", run("l.txt", "nine"))).succeeds();
+    for name in ["1-echo-a", "9-echo-a", "10-echo-a"] {
+        assert_eq!(sandbox.read(&format!("nine/{name}.out")), "a\n");
+    }
+    assert!(!sandbox.path("nine/01-echo-a.out").exists());
+    let mut child = sandbox.command(&run("-", "stream")).stdin(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"echo a\n").unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(sandbox.read("stream/000001-echo-a.out"), "a\n");
+    sandbox.write("l.txt", list(11) + "./bin/x\n");
+    sandbox.write("bin", "");
+    std::fs::remove_file(sandbox.path("bin")).unwrap();
+    std::fs::create_dir_all(sandbox.path("bin/x")).unwrap();
+    sandbox.makespan("run l.txt").refused(&["l.txt:12: "]);
+}
+
 /// The summary is short: no table, no guessed figures, and the exact command that continues the run.
 #[test]
 fn the_summary_is_short() {

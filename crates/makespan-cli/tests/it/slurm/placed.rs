@@ -99,7 +99,8 @@ fn an_allocation_that_is_there_is_used() {
     space.write("list.txt", "echo $SLURMD_NODENAME\necho $SLURMD_NODENAME\n");
     let program = assert_cmd::cargo_bin!("makespan").display().to_string();
     // The planner runs in the pilot.
-    let script = format!("#!/bin/sh\n{program} run list.txt --on slurm --verbose --no-history --folder run >said 2>&1\n");
+    let script =
+        format!("#!/bin/sh\n{program} run list.txt --on slurm --verbose --no-history --folder run >said 2>&1\n");
     space.write("job.sh", &script);
     let mut sbatch = cluster.command("sbatch");
     sbatch.args(["-N2", "--exclusive", "-t2", "--wait", "job.sh"]).current_dir(space.path(""));
