@@ -188,7 +188,7 @@ impl Observer for Watch<'_> {
     }
 
     fn retried(&mut self, run: &Run, reason: Option<&str>, attempt: u32, progress: &Progress<'_>) {
-        self.busy = self.busy + (run.end - run.start);
+        self.busy += run.end - run.start;
         let name = self.instance.name(run.task);
         let why = reason.map_or_else(String::new, |reason| format!(": {reason}"));
         self.message(&format!("job `{name}` failed at attempt {attempt} and is tried again{why}"));
@@ -203,7 +203,7 @@ impl Observer for Watch<'_> {
 
     fn interrupted(&mut self, run: &Run, _progress: &Progress<'_>) {
         self.console.send(Message::Skipped(run.task));
-        self.busy = self.busy + (run.end - run.start);
+        self.busy += run.end - run.start;
         self.interrupted.push(run.clone());
     }
 
@@ -215,7 +215,7 @@ impl Observer for Watch<'_> {
             Outcome::NotStarted => Message::Skipped(run.task),
             _ => Message::Ended(self.output(run.task)),
         });
-        self.busy = self.busy + (run.end - run.start);
+        self.busy += run.end - run.start;
         if run.outcome != Outcome::Succeeded {
             self.failed += 1;
             self.failure(run, reason);

@@ -49,8 +49,8 @@ impl Outcomes<'_> {
                 let ran = row.ran(job).map_or("-".into(), |run| node_names(platform, &run.processors));
                 cells.push(shortened(&ran, NODES));
             }
-            cells.extend(row.times(row.planned).into_iter().filter(|_| with_plan));
-            cells.extend(row.times(row.happened));
+            cells.extend(Row::times(row.planned).into_iter().filter(|_| with_plan));
+            cells.extend(Row::times(row.happened));
             cells
         });
         let text = table(&heading, words, cells);
@@ -115,7 +115,7 @@ impl<'a> Row<'a> {
     }
 
     /// Returns the first start and the last end as cells.
-    fn times(&self, span: Option<(Time, Time)>) -> [String; 2] {
+    fn times(span: Option<(Time, Time)>) -> [String; 2] {
         let seconds = |time: Option<Time>| time.map_or("-".into(), |time| figure(time.seconds()));
         [seconds(span.map(|span| span.0)), seconds(span.map(|span| span.1))]
     }
