@@ -1,4 +1,4 @@
-//! How fast a log is read: HPC2N (202,876 jobs, gzip) where it is present, else a generated one of 200,000 lines.
+//! How fast a log is read: HPC2N (202,876 jobs, gzip) if the file is present, or else a generated log of 200,000 lines.
 
 use std::fmt::Write as _;
 use std::hint::black_box;

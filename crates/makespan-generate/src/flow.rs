@@ -66,7 +66,7 @@ impl FlowOptions {
         if !(0.0..=1.0).contains(&self.swing) {
             return refuse("swing", self.swing.to_string(), "it must be from 0 to 1");
         }
-        // With fewer oscillations, the period would be so long that arrival times would not be exact to a tick.
+        // With fewer oscillations, the period would be too long for arrival times that are exact to a tick.
         if self.swings != 0.0 && !(1e-6..=1e6).contains(&self.swings) {
             return refuse("swings", self.swings.to_string(), "it must be 0, or from 0.000001 to 1000000");
         }
