@@ -1,4 +1,4 @@
-//! Checks that there are no import cycles between the files of a crate, not even through other files.
+//! Checks that the files of a crate do not import each other in a cycle, either directly or through other files.
 //!
 //! If a file imports a re-exported name, it counts as importing the file that defines the name. `mod` lines, re-exports
 //! and imports from parent modules of the file are ignored.

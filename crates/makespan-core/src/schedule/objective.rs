@@ -23,7 +23,8 @@ pub enum Objective {
     /// more than slow ones.
     Cost,
     /// The least throughput of a job divided by its weight, in weighted tasks a second: it is maximised. That of a steady state is a
-    /// rational. A schedule, of which no bound on it speaks, has all its tasks over its makespan, in billionths rounded down.
+    /// rational. The value of a schedule is the number of its tasks divided by its makespan, in billionths and rounded down; no
+    /// bound applies to this value.
     #[serde(rename = "fair_throughput")]
     Throughput,
     /// The largest lateness of a job, in ticks. A job is late by what it ends after its deadline: never by less than zero (so textbooks

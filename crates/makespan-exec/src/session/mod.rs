@@ -98,9 +98,9 @@ pub(crate) struct EngineSide<'a> {
     pub doubtful: Vec<Doubtful>,
     /// Where the engine decides when tasks start: the tasks that it is still to be given.
     pub handed: Option<Handed<'a>>,
-    /// The number of processes that the system had killed for memory when it was last asked, and the number of those since the
-    /// session began that are not known to be of tasks.
+    /// The number of processes that the system had killed for lack of memory at the last query.
     pub memory_kills: u64,
+    /// The number of these kills since the session began that could not be attributed to a task.
     pub unexplained_kills: u64,
 }
 

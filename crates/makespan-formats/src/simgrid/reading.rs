@@ -11,8 +11,8 @@ pub(super) type Wrong = (usize, String);
 
 /// Name of the host on which Batsim runs its resource manager by default (without its option `--master-host`).
 pub(super) const MASTER: &str = "master_host";
-/// Values of the attribute `radical` that declare a single host, with the number 0. A cluster or cabinet for the
-/// resource manager has such a value and the prefix `master_host`, so the name of its only host is `master_host0`.
+/// Values of the attribute `radical` that declare a single host, with the number 0. A cluster or cabinet that
+/// only holds the resource manager has such a value. Its prefix is `master_host`, so its only host is `master_host0`.
 const ONE: [&str; 2] = ["0", "0-0"];
 
 /// Elements and attributes that need no warning, because they are read elsewhere, are notes, or concern only routing or
