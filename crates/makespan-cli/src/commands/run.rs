@@ -113,9 +113,9 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
         resume: options.failures.resume,
     };
     let trace = place.execute(reserved, &work, &mut watch);
-    watch.finish();
+    let is_printed = watch.finish();
     let trace = trace?;
-    session.ended(&begun, trace, &watch)
+    session.ended(&begun, trace, &watch, is_printed)
 }
 
 /// A run: reads the source, makes the plan, and executes the jobs.
@@ -233,7 +233,7 @@ impl<'a> Session<'a> {
     }
 
     /// Writes and prints the outcome.
-    fn ended(&self, begun: &Begun, mut trace: Trace, watch: &Watch<'_>) -> Result<Ended> {
+    fn ended(&self, begun: &Begun, mut trace: Trace, watch: &Watch<'_>, is_printed: bool) -> Result<Ended> {
         let (instance, folder, stopped) = (&self.instance, &self.execution.folder, self.execution.stop.is_requested());
         let succeeded = trace.all_succeeded(instance);
         trace.runs.extend(watch.interrupted().iter().cloned());
@@ -251,7 +251,7 @@ impl<'a> Session<'a> {
                 complain(&goes_on(self.options, folder, stopped));
             }
         }
-        let status = u8::from(!succeeded || written.is_err());
+        let status = u8::from(!succeeded || written.is_err() || !is_printed);
         if !self.options.is_part {
             complain(&outcomes.machine_line(status));
         }
@@ -319,7 +319,8 @@ fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     let folder = quoted(&folder);
     let folder = shown(&folder);
     let scratch = options.scratch.as_ref().map_or_else(String::new, |folder| format!("--scratch {} ", quoted(folder)));
-    let failures = scratch + &options.slurm.hint() + &options.failures.hint() + &options.printing.hint();
+    let failures =
+        scratch + &options.slurm.hint() + &options.failures.hint() + &options.history.hint() + &options.printing.hint();
     let command = format!("`makespan run {source}--folder {folder} {oversubscribe}{hint}{failures}--resume{last}");
     if stopped {
         format!("the run was stopped; {command}` continues it")

@@ -42,6 +42,8 @@ pub struct Console {
     done: Receiver<()>,
     /// Whether a progress message waits in the queue, which then takes no second one.
     has_progress: Arc<AtomicBool>,
+    /// Whether an error has kept outputs from being printed.
+    has_failed: Arc<AtomicBool>,
     is_hidden: bool,
     stop: Stop,
 }
@@ -60,12 +62,19 @@ impl Console {
         }
         let ((sender, receiver), (printing, done)) = (mpsc::channel(), mpsc::channel());
         let has_progress = Arc::new(AtomicBool::new(false));
-        let mut screen = Screen { bar, prints, has_progress: has_progress.clone(), stop: stop.clone() };
+        let has_failed = Arc::new(AtomicBool::new(false));
+        let mut screen = Screen {
+            bar,
+            prints,
+            has_progress: has_progress.clone(),
+            has_failed: has_failed.clone(),
+            stop: stop.clone(),
+        };
         let thread = thread::spawn(move || {
             screen.serve(&receiver);
             drop(printing);
         });
-        Self { sender: Some(sender), thread: Some(thread), done, has_progress, is_hidden, stop }
+        Self { sender: Some(sender), thread: Some(thread), done, has_progress, has_failed, is_hidden, stop }
     }
 
     /// Returns whether there is no progress line.
@@ -88,23 +97,25 @@ impl Console {
     }
 
     /// Removes the progress line and waits until everything is printed. After a request to stop, it waits two
-    /// seconds at most, because the reader may have stopped reading.
-    pub fn finish(&mut self) {
+    /// seconds at most, because the reader may have stopped reading. Returns whether no error has kept outputs from being
+    /// printed.
+    pub fn finish(&mut self) -> bool {
         self.sender = None;
-        let Some(thread) = self.thread.take() else { return };
+        let Some(thread) = self.thread.take() else { return true };
         let mut stopped = false;
         while let Err(RecvTimeoutError::Timeout) = self.done.recv_timeout(PATIENCE) {
             if stopped {
                 complain(
                     "note: standard output is not read, so some outputs are not printed; they are in the folder of the run",
                 );
-                return;
+                return false;
             }
             stopped = self.stop.is_requested();
         }
         if let Err(panic) = thread.join() {
             std::panic::resume_unwind(panic);
         }
+        !self.has_failed.load(Ordering::Relaxed)
     }
 }
 
@@ -119,6 +130,7 @@ struct Screen {
     /// The printer of outputs, until standard output is closed.
     prints: Option<Prints>,
     has_progress: Arc<AtomicBool>,
+    has_failed: Arc<AtomicBool>,
     stop: Stop,
 }
 
@@ -142,6 +154,7 @@ impl Screen {
             }
         }
         self.print(Prints::finish);
+        self.prints.iter_mut().for_each(Prints::end_line);
         self.bar.finish_and_clear();
     }
 
@@ -157,7 +170,10 @@ impl Screen {
             }),
             Message::Ended(output) => self.print(|prints| prints.end(output)),
             Message::Skipped(task) => self.print(|prints| prints.skip(task)),
-            Message::Line(line) => self.bar.suspend(|| complain(&line)),
+            Message::Line(line) => self.bar.suspend(|| {
+                self.prints.iter_mut().for_each(Prints::end_line);
+                complain(&line);
+            }),
             Message::Progress(ended, words) => {
                 self.has_progress.store(false, Ordering::Relaxed);
                 self.bar.set_position(ended);
@@ -172,6 +188,7 @@ impl Screen {
         let Err(closed) = self.bar.suspend(|| print(prints)) else { return };
         self.prints = None;
         if let Closed::ByError(error) = closed {
+            self.has_failed.store(true, Ordering::Relaxed);
             let text = format!("error: cannot write to standard output: {error}; the run is stopped");
             self.bar.suspend(|| complain(&shown(&text)));
         }

@@ -83,9 +83,12 @@ impl Stream {
     }
 
     /// Ends an unfinished line, always or only on a terminal. On a terminal the progress line would replace the line.
-    fn end_line(&mut self, always: bool) -> io::Result<()> {
-        let is_unfinished = std::mem::take(&mut self.column) > 0;
-        if is_unfinished && (always || self.is_terminal) { self.file.write_all(b"\n") } else { Ok(()) }
+    pub fn end_line(&mut self, always: bool) -> io::Result<()> {
+        if self.column == 0 || !(always || self.is_terminal) {
+            return Ok(());
+        }
+        self.column = 0;
+        self.file.write_all(b"\n")
     }
 }
 

@@ -102,6 +102,12 @@ impl Prints {
         ended.values().try_for_each(|output| self.print(output, true))
     }
 
+    /// Ends an unfinished line on standard error, before Makespan prints a line of its own there.
+    pub fn end_line(&mut self) {
+        // Nobody may read standard error.
+        let _ = self.streams[1].end_line(true);
+    }
+
     /// Prints the outputs whose turn it is.
     fn advance(&mut self) -> Result<(), Closed> {
         while let Some(order) = &mut self.order

@@ -92,10 +92,12 @@ impl<'a> Watch<'a> {
         })
     }
 
-    /// Waits until everything is printed and the history has stored what happened. Removes the progress line.
-    pub fn finish(&mut self) {
-        self.console.finish();
+    /// Waits until everything is printed and the history has stored what happened. Removes the progress line. Returns
+    /// whether no error has kept outputs from being printed.
+    pub fn finish(&mut self) -> bool {
+        let is_printed = self.console.finish();
         self.memory.finish();
+        is_printed
     }
 
     /// Why jobs were not started or were ended.

@@ -211,6 +211,29 @@ fn a_closed_output_stops_the_run() {
     assert_eq!(sandbox.makespan(&format!("{run} --resume")).out, "three\n");
 }
 
+/// All jobs succeed, but their output is lost, so the run does not succeed.
+#[test]
+fn a_full_standard_output_is_an_error() {
+    let sandbox = Sandbox::new();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = sandbox.command("run --folder f --no-history -- echo ::: a b");
+    let output = command.stdout(full).stderr(Stdio::piped()).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && text.contains("cannot write to standard output"), "{text}");
+    assert!(text.contains(" status=1 "), "{text}");
+}
+
+/// A line of Makespan's own begins at the beginning of a line, also after an output without a final newline. The
+/// command that continues the run states the choice of the history.
+#[test]
+fn own_lines_begin_new_lines() {
+    let sandbox = Sandbox::new();
+    sandbox.write("l.txt", "printf odd >&2; exit 1\n");
+    let said = sandbox.makespan("run l.txt --folder f --no-history");
+    assert!(said.err.contains("odd\nfailed: "), "{said:?}");
+    assert!(said.err.contains("--no-history --resume"), "{said:?}");
+}
+
 /// Memory does not grow with the output of a job.
 #[test]
 fn an_output_of_200_megabytes_is_copied_in_little_memory() {
