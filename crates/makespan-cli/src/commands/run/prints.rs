@@ -104,7 +104,7 @@ impl Prints {
 
     /// Ends an unfinished line on standard error, before Makespan prints a line of its own there.
     pub fn end_line(&mut self) {
-        // Nobody may read standard error.
+        // An error is ignored, because standard error may be closed.
         let _ = self.streams[1].end_line(true);
     }
 
@@ -134,7 +134,7 @@ impl Prints {
                         _ => Closed::ByError(error),
                     });
                 }
-                // Nobody reads standard error.
+                // The reader of standard error has gone away.
                 Err(CopyError::Write(_)) => {}
                 // A job that is still running may not have made its files.
                 Err(CopyError::Read(_)) if !ended => {}
