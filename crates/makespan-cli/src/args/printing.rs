@@ -31,11 +31,6 @@ pub struct PrintingOptions {
 }
 
 impl PrintingOptions {
-    /// Returns whether the output of jobs is printed.
-    pub fn prints_output(&self) -> bool {
-        !self.no_output && !self.quiet
-    }
-
     /// Returns the options to repeat when the run is resumed.
     pub fn hint(&self) -> String {
         let options = [

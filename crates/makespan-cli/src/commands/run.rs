@@ -20,7 +20,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use makespan::estimate::Medians;
-use makespan_core::{Bound, Estimation, Instance, Note, Platform, Schedule, TaskId, Trace};
+use makespan_core::{Bound, Estimation, Instance, Note, Objective, Platform, Schedule, TaskId, Trace};
 use makespan_exec::journal::task_names;
 use makespan_exec::{ExecuteOptions, Stop, check, check_folder, check_machine, check_tasks, settle};
 use makespan_formats::list::quoted;
@@ -100,7 +100,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
         options: &options.printing,
         folder: &session.execution.folder,
         sources: &session.arguments,
-        is_part: options.is_part,
+        is_silent: session.is_silent(),
         stop: session.execution.stop.clone(),
     };
     let mut watch = Watch::new(&session.instance, shown, memory)?;
@@ -216,15 +216,16 @@ impl<'a> Session<'a> {
         let guesses: Vec<String> = guesses.map(|note| note.describe(&self.instance)).collect();
         let others = remarks.iter().filter(|remark| !guesses.contains(remark));
         let notes: String = others.map(|remark| narrow("note: ", 6, remark)).collect();
-        let unknown = self.instance.guesses() == self.instance.different_task_ids().count();
-        let unknown = match &self.decider {
-            _ if !unknown || self.resumes => "",
-            Decider::Default { spec } if spec.contains("makespan") => {
-                "no run times known yet; starting in list order\n"
-            }
-            _ => "no run times known yet\n",
-        };
-        complain_text(&(notes + unknown));
+        complain_text(&notes);
+        let all_guessed = self.instance.guesses() == self.instance.different_task_ids().count();
+        if all_guessed && !self.resumes {
+            let in_order = matches!(&self.decider, Decider::Default { spec } if makespan::minimised(spec) == [Objective::Makespan]);
+            complain(if in_order {
+                "no run times known yet; starting in list order"
+            } else {
+                "no run times known yet"
+            });
+        }
     }
 
     /// Returns whether only the last line is printed.

@@ -16,7 +16,7 @@ use crate::tasks::TaskList;
 
 /// Maximum number of edits of an instance. After more edits, a status file from before the first edit no longer belongs
 /// to the run.
-const MOST_EDITS: i64 = 1_000_000;
+const MAX_EDITS: i64 = 1_000_000;
 
 /// How every journal begins.
 const BEGINNING: &str = "{\"header\":{\"version\":";
@@ -243,7 +243,7 @@ impl Statuses {
     /// Returns an error if there are status files but none of them belongs to the run of the journal. After each edit
     /// of the instance, the origin of the run is one nanosecond later.
     fn are_of_run(&self, path: &Path, origin: i64, files: &Files) -> Result<(), JournalError> {
-        let own = origin - MOST_EDITS..=origin;
+        let own = origin - MAX_EDITS..=origin;
         if self.of_tasks().any(|status| own.contains(&status.claim.run)) {
             return Ok(());
         }

@@ -37,13 +37,12 @@ pub enum Message {
 /// The sender of messages to the thread.
 pub struct Console {
     sender: Option<Sender<Message>>,
-    thread: Option<JoinHandle<()>>,
+    /// Returns whether an error has kept outputs from being printed.
+    thread: Option<JoinHandle<bool>>,
     /// Disconnected when the thread has printed everything.
     done: Receiver<()>,
     /// Whether a progress message waits in the queue, which then takes no second one.
     has_progress: Arc<AtomicBool>,
-    /// Whether an error has kept outputs from being printed.
-    has_failed: Arc<AtomicBool>,
     is_hidden: bool,
     stop: Stop,
 }
@@ -62,19 +61,14 @@ impl Console {
         }
         let ((sender, receiver), (printing, done)) = (mpsc::channel(), mpsc::channel());
         let has_progress = Arc::new(AtomicBool::new(false));
-        let has_failed = Arc::new(AtomicBool::new(false));
-        let mut screen = Screen {
-            bar,
-            prints,
-            has_progress: has_progress.clone(),
-            has_failed: has_failed.clone(),
-            stop: stop.clone(),
-        };
+        let mut screen =
+            Screen { bar, prints, has_progress: has_progress.clone(), has_failed: false, stop: stop.clone() };
         let thread = thread::spawn(move || {
             screen.serve(&receiver);
             drop(printing);
+            screen.has_failed
         });
-        Self { sender: Some(sender), thread: Some(thread), done, has_progress, has_failed, is_hidden, stop }
+        Self { sender: Some(sender), thread: Some(thread), done, has_progress, is_hidden, stop }
     }
 
     /// Returns whether there is no progress line.
@@ -112,10 +106,10 @@ impl Console {
             }
             stopped = self.stop.is_requested();
         }
-        if let Err(panic) = thread.join() {
-            std::panic::resume_unwind(panic);
+        match thread.join() {
+            Ok(has_failed) => !has_failed,
+            Err(panic) => std::panic::resume_unwind(panic),
         }
-        !self.has_failed.load(Ordering::Relaxed)
     }
 }
 
@@ -130,7 +124,8 @@ struct Screen {
     /// The printer of outputs, until standard output is closed.
     prints: Option<Prints>,
     has_progress: Arc<AtomicBool>,
-    has_failed: Arc<AtomicBool>,
+    /// Whether an error has kept outputs from being printed.
+    has_failed: bool,
     stop: Stop,
 }
 
@@ -188,7 +183,7 @@ impl Screen {
         let Err(closed) = self.bar.suspend(|| print(prints)) else { return };
         self.prints = None;
         if let Closed::ByError(error) = closed {
-            self.has_failed.store(true, Ordering::Relaxed);
+            self.has_failed = true;
             let text = format!("error: cannot write to standard output: {error}; the run is stopped");
             self.bar.suspend(|| complain(&shown(&text)));
         }

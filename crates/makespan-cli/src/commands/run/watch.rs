@@ -39,8 +39,8 @@ pub struct Shown<'a> {
     pub folder: &'a Path,
     /// The argument sources of a template, which tags are made of.
     pub sources: &'a [Vec<String>],
-    /// Whether the run is part of another command, so that its jobs print nothing.
-    pub is_part: bool,
+    /// Whether only notes and errors are printed, because of `--quiet` or because the run is part of another command.
+    pub is_silent: bool,
     /// Ends the run when standard output is closed.
     pub stop: Stop,
 }
@@ -68,7 +68,7 @@ pub struct Watch<'a> {
 impl<'a> Watch<'a> {
     pub fn new(instance: &'a Instance, shown: Shown<'a>, memory: Memory) -> Result<Self> {
         let options = shown.options;
-        let prints = (options.prints_output() && !shown.is_part)
+        let prints = (!options.no_output && !shown.is_silent)
             .then(|| Prints::new(options.keep_order, options.line_buffer))
             .transpose()
             .map_err(|error| miette!("cannot print to standard output: {error}"))?;
@@ -149,19 +149,14 @@ impl<'a> Watch<'a> {
         };
         if !self.console.is_hidden() {
             self.console.progress(ended, words);
-        } else if self.says_more() && self.milestones.is_due(Instant::now(), ended, tasks) {
+        } else if !self.shown.is_silent && self.milestones.is_due(Instant::now(), ended, tasks) {
             self.line(&format!("progress: {ended} of {} ended, {}", counted(tasks, "job"), words()));
         }
     }
 
-    /// Returns whether more than errors and the last line is printed by this run.
-    fn says_more(&self) -> bool {
-        !self.shown.options.quiet && !self.shown.is_part
-    }
-
     /// Prints why a job failed, with the last line of its errors. A job that waits for a failed job is not mentioned.
     fn failure(&self, run: &Run, reason: Option<&str>) {
-        if !self.says_more() || run.processors.is_empty() {
+        if self.shown.is_silent || run.processors.is_empty() {
             return;
         }
         let reason = reason.unwrap_or("it did not succeed");
