@@ -61,6 +61,17 @@ Examples:
   makespan plan batch.toml                plan jobs, and prove how good that is
 ";
 
+/// Exit statuses of `run`.
+const EXIT_STATUS: &str = "\
+Exit status, as of GNU parallel:
+  0        all jobs succeeded
+  1-100    the number of jobs that failed or were not run, in all sessions of the run
+  101      more than 100 jobs failed or were not run
+  129-143  a signal stopped the run: 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP;
+           143 also if the reader of standard output went away. --resume continues the run
+  255      another error, such as an error in the command line or in the list
+";
+
 /// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
 /// possible, and runs it.
 #[derive(Parser)]
@@ -83,6 +94,7 @@ pub enum Command {
     /// Replay a log, or play an instance, in virtual time under one or several policies
     Simulate(SimulateOptions),
     /// Run a list of commands, or the jobs of an instance, on this machine or on Slurm
+    #[command(after_long_help = EXIT_STATUS)]
     Run(RunOptions),
     /// Run jobs that come at any time, from several people, and show them on a page
     #[cfg(feature = "service")]

@@ -1,5 +1,6 @@
 //! The entry point of a program. It parses the command line, runs the command and returns the exit status.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -19,38 +20,57 @@ const NUMBERS: [(&str, &str); 6] = [
     ("cannot parse float from empty string", "write a number such as 0.5"),
 ];
 
+/// The exit status of a Rust program that panicked.
+const PANIC: u8 = 101;
+
 /// Runs the command line of this process and returns the exit status. If a command fails, its error is printed on one
 /// line. If the command line contains an error, the process ends.
 ///
 /// `explain` receives an error of clap and the arguments. It returns a message that is printed instead of clap's
 /// message, or `None`.
 ///
+/// `error_status` receives the arguments. It returns the exit status after an error or a panic, or `None` for the usual
+/// ones: 1 after an error, 2 after an error in the command line, and 101 after a panic.
+///
 /// If this process was started as the shim of a job, the function acts as the shim and does not return.
 pub fn enter<A: Parser>(
     explain: fn(&clap::Error, &[String]) -> Option<String>,
+    error_status: fn(&[String]) -> Option<u8>,
     carry_out: fn(&A) -> Result<ExitCode>,
 ) -> ExitCode {
     makespan_exec::serve();
-    let arguments = A::try_parse().unwrap_or_else(|error| misused(&error, explain));
+    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let status = error_status(&words);
+    let arguments = A::try_parse().unwrap_or_else(|error| misused(&error, &words, status, explain));
     // Messages keep their lines whole, so that they can be searched and copied.
     let hook = miette::set_hook(Box::new(|_| {
         Box::new(miette::MietteHandlerOpts::new().wrap_lines(false).break_words(false).context_lines(0).build())
     }));
     debug_assert!(hook.is_ok(), "the hook is set once");
-    carry_out(&arguments).unwrap_or_else(|report| {
+    let carried_out = catch_unwind(AssertUnwindSafe(|| carry_out(&arguments)));
+    let Ok(carried_out) = carried_out else { return ExitCode::from(status.unwrap_or(PANIC)) };
+    carried_out.unwrap_or_else(|report| {
         // One error is one line, whatever the names in it are.
         let message = report.to_string();
         complain(&format!("{:?}", miette::miette!("{}", shown(&message))));
-        ExitCode::FAILURE
+        status.map_or(ExitCode::FAILURE, ExitCode::from)
     })
 }
 
 /// Ends the program. Prints a message about an error in the command line, or the requested help.
-fn misused(error: &clap::Error, explain: fn(&clap::Error, &[String]) -> Option<String>) -> ! {
-    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let message = explain(error, &words).or_else(|| general(error)).unwrap_or_else(|| error.exit());
-    complain(message.trim_end());
-    std::process::exit(error.exit_code());
+fn misused(
+    error: &clap::Error,
+    words: &[String],
+    status: Option<u8>,
+    explain: fn(&clap::Error, &[String]) -> Option<String>,
+) -> ! {
+    match explain(error, words).or_else(|| general(error)) {
+        Some(message) => complain(message.trim_end()),
+        // A reader that has gone away is ignored, as clap does.
+        None => drop(error.print()),
+    }
+    let status = status.map(i32::from).filter(|_| error.exit_code() != 0);
+    std::process::exit(status.unwrap_or_else(|| error.exit_code()));
 }
 
 /// Returns a message that is clearer than clap's, for errors that can occur with any command.

@@ -1,13 +1,16 @@
 //! What goes to standard output and into files.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use comfy_table::presets;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use makespan_core::byte_of;
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
+use makespan_formats::list::quoted;
 use makespan_formats::picture::{PictureFormat, write_picture};
 use makespan_formats::report::{Report, write_html};
 use makespan_formats::{CsvNames, jobs_csv, write_atomic};
@@ -108,6 +111,32 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
 /// A name on one line: a line break in it would begin a line that the program seems to say.
 pub fn shown(name: &str) -> Cow<'_, str> {
     escaped(name, is_control)
+}
+
+/// Returns a word that a shell reads back as these bytes. Bytes that are not text are written as bash, ksh and zsh read
+/// them: `$'..'`.
+pub fn shell_word(word: &OsStr) -> String {
+    let plain = word.to_str().filter(|text| !text.contains(is_control));
+    if let Some(plain) = plain {
+        return quoted(plain);
+    }
+    let mut text = String::from("$'");
+    for chunk in word.as_bytes().utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\n' => text.push_str("\\n"),
+                '\\' | '\'' => text.extend(['\\', c]),
+                // Three digits, because a digit may follow.
+                c if is_control(c) => {
+                    let bytes = c.to_string().into_bytes();
+                    text.extend(bytes.iter().map(|byte| format!("\\{byte:03o}")));
+                }
+                c => text.push(c),
+            }
+        }
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\{byte:03o}")));
+    }
+    text + "'"
 }
 
 /// At most this many characters, the last of which says that there are more.

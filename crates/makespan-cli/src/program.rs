@@ -13,7 +13,12 @@ use crate::{commands, makefile};
 
 /// Runs the command line of `makespan` and returns the exit status.
 pub fn main() -> ExitCode {
-    enter(explain, carry_out)
+    enter(explain, error_status, carry_out)
+}
+
+/// Returns the exit status of `run` after an error, because its smaller exit statuses state how many jobs failed.
+fn error_status(words: &[String]) -> Option<u8> {
+    (words.first().map(String::as_str) == Some("run")).then_some(commands::run::ERROR)
 }
 
 fn carry_out(arguments: &Arguments) -> Result<ExitCode> {

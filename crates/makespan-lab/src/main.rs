@@ -45,7 +45,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    enter(explain, carry_out)
+    enter(explain, |_| None, carry_out)
 }
 
 fn carry_out(arguments: &Arguments) -> Result<ExitCode> {

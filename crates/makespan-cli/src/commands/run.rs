@@ -4,6 +4,7 @@ mod cluster;
 mod console;
 mod copy;
 mod decider;
+mod exit;
 mod folder;
 mod jobs;
 mod milestones;
@@ -12,6 +13,7 @@ mod place;
 mod prints;
 mod results;
 mod scratch;
+mod signals;
 mod source;
 mod strangers;
 mod watch;
@@ -36,6 +38,8 @@ use crate::summary;
 #[cfg(feature = "service")]
 pub use cluster::Cluster;
 use decider::Decider;
+pub use exit::ERROR;
+use exit::RunEnding;
 use outcome::Outcomes;
 use place::{Place, Work, place_of};
 use source::Source;
@@ -73,6 +77,7 @@ pub fn processors(options: &RunOptions) -> Result<Option<u32>> {
 
 /// Executes a run. Prints the outcome of the run unless the run is part of another command.
 pub fn carry_out(options: &RunOptions) -> Result<Ended> {
+    let stop = signals::listen()?;
     let mut place = place_of(options)?;
     if source::is_asked(&options.source) && options.failures.resume && place.is_here() {
         settle_first(options)?;
@@ -83,7 +88,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
         complain(&format!("{}: nothing is to be done; every target is up to date", options.source.name()));
         return Ok(Ended { status: 0, stopped: false, failures: Vec::new() });
     };
-    let (mut session, memory) = Session::prepared(options, place.as_mut(), source)?;
+    let (mut session, memory) = Session::prepared(options, place.as_mut(), source, stop)?;
     let planned = session.planned(place.as_ref())?;
     if session.is_new {
         session.execution.folder = folder::claim(options)?;
@@ -138,7 +143,7 @@ struct Session<'a> {
 impl<'a> Session<'a> {
     /// Returns the session, and the recorder of run times for the history. An invalid run is refused before anything is
     /// printed or written.
-    fn prepared(options: &'a RunOptions, place: &mut dyn Place, source: Source) -> Result<(Self, Memory)> {
+    fn prepared(options: &'a RunOptions, place: &mut dyn Place, source: Source, stop: Stop) -> Result<(Self, Memory)> {
         let Source { loaded, arguments, oversubscribed } = source;
         let mut past = Past::open(&options.history, options.source.stated_template());
         let taught = past.teach(loaded)?;
@@ -162,7 +167,7 @@ impl<'a> Session<'a> {
             oversubscribe: options.oversubscribe || oversubscribed,
             made_up_names: has_made_up_names,
             run_all: source::is_asked(&options.source),
-            stop: stop_on_signals()?,
+            stop,
             estimation: Some(learning(options.source.stated_template())),
             ..ExecuteOptions::new(&folder)
         };
@@ -174,6 +179,7 @@ impl<'a> Session<'a> {
             complain(&format!("note: {} is empty, so that this run begins anew", shown(&folder.display().to_string())));
         }
         check_all(&instance, &execution, is_new, place.is_here()).map_err(|error| miette!("{error}"))?;
+        signals::stop_the_run();
         let resumes = resume && !folder::is_empty(&execution.folder);
         Ok((Self { options, instance, arguments, decider, execution, remarks, learned, is_new, resumes }, memory))
     }
@@ -252,7 +258,12 @@ impl<'a> Session<'a> {
                 complain(&goes_on(self.options, folder, stopped));
             }
         }
-        let status = u8::from(!succeeded || written.is_err() || !is_printed);
+        let ending = RunEnding {
+            unsuccessful: outcomes.unsuccessful(),
+            stopped: outcomes.stopped.then(signals::status),
+            is_incomplete: written.is_err() || !is_printed,
+        };
+        let status = ending.status();
         if !self.options.is_part {
             complain(&outcomes.machine_line(status));
         }
@@ -330,14 +341,6 @@ fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     } else {
         format!("{} --retry-failed{last}` runs all that did not succeed", command.trim_end_matches(last.as_ref()))
     }
-}
-
-/// The first Ctrl-C or SIGTERM ends the running jobs, the second kills them.
-fn stop_on_signals() -> Result<Stop> {
-    let stop = Stop::default();
-    let requested = stop.clone();
-    ctrlc::set_handler(move || requested.request()).map_err(|error| miette!("cannot listen for Ctrl-C: {error}"))?;
-    Ok(stop)
 }
 
 /// The plan is in the folder before the first job starts, so that an interrupted run can be compared with it.

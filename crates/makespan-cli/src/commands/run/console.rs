@@ -91,7 +91,7 @@ impl Console {
     }
 
     /// Removes the progress line and waits until everything is printed. After a request to stop, it waits two
-    /// seconds at most, because the reader may have stopped reading. Returns whether no error has kept outputs from being
+    /// seconds at most, because the reader may have stopped reading. Returns false if an error has kept outputs from being
     /// printed.
     pub fn finish(&mut self) -> bool {
         self.sender = None;
@@ -102,7 +102,7 @@ impl Console {
                 complain(
                     "note: standard output is not read, so some outputs are not printed; they are in the folder of the run",
                 );
-                return false;
+                return true;
             }
             stopped = self.stop.is_requested();
         }

@@ -11,7 +11,6 @@ use makespan_slurm::engine::this_program;
 use makespan_slurm::jobs::{Jobs, JobsOptions, inexpressible, occupied};
 use makespan_slurm::{Commands, Limit, duration};
 use miette::{Result, miette};
-use nix::sys::signal::{SigSet, Signal};
 
 pub use later::Later;
 
@@ -173,10 +172,4 @@ impl ClusterOfJobs {
 
 fn seconds(seconds: u64) -> Time {
     Time::from_seconds(i64::try_from(seconds).unwrap_or(i64::MAX).min(i64::MAX / 1_000_000_000))
-}
-
-/// The end of a terminal is no wish that jobs end: they would go on without this program, and so does it.
-pub fn outlive_the_terminal() {
-    // Threads that are made later inherit it.
-    let _ = SigSet::from(Signal::SIGHUP).thread_block();
 }

@@ -10,7 +10,8 @@ use miette::{Result, miette};
 use super::Begun;
 use super::cluster::Cluster;
 use super::decider::Decider;
-use super::jobs::{ClusterOfJobs, Later, outlive_the_terminal};
+use super::jobs::{ClusterOfJobs, Later};
+use super::signals::outlive_the_terminal;
 use crate::args::{On, RunOptions};
 
 /// Input of a run after planning.

@@ -58,7 +58,7 @@ fn a_line_that_fails_does_not_keep_the_others() {
     let sandbox = Sandbox::new();
     sandbox.write("commands", "exit 3\necho a > out.txt\nno-such-program-at-all\necho b > b.txt #: after=1\n");
     let said = sandbox.makespan("run commands --folder r");
-    assert_eq!(said.status, Some(1), "{said:?}");
+    assert_eq!(said.status, Some(3), "{said:?}");
     assert_eq!((sandbox.read("out.txt").as_str(), sandbox.path("b.txt").exists()), ("a\n", false));
     says(&sandbox.read("r/3-no-such-program-at-all.err"), &["not found"]);
 }

@@ -9,6 +9,7 @@ mod commands;
 mod compound_runs;
 mod doctor;
 mod estimates;
+mod exit_status;
 mod failures;
 mod figures;
 mod flows;

@@ -153,7 +153,7 @@ fn a_failed_job_ends_those_behind_it() {
     sandbox.write("i.toml", chain());
     let line = "run i.toml --oversubscribe --folder f";
     let ended = |said: &Said| {
-        assert_eq!(said.status, Some(1), "{said:?}");
+        assert_eq!(said.status, Some(3), "{said:?}");
         assert!(said.err.contains("1 of 4 jobs succeeded"), "{said:?}");
         assert!(said.err.contains("job `b`: `a`, which it waits for, did not succeed"), "{said:?}");
         assert!(!sandbox.path("ran").exists());

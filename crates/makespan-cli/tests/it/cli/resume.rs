@@ -160,7 +160,7 @@ fn what_runs_when_a_session_is_killed_goes_on_under_the_next() {
         let said = Said::new("run --resume", &output);
         assert!(alive().is_empty(), "{then}: {:?} {said:?}", alive());
         if then == "stopped" {
-            with_notes(&said, 1);
+            with_notes(&said, 130);
             continue;
         }
         let text = with_notes(&said, 0);
@@ -176,7 +176,7 @@ fn what_runs_when_a_session_is_killed_goes_on_under_the_next() {
 
 #[test]
 fn stopped_by_ctrl_c_it_says_so_and_goes_on() {
-    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+    for (signal, status) in [(Signal::SIGINT, 130), (Signal::SIGTERM, 143)] {
         let sandbox = Sandbox::new();
         waiting(&sandbox);
         let mut child = spawn(&sandbox, "");
@@ -184,7 +184,7 @@ fn stopped_by_ctrl_c_it_says_so_and_goes_on() {
         kill(Pid::from_raw(child.id() as i32), signal).unwrap();
         let output = child.wait_with_output().unwrap();
         let said = Said::new("run", &output);
-        with_notes(&said, 1);
+        with_notes(&said, status);
         assert!(
             said.err.contains("the run was stopped; `makespan run i.toml --folder f --oversubscribe --resume`"),
             "{said:?}"

@@ -19,7 +19,7 @@ pub fn shell_jobs(processors: u32, jobs: &[(&str, &str, &str)]) -> String {
 /// A run that ended with status 1 although it began: it says so on standard output alone.
 #[track_caller]
 fn ended_badly(said: Said) -> String {
-    assert_eq!(said.status, Some(1), "{said:?}");
+    assert!(matches!(said.status, Some(1..=100)), "{said:?}");
     said.err
 }
 

@@ -181,7 +181,7 @@ impl Said {
         self.out
     }
 
-    /// Status 1, one error on one line of standard error that holds all the parts, nothing on standard output.
+    /// Status 1 (255 of `run`), one error on one line of standard error that holds all the parts, nothing on standard output.
     #[track_caller]
     pub fn refused(self, parts: &[&str]) {
         self.refused_with(1, parts);
@@ -189,7 +189,7 @@ impl Said {
         assert_eq!(lines, 1, "makespan {}: one error on one line, not\n{}", self.line, self.err);
     }
 
-    /// Status 2 and a message about the command line that holds all the parts, nothing on standard output.
+    /// Status 2 (255 of `run`) and a message about the command line that holds all the parts, nothing on standard output.
     #[track_caller]
     pub fn misused(self, parts: &[&str]) {
         self.refused_with(2, parts);
@@ -197,6 +197,7 @@ impl Said {
 
     #[track_caller]
     fn refused_with(&self, status: i32, parts: &[&str]) {
+        let status = if self.line.split(' ').next() == Some("run") { 255 } else { status };
         assert_eq!(self.status, Some(status), "makespan {}: {self:?}", self.line);
         assert_eq!(self.out, "", "makespan {}: nothing on standard output", self.line);
         assert!(!self.err.contains("panicked"), "{}", self.err);

@@ -61,7 +61,7 @@ fn what_is_missing_fails_with_its_name_and_is_tried_again() {
     sandbox.write("w.json", workflow(&tasks).replace("HOME/", &home));
     let line = format!("run w.json --no-history --folder run --retry 1 --scratch {}", sandbox.path("s").display());
     let said = sandbox.makespan(&line);
-    assert_eq!(said.status, Some(1), "{said:?}");
+    assert_eq!(said.status, Some(3), "{said:?}");
     for part in ["not written the file `a`", "the file `nowhere` that it reads is not in", "returned exit status 3"] {
         assert!(said.err.contains(part), "`{part}` is not in {said:?}");
     }

@@ -40,6 +40,6 @@ fn without_slurm_it_is_said_what_is_missing() {
     space.write("list.txt", "true\n");
     let output = space.command("run list.txt --on slurm").env("PATH", "/nowhere").output().unwrap();
     let said = super::workspace::Said::of(&output);
-    assert_eq!(said.status, Some(1));
+    assert_eq!(said.status, Some(255));
     said.holds(&["Slurm is not installed on this machine"]);
 }

@@ -35,7 +35,7 @@ fn outcomes_are_those_of_this_machine() {
     let both = ["--on slurm --nodes 2 --folder there", "--oversubscribe --platform 2x4 --folder here"];
     let [there, here] = both.map(|how| {
         let said = space.makespan(&format!("run batch.toml --no-history {how}"));
-        assert_eq!(said.status, Some(1), "{said:#?}{}", space.logs());
+        assert!(matches!(said.status, Some(1..=100)), "{said:#?}{}", space.logs());
         let reasons: Vec<String> =
             said.err.lines().filter(|line| line.starts_with("job `")).map(str::to_owned).collect();
         assert_eq!(reasons.len(), 6, "{said:#?}");
@@ -59,7 +59,7 @@ fn a_second_planner_is_refused() {
     space.wait("the job begins", || space.path("begun").exists());
     for line in [line, "run list.txt --on slurm --no-history --folder run --resume"] {
         let second = space.makespan(line);
-        assert_eq!(second.status, Some(1), "{second:#?}");
+        assert_eq!(second.status, Some(255), "{second:#?}");
         second.holds(&["another process executes the run"]);
     }
     space.write("stop", "");
@@ -253,7 +253,7 @@ fn a_pilot_that_waits_says_why_and_ctrl_c_takes_it_from_the_queue() {
     space.wait("it says why", || space.read("told").contains("waits in the queue: PartitionDown"));
     kill(Pid::from_raw(planner.id() as i32), Signal::SIGINT).unwrap();
     let said = space.said(planner);
-    assert_eq!(said.status, Some(1), "{said:#?}");
+    assert_eq!(said.status, Some(130), "{said:#?}");
     let told = space.read("told");
     assert!(told.contains("--on slurm") && told.contains("--resume"), "{told}");
     assert_eq!(cluster.ask("squeue", &["-h"]), "");

@@ -50,7 +50,7 @@ fn a_gpu_is_held_by_one_job_at_a_time_whatever_the_pilot_has() {
     space.write("list.txt", "true #: gpus=2 time=1s\n");
     let line = "run list.txt --on slurm --nodes 1 --no-history --folder run --slurm=--gres=gpu:1";
     let said = space.makespan(line);
-    assert_eq!(said.status, Some(1), "{said:#?}");
+    assert_eq!(said.status, Some(255), "{said:#?}");
     said.holds(&["gpus"]);
     let said = space.makespan(&line.replace("--gres=gpu:1", "--gpus=1"));
     said.holds(&["it needs 2 GPUs on n", "where the pilot holds 1"]);

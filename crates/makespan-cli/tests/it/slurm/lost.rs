@@ -41,7 +41,7 @@ fn what_had_ended_when_its_pilot_was_lost_is_not_repeated() {
     send(Signal::SIGKILL, &heads);
     space.write("stop.2", "");
     let said = space.said(planner);
-    assert_eq!(said.status, Some(1), "{said:#?}{}", space.logs());
+    assert!(matches!(said.status, Some(1..=100)), "{said:#?}{}", space.logs());
     said.holds(&["exit status 3"]);
     let logs = [0, 1, 2].map(|index| space.read(&format!("log.{index}")));
     assert_eq!(logs[..2], ["begun\ndone\n", "begun\ndone\n"], "{said:#?}{}", space.logs());
@@ -96,7 +96,7 @@ fn a_stop_does_not_wait_for_ever_for_those_that_do_not_answer() {
     send(Signal::SIGSTOP, &silent);
     kill(Pid::from_raw(planner.id() as i32), Signal::SIGINT).unwrap();
     let said = space.said(planner);
-    assert_eq!(said.status, Some(1), "{said:#?}{}", space.logs());
+    assert_eq!(said.status, Some(130), "{said:#?}{}", space.logs());
     said.holds(&["nothing says that 2 jobs", "resuming the run"]);
     send(Signal::SIGCONT, &silent);
     space.write("stop", "");

@@ -57,7 +57,7 @@ fn nodes_that_differ_are_planned_as_they_are() {
         ("run list.txt --on slurm --slurm=--nodes=3", vec!["--nodes is given to sbatch by the run itself"]),
     ] {
         let said = space.makespan(line);
-        assert_eq!(said.status, Some(1), "{line}: {said:#?}");
+        assert_eq!(said.status, Some(255), "{line}: {said:#?}");
         said.holds(&parts);
     }
 }
@@ -88,7 +88,7 @@ fn nodes_of_an_allocation_that_are_down_are_not_planned_for_and_smaller_ones_are
         space.said(command.env("SLURM_JOB_ID", job).spawn().unwrap())
     };
     let said = run("", &job);
-    assert_eq!(said.status, Some(1), "{said:#?}{}", space.logs());
+    assert!(matches!(said.status, Some(1..=100)), "{said:#?}{}", space.logs());
     said.holds(&["8 processors", "failed=8"]);
     let where_run: Vec<String> =
         (1..=8).map(|index| space.read(&format!("run/{index}-echo-SLURMD_NODENAME-tes.out"))).collect();
@@ -98,7 +98,7 @@ fn nodes_of_an_allocation_that_are_down_are_not_planned_for_and_smaller_ones_are
     cluster.wait_until_idle();
     let (job, _) = allocate(&cluster, &["-N2", "-w", "n0,tiny"]);
     let said = run(" --resume --retry-failed", &job);
-    assert_eq!(said.status, Some(1), "{said:#?}");
+    assert!(matches!(said.status, Some(1..=100)), "{said:#?}");
     said.holds(&[
         "planned for 2 nodes of 4 processors",
         &format!("allocation {job} has 1"),
@@ -140,7 +140,7 @@ fn pilots_are_as_large_as_the_plan_is_worth() {
     );
     let line = "run wide.toml --on slurm --pilots auto:3nodes,2m --no-history --folder wide";
     let said = space.makespan(line);
-    assert_eq!(said.status, Some(1), "{said:#?}{}", space.logs());
+    assert!(matches!(said.status, Some(1..=100)), "{said:#?}{}", space.logs());
     said.holds(&["3 of at most 3 nodes", "failed=6", "--pilots"]);
     let sizes = "1x1nodes,0:02:00+1x1nodes,0:02:00+1x1nodes,0:02:00\n";
     assert_eq!(space.read("wide/pilot/sizes.txt"), sizes);
@@ -154,7 +154,7 @@ fn pilots_are_as_large_as_the_plan_is_worth() {
         ("auto:2nodes,soon", vec!["auto:8nodes,2h"]),
     ] {
         let said = space.makespan(&format!("run wide.toml --on slurm --pilots {pilots} --no-history --folder bad"));
-        assert_eq!(said.status, Some(1), "{pilots}: {said:#?}");
+        assert_eq!(said.status, Some(255), "{pilots}: {said:#?}");
         said.holds(&parts);
         assert!(!space.path("bad").exists(), "{pilots}");
     }

@@ -181,6 +181,11 @@ impl<'a> Outcomes<'a> {
         Kind::of(self.last.get(&task).copied())
     }
 
+    /// Returns how many tasks failed or were not run.
+    pub fn unsuccessful(&self) -> u64 {
+        self.instance.tasks() - self.counts().get(&Kind::Succeeded).unwrap_or(&0)
+    }
+
     /// How many tasks ended in each way.
     fn counts(&self) -> BTreeMap<Kind, u64> {
         let mut counts = BTreeMap::new();

@@ -66,7 +66,7 @@ fn ctrl_c_ends_what_runs_and_empties_the_queue() {
     std::thread::sleep(Duration::from_millis(300));
     kill(Pid::from_raw(planner.id() as i32), Signal::SIGINT).unwrap();
     let said = space.said(planner);
-    assert_eq!(said.status, Some(1), "{said:#?}");
+    assert_eq!(said.status, Some(130), "{said:#?}");
     said.holds(&["1 job that had not begun leaves the queue", "the run was stopped", "--on slurm:jobs"]);
     space.wait("the queue is empty", || !cluster.ask("squeue", &["--noheader", "--format=%j"]).contains("b.1+"));
     space.write("go", "");
