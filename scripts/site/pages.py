@@ -47,6 +47,7 @@ class Page:
             "HOME": str(folder / "home"),
             "LANG": "C.UTF-8",
             "NO_COLOR": "1",
+            "TZ": "UTC",
         }
 
         def block(match: re.Match) -> str:

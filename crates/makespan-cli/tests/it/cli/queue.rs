@@ -567,3 +567,27 @@ fn a_zone_that_nobody_knows_is_said() {
         assert!(words.contains("the time zone `Mars/Olympus` (TZ) is not known: clock times are in UTC"), "{said}");
     }
 }
+
+/// The saved queue of the documents shows each kind of reason, without any note about missing or strange files.
+#[test]
+fn the_example_shows_starts_and_reasons() {
+    let sandbox = Sandbox::with_small();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/queue");
+    let from = folder.to_str().unwrap();
+    let queue = said(&sandbox, &["--from", from], 80);
+    assert!(queue.status == Some(0) && queue.err.is_empty() && !queue.out.contains("note: "), "{queue:?}");
+    let text = queue.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "nothing is in its way",
+        "it waits for the end of jobs 4104, 4103, 4102",
+        "it waits for job 4108 to end with success",
+        "it is not to start before 12:00",
+        "its nodes are free, but reserved (maintenance) from 18:00 on",
+        "too few nodes",
+        "its user holds it",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let job = said(&sandbox, &["--from", from, "--job", "4111"], 80);
+    assert!(job.out.contains("with a limit of at most 9 h it could start now"), "{job:?}");
+}
