@@ -248,7 +248,8 @@ for (const colorScheme of ["light", "dark"]) {
         }, schedule);
         const shown = await tooltip(page);
         assert.equal(shown.title, expected.title);
-        assert.equal(shown.schedule, ["planned", "happened"][schedule]);
+        assert.equal(shown.schedule, ["happened", "planned"][schedule]);
+        assert.equal(shown.command, `work '${expected.title}' ${HOSTILE}`);
         assert.equal(parseInt(shown.allotment, 10), expected.width);
         assert.ok(Math.abs(parseFloat(shown.time) - expected.time) < 0.001, shown.time);
       }
@@ -260,13 +261,13 @@ for (const colorScheme of ["light", "dark"]) {
         const { schedules } = JSON.parse(document.getElementById("data").textContent);
         return schedules.map(({ marks, deadlines }) => [marks, deadlines.length]);
       });
-      assert.deepEqual(marked[0], [[], 0]);
-      const [[[placement, text]], deadlines] = marked[1];
+      assert.deepEqual(marked[1], [[], 0]);
+      const [[[placement, text]], deadlines] = marked[0];
       assert.equal(deadlines, 2);
-      const [x, y] = await pointOf(page, 1, placement);
+      const [x, y] = await pointOf(page, 0, placement);
       await page.mouse.move(x, y);
       assert.equal((await tooltip(page)).moved, text);
-      const [i, j] = await pointOf(page, 0, placement);
+      const [i, j] = await pointOf(page, 1, placement);
       await page.mouse.move(i, j);
       assert.equal((await tooltip(page)).moved, undefined);
     });
@@ -275,9 +276,22 @@ for (const colorScheme of ["light", "dark"]) {
       const { page } = report;
       // It begins with what happened, as the figures at the head of the page do.
       assert.equal(await page.locator("#which option:checked").textContent(), "happened");
-      const happened = await column(page, 3);
+      const ends = await column(page, 6);
       await page.locator("#which").selectOption({ label: "planned" });
-      assert.notDeepEqual(await column(page, 3), happened);
+      assert.notDeepEqual(await column(page, 4), ends);
+      await page.locator("#which").selectOption({ label: "happened" });
+    });
+
+    it("shows exit statuses and links to outputs in the table", async () => {
+      const { page } = report;
+      const heads = await page.locator("#jobs thead th").allTextContents();
+      assert.deepEqual(heads.slice(0, 4), ["job", "exit status", "command", "output"]);
+      const failed = page.locator("#jobs tbody tr").filter({ has: page.locator("td.bad") });
+      assert.deepEqual(await failed.locator("td.bad").allTextContents(), ["3"]);
+      assert.deepEqual(await failed.locator("a").allTextContents(), ["output", "errors"]);
+      const names = await failed.locator("a").evaluateAll((all) => all.map((a) => decodeURIComponent(a.getAttribute("href"))));
+      const stem = `./04-${HOSTILE.replaceAll("/", "-")}`;
+      assert.deepEqual(names, [`${stem}.out`, `${stem}.err`]);
     });
 
     it("survives a small window and paper, without faults", async () => {

@@ -268,7 +268,7 @@ const drawing = {
     const { model, page } = this;
     const schedule = model.schedules[panel.schedule];
     if (model.live) return this.drawNow(pen, panel);
-    const bound = panel.schedule === 0 || model.choose ? model.bound : null;
+    const bound = panel.schedule === (model.commands ? 1 : 0) || model.choose ? model.bound : null;
     const proved = bound !== null && Math.abs(bound - schedule.makespan) <= 1e-9 * schedule.makespan;
     const after = bound !== null && bound > schedule.makespan;
     const line = (time, word, colour, dashes, right) => {
@@ -279,7 +279,7 @@ const drawing = {
       pen.font = `11px ${FONT}`;
       return { x, text, colour, width: pen.measureText(text).width, right };
     };
-    const labels = [line(schedule.makespan, proved && model.boundWord === "proven bound" ? "optimal makespan" : "makespan", this.colours.accent, [], !after)];
+    const labels = [line(schedule.makespan, proved && model.boundWord === "proven bound" ? "optimal makespan" : model.commands ? "end" : "makespan", this.colours.accent, [], !after)];
     if (bound !== null && !proved) labels.unshift(line(bound, model.boundWord, this.colours.bound, [5, 3], after));
     // From the right: each label ends before the one that stands to its right.
     let limit = page.width - 4;

@@ -36,6 +36,8 @@ const GLOSSARY = {
   algorithm: "What made the plan; `makespan algorithms` explains all.",
   policy: "What decides at every event which jobs start, and where.",
   seed: "The number from which all random choices follow: the same seed gives the same plan.",
+  "exit status": "The number with which the command ended: 0 if it succeeded.",
+  "sum of run times": "The sum over all attempts of the time from start to end.",
   planned: "As planned before the run began.",
   happened: "As the run went.",
   "open area": "Processors times time up to the makespan, without what is not available.",

@@ -28,6 +28,10 @@ class Schedule {
     this.guesses = new Set(source.guesses);
     this.outcomes = new Map(source.outcomes);
     this.deadlines = source.deadlines;
+    // Of what happened in a run: how each placement ended, and its output files.
+    this.ended = source.ended ? distinct(source.ended) : null;
+    this.stems = source.stems ? new Names(source.stems, source.count) : null;
+    this.written = source.written ? distinct(source.written) : null;
     this.groups = source.groups.map(shown);
     this.group = source.group ? new Reader(source.group) : null;
     this.held = source.held.map(distinct);
@@ -172,6 +176,14 @@ class Schedule {
     const { first, list } = this.byRow();
     return list.subarray(first[row], first[row + 1]);
   }
+  /** The output files of a placement that are not empty: a word and an address, relative to the page. */
+  files(i) {
+    const stem = this.stems?.at(i);
+    if (!stem) return [];
+    const path = `./${stem.split("/").map(encodeURIComponent).join("/")}`;
+    const written = this.written(i);
+    return [["output", "out", 1], ["errors", "err", 2]].filter(([, , bit]) => written & bit).map(([word, ending]) => [word, `${path}.${ending}`]);
+  }
   /** By when each job has to end, where that is known. */
   due() {
     this.dues ??= new Map(this.deadlines.map(([at, , job]) => [job, at]));
@@ -216,9 +228,10 @@ class Model {
     });
     // Of a cluster that goes on: the instant "now", and what is shown to begin with.
     Object.assign(this, { live: Boolean(data.live), origin: data.origin, home: data.home });
-    // Of a plan whose times were far too long what happened in a small part of it.
-    const [planned, happened] = this.schedules;
-    this.wasShort = data.happened === true && happened.makespan > 0 && happened.makespan * 2 < planned.makespan;
+    // Of a run the first schedule is what happened. The view fits it if the plan is far longer.
+    this.commands = data.commands ? new Names(data.commands, this.rows) : null;
+    const [happened, planned] = this.schedules;
+    this.wasShort = Boolean(this.commands && planned) && happened.makespan > 0 && happened.makespan * 2 < planned.makespan;
     if (this.wasShort) this.home = [0, happened.makespan * 1.08];
     this.begin = data.begin ?? 0;
     this.end = data.end ?? Math.max(...this.schedules.map((one) => one.makespan), data.bound ?? 0, 1e-9);
@@ -263,6 +276,16 @@ class Model {
     const user = this.user(job);
     if (user < 0) return "";
     return this.data.users ? this.userName(user) : String(user);
+  }
+  /** True for a run whose jobs have equal weights and no releases, such as a list of commands. */
+  get isPlain() {
+    this.plain ??= Boolean(this.commands) && this.release.every((release) => release === 0) && (this.data.jobs.weight.values?.length ?? 2) < 2 && !this.data.jobs.kind;
+    return this.plain;
+  }
+  /** The command of a task of a run; `copy` is the number of a task of a bag. */
+  commandOf(row, copy) {
+    const command = shown(this.commands.at(row));
+    return this.kind(this.jobOf(row)) ? command.replaceAll("{task}", copy ?? 0) : command;
   }
   isBestEffort(job) {
     return this.kind(job) === 2;

@@ -114,13 +114,17 @@ const overlays = {
     const job = source.job(i);
     const ready = source.ready(i);
     const time = source.end[i] - source.start[i];
-    const rows = [["start", exact(source.start[i])], ["end", exact(source.end[i])],
-      ["time", exact(time) + (source.guesses.has(i) ? ", a guess" : "")], ["allotment", plural(source.width[i], "processor")], ["processors", setText(source.intervals(i))]];
+    const rows = model.commands ? [["command", model.commandOf(source.row[i], source.copy?.[i])]] : [];
+    if (source.ended) rows.push(["exit status", source.ended(i)]);
+    rows.push(["start", exact(source.start[i])], ["end", exact(source.end[i])],
+      ["time", exact(time) + (source.guesses.has(i) ? ", a guess" : "")], ["allotment", plural(source.width[i], "processor")], ["processors", setText(source.intervals(i))]);
     if (model.nodes.length > 1 && source.width[i]) rows.push(["on", model.nodes[model.nodeOf(source.intervals(i)[0])].name + (model.nodeOf(source.intervals(i)[0]) === model.nodeOf(source.intervals(i).at(-1)) ? "" : " and others")]);
     model.resources.forEach(({ name }, at) => source.held[at](i) > 0 && rows.push([name, amountText(name, source.held[at](i))]));
-    rows.push(["weight", model.isBestEffort(job) ? "best effort" : String(model.weight(job))]);
+    if (!model.isPlain) rows.push(["weight", model.isBestEffort(job) ? "best effort" : String(model.weight(job))]);
     if (model.user) rows.push(["user", model.userOf(job) || "unknown"]);
-    rows.push(["release", exact(model.release[job])], ["wait", exact(source.start[i] - ready)], ["completion", `${exact(source.end[i] - model.release[job])} after release`]);
+    if (!model.isPlain) rows.push(["release", exact(model.release[job])]);
+    rows.push(["wait", exact(source.start[i] - ready)]);
+    if (!model.isPlain) rows.push(["completion", `${exact(source.end[i] - model.release[job])} after release`]);
     const due = source.due().get(job);
     if (due !== undefined) rows.push(["deadline", exact(due) + (source.end[i] > due ? ", missed" : "")]);
     if (time > 0) rows.push(["stretch", ((source.end[i] - ready) / time).toFixed(2)]);

@@ -1,4 +1,4 @@
-// The page of a plan, or of a plan and what happened.
+// The page of a plan, or of what happened in a run beside its plan.
 
 const byId = (id) => document.getElementById(id);
 const model = new Model(JSON.parse(byId("data").textContent));
@@ -34,8 +34,23 @@ function columnsOf(schedule) {
     { name: "flow", kind: "time", value: (i) => schedule.end[i] - model.release[job(i)] },
   ];
   if (model.user) all.splice(1, 0, { name: "user", kind: model.data.users ? "text" : "number", value: (i) => (model.data.users ? model.userOf(job(i)) : model.user(job(i))), text: (i) => model.userOf(job(i)) || "\u2013" });
+  if (model.commands) return columnsOfRun(schedule, all);
   if (schedule.outcomes.size) all.push({ name: "ended", kind: "text", value: (i) => OUTCOMES[schedule.outcomes.get(i)] ?? "well" });
   return all;
+}
+
+/** The columns of a run begin with what became of each job; those that have one value are left out. */
+function columnsOfRun(schedule, all) {
+  const command = (i) => model.commandOf(schedule.row[i], schedule.copy?.[i]);
+  const own = [{ name: "command", kind: "text", value: command, title: command }];
+  if (schedule.ended) {
+    own.unshift({ name: "exit status", kind: "text", value: (i) => schedule.ended(i), isBad: (i) => schedule.ended(i) !== "0" });
+    own.push({ name: "output", kind: "text", value: (i) => schedule.written(i), links: (i) => schedule.files(i) });
+  }
+  all.splice(1, 0, ...own);
+  const isWide = schedule.width.some((width) => width !== 1);
+  const left = (model.isPlain ? ["weight", "release", "flow"] : []).concat(isWide ? [] : ["allotment"]);
+  return all.filter(({ name }) => !left.includes(name));
 }
 
 function showTable(which) {
@@ -45,7 +60,7 @@ function showTable(which) {
     label: "Jobs",
     columns: columnsOf(schedule),
     count: schedule.count,
-    sorted: model.user ? 2 : 1,
+    sorted: columnsOf(schedule).findIndex(({ name }) => name === "start"),
     act: (placement) => {
       chart.show({ schedule: which, placement });
       chart.stage.scrollIntoView({ block: "center" });
@@ -62,10 +77,7 @@ function start() {
   which.hidden = model.choose || model.schedules.length < 2;
   which.append(...model.schedules.map((schedule, index) => new Option(schedule.name, index)));
   which.addEventListener("change", () => showTable(Number(which.value)));
-  // Of a plan and what happened the latter.
-  const first = model.choose ? 0 : model.schedules.length - 1;
-  which.value = first;
-  if (model.schedules.length) showTable(first);
+  if (model.schedules.length) showTable(0);
   // A row of the table of alternatives shows its schedule.
   for (const row of document.querySelectorAll("tr[data-schedule]")) {
     row.addEventListener("click", () => chart.choose(Number(row.dataset.schedule)));

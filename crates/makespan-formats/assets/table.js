@@ -26,7 +26,7 @@ class PagedTable {
     host.replaceChildren(element("div", { class: "scroll" }, this.table));
     this.body.addEventListener("click", (event) => {
       const row = event.target.closest("tr");
-      if (row) this.act(Number(row.dataset.row));
+      if (row && !event.target.closest("a")) this.act(Number(row.dataset.row));
     });
     this.measure();
     this.show();
@@ -105,9 +105,10 @@ class PagedTable {
   rowOf(row) {
     const cells = this.columns.map((column, index) => {
       const value = column.value(row);
+      if (column.links) return element("td", {}, ...column.links(row).map(([word, href]) => element("a", { href }, word)));
       const text = column.text ? column.text(row) : this.formats[index] ? (Number.isFinite(value) ? this.formats[index].text(value) : "\u2013") : String(value);
       const inside = index === 0 ? element("button", { type: "button", dir: "auto", title: `Show ${column.title?.(row) ?? text} in the chart` }, text) : element("bdi", {}, text);
-      return element("td", { class: column.kind === "text" ? null : "number" }, inside);
+      return element("td", { class: column.kind !== "text" ? "number" : column.isBad?.(row) ? "bad" : null, title: index > 0 && column.title?.(row) }, inside);
     });
     return element("tr", { "data-row": row, class: this.chosen(row) ? "chosen" : null }, ...cells);
   }

@@ -15,7 +15,7 @@ use makespan_core::{
     proof::{Alone, Rejection, Selection},
 };
 use makespan_formats::gantt::{Deadline, GanttOptions, Marks, NamedSchedule, write_svg};
-use makespan_formats::report::{Report, Section, write_html};
+use makespan_formats::report::{Attempt, Report, RunDetails, Section, write_html};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -134,8 +134,8 @@ fn two(folder: &Path) -> Result<(), Failure> {
         Placement { start, end, ..placement.clone() }
     });
     let brief = Schedule::new(brief.collect());
-    write(folder, "short", &instance, &[("planned", plan.clone()), ("happened", brief)])?;
-    write(folder, "two", &instance, &[("planned", plan), ("happened", Schedule::new(happened))])
+    write(folder, "short", &instance, &[("happened", brief), ("planned", plan.clone())])?;
+    write(folder, "two", &instance, &[("happened", Schedule::new(happened)), ("planned", plan)])
 }
 
 /// Every task after the one before it, on the first processors that are free.
@@ -258,7 +258,7 @@ fn write(folder: &Path, name: &str, instance: &Instance, schedules: &[(&str, Sch
     };
     let tasks = [(TaskId(0), "collided and was moved".to_owned())].into();
     let happened = Marks { tasks, deadlines: vec![deadline(50, true), deadline(70, false)], ..Marks::default() };
-    let marks = [Marks::default(), happened];
+    let marks = [happened, Marks::default()];
     let marks = if schedules.len() > 1 { &marks[..] } else { &[] };
     page(folder, name, instance, schedules, &Drawn { marks, choose: false })
 }
@@ -274,7 +274,10 @@ fn page(
     let bounds = bounds(instance, schedules[0].1.makespan());
     let title = format!("A generated schedule of {} jobs", instance.jobs().len());
     let mut svg = File::create(folder.join(format!("{name}.svg")))?;
-    write_svg(&mut svg, instance, &named, &GanttOptions { title: &title, bounds: &bounds, ..Default::default() })?;
+    let run = (!drawn.choose && schedules.len() > 1).then(|| details(instance, &schedules[0].1));
+    let sentence = run.as_ref().map(|_| "what happened, and the plan");
+    let (title, bounds) = (&*title, &*bounds);
+    write_svg(&mut svg, instance, &named, &GanttOptions { title, bounds, run: sentence, ..Default::default() })?;
     let remarks = ["Allotments were drawn at random: this is a demonstration, not an algorithm.".to_owned()];
     let sections = [Section {
         title: "Platform".to_owned(),
@@ -284,18 +287,39 @@ fn page(
         ..Section::default()
     }];
     let report = Report {
-        title: &title,
+        title,
         instance,
         schedules: &named,
         marks: drawn.marks,
         algorithm: "list[order=random]",
         seed: 1,
-        bounds: &bounds,
+        bounds,
         remarks: &remarks,
         sections: &sections,
         minimised: &[],
         choose: drawn.choose,
+        run: run.as_ref(),
     };
     write_html(&mut File::create(folder.join(format!("{name}.html")))?, &report)?;
     Ok(())
+}
+
+/// Facts about a run in which one job failed. Names and commands are hostile.
+fn details(instance: &Instance, ran: &Schedule) -> RunDetails {
+    let attempt = |placement: &Placement| {
+        let failed = placement.task == TaskId(3);
+        Attempt {
+            ended: if failed { "3" } else { "0" }.to_owned(),
+            stem: format!("{:02}-{HOSTILE}", placement.task.0 + 1).replace('/', "-"),
+            has_output: true,
+            has_errors: failed,
+        }
+    };
+    RunDetails {
+        origin: vec!["16 processors".to_owned()],
+        succeeded: instance.jobs().len() - 1,
+        others: "1 failed".to_owned(),
+        commands: instance.jobs().iter().map(|job| format!("work '{}' {HOSTILE}", job.name)).collect(),
+        attempts: ran.placements().iter().map(attempt).collect(),
+    }
 }

@@ -46,6 +46,7 @@ pub fn page(py: Python<'_>, title: &str, instance: &Instance, planned: &Planned,
         remarks,
         sections: &[],
         choose: false,
+        run: None,
     };
     text(|out| write_html(out, &report))
 }

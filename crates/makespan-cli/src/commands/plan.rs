@@ -112,6 +112,7 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
         remarks: &remarks,
         sections: &sections,
         choose: schedules.len() > 1,
+        run: None,
     };
     write_pictures(&report, &options.pictures)?;
     let text = match options.format {

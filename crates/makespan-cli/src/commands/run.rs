@@ -9,6 +9,7 @@ mod folder;
 mod jobs;
 mod milestones;
 mod outcome;
+mod page;
 mod place;
 mod prints;
 mod results;
@@ -22,9 +23,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use makespan::estimate::Medians;
-use makespan_core::{Bound, Estimation, Instance, Note, Objective, Platform, Schedule, TaskId, Trace};
+use makespan_core::{Bound, Estimation, Instance, Objective, Platform, Schedule, TaskId, Trace};
 use makespan_exec::journal::task_names;
-use makespan_exec::{ExecuteOptions, Stop, check, check_folder, check_machine, check_tasks, settle};
+use makespan_exec::{ExecuteOptions, Stop, check, check_folder, check_machine, check_tasks, host, settle};
 use makespan_formats::list::quoted;
 use makespan_formats::schedule::ScheduleFile;
 use makespan_formats::{Language, write_instance};
@@ -132,6 +133,8 @@ struct Session<'a> {
     decider: Decider,
     execution: ExecuteOptions,
     remarks: Vec<String>,
+    /// Name of the machine or the cluster, for the report.
+    machine: String,
     /// True if the history supplied run times that the file does not state.
     learned: bool,
     /// True if the folder is not yet chosen.
@@ -181,7 +184,10 @@ impl<'a> Session<'a> {
         check_all(&instance, &execution, is_new, place.is_here()).map_err(|error| miette!("{error}"))?;
         signals::stop_the_run();
         let resumes = resume && !folder::is_empty(&execution.folder);
-        Ok((Self { options, instance, arguments, decider, execution, remarks, learned, is_new, resumes }, memory))
+        let machine = if place.is_here() { host() } else { "Slurm".to_owned() };
+        let session =
+            Self { options, instance, arguments, decider, execution, remarks, machine, learned, is_new, resumes };
+        Ok((session, memory))
     }
 
     /// Returns the plan of an earlier session, if there is one.
@@ -218,13 +224,10 @@ impl<'a> Session<'a> {
             return;
         }
         // Figures of the plan are not printed, so it is of no interest that they are guesses.
-        let guesses = self.instance.notes().into_iter().filter(|note| matches!(note, Note::Guessed { .. }));
-        let guesses: Vec<String> = guesses.map(|note| note.describe(&self.instance)).collect();
-        let others = remarks.iter().filter(|remark| !guesses.contains(remark));
-        let notes: String = others.map(|remark| narrow("note: ", 6, remark)).collect();
+        let others = results::without_guesses(&self.instance, remarks);
+        let notes: String = others.iter().map(|remark| narrow("note: ", 6, remark)).collect();
         complain_text(&notes);
-        let all_guessed = self.instance.guesses() == self.instance.different_task_ids().count();
-        if all_guessed && !self.resumes {
+        if !self.knows_times() && !self.resumes {
             let in_order = matches!(&self.decider, Decider::Default { spec } if makespan::minimised(spec) == [Objective::Makespan]);
             complain(if in_order {
                 "no run times known yet; starting in list order"
@@ -232,6 +235,11 @@ impl<'a> Session<'a> {
                 "no run times known yet"
             });
         }
+    }
+
+    /// Returns whether the run time of a task was known when the run was planned.
+    fn knows_times(&self) -> bool {
+        self.instance.guesses() < self.instance.different_tasks()
     }
 
     /// Returns whether only the last line is printed.
@@ -246,7 +254,9 @@ impl<'a> Session<'a> {
         trace.runs.extend(watch.interrupted().iter().cloned());
         let outcomes = Outcomes::new(instance, &begun.schedule, &trace, watch.reasons(), folder);
         let outcomes = outcomes.with_restated(watch.restated()).with_stopped(stopped).with_session(watch.spent());
-        let written = results::write(folder, begun, &outcomes, watch.log());
+        let outcomes = outcomes.with_plan(self.knows_times() && !self.resumes);
+        let title = page::title(&self.options.source, &self.machine, folder);
+        let written = results::write(&title, begun, &outcomes, watch.log());
         // A report that cannot be written does not hide what happened.
         if !self.is_silent() {
             complain_lines(&outcomes.lines());

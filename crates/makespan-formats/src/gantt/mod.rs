@@ -53,6 +53,9 @@ pub struct GanttOptions<'a> {
     pub bags_apart: bool,
     /// What is pointed out in each schedule, in their order. Where no deadlines are, those of the jobs are drawn.
     pub marks: &'a [Marks],
+    /// A sentence about a run, if the first schedule is what happened in it. The sentence replaces the objectives, and
+    /// the time axis ends with the first schedule.
+    pub run: Option<&'a str>,
 }
 
 impl Default for GanttOptions<'_> {
@@ -65,6 +68,7 @@ impl Default for GanttOptions<'_> {
             asked: None,
             bags_apart: false,
             marks: &[],
+            run: None,
         }
     }
 }
@@ -105,7 +109,7 @@ pub fn write_svg(
         .first()
         .filter(|_| options.objectives)
         .map(|first| summary::lines(instance, first.schedule, options.bounds, options.asked));
-    let lines = lines.unwrap_or_default();
+    let lines = options.run.map_or_else(|| lines.unwrap_or_default(), |sentence| vec![sentence.to_owned()]);
     let legend = schedules
         .first()
         .filter(|_| !options.bags_apart)
@@ -129,7 +133,8 @@ pub fn write_svg(
     let limit = HEIGHT / schedules.len().max(1) as f64;
     let rows = (f64::from(instance.processors()) * 24.0).clamp(48.0, limit.max(120.0));
     let left = panel::gutter(instance);
-    let ends = schedules.iter().map(|named| named.schedule.makespan()).chain(bound);
+    let axes = if options.run.is_some() { 1 } else { schedules.len() };
+    let ends = schedules.iter().take(axes).map(|named| named.schedule.makespan()).chain(bound);
     let span = ends.max().unwrap_or(Time::ZERO).max(Time::TICK);
     let height = top + schedules.len() as f64 * (ABOVE + rows + BELOW);
 
@@ -158,6 +163,7 @@ pub fn write_svg(
             width: width - left - RIGHT,
             height: rows,
             span,
+            end_word: if options.run.is_some() { "end" } else { "makespan" },
             marks: &marks[index],
             shared,
         };

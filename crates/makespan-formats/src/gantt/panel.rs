@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Instance, ProcSet, Schedule, Time};
+use makespan_core::{Instance, Placement, ProcSet, Schedule, Time};
 
 use super::escape::{Pixels, Text, fitting};
 use super::labels::label;
@@ -30,6 +30,8 @@ pub(super) struct Panel<'a> {
     pub height: f64,
     /// The last instant of the time axis.
     pub span: Time,
+    /// Label of the line at the last end.
+    pub end_word: &'static str,
     /// What is pointed out.
     pub marks: &'a Marks,
     /// What the names of all jobs begin with.
@@ -165,7 +167,8 @@ impl Panel<'_> {
     fn write_placements(&self, out: &mut impl Write, schedule: &Schedule, palette: &Palette<'_>) -> io::Result<()> {
         let mut mosaic = Mosaic::new(self.width, self.height);
         let mut shapes = Vec::new();
-        for (index, placement) in schedule.placements().iter().enumerate() {
+        let is_before_end = |one: &Placement| one.start < self.span || one.end <= self.span;
+        for (index, placement) in schedule.placements().iter().enumerate().filter(|(_, one)| is_before_end(one)) {
             for area in self.areas(&placement.processors, placement.start, placement.end) {
                 if area[2] < SMALLEST || area[3] < SMALLEST {
                     let local = [area[0] - self.left, area[1] - self.top, area[2], area[3]];
@@ -249,7 +252,7 @@ impl Panel<'_> {
                 &Line { word: &word, at: bound, colour: "#B3006B", dashes: "5 3", after: bound_after },
             )?;
         }
-        let word = "makespan";
+        let word = self.end_word;
         self.write_line(out, &Line { word, at: makespan, colour: "#004488", dashes: "none", after: !bound_after })
     }
 
@@ -257,9 +260,13 @@ impl Panel<'_> {
         let Line { word, at, colour, dashes, after } = *line;
         let x = self.x(at);
         let (top, bottom) = (Pixels(self.top - 8.0), Pixels(self.top + self.height));
-        let path = format!("M{} {top}V{bottom}", Pixels(x));
-        writeln!(out, r#"<path d="{path}" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dashes}"/>"#)?;
-        let label = format!("{word} {}", ticks::duration(at.seconds()));
+        let is_beyond = at > self.span;
+        if !is_beyond {
+            let path = format!("M{} {top}V{bottom}", Pixels(x));
+            writeln!(out, r#"<path d="{path}" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dashes}"/>"#)?;
+        }
+        let arrow = if is_beyond { " \u{2192}" } else { "" };
+        let label = format!("{word} {}{arrow}", ticks::duration(at.seconds()));
         // Without room on its left a label moves to the right, where nothing else stands then.
         let after = after || x - self.left < super::escape::width_of(&label, 11.0);
         let (class, x) = if after { ("", x + 4.0) } else { ("end", x - 4.0) };

@@ -294,3 +294,25 @@ fn deadlines_of_a_plan_are_drawn() {
     assert!((at - left - width * 15.0 / 40.0).abs() < 0.1 && (then - left - width * 20.0 / 40.0).abs() < 0.1);
     assert!(text.contains("triangles above the rows: deadlines of jobs"));
 }
+
+#[test]
+fn the_chart_of_a_run_is_scaled_to_what_happened() {
+    let instance = Instance::new(Platform::flat(4).unwrap(), vec![job("a"), job("b")], vec![]).unwrap();
+    let ran = Schedule::new(vec![placement(0, 0, 10, "0"), placement(1, 10, 20, "0")]);
+    let plan = Schedule::new(vec![placement(0, 0, 120, "0"), placement(1, 120, 240, "0")]);
+    let schedules =
+        [NamedSchedule { name: "happened", schedule: &ran }, NamedSchedule { name: "planned", schedule: &plan }];
+    let options = GanttOptions { run: Some("2 of 2 jobs succeeded"), ..GanttOptions::default() };
+    let text = svg(&instance, &schedules, &options);
+    assert_eq!(jobs_drawn(&text), 3, "the second job of the plan begins beyond the axis");
+    assert!(text.contains(">2 of 2 jobs succeeded<") && !text.contains("makespan"), "{text}");
+    assert!(text.contains(">end 20 s<") && text.contains(">end 4 min \u{2192}<"), "{text}");
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let right = |node: roxmltree::Node<'_, '_>| {
+        let of = |name| node.attribute(name).unwrap().parse::<f64>().unwrap();
+        of("x") + of("width")
+    };
+    let shapes = document.descendants().filter(|node| node.attribute("class").is_some_and(|class| class == "job"));
+    let ends: Vec<f64> = shapes.map(right).collect();
+    assert!((ends[1] - ends[2]).abs() < 0.1, "the last job and the cut plan end at the axis' end: {ends:?}");
+}

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Apart, Metrics, counted};
+use makespan_core::{Apart, Metrics, Objective, counted};
 
 use super::{Report, Section};
 use crate::gantt::NamedSchedule;
@@ -32,30 +32,35 @@ pub(super) struct Card {
 }
 
 fn cards(report: &Report<'_>) -> Vec<Card> {
-    let Some(plan) = report.schedules.first() else { return Vec::new() };
-    // What happened says more than what was planned.
-    let (lead, beside) = report.happened().unwrap_or((plan, &[]));
-    let others = |show: &dyn Fn(&Metrics) -> String| {
-        let of = |named: &NamedSchedule<'_>| show(&Metrics::of(report.instance, named.schedule));
-        beside.iter().map(|named| format!("{}: {}", named.name, of(named))).collect::<Vec<_>>()
-    };
+    let plan = report.plan();
+    let Some(lead) = report.happened().or(plan) else { return Vec::new() };
+    // The plan is shown beside what happened.
+    let beside = report.happened().and(plan);
     let metrics = Metrics::of(report.instance, lead.schedule);
-    let mut cards: Vec<Card> = Standing::all(report.instance, plan.schedule, report.bounds)
-        .iter()
-        .map(|standing| objective(report, standing))
-        .collect();
+    let mut cards = report.run.map_or_else(Vec::new, |run| run.cards(report));
+    if let Some(plan) = plan {
+        let all = Standing::all(report.instance, plan.schedule, report.bounds);
+        // Values that were not minimised say little about a run.
+        let is_of_interest = |standing: &&Standing| {
+            report.run.is_none() || report.minimised.is_empty() || report.minimised.contains(&standing.objective)
+        };
+        cards.extend(all.iter().filter(is_of_interest).map(|standing| objective(report, standing)));
+    }
     let percent = |metrics: &Metrics| format!("{:.1}\u{A0}%", metrics.utilisation * 100.0);
-    let flow = |metrics: &Metrics| duration(metrics.mean_flow);
     let mut add = |label: &str, value: String, lines: Vec<String>| {
         cards.push(Card { label: label.to_owned(), value, badge: None, lines });
     };
-    add("utilisation", percent(&metrics), [vec!["of the open area".to_owned()], others(&percent)].concat());
-    let slowdown = format!("mean bounded slowdown {:.2}", metrics.mean_bounded_slowdown);
-    add("mean flow", flow(&metrics), [vec![slowdown], others(&flow)].concat());
-    let machines = format!("on {}", counted(grouped(f64::from(report.instance.processors())), "processor"));
-    let tasks = format!("{} in all", counted(grouped(report.instance.tasks() as f64), "task"));
-    let tasks = (report.instance.has_bags() || report.instance.has_compound_jobs()).then_some(tasks);
-    add("jobs", grouped(report.instance.jobs().len() as f64), tasks.into_iter().chain([machines]).collect());
+    let planned =
+        beside.map(|named| format!("{}: {}", named.name, percent(&Metrics::of(report.instance, named.schedule))));
+    add("utilisation", percent(&metrics), ["of the open area".to_owned()].into_iter().chain(planned).collect());
+    if report.run.is_none() {
+        let slowdown = format!("mean bounded slowdown {:.2}", metrics.mean_bounded_slowdown);
+        add("mean flow", duration(metrics.mean_flow), vec![slowdown]);
+        let machines = format!("on {}", counted(grouped(f64::from(report.instance.processors())), "processor"));
+        let tasks = format!("{} in all", counted(grouped(report.instance.tasks() as f64), "task"));
+        let tasks = (report.instance.has_bags() || report.instance.has_compound_jobs()).then_some(tasks);
+        add("jobs", grouped(report.instance.jobs().len() as f64), tasks.into_iter().chain([machines]).collect());
+    }
     if let Some(apart) = Apart::of(report.instance, lead.schedule) {
         let without = format!("all others end at {}", duration(apart.others.seconds()));
         let other = |named: &NamedSchedule<'_>| {
@@ -63,7 +68,7 @@ fn cards(report: &Report<'_>) -> Vec<Card> {
             let (best_effort, others) = (duration(apart.best_effort.seconds()), duration(apart.others.seconds()));
             Some(format!("{}: {best_effort}, all others {others}", named.name))
         };
-        let others = beside.iter().filter_map(other);
+        let others = beside.into_iter().filter_map(other);
         add("best effort ends", duration(apart.best_effort.seconds()), [without].into_iter().chain(others).collect());
     }
     cards
@@ -81,7 +86,7 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
     let happened = report.happened();
     let optimal = standing.bound == Some(standing.value);
     let badge = standing.claim().filter(|_| optimal && happened.is_none());
-    if let Some((_, [plan, ..])) = happened {
+    if let Some(plan) = report.plan().filter(|_| happened.is_some()) {
         let claim = standing.claim().map_or(String::new(), |claim| format!(", {claim}"));
         lines.push(format!("{}: {}{claim}", plan.name, standing.show(standing.value)));
     } else if optimal {
@@ -93,8 +98,12 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
             lines.push(format!("ratio {ratio:.3}{claim}"));
         }
     }
-    let value = happened.map_or(standing.value, |(named, _)| standing.objective.value(report.instance, named.schedule));
-    Card { label: standing.objective.to_string(), value: standing.show(value), badge, lines }
+    let value = happened.map_or(standing.value, |named| standing.objective.value(report.instance, named.schedule));
+    let label = match standing.objective {
+        Objective::Makespan if happened.is_some() => "time".to_owned(),
+        objective => objective.to_string(),
+    };
+    Card { label, value: standing.show(value), badge, lines }
 }
 
 /// The figures at the head of the page; of alternatives those of each, of which the script shows those of the one in the chart.
@@ -142,6 +151,12 @@ pub(super) fn summary(report: &Report<'_>) -> String {
 }
 
 pub(super) fn write_origin(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
+    if let Some(run) = report.run {
+        run.origin.iter().try_for_each(|fact| write!(out, "<span>{}</span> ", Text(fact)))?;
+    }
+    if report.plan().is_none() {
+        return Ok(());
+    }
     write!(
         out,
         "<span><span data-term=\"algorithm\">algorithm</span> <b>{}</b></span> <span><span data-term=\"seed\">seed</span> <b>{}</b></span>",
@@ -161,13 +176,14 @@ pub(super) fn write_remarks(out: &mut impl Write, remarks: &[String]) -> io::Res
 
 pub(super) fn write_sections<'a>(
     out: &mut impl Write,
+    class: &str,
     sections: impl IntoIterator<Item = &'a Section>,
 ) -> io::Result<()> {
     let mut sections = sections.into_iter().peekable();
     if sections.peek().is_none() {
         return Ok(());
     }
-    writeln!(out, "<div class=\"sections\">")?;
+    writeln!(out, "<div class=\"{class}\">")?;
     for section in sections {
         // What is narrow stands beside the next, and a figure beside its table.
         let is_both = section.figure.is_some() && !section.columns.is_empty();

@@ -9,6 +9,7 @@ use makespan_core::{
 use serde::Serialize;
 
 use super::pack::{Distinct, Packed};
+use super::run::RunDetails;
 use crate::gantt::summary::{bound_word, is_guess};
 use crate::gantt::{Marks, NamedSchedule};
 
@@ -36,8 +37,8 @@ pub(super) struct ChartData<'a> {
     open: Steps,
     /// Whether the schedules are alternatives, of which one is shown at a time.
     choose: bool,
-    /// Whether the schedules are a plan and what happened.
-    happened: bool,
+    /// Of each different task of a run its command. The first schedule is what happened then, a second one the plan.
+    commands: Option<Packed>,
     schedules: Vec<ScheduleData<'a>>,
 }
 
@@ -107,6 +108,11 @@ struct ScheduleData<'a> {
     guesses: Vec<usize>,
     /// Positions of the placements that did not end well, and how they ended.
     outcomes: Vec<(usize, &'static str)>,
+    /// In a run, of each placement its exit status or another reason why it ended, the path of its output files without
+    /// their extensions, and 1 if it wrote output plus 2 if it wrote errors.
+    ended: Option<Distinct<&'a str>>,
+    stems: Option<Packed>,
+    written: Option<Distinct<u8>>,
     /// By when jobs have to end, whether that was missed, and the jobs.
     deadlines: Vec<(f64, bool, u32)>,
     /// Of each edge how long its data are on their way between the processors of its tasks, in seconds; nothing where that takes no time.
@@ -127,12 +133,12 @@ pub(super) struct Charted<'a> {
     pub marks: &'a [Marks],
     pub bounds: &'a [Bound],
     pub choose: bool,
-    pub happened: bool,
+    pub run: Option<&'a RunDetails>,
 }
 
 impl<'a> ChartData<'a> {
     pub(super) fn new(charted: Charted<'a>) -> Self {
-        let Charted { title, instance, schedules, marks, bounds, choose, happened } = charted;
+        let Charted { title, instance, schedules, marks, bounds, choose, run } = charted;
         let platform = instance.platform();
         let nodes = platform.nodes().iter().enumerate().filter(|(_, node)| node.processors > 0);
         let first_of = |index| platform.processors_of(index).intervals().first().map_or(0, |interval| interval.0);
@@ -140,7 +146,13 @@ impl<'a> ChartData<'a> {
         let unit = unit(instance, schedules);
         let users = users(instance);
         let of = |(at, named): (usize, &NamedSchedule<'a>)| {
-            placements(instance, *named, marks.get(at).unwrap_or(Marks::NONE), unit)
+            let data = placements(instance, *named, marks.get(at).unwrap_or(Marks::NONE), unit);
+            match run.filter(|_| at == 0).map(RunDetails::columns) {
+                Some(run) => {
+                    ScheduleData { ended: Some(run.ended), stems: Some(run.stems), written: Some(run.written), ..data }
+                }
+                None => data,
+            }
         };
         Self {
             version: 2,
@@ -158,7 +170,7 @@ impl<'a> ChartData<'a> {
             unavailable: instance.unavailable().iter().map(period).collect(),
             open: open(instance),
             choose,
-            happened,
+            commands: run.map(|run| Packed::names(run.commands.iter())),
             schedules: schedules.iter().enumerate().map(of).collect(),
         }
     }
@@ -292,6 +304,9 @@ fn placements<'a>(instance: &Instance, named: NamedSchedule<'a>, marks: &'a Mark
         marks: placed.iter().enumerate().filter(|_| !marks.tasks.is_empty()).filter_map(marked).collect(),
         guesses: placed.iter().enumerate().filter(|(_, one)| is_guess(instance, one)).map(|(at, _)| at).collect(),
         outcomes: outcomes(placed, marks),
+        ended: None,
+        stems: None,
+        written: None,
         deadlines: deadlines(instance, schedule, marks),
         transfers: instance.has_transfers().then(|| transfers(instance, placed)),
         group: (!groups.is_empty()).then(|| Packed::numbers((0..placed.len()).map(group))),

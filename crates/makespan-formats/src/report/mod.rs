@@ -7,6 +7,7 @@ mod cards;
 mod data;
 mod pack;
 mod queue;
+mod run;
 mod shell;
 mod simulation;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use data::{ChartData, Charted};
 use shell::Shell;
 
 pub use queue::{QueueNode, QueueReport, QueuedJob, Reserved, write_queue};
+pub use run::{Attempt, RunDetails};
 pub use tree::{TreePicture, TreeReport, write_tree};
 
 pub use simulation::{Level, PolicyPanel, SimulationReport, write_simulation};
@@ -73,9 +75,10 @@ pub struct Report<'a> {
     pub title: &'a str,
     /// The problem.
     pub instance: &'a Instance,
-    /// One schedule, or a plan followed by what happened; all placements are of jobs of the instance.
+    /// One schedule, or alternatives, or what happened in a run and perhaps its plan. All placements are of jobs of the
+    /// instance.
     pub schedules: &'a [NamedSchedule<'a>],
-    /// Spec of the algorithm that made the first schedule.
+    /// Spec of the algorithm that made the schedule.
     pub algorithm: &'a str,
     /// Objectives that the algorithm minimises, or an empty list if they are unknown.
     pub minimised: &'a [Objective],
@@ -83,7 +86,7 @@ pub struct Report<'a> {
     pub seed: u64,
     /// What is pointed out in each schedule, in their order; nothing in those beyond its end.
     pub marks: &'a [Marks],
-    /// Proven bounds on the first schedule.
+    /// Proven bounds on the first schedule, or on the plan of a run.
     pub bounds: &'a [Bound],
     /// What the user should know, one sentence each.
     pub remarks: &'a [String],
@@ -91,6 +94,8 @@ pub struct Report<'a> {
     pub sections: &'a [Section],
     /// Whether the schedules are alternatives, of which the chart shows one at a time: the points of a front.
     pub choose: bool,
+    /// Facts about a run, if the first schedule is what happened in it.
+    pub run: Option<&'a RunDetails>,
 }
 
 /// A titled table under the schedule, and a figure.
@@ -116,15 +121,20 @@ pub struct Section {
 }
 
 impl<'a> Report<'a> {
-    /// What happened, and what was planned; nothing of a plan alone, and of alternatives.
-    fn happened(&self) -> Option<(&'a NamedSchedule<'a>, &'a [NamedSchedule<'a>])> {
-        self.schedules.split_last().filter(|(_, planned)| !planned.is_empty() && !self.choose)
+    /// Returns the schedule that has the objectives and bounds, if there is one: the only one, the first alternative, or
+    /// the plan of a run.
+    fn plan(&self) -> Option<&'a NamedSchedule<'a>> {
+        self.schedules.get(usize::from(self.run.is_some()))
+    }
+
+    /// Returns what happened in a run.
+    fn happened(&self) -> Option<&'a NamedSchedule<'a>> {
+        self.schedules.first().filter(|_| self.run.is_some())
     }
 
     fn charted(&self) -> Charted<'a> {
-        let Self { title, instance, schedules, marks, bounds, choose, .. } = *self;
-        let happened = schedules.len() == 2 && self.happened().is_some();
-        Charted { title, instance, schedules, marks, bounds, choose, happened }
+        let Self { title, instance, schedules, marks, bounds, choose, run, .. } = *self;
+        Charted { title, instance, schedules, marks, bounds, choose, run }
     }
 }
 
@@ -139,8 +149,9 @@ pub fn write_html(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
         "origin" => cards::write_origin(out, report),
         "cards" => cards::write_cards(out, report),
         "remarks" => cards::write_remarks(out, report.remarks),
-        "first" => cards::write_sections(out, report.sections.iter().filter(|section| section.first)),
-        "sections" => cards::write_sections(out, report.sections.iter().filter(|section| !section.first)),
+        "first" => cards::write_sections(out, "sections first", report.sections.iter().filter(|one| one.first)),
+        "chart" => write!(out, "{}", if report.run.is_some() { "When each job ran" } else { "Schedule" }),
+        "sections" => cards::write_sections(out, "sections", report.sections.iter().filter(|one| !one.first)),
         "summary" => write!(out, "{}", Text(&cards::summary(report))),
         other => unreachable!("the page template has no slot {other}"),
     })

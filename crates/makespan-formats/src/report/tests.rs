@@ -49,6 +49,7 @@ fn html(instance: &Instance, schedule: &Schedule) -> String {
         sections: &[section],
         minimised: &[],
         choose: false,
+        run: None,
     };
     let mut bytes = Vec::new();
     write_html(&mut bytes, &report).unwrap();
@@ -114,6 +115,7 @@ fn plan_data(instance: &Instance, schedule: &Schedule) -> serde_json::Value {
         sections: &[],
         minimised: &[],
         choose: false,
+        run: None,
     };
     let mut bytes = Vec::new();
     write_html(&mut bytes, &report).unwrap();
@@ -234,4 +236,65 @@ fn long_tables_of_a_queue_say_that_they_have_more_rows() {
     let html = String::from_utf8(bytes).unwrap();
     assert_eq!((html.matches("<tr data-job=").count(), html.matches("\" hidden>").count()), (310, 1));
     assert_eq!(html.matches("The first 300 of 301.").count(), 1);
+}
+
+/// Returns the page of a run of two jobs, the second of which failed, with a plan or without it.
+fn page_of_run(has_plan: bool) -> String {
+    let instance = instance(&["a".to_owned(), HOSTILE.to_owned()]);
+    let (ran, plan) = (schedule(2), schedule(2));
+    let attempt = |ended: &str, has_errors| Attempt {
+        ended: ended.to_owned(),
+        stem: format!("2-{HOSTILE}"),
+        has_output: true,
+        has_errors,
+    };
+    let run = RunDetails {
+        origin: vec![HOSTILE.to_owned()],
+        succeeded: 1,
+        others: HOSTILE.to_owned(),
+        commands: vec![HOSTILE.to_owned(), "exit 3".to_owned()],
+        attempts: vec![attempt("0", false), attempt("3", true)],
+    };
+    let schedules =
+        [NamedSchedule { name: "happened", schedule: &ran }, NamedSchedule { name: "planned", schedule: &plan }];
+    let failures = Section { title: "Outcomes".into(), first: true, ..Section::default() };
+    let report = Report {
+        title: "list.txt, 2026-11-28 21:55, host",
+        instance: &instance,
+        schedules: if has_plan { &schedules[..] } else { &schedules[..1] },
+        marks: &[],
+        algorithm: "optimise",
+        seed: 1,
+        bounds: &[],
+        remarks: &[],
+        sections: &[failures],
+        minimised: &[Objective::Makespan],
+        choose: false,
+        run: Some(&run),
+    };
+    let mut bytes = Vec::new();
+    write_html(&mut bytes, &report).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn the_page_of_a_run_shows_what_happened_before_a_plan_that_there_is() {
+    for has_plan in [false, true] {
+        let html = page_of_run(has_plan);
+        assert!(!html.contains("<img") && !html.contains("<!-- "), "no element comes from a name");
+        let data = data(&html);
+        let names: Vec<_> = data["schedules"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
+        assert_eq!(names, if has_plan { vec!["happened", "planned"] } else { vec!["happened"] });
+        assert_eq!(data["schedules"][0]["ended"]["values"], serde_json::json!(["0", "3"]));
+        assert_eq!(data["schedules"][0]["written"]["values"], serde_json::json!([1, 3]));
+        assert!(data["commands"].is_string() && data["schedules"][1]["ended"].is_null());
+        let (failures, chart) = (html.find("<h2>Outcomes").unwrap(), html.find("chart-host\"").unwrap());
+        assert!(failures < chart && html.contains("<dd>1 of 2<small>"), "failures come before the chart");
+        // Without known run times nothing is said about a plan.
+        let (text, _) = html.split_once("<script").unwrap();
+        for word in ["algorithm</span>", "planned: "] {
+            assert_eq!(text.contains(word), has_plan, "{word}");
+        }
+        assert!(!text.contains(">mean flow<") && !text.contains(">weighted completion<"));
+    }
 }

@@ -182,7 +182,7 @@ pub fn write_tree(out: &mut impl Write, report: &TreeReport<'_>) -> io::Result<(
         "origin" => write!(out, "<span>{}</span>", Text(report.summary)),
         "cards" => cards(report, &data).iter().try_for_each(|card| write_card(out, card)),
         "remarks" => write_remarks(out, report.remarks),
-        "sections" => write_sections(out, report.sections),
+        "sections" => write_sections(out, "sections", report.sections),
         other => unreachable!("the page template has no slot {other}"),
     })
 }

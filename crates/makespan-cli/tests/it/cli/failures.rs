@@ -59,7 +59,8 @@ fn outcomes_come_first_with_the_end_of_the_output() {
         assert_eq!(result[key], value, "{key}: {text}");
     }
     let page = sandbox.read("f/report.html");
-    let (outcomes, schedule) = (page.find("<h2>Outcomes</h2>").unwrap(), page.find("chart-title\">Schedule").unwrap());
+    let (outcomes, schedule) =
+        (page.find("<h2>Outcomes</h2>").unwrap(), page.find("chart-title\">When each job ran").unwrap());
     assert!(outcomes < schedule && page.contains("only output") && !page.contains('\u{1b}'));
     let table = sandbox.read("f/jobs.csv");
     assert!(table.lines().next().unwrap().ends_with(",cpu_time,peak_memory,memory_kill"), "{table}");

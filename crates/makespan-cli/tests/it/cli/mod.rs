@@ -32,6 +32,7 @@ mod nodes;
 mod outputs;
 mod prints;
 mod queue;
+mod reports;
 mod resources;
 mod resume;
 mod run;

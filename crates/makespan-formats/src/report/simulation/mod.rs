@@ -91,14 +91,14 @@ pub fn write_simulation(out: &mut impl Write, report: &SimulationReport<'_>) -> 
         "data" => write_data(out, report, &panels),
         "origin" => write_origin(out, report),
         "remarks" => write_remarks(out, report.remarks),
-        "comparison" => write_sections(out, std::slice::from_ref(report.comparison)),
+        "comparison" => write_sections(out, "sections", std::slice::from_ref(report.comparison)),
         // Many columns need the width of the page.
         "wide" if report.comparison.columns.len() > 4 => out.write_all(b" wide"),
         "wide" => Ok(()),
         "phases" => phase_strip::write_legend(out, report.policies),
         "panels" => panels.write(out),
         "reduced" => out.write_all(note(&panels).as_bytes()),
-        "sections" => write_sections(out, report.sections),
+        "sections" => write_sections(out, "sections", report.sections),
         other => unreachable!("the page template has no slot {other}"),
     })
 }
@@ -154,8 +154,7 @@ fn write_data(out: &mut impl Write, report: &SimulationReport<'_>, panels: &Pane
     let marks: Vec<Marks> = report.policies.iter().map(|policy| policy.marks.clone()).collect();
     let (title, instance) = (report.title, report.instance);
     let choose = schedules.len() > 3;
-    let charted =
-        Charted { title, instance, schedules: &schedules, marks: &marks, bounds: &[], choose, happened: false };
+    let charted = Charted { title, instance, schedules: &schedules, marks: &marks, bounds: &[], choose, run: None };
     let chart = (!schedules.is_empty()).then(|| ChartData::new(charted));
     write_json(out, &Data { panels: panels.data(), chart, week: report.week })
 }

@@ -69,7 +69,7 @@ impl Outcomes<'_> {
         let rows = self.longer(NAMED_ON_PAGE);
         let [_, took, planned] = LONGER.map(str::to_owned);
         let columns = vec!["job".to_owned(), took, planned];
-        (!rows.is_empty()).then(|| Section {
+        (self.has_plan && !rows.is_empty()).then(|| Section {
             title: "Longer than planned".into(),
             text: "The jobs that took longest beyond what was planned for them, at least a tenth more.".into(),
             columns,

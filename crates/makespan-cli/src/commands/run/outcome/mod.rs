@@ -8,7 +8,7 @@ pub mod tail;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use makespan_core::{Instance, MemoryKill, Outcome, Run, Schedule, TaskId, Time, Trace, counted};
+use makespan_core::{Instance, MemoryKill, Outcome, Run, Schedule, TaskId, Trace, counted};
 use makespan_formats::gantt::duration;
 use makespan_formats::report::Section;
 
@@ -30,6 +30,8 @@ pub struct Outcomes<'a> {
     pub restated: Option<&'a BTreeSet<TaskId>>,
     /// Whether somebody stopped the run before all had ended.
     pub stopped: bool,
+    /// True if run times were known for the plan, and the run followed the plan.
+    pub has_plan: bool,
     /// The time that the session spent.
     spent: Spent,
     /// How each task ended last.
@@ -139,6 +141,7 @@ impl<'a> Outcomes<'a> {
             folder,
             restated: None,
             stopped: false,
+            has_plan: false,
             spent: Spent::default(),
             last,
             attempts,
@@ -156,6 +159,11 @@ impl<'a> Outcomes<'a> {
         Self { stopped, ..self }
     }
 
+    /// Sets whether the report shows the plan.
+    pub fn with_plan(self, has_plan: bool) -> Self {
+        Self { has_plan, ..self }
+    }
+
     /// Sets the time that the session spent.
     pub fn with_session(self, spent: Spent) -> Self {
         Self { spent, ..self }
@@ -167,14 +175,15 @@ impl<'a> Outcomes<'a> {
         self.instance.jobs().iter().filter(|job| !job.task_ids().any(goes_on)).count()
     }
 
-    /// What is said first of the run.
-    pub fn title(&self) -> String {
+    /// Returns the title of the page. It begins with the title of the run.
+    pub fn title(&self, run: &str) -> String {
         let count = |count: usize| grouped(&count.to_string());
         let jobs = self.instance.jobs().len();
         if self.stopped {
-            return format!("Stopped before its end: {} of {} ended", count(self.ended()), counted(count(jobs), "job"));
+            let (ended, jobs) = (count(self.ended()), counted(count(jobs), "job"));
+            return format!("{run}: stopped before its end, {ended} of {jobs} ended");
         }
-        "Plan and outcome".to_owned()
+        run.to_owned()
     }
 
     fn kind(&self, task: TaskId) -> Kind {
@@ -241,15 +250,21 @@ impl<'a> Outcomes<'a> {
         lines
     }
 
-    /// Returns how many jobs ended in each way, in words.
-    fn counted(&self) -> Line {
+    /// Returns the number of jobs that succeeded, and in words how the tasks without success ended.
+    pub fn numbers(&self) -> (usize, String) {
         let jobs = self.instance.jobs();
         let done = jobs.iter().filter(|job| job.task_ids().all(|task| self.kind(task) == Kind::Succeeded)).count();
         let counts = self.counts();
         let others = KINDS.iter().skip(1).filter_map(|kind| Some(format!("{} {}", counts.get(kind)?, kind.words())));
+        (done, others.collect::<Vec<_>>().join(", "))
+    }
+
+    /// Returns how many jobs ended in each way, in words.
+    fn counted(&self) -> Line {
+        let (jobs, (done, others), counts) = (self.instance.jobs(), self.numbers(), self.counts());
         let stopped = if self.stopped { "stopped before its end: " } else { "" };
         let mut parts = vec![format!("{stopped}{done} of {} succeeded", counted(jobs.len(), "job"))];
-        parts.extend(Some(others.collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty()));
+        parts.extend(Some(others).filter(|text| !text.is_empty()));
         if !self.attempts.is_empty() {
             parts.push(format!("{} run more than once", self.attempts.len()));
         }
@@ -257,19 +272,18 @@ impl<'a> Outcomes<'a> {
         Line::new(tone, parts.join("; "))
     }
 
-    /// Returns the run in a sentence for the report, with planned and actual times.
-    fn headline(&self) -> String {
-        let written = |time: Time| duration(time.seconds());
-        let (happened, planned) = (written(self.trace.schedule().makespan()), written(self.plan.makespan()));
-        let jobs = self.instance.jobs().len();
-        let times = match self.ended() {
-            _ if self.stopped => format!("{happened} so far, planned {planned} for all"),
-            ended if ended < jobs => {
-                format!("makespan {happened} of the {ended} that ended, planned {planned} for all")
-            }
-            _ => format!("makespan {happened}, planned {planned}"),
+    /// Returns all sessions of the run in a sentence for the report, with the planned time if run times were known.
+    pub fn sentence(&self) -> String {
+        let busy: f64 = self.trace.runs.iter().map(|run| (run.end - run.start).seconds()).sum();
+        let (busy, wall) = (duration(busy), duration(self.trace.schedule().makespan().seconds()));
+        let all = if self.stopped || self.ended() < self.instance.jobs().len() { " for all" } else { "" };
+        let planned = if self.has_plan {
+            format!(", planned {}{all}", duration(self.plan.makespan().seconds()))
+        } else {
+            String::new()
         };
-        format!("{}; {times}", self.counted().text)
+        let so_far = if self.stopped { " so far" } else { "" };
+        format!("{}; {busy} of jobs in {wall}{so_far}{planned}", self.counted().text)
     }
 
     /// Which times were replaced by what had ended, in a sentence.
@@ -351,9 +365,9 @@ impl<'a> Outcomes<'a> {
         };
         let troubles = self.troubles();
         let mut rows: Vec<Vec<String>> = troubles.iter().take(TOLD * 5).map(row).collect();
-        let mut text = vec![self.headline()];
+        let mut text = vec![self.sentence()];
         text.extend(self.above_needs());
-        text.extend(self.learned());
+        text.extend(self.learned().filter(|_| self.has_plan));
         text.extend(self.lost_on_page());
         let text: Vec<String> = text.iter().map(|line| sentence(line)).collect();
         let mut columns = ["job", "outcome", "why", "end of its output"].map(str::to_owned).to_vec();

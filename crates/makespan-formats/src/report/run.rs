@@ -1,0 +1,80 @@
+//! Facts about a run, for its page: figures at its head, and columns of its table of jobs.
+
+use makespan_core::counted;
+
+use super::Report;
+use super::cards::Card;
+use super::pack::{Distinct, Packed};
+use crate::gantt::summary::grouped;
+use crate::gantt::ticks::duration;
+
+/// Facts about a run. The first schedule of its report is what happened; a second one, if any, is its plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunDetails {
+    /// Facts for the line below the title, such as the folder.
+    pub origin: Vec<String>,
+    /// Number of jobs that succeeded.
+    pub succeeded: usize,
+    /// Numbers of the other jobs, such as `2 failed`, or an empty text.
+    pub others: String,
+    /// Command of each different task, in the order of the instance. `{task}` is the number of a task of a bag.
+    pub commands: Vec<String>,
+    /// One entry for each placement of the first schedule, in its order.
+    pub attempts: Vec<Attempt>,
+}
+
+/// One execution of a task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attempt {
+    /// Exit status, or another reason why the execution ended.
+    pub ended: String,
+    /// Path of the output files without their extensions, relative to the page. Empty if a later execution replaced
+    /// them.
+    pub stem: String,
+    /// True if STEM.out is not empty.
+    pub has_output: bool,
+    /// True if STEM.err is not empty.
+    pub has_errors: bool,
+}
+
+/// Columns of the attempts, for the script.
+pub(super) struct AttemptColumns<'a> {
+    pub ended: Distinct<&'a str>,
+    pub stems: Packed,
+    pub written: Distinct<u8>,
+}
+
+impl RunDetails {
+    pub(super) fn columns(&self) -> AttemptColumns<'_> {
+        let attempts = || self.attempts.iter();
+        let written = |one: &Attempt| u8::from(one.has_output) + 2 * u8::from(one.has_errors);
+        AttemptColumns {
+            ended: Distinct::of(attempts().map(|one| one.ended.as_str()), |text| text),
+            stems: Packed::names(attempts().map(|one| &one.stem)),
+            written: Distinct::of(attempts().map(written), |bits| bits),
+        }
+    }
+
+    /// Returns the first figures of the page.
+    pub(super) fn cards(&self, report: &Report<'_>) -> Vec<Card> {
+        let [ran, planned @ ..] = report.schedules else { return Vec::new() };
+        let card = |label: &str, value: String, line: String| Card {
+            label: label.to_owned(),
+            value,
+            badge: None,
+            lines: Some(line).filter(|line| !line.is_empty()).into_iter().collect(),
+        };
+        let jobs = grouped(report.instance.jobs().len() as f64);
+        let others = if self.others.is_empty() { String::new() } else { self.others.clone() };
+        let mut cards = vec![card("succeeded", format!("{} of {jobs}", grouped(self.succeeded as f64)), others)];
+        let wall = ran.schedule.makespan().seconds();
+        if planned.is_empty() {
+            let cores = format!("on {}", counted(grouped(f64::from(report.instance.processors())), "processor"));
+            cards.push(card("time", duration(wall), cores));
+        }
+        let busy: f64 = ran.schedule.placements().iter().map(|one| (one.end - one.start).seconds()).sum();
+        let at_once = if wall > 0.0 { format!("{:.1} jobs at once on average", busy / wall) } else { String::new() };
+        cards.push(card("sum of run times", duration(busy), at_once));
+        cards
+    }
+}
