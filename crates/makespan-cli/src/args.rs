@@ -43,8 +43,8 @@ pub use project::GenerateProjectOptions;
 pub use queue::{KnownTimes, QueueOptions};
 #[cfg(feature = "service")]
 pub use service::{
-    AnyState, ConnectionOptions, JobOptions, JobsOptions, LogsOptions, ServeHttpOptions, ServeOptions, SubmitOptions,
-    TokenAction, TokenCommands,
+    AnyState, ConnectionOptions, JobOptions, JobTarget, JobsOptions, LogsOptions, ServeHttpOptions, ServeOptions,
+    SubmitOptions, TokenAction, TokenCommands,
 };
 pub use shards::{ShardCommand, ShardOptions};
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, Teachers};
@@ -96,6 +96,8 @@ pub enum Command {
     /// Run a list of commands, or the jobs of an instance, on this machine or on Slurm
     #[command(after_long_help = EXIT_STATUS)]
     Run(RunOptions),
+    /// Show the state of a run from its folder
+    Status(StatusOptions),
     /// Run jobs that come at any time, from several people, and show them on a page
     #[cfg(feature = "service")]
     Serve(ServeOptions),
@@ -104,7 +106,7 @@ pub enum Command {
     Submit(SubmitOptions),
     /// Show what waits and runs, of a service or of a cluster that Slurm runs, and when it will start
     Queue(QueueOptions),
-    /// Show a job of a service, and why it does not run now
+    /// Show a job of a service and why it does not run now, or a job of a run with its output
     #[cfg(feature = "service")]
     Job(JobOptions),
     /// Take jobs of a service back
@@ -116,7 +118,7 @@ pub enum Command {
     /// Let jobs of a service start that are held
     #[cfg(feature = "service")]
     Release(JobsOptions),
-    /// Print the output of a job that a service runs
+    /// Print the output of a job of a service, or of all jobs of a run
     #[cfg(feature = "service")]
     Logs(LogsOptions),
     /// Wait until jobs of a service have ended; the exit status is 1 if one did not succeed
@@ -409,6 +411,15 @@ pub struct RunOptions {
     /// Whether another command has begun it, which tells of its end.
     #[arg(skip)]
     pub is_part: bool,
+    /// Whether the options are those that the folder of the run has kept.
+    #[arg(skip)]
+    pub is_from_record: bool,
+}
+
+#[derive(Args)]
+pub struct StatusOptions {
+    /// The folder of the run [default: the run below runs/ that was active last]
+    pub folder: Option<PathBuf>,
 }
 
 /// Options of `agent`.

@@ -29,6 +29,7 @@ fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
         Command::Compare(options) => commands::compare::compare(options),
         Command::Simulate(options) => commands::simulate::simulate(options),
         Command::Run(options) => commands::run::run(options),
+        Command::Status(options) => commands::run::show_status(options),
         #[cfg(feature = "service")]
         Command::Serve(options) => commands::serve::serve(options),
         #[cfg(feature = "service")]

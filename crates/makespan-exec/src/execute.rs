@@ -8,9 +8,9 @@ use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
 
-use makespan_core::{Instance, Policy, Schedule, TaskId, Trace};
+use makespan_core::{Instance, Policy, Schedule, TaskId, Time, Trace};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, began};
 use crate::engine::{Engine, Taken};
 use crate::files::Files;
 use crate::fingerprint::identity;
@@ -20,7 +20,7 @@ use crate::machine::cores;
 use crate::recover::{closed_tasks, open_tasks};
 use crate::session::{EngineSide, Handed, Ledger, PlanAgain, PolicySide, Retries, Session, State};
 use crate::storage::{Disk, Storage};
-use crate::{ExecuteError, ExecuteOptions, Observer};
+use crate::{ExecuteError, ExecuteOptions, Observer, OutputFiles, SessionBegin};
 use check::opening;
 pub use check::{check, check_folder, check_machine, check_tasks};
 use settled::{Settled, settled};
@@ -228,7 +228,12 @@ fn drive_on(
     }
     history.told.iter().for_each(|entry| observer.told(entry));
     let mut open = open_tasks(instance, &history, options);
-    observer.began(&open);
+    observer.began(&SessionBegin {
+        open: &open,
+        runs: &history.runs,
+        origin: began(history.origin, Time::ZERO),
+        outputs: &OutputFiles::new(files.folder(), files.stems()),
+    });
     let closed = closed_tasks(&history, &open);
     open.retain(|task| !taken.contains(task));
     let restated = history.restated(instance);

@@ -80,6 +80,16 @@ impl Files {
         Ok(())
     }
 
+    /// Names the files of the tasks by these stems.
+    pub fn adopt(&self, stems: Vec<String>) {
+        *self.names.borrow_mut() = stems;
+    }
+
+    /// Returns the file stems of the tasks that earlier sessions started.
+    pub fn begun(&self) -> BTreeSet<String> {
+        self.begun.borrow().clone()
+    }
+
     /// The instance has grown.
     pub fn grow(&self, instance: &Instance) {
         let mut names = self.names.borrow_mut();
@@ -148,6 +158,42 @@ impl Files {
 pub fn output_files(folder: &Path, instance: &Instance, task: TaskId) -> [PathBuf; 2] {
     let stem = stem(instance, task);
     output_names(&stem).map(|name| folder.join(name))
+}
+
+/// The output files of the tasks of a run.
+#[derive(Clone, Debug)]
+pub struct OutputFiles {
+    folder: PathBuf,
+    /// Stems of the names of output files, by task.
+    stems: Vec<String>,
+}
+
+impl OutputFiles {
+    /// The output files with these stems. The names of other tasks follow from the instance.
+    pub fn new(folder: &Path, stems: Vec<String>) -> Self {
+        Self { folder: folder.to_owned(), stems }
+    }
+
+    /// The same files, with another name of their folder.
+    #[must_use]
+    pub fn within(&self, folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), stems: self.stems.clone() }
+    }
+
+    /// The folder of the run.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the stem of the names of the files of a task.
+    pub fn stem(&self, instance: &Instance, task: TaskId) -> String {
+        self.stems.get(task.index()).cloned().unwrap_or_else(|| stem(instance, task))
+    }
+
+    /// Returns the files that hold what a task wrote to standard output and to standard error.
+    pub fn of(&self, instance: &Instance, task: TaskId) -> [PathBuf; 2] {
+        output_names(&self.stem(instance, task)).map(|name| self.folder.join(name))
+    }
 }
 
 fn output_names(stem: &str) -> [String; 2] {

@@ -106,7 +106,8 @@ fn digest(instance: &Instance, task: TaskId, inputs: &[&str]) -> (String, String
     let mut does = does.hex();
     does.truncate(DIGITS);
     let mut states = Fields(Sha256::new());
-    states.task(instance, instance.job_of(task), task);
+    // The name of a job of a list changes when its line moves.
+    states.task_without_name(instance, instance.job_of(task), task);
     states.text(&does);
     let mut states = states.hex();
     states.truncate(DIGITS);
@@ -194,6 +195,11 @@ impl Fields {
 
     fn task(&mut self, instance: &Instance, job: &Job<Rows>, task: TaskId) {
         self.text(&instance.name(task));
+        self.task_without_name(instance, job, task);
+    }
+
+    /// Adds all that is stated of a task except its name.
+    fn task_without_name(&mut self, instance: &Instance, job: &Job<Rows>, task: TaskId) {
         self.number(job.task_weight().millionths());
         self.time(job.release);
         self.time(instance.walltime(task).unwrap_or(Time::MAX));

@@ -49,14 +49,14 @@ mod traces;
 
 pub use error::ExecuteError;
 pub use execute::{Reserved, check, check_folder, check_machine, check_tasks, execute, reserve, reserve_folder};
-pub use files::output_files;
+pub use files::{OutputFiles, output_files};
 pub use fingerprint::fingerprint;
 pub use intake::Intake;
 pub use journal::strangers::is_lock_of_a_run;
 pub use local::{Local, Waker};
 pub use machine::{cores, host, program};
 pub use makespan_core::{Defect, Stop};
-pub use observer::{Measured, Observer, Progress, Silent};
+pub use observer::{Measured, Observer, Progress, SessionBegin, Silent};
 pub use options::{ExecuteOptions, Scratch};
 pub use resources::{gpus, memory, notes, stated_memory};
 pub use session::PlanAgain;

@@ -5,13 +5,18 @@ use std::time::SystemTime;
 
 use makespan_core::{Job, LogEntry, Profile, Rows, Run, Running, TaskId, Time, View};
 
+use crate::OutputFiles;
+
 /// Hears what happens during a run, to show it. Everything has an empty default.
 pub trait Observer {
-    /// The session begins. These tasks have not ended, in the order of the instance.
-    fn began(&mut self, _open: &[TaskId]) {}
+    /// The session begins.
+    fn began(&mut self, _begin: &SessionBegin<'_>) {}
 
     /// A task started.
     fn started(&mut self, _running: &Running, _progress: &Progress<'_>) {}
+
+    /// A further attempt at a task is about to start. It gets new output files.
+    fn restarts(&mut self, _task: TaskId) {}
 
     /// A task ended; the reason says why one was not started, or by what it was ended. Where jobs come while the run goes on, a
     /// session that resumes it tells again what ended before, without reasons.
@@ -49,6 +54,9 @@ pub trait Observer {
     /// A task that had not started was given up, by the policy or by somebody who took it back ([`crate::Intake::cancel`]).
     fn cancelled(&mut self, _task: TaskId, _progress: &Progress<'_>) {}
 
+    /// Processes that a task had started in the background still ran when the task ended, and were ended.
+    fn left_background(&mut self, _task: TaskId) {}
+
     /// Something the user should know, in one sentence.
     fn message(&mut self, _text: &str) {}
 
@@ -59,6 +67,19 @@ pub trait Observer {
 
     /// Time passed.
     fn tick(&mut self, _progress: &Progress<'_>) {}
+}
+
+/// State of a run when a session begins.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionBegin<'a> {
+    /// The tasks that this session is to run, ascending.
+    pub open: &'a [TaskId],
+    /// The executions that ended before, in the order of the journal.
+    pub runs: &'a [Run],
+    /// The wall clock at instant 0 of the run.
+    pub origin: SystemTime,
+    /// The output files of the tasks.
+    pub outputs: &'a OutputFiles,
 }
 
 /// What is known of an attempt that ran to its end.

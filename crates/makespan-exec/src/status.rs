@@ -71,6 +71,9 @@ pub(crate) struct Status {
     /// What the kernel counted; a shim of an earlier version left nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accounting: Option<Accounting>,
+    /// Whether processes that the job had started in the background still ran when its own process ended. They are ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left_background: bool,
     /// Why it failed, where its own program is not what failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -167,7 +170,8 @@ mod tests {
                 at: Time::ZERO,
                 processors: ProcSet::first(1),
             };
-            Status { claim, exit, asked, stopped, ended: 0, accounting: None, reason: None }.ended_by()
+            Status { claim, exit, asked, stopped, ended: 0, accounting: None, left_background: false, reason: None }
+                .ended_by()
         };
         for (asked, stopped) in [(false, false), (false, true), (true, false), (true, true)] {
             assert_eq!(by(0, asked, stopped), EndedBy::Itself, "what is done is done");

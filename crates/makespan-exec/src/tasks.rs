@@ -29,6 +29,9 @@ struct Entry {
     does: String,
     /// A hash of all that is stated of it.
     states: String,
+    /// Stems of the names of output files, one for each task. Empty if the names follow from the names of the tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    files: Vec<String>,
 }
 
 /// What became of the tasks of an instance in one that was edited.
@@ -59,6 +62,7 @@ impl TaskList {
             bag: job.is_bag().then(|| job.tasks()),
             does,
             states,
+            files: Vec::new(),
         };
         Self(digests.into_iter().zip(new).map(entry).collect())
     }
@@ -94,12 +98,45 @@ impl TaskList {
         self.tasks().map(|(_, entry, number)| entry.name(number).into_owned()).collect()
     }
 
-    /// How the files of the tasks are called.
+    /// Returns the stems of the names of output files, by task.
     pub(crate) fn stems(&self) -> Vec<String> {
-        let stem = |(id, entry, number): (TaskId, &Entry, u64)| {
-            file_stem(&entry.job, entry.task.as_deref(), &entry.name(number), id.index())
+        let stem = |(id, entry, number): (TaskId, &Entry, u64)| match entry.files.get(number as usize) {
+            Some(stem) => stem.clone(),
+            None => entry.own_stem(id, number),
         };
         self.tasks().map(stem).collect()
+    }
+
+    /// Lets the tasks of this list keep the output files that they have in the `old` list, from which it was edited. A
+    /// new task gets a name that is neither in the old list nor among the stems in `used`.
+    pub(crate) fn keep_files(&mut self, old: &Self, mapping: &Mapping, used: &BTreeSet<String>) {
+        let old_stems = old.stems();
+        let own: Vec<String> = self.tasks().map(|(id, entry, number)| entry.own_stem(id, number)).collect();
+        let mut stems: Vec<Option<String>> = vec![None; own.len()];
+        for (old, (new, _)) in &mapping.same {
+            stems[new.index()] = Some(old_stems[old.index()].clone());
+        }
+        let by_name: BTreeMap<Cow<'_, str>, TaskId> =
+            old.tasks().map(|(id, entry, number)| (entry.name(number), id)).collect();
+        let edited: BTreeSet<TaskId> = mapping.edited.iter().copied().collect();
+        for (id, entry, number) in self.tasks().filter(|(id, ..)| edited.contains(id)) {
+            stems[id.index()] = by_name.get(&entry.name(number)).map(|old| old_stems[old.index()].clone());
+        }
+        let mut taken: BTreeSet<String> = old_stems.iter().chain(used).cloned().collect();
+        let stated: BTreeSet<&str> = own.iter().map(String::as_str).collect();
+        for (stem, own) in stems.iter_mut().zip(&own).filter(|(stem, _)| stem.is_none()) {
+            let others = (2..).map(|number| format!("{own}-{number}")).filter(|name| !stated.contains(name.as_str()));
+            let name = std::iter::once(own.clone()).chain(others).find(|name| !taken.contains(name));
+            taken.extend(name.clone());
+            *stem = name;
+        }
+        let mut stems = stems.into_iter().zip(own);
+        for entry in &mut self.0 {
+            let count = entry.bag.unwrap_or(1) as usize;
+            let (files, own): (Vec<_>, Vec<_>) =
+                stems.by_ref().take(count).map(|(stem, own)| (stem.unwrap_or_else(|| own.clone()), own)).unzip();
+            entry.files = if files == own { Vec::new() } else { files };
+        }
     }
 
     /// Whether some task here has the name of one of the `others`, or does the same.
@@ -153,6 +190,11 @@ impl TaskList {
 }
 
 impl Entry {
+    /// Returns the stem of the output files that follows from the name of a task.
+    fn own_stem(&self, id: TaskId, number: u64) -> String {
+        file_stem(&self.job, self.task.as_deref(), &self.name(number), id.index())
+    }
+
     fn name(&self, number: u64) -> Cow<'_, str> {
         match (&self.task, self.bag) {
             (Some(task), _) => Cow::Owned(format!("{}/{task}", self.job)),
@@ -254,12 +296,38 @@ mod tests {
             list(commands.iter().enumerate().map(|(line, command)| job(&format!("{line}"), command)).collect())
         };
         let old = numbered(&["x", "y", "x"]);
-        assert_eq!(counts(&old, &numbered(&["new", "x", "y", "x"]), true), [0, 3, 0, 1, 0]);
+        assert_eq!(counts(&old, &numbered(&["new", "x", "y", "x"]), true), [3, 0, 0, 1, 0]);
         assert_eq!(counts(&old, &numbered(&["x", "x", "x", "x"]), true), [2, 0, 0, 2, 1]);
         let last_is_done = |task: TaskId| task.0 == 2;
         let mapping = old.mapped(&numbered(&["y", "x"]), true, last_is_done);
         assert_eq!(mapping.same.into_keys().collect::<Vec<_>>(), [TaskId(1), TaskId(2)]);
         assert_eq!(mapping.removed, [TaskId(0)]);
+    }
+
+    /// Output files keep their names when lines are inserted, moved and removed, and no two tasks share a name.
+    #[test]
+    fn output_files_keep_their_names() {
+        let numbered = |commands: &[&str]| {
+            list(commands.iter().enumerate().map(|(line, command)| job(&format!("{line}-echo"), command)).collect())
+        };
+        let edited = |old: &TaskList, commands: &[&str], used: &[&str]| {
+            let mut new = numbered(commands);
+            let mapping = old.mapped(&new, true, |_| true);
+            new.keep_files(old, &mapping, &used.iter().map(|stem| (*stem).to_owned()).collect());
+            new
+        };
+        let first = numbered(&["a", "b", "c"]);
+        let second = edited(&first, &["new", "a", "b", "c"], &[]);
+        assert_eq!(second.stems(), ["0-echo-2", "0-echo", "1-echo", "2-echo"]);
+        let third = edited(&second, &["c", "newer", "newest", "a", "last"], &["4-echo"]);
+        assert_eq!(third.stems(), ["2-echo", "1-echo-2", "2-echo-2", "0-echo", "4-echo-2"]);
+        let read: TaskList = serde_json::from_str(&serde_json::to_string(&third).unwrap()).unwrap();
+        assert_eq!((read.stems(), edited(&third, &["c"], &[]).stems()), (third.stems(), vec!["2-echo".to_owned()]));
+        // An edited job keeps its name, and with it the files, also where the name holds a number.
+        let (old, mut new) = (list(vec![job("a b", "x")]), list(vec![job("first", "y"), job("a b", "z")]));
+        let mapping = old.mapped(&new, false, |_| true);
+        new.keep_files(&old, &mapping, &BTreeSet::new());
+        assert_eq!(new.stems(), ["first", "_a_b~0"]);
     }
 
     #[test]

@@ -33,13 +33,15 @@ pub struct FailureOptions {
     /// This option needs control groups (cgroup v2). If they are not available, a message is printed
     #[arg(help_heading = "Failures and resuming", long)]
     pub limit_memory: bool,
-    /// Continue an interrupted run; without --folder, the latest run of this instance
+    /// Continue an interrupted run: the run in --folder, or the latest run of this list or command
     ///
-    /// A job that succeeded does not run again, unless its command was edited. For makefiles and workflows of
+    /// A job that succeeded does not run again, unless its command was edited. A job that failed runs again only with
+    /// --retry-failed. With --folder, the list and all other options may be left out, and are then those of the first
+    /// session. For makefiles and workflows of
     /// Snakemake, the run consists of the jobs that make or Snakemake would run now
     #[arg(help_heading = "Failures and resuming", long)]
     pub resume: bool,
-    /// With --resume, run jobs that did not succeed again
+    /// With --resume, run jobs that failed again
     #[arg(help_heading = "Failures and resuming", long, requires = "resume")]
     pub retry_failed: bool,
     /// With --resume, continue from the undamaged part of a damaged journal
@@ -58,15 +60,6 @@ impl FailureOptions {
         options.timeout = self.timeout.as_deref().map(timeout).transpose()?;
         (options.resume, options.retry_failed, options.recover) = (self.resume, self.retry_failed, self.recover);
         Ok(())
-    }
-
-    /// The options that a run which goes on is to have as well.
-    pub fn hint(&self) -> String {
-        let retry = if self.retry > 0 { format!("--retry {} ", self.retry) } else { String::new() };
-        let fail_fast = if self.fail_fast { "--fail-fast " } else { "" };
-        let timeout = self.timeout.as_ref().map_or_else(String::new, |text| format!("--timeout '{text}' "));
-        let limit = if self.limit_memory { "--limit-memory " } else { "" };
-        format!("{retry}{fail_fast}{timeout}{limit}")
     }
 }
 

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use makespan_formats::list::quoted;
 
 use super::Format;
 
@@ -17,17 +16,6 @@ pub struct HistoryChoice {
     /// Neither read nor write a history
     #[arg(long)]
     pub no_history: bool,
-}
-
-impl HistoryChoice {
-    /// Returns the options to repeat when a run is resumed.
-    pub fn hint(&self) -> String {
-        match &self.history {
-            Some(file) => format!("--history {} ", quoted(&file.display().to_string())),
-            None if self.no_history => "--no-history ".to_owned(),
-            None => String::new(),
-        }
-    }
 }
 
 #[derive(Args)]

@@ -1,5 +1,7 @@
 //! The part of the output of a run that is printed.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 #[derive(Args)]
@@ -22,24 +24,17 @@ pub struct PrintingOptions {
     /// Do not print what jobs print; their output is in the folder of the run
     #[arg(help_heading = "Output", long, conflicts_with_all = ["keep_order", "line_buffer", "tag"])]
     pub no_output: bool,
+    /// Write a line for each job that ends, in the format of GNU parallel
+    ///
+    /// The columns are Seq, Host, Starttime, JobRuntime, Send, Receive, Exitval, Signal and Command. Host is always a
+    /// colon. A job that reached its time limit has Exitval -1. A line is written when the end of its job is recorded on
+    /// disk. An existing file is replaced
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
+    pub joblog: Option<PathBuf>,
     /// Also print the plan with its objectives and bounds, and planned times beside actual times
     #[arg(help_heading = "Output", long, conflicts_with = "quiet")]
     pub verbose: bool,
     /// Print only errors, and at the end one line that other programs can read
     #[arg(help_heading = "Output", long, short, conflicts_with_all = ["keep_order", "line_buffer", "tag"])]
     pub quiet: bool,
-}
-
-impl PrintingOptions {
-    /// Returns the options to repeat when the run is resumed.
-    pub fn hint(&self) -> String {
-        let options = [
-            (self.keep_order, "--keep-order "),
-            (self.line_buffer, "--line-buffer "),
-            (self.tag, "--tag "),
-            (self.no_output, "--no-output "),
-            (self.verbose, "--verbose "),
-        ];
-        options.iter().filter(|(is_set, _)| *is_set).map(|(_, option)| *option).collect()
-    }
 }

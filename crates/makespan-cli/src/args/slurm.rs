@@ -46,33 +46,3 @@ pub struct SlurmOptions {
     #[arg(help_heading = "Slurm", long, value_name = "KxNnodes[,TIME]", requires = "on", conflicts_with_all = ["nodes", "time"])]
     pub pilots: Option<String>,
 }
-
-impl SlurmOptions {
-    /// The options that a run which goes on is to have as well.
-    pub fn hint(&self) -> String {
-        use makespan_formats::list::quoted;
-        let mut hint = match self.on {
-            None => return String::new(),
-            Some(On::Slurm) => "--on slurm ".to_owned(),
-            Some(On::SlurmJobs) => "--on slurm:jobs ".to_owned(),
-        };
-        if let Some(nodes) = self.nodes {
-            hint += &format!("--nodes {nodes} ");
-        }
-        let named = [
-            ("time", &self.time),
-            ("account", &self.account),
-            ("partition", &self.partition),
-            ("pilots", &self.pilots),
-        ];
-        for (name, value) in named {
-            if let Some(value) = value {
-                hint += &format!("--{name} {} ", quoted(value));
-            }
-        }
-        for option in &self.slurm {
-            hint += &format!("--slurm={} ", quoted(option));
-        }
-        hint
-    }
-}

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use makespan_core::text_of_bytes;
-use makespan_formats::list::quoted;
 
 use super::{InputFormat, MachineOptions};
 
@@ -21,7 +20,7 @@ pub struct SourceOptions {
     ///
     /// The instance is a native JSON or TOML file, a DOT file, an XML file with compound jobs, a makefile or a
     /// Snakefile
-    #[arg(required_unless_present = "template")]
+    #[arg(required_unless_present_any = ["template", "resume"])]
     pub instance: Option<PathBuf>,
     /// A shell command with {}, then ::: and its arguments, such as: run -- 'gzip -9 {}' ::: *.txt
     ///
@@ -85,40 +84,5 @@ impl SourceOptions {
             }),
         };
         stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| "run".into())
-    }
-
-    /// What stands behind `makespan run` to name this again, in front of other options and behind them.
-    pub fn words(&self) -> (String, String) {
-        let mut front = String::new();
-        if let Some(jobs) = self.jobs {
-            front += &format!("--jobs {jobs} ");
-        }
-        if self.strict {
-            front += "--strict ";
-        }
-        if let Some(processors) = self.machines.processors {
-            front += &format!("--processors {processors} ");
-        }
-        if let Some(platform) = &self.machines.platform {
-            front += &format!("--platform {} ", quoted(&platform.display().to_string()));
-        }
-        if let Some(cluster) = &self.machines.from {
-            front += &format!("--from {} ", quoted(cluster));
-        }
-        for file in &self.args_from {
-            front += &format!("--args-from {} ", quoted(&file.display().to_string()));
-        }
-        if self.null {
-            front += "--null ";
-        }
-        if self.format == Some(InputFormat::List) {
-            front += "--format list ";
-        }
-        let words: Vec<String> = self.template.iter().map(|word| quoted(word)).collect();
-        let last = if words.is_empty() { String::new() } else { format!(" -- {}", words.join(" ")) };
-        match &self.instance {
-            Some(path) => (format!("{} {front}", quoted(&path.display().to_string())), last),
-            None => (front, last),
-        }
     }
 }

@@ -1,17 +1,23 @@
 //! `makespan run`
 
 mod cluster;
+mod command;
 mod console;
 mod copy;
 mod decider;
 mod exit;
 mod folder;
+mod inspect;
+mod joblog;
 mod jobs;
 mod milestones;
 mod outcome;
+mod own;
 mod page;
 mod place;
+mod printed;
 mod prints;
+mod record;
 mod results;
 mod scratch;
 mod signals;
@@ -26,14 +32,13 @@ use makespan::estimate::Medians;
 use makespan_core::{Bound, Estimation, Instance, Objective, Platform, Schedule, TaskId, Trace};
 use makespan_exec::journal::task_names;
 use makespan_exec::{ExecuteOptions, Stop, check, check_folder, check_machine, check_tasks, host, settle};
-use makespan_formats::list::quoted;
 use makespan_formats::schedule::ScheduleFile;
 use makespan_formats::{Language, write_instance};
 use miette::{Result, miette};
 
 use crate::args::RunOptions;
 use crate::loaded::Loaded;
-use crate::output::{complain, complain_lines, complain_text, narrow, shown, write_file};
+use crate::output::{complain, complain_lines, complain_text, narrow, shell_word, shown, write_file};
 use crate::past::{Memory, Past, kinds};
 use crate::summary;
 #[cfg(feature = "service")]
@@ -41,8 +46,12 @@ pub use cluster::Cluster;
 use decider::Decider;
 pub use exit::ERROR;
 use exit::RunEnding;
+pub use inspect::show_status;
+#[cfg(feature = "service")]
+pub use inspect::{show_job, show_logs};
 use outcome::Outcomes;
 use place::{Place, Work, place_of};
+use record::RunRecord;
 use source::Source;
 #[cfg(feature = "service")]
 pub use source::operator;
@@ -68,7 +77,8 @@ pub struct Ended {
 }
 
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
-    carry_out(options).map(|ended| ExitCode::from(ended.status))
+    let recorded = record::from_record(options)?;
+    carry_out(recorded.as_ref().unwrap_or(options)).map(|ended| ExitCode::from(ended.status))
 }
 
 /// How many processors a cluster gives to a run, if it is to be on one.
@@ -107,6 +117,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
         folder: &session.execution.folder,
         sources: &session.arguments,
         is_silent: session.is_silent(),
+        is_part: options.is_part,
         stop: session.execution.stop.clone(),
     };
     let mut watch = Watch::new(&session.instance, shown, memory)?;
@@ -208,6 +219,7 @@ impl<'a> Session<'a> {
     /// Returns the plan of the run and writes it to the folder. If another session began this run in the meantime, the
     /// plan of that session is returned.
     fn begun(&self, planned: Begun) -> Result<Begun> {
+        RunRecord::write(self.options, &self.execution.folder, &self.instance)?;
         match self.earlier() {
             Some(begun) => Ok(begun),
             None => {
@@ -252,9 +264,10 @@ impl<'a> Session<'a> {
         let (instance, folder, stopped) = (&self.instance, &self.execution.folder, self.execution.stop.is_requested());
         let succeeded = trace.all_succeeded(instance);
         trace.runs.extend(watch.interrupted().iter().cloned());
-        let outcomes = Outcomes::new(instance, &begun.schedule, &trace, watch.reasons(), folder);
+        let outcomes = Outcomes::new(instance, &begun.schedule, &trace, watch.reasons(), watch.outputs());
         let outcomes = outcomes.with_restated(watch.restated()).with_stopped(stopped).with_session(watch.spent());
         let outcomes = outcomes.with_plan(self.knows_times() && !self.resumes);
+        let outcomes = outcomes.with_background(watch.background().clone());
         let title = page::title(&self.options.source, &self.machine, folder);
         let written = results::write(&title, begun, &outcomes, watch.log());
         // A report that cannot be written does not hide what happened.
@@ -275,7 +288,7 @@ impl<'a> Session<'a> {
         };
         let status = ending.status();
         if !self.options.is_part {
-            complain(&outcomes.machine_line(status));
+            complain(&outcomes.machine_line(status, folder));
         }
         written?;
         Ok(Ended { status, stopped, failures: failures(instance, watch) })
@@ -332,24 +345,16 @@ fn where_it_is(folder: &Path, has_report: bool) -> String {
     format!("{which} in {}", shown(&folder.display().to_string()))
 }
 
-/// How a run that is not done goes on.
+/// Returns the command that continues a run that is not done, in a sentence.
 fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
-    let hint = options.policy.as_ref().map_or_else(String::new, |spec| format!("--policy '{spec}' "));
-    let oversubscribe = if options.oversubscribe { "--oversubscribe " } else { "" };
-    let (source, last) = options.source.words();
-    let (source, last, folder) = (shown(&source), shown(&last), folder.display().to_string());
-    let folder = quoted(&folder);
-    let folder = shown(&folder);
-    let scratch = options.scratch.as_ref().map_or_else(String::new, |folder| format!("--scratch {} ", quoted(folder)));
-    let failures =
-        scratch + &options.slurm.hint() + &options.failures.hint() + &options.history.hint() + &options.printing.hint();
-    let command = format!("`makespan run {source}--folder {folder} {oversubscribe}{hint}{failures}--resume{last}");
+    let command = format!("`makespan run --folder {} --resume", shell_word(folder.as_os_str()));
+    let input = if record::reads_standard_input(&options.source) { ", with the same standard input," } else { "" };
     if stopped {
-        format!("the run was stopped; {command}` continues it")
+        format!("the run was stopped; {command}`{input} continues it")
     } else if source::is_asked(&options.source) {
         format!("{command}` runs what is then to be done")
     } else {
-        format!("{} --retry-failed{last}` runs all that did not succeed", command.trim_end_matches(last.as_ref()))
+        format!("{command} --retry-failed`{input} runs all that did not succeed")
     }
 }
 

@@ -208,7 +208,16 @@ impl World {
         let (process, now) = (self.0.borrow().processes[&pid].clone(), self.wall());
         let Some(claim) = process.claim else { return State::Gone(exit) };
         let (asked, stopped) = (process.asked, process.stopped);
-        let status = Status { claim, exit, asked, stopped, ended: nanoseconds(now), accounting: None, reason: None };
+        let status = Status {
+            claim,
+            exit,
+            asked,
+            stopped,
+            ended: nanoseconds(now),
+            accounting: None,
+            left_background: false,
+            reason: None,
+        };
         let filled = Slot::reserve(self, &process.path).and_then(|mut slot| slot.fill(self, &status, process.alone));
         match filled {
             Err(_) if process.alone && !process.killed => State::Leaving(self.0.borrow().clock + PAUSE, exit),

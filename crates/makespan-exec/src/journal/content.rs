@@ -61,6 +61,7 @@ impl Found {
                 let records = own.filter_map(|(_, line)| line.and_then(parse).ok()).collect();
                 let legible = Legible { records, faults: faults(&bytes).len(), grows: how.grows };
                 let salvaged = salvage::salvage(&path, instance, legible, statuses.of_tasks())?;
+                adopt(files, instance, &salvaged.records);
                 Ok(Self { sound: 0, records: salvaged.records, recovered: Some(salvaged.note), earlier: None })
             }
             Err(error) => Err(error),
@@ -99,7 +100,11 @@ impl Found {
                     statuses.agree(path, &history, &files.of_earlier(&list))?;
                     return Ok(Self { records, sound, recovered: None, earlier: Some(list) });
                 }
-                history => statuses.agree(path, &history?, files)?,
+                history => {
+                    let history = history?;
+                    adopt(files, instance, &records);
+                    statuses.agree(path, &history, files)?;
+                }
             }
         }
         Ok(Self { records, sound, recovered: None, earlier: None })
@@ -158,7 +163,56 @@ pub(super) fn put_in_place(
     Ok((kept, text.len() as u64))
 }
 
-/// The whole lines with their numbers, from 0. What is behind the last of them never reached the disk as it was written.
+/// Names the files of the tasks as the journal does.
+fn adopt(files: &Files, instance: &Instance, records: &[Record]) {
+    if let Some(list) = listed(records).filter(|list| list.count() == instance.tasks()) {
+        files.adopt(list.stems());
+    }
+}
+
+/// Returns the tasks of a journal, if it lists them.
+fn listed(records: &[Record]) -> Option<&TaskList> {
+    records.iter().find_map(|record| match record {
+        Record::Tasks { list } => Some(list),
+        _ => None,
+    })
+}
+
+/// A run as its folder shows it.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The names of the tasks, by number.
+    pub names: Vec<String>,
+    /// Stems of the names of output files, by task.
+    pub stems: Vec<String>,
+    /// The state of the tasks.
+    pub history: History,
+    /// Whether a session executes the run.
+    pub goes_on: bool,
+    /// Whether all tasks have ended.
+    pub has_finished: bool,
+}
+
+impl Recorded {
+    /// Reads the run in a folder. Nothing is changed.
+    ///
+    /// # Errors
+    /// [`JournalError`] if there is no run, or if its journal is damaged.
+    pub fn read(folder: &Path) -> Result<Self, JournalError> {
+        let path = folder.join(FILE);
+        let bytes = std::fs::read(&path).map_err(|source| JournalError::Io { path: path.clone(), source })?;
+        refuse_others(&path, &bytes)?;
+        if let Some(Fault { line, reason }) = faults(&bytes).into_iter().next() {
+            return Err(JournalError::Damaged { path, line, reason });
+        }
+        let records: Vec<Record> = lines(&bytes).filter_map(|(_, line)| Some(parse(line.ok()?).ok()?.1)).collect();
+        let (list, history) = History::of_edited(&path, &records)?;
+        let has_finished = matches!(records.last(), Some(Record::Finished { .. }));
+        let goes_on = super::is_locked(&folder.join("lock"));
+        Ok(Self { names: list.names(), stems: list.stems(), history, goes_on, has_finished })
+    }
+}
+
 /// Returns the names of the tasks of the run in a folder, as far as its journal is legible.
 pub fn task_names(folder: &Path) -> Vec<String> {
     let bytes = std::fs::read(folder.join(FILE)).unwrap_or_default();
@@ -169,6 +223,7 @@ pub fn task_names(folder: &Path) -> Vec<String> {
     list.map_or_else(Vec::new, |list| list.names())
 }
 
+/// The whole lines with their numbers, from 0. What is behind the last of them never reached the disk as it was written.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Result<&[u8], &'static str>)> {
     bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n")).map(Ok).enumerate()
 }

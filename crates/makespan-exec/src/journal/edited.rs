@@ -31,9 +31,13 @@ impl Journal {
         instance: &Instance,
         keep: Keep,
     ) -> Result<(Self, History, String), JournalError> {
-        let new = TaskList::of(instance);
+        let mut new = TaskList::of(instance);
         let succeeded = |task: TaskId| history.tasks[task.index()] == Progression::Ended(Outcome::Succeeded);
         let mapping = list.mapped(&new, keep == Keep::SameDeeds, succeeded);
+        if keep != Keep::Nothing {
+            new.keep_files(list, &mapping, &files.begun());
+        }
+        files.adopt(new.stems());
         let records = records(history, &mapping, instance, new.clone(), keep);
         let path = files.folder().join(FILE);
         let fail = |source| JournalError::Io { path: path.clone(), source };

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use makespan_core::Instance;
 
-pub use content::task_names;
+pub use content::{Recorded, task_names};
 pub use error::JournalError;
 pub use estimates::{Estimated, Times};
 pub use history::{Attempt, History, Progression};
@@ -324,6 +324,12 @@ pub(crate) fn locked(path: &Path) -> Result<(File, bool), JournalError> {
             Err(TryLockError::Error(error)) => return Err(fail(error)),
         }
     }
+}
+
+/// Returns whether a session holds the lock of its folder.
+fn is_locked(path: &Path) -> bool {
+    let file = File::open(path);
+    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 #[cfg(test)]

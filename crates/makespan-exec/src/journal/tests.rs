@@ -122,6 +122,7 @@ fn leave_status(folder: &Path, instance: &Instance, run: i64, task: u64, exit: i
         stopped: false,
         ended: run + 9,
         accounting: None,
+        left_background: false,
         reason: None,
     };
     let path = Files::at(folder.to_owned(), instance).status(TaskId(task), 1);

@@ -31,6 +31,9 @@ impl Session<'_> {
     /// Records how a task ended, by what its shim told or else by the status that the shim itself left.
     fn ended(&mut self, task: TaskId, active: &Active, told: Option<Status>, left: i32) -> Result<(), ExecuteError> {
         let status = told.as_ref().map_or(left, |status| status.exit);
+        if told.as_ref().is_some_and(|status| status.left_background) {
+            self.observer.left_background(task);
+        }
         let (running, attempt) = (active.running(task), active.attempt);
         let at = self.end_of(active, told.as_ref());
         let known = told.as_ref().and_then(|status| status.reason.clone());

@@ -62,6 +62,9 @@ impl Session<'_> {
             // Whatever the task would be refused for is not its own.
             Err(Refusal { reason: error.to_string(), passing: true, closing: false })
         } else {
+            if attempt > 1 {
+                self.observer.restarts(task);
+            }
             self.machine.engine.start(&start)
         };
         let at = self.now();

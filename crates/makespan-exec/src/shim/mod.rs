@@ -333,7 +333,8 @@ impl Shim {
         let asked = self.status.map_or(self.asked, |(_, asked)| asked);
         let accounting = accounting::of_job(self.membership.group(), status != 0);
         let (stopped, reason) = (self.stopped, self.reason.take());
-        let left = Status { claim, exit: status, asked, stopped, ended, accounting, reason };
+        let left_background = !asked && !stopped && self.main.is_some() && self.reap();
+        let left = Status { claim, exit: status, asked, stopped, ended, accounting, left_background, reason };
         while slot.fill(&Disk, &left, is_alone()).is_err() && is_alone() && !self.killing {
             self.heed(PAUSE);
         }

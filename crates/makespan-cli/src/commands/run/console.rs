@@ -1,5 +1,6 @@
 //! The thread that prints during a run. A slow reader delays this thread only, and no start of a job.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use makespan_core::{Stop, TaskId};
 
+use super::printed::{Printed, PrintedSizes};
 use super::prints::{Closed, Output, Prints};
 use crate::output::{complain, shown};
 
@@ -20,10 +22,13 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An event that is shown.
 pub enum Message {
-    /// The session begins with these tasks open.
-    Open(Vec<TaskId>),
+    /// The session begins with these tasks open. These outputs were printed before.
+    Open(Vec<TaskId>, PrintedSizes),
     /// An attempt at a job has started.
     Started(Output),
+    /// An attempt at a job has ended, and another one gets new files. These links to the old files are removed when they are
+    /// printed.
+    Replaced(Output),
     /// A job has ended.
     Ended(Output),
     /// A job ends without output.
@@ -50,7 +55,7 @@ pub struct Console {
 impl Console {
     /// Starts the thread. The progress line counts up to `tasks`, if there is one. `stop` ends the run when standard
     /// output is closed.
-    pub fn start(tasks: u64, shows_progress: bool, prints: Option<Prints>, stop: Stop) -> Self {
+    pub fn start(tasks: u64, shows_progress: bool, (prints, printed): (Option<Prints>, Printed), stop: Stop) -> Self {
         let target = if shows_progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(tasks), target);
         bar.set_style(style("{wide_bar} {pos}/{len} jobs, {elapsed} elapsed, {msg}"));
@@ -61,8 +66,15 @@ impl Console {
         }
         let ((sender, receiver), (printing, done)) = (mpsc::channel(), mpsc::channel());
         let has_progress = Arc::new(AtomicBool::new(false));
-        let mut screen =
-            Screen { bar, prints, has_progress: has_progress.clone(), has_failed: false, stop: stop.clone() };
+        let mut screen = Screen {
+            bar,
+            hides: prints.is_none(),
+            prints,
+            printed,
+            has_progress: has_progress.clone(),
+            has_failed: false,
+            stop: stop.clone(),
+        };
         let thread = thread::spawn(move || {
             screen.serve(&receiver);
             drop(printing);
@@ -123,6 +135,9 @@ struct Screen {
     bar: ProgressBar,
     /// The printer of outputs, until standard output is closed.
     prints: Option<Prints>,
+    /// Whether outputs are not to be printed.
+    hides: bool,
+    printed: Printed,
     has_progress: Arc<AtomicBool>,
     /// Whether an error has kept outputs from being printed.
     has_failed: bool,
@@ -148,21 +163,38 @@ impl Screen {
                 looked = Instant::now();
             }
         }
-        self.print(Prints::finish);
+        let stopped = self.stop.is_requested();
+        self.print(|prints| prints.finish(stopped));
         self.prints.iter_mut().for_each(Prints::end_line);
         self.bar.finish_and_clear();
     }
 
     fn show(&mut self, message: Message) {
         match message {
-            Message::Open(tasks) => self.print(|prints| {
-                prints.open(tasks);
-                Ok(())
-            }),
+            Message::Open(tasks, printed) => {
+                if let Err(error) = self.printed.replace(&printed) {
+                    let text = format!("note: cannot record which outputs are printed: {error}");
+                    self.bar.suspend(|| complain(&shown(&text)));
+                }
+                self.print(|prints| {
+                    prints.open(tasks);
+                    Ok(())
+                });
+            }
             Message::Started(output) => self.print(|prints| {
                 prints.start(output);
                 Ok(())
             }),
+            Message::Replaced(output) => {
+                self.print(|prints| prints.replace(&output));
+                for link in &output.files {
+                    let _ = std::fs::remove_file(link);
+                }
+            }
+            Message::Ended(output) if self.hides => {
+                let size = |path: &PathBuf| path.symlink_metadata().map_or(0, |metadata| metadata.len());
+                self.printed.add(&output.stem, output.files.each_ref().map(size));
+            }
             Message::Ended(output) => self.print(|prints| prints.end(output)),
             Message::Skipped(task) => self.print(|prints| prints.skip(task)),
             Message::Line(line) => self.bar.suspend(|| {
@@ -180,7 +212,9 @@ impl Screen {
     /// Prints outputs above the progress line. If standard output is closed, the run ends.
     fn print(&mut self, print: impl FnOnce(&mut Prints) -> Result<(), Closed>) {
         let Some(prints) = &mut self.prints else { return };
-        let Err(closed) = self.bar.suspend(|| print(prints)) else { return };
+        let printed = self.bar.suspend(|| print(prints));
+        prints.take_printed().iter().for_each(|(stem, sizes)| self.printed.add(stem, *sizes));
+        let Err(closed) = printed else { return };
         self.prints = None;
         if let Closed::ByError(error) = closed {
             self.has_failed = true;

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
+use makespan_core::bytes_of_text;
 use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
 
 /// Bytes after which a line is split if lines are tagged or printed as they come.
@@ -63,10 +64,12 @@ impl Stream {
 
     /// Writes bytes with a tag at the beginning of each line, and splits lines that are too long.
     fn copy_lines(&mut self, mut bytes: &[u8], tag: &str) -> io::Result<()> {
+        // File names need not be UTF-8.
+        let tag = bytes_of_text(tag);
         let mut out = BufWriter::with_capacity(CHUNK, &mut self.file);
         while !bytes.is_empty() {
             if self.column == 0 {
-                out.write_all(tag.as_bytes())?;
+                out.write_all(&tag)?;
             }
             let room = bytes.len().min(LONGEST_LINE - self.column);
             let newline = bytes[..room].iter().position(|&byte| byte == b'\n');

@@ -9,6 +9,9 @@ use makespan_formats::schedule::ScheduleFile;
 use miette::{Result, miette};
 
 use super::Begun;
+pub use super::own::own;
+use super::own::{COMMANDS, PRINTED, RECORD};
+use super::record::RunRecord;
 use crate::args::RunOptions;
 use crate::output::shown;
 
@@ -19,7 +22,8 @@ pub const PLAN: &str = "plan.json";
 pub const INSTANCE: &str = "instance.json";
 
 /// Files of a run, except its journal and the output of its jobs.
-const RESULTS: [&str; 6] = [PLAN, INSTANCE, "jobs.csv", "gantt.svg", "report.html", "decisions.csv"];
+const RESULTS: [&str; 9] =
+    [PLAN, INSTANCE, RECORD, COMMANDS, PRINTED, "jobs.csv", "gantt.svg", "report.html", "decisions.csv"];
 
 /// Additional folders of a run on Slurm.
 const BOARDS: [&str; 2] = ["jobs", "pilot"];
@@ -49,11 +53,14 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
     }
     let stem = options.source.stem();
     let numbered = |number: u32| PathBuf::from("runs").join(format!("{stem}-{number}"));
-    match (options.failures.resume, latest(&stem)) {
-        (true, None) => Err(miette!("there is no run of {} to resume under runs/", options.source.name())),
-        (true, Some(latest)) => Ok(numbered(latest)),
-        (false, latest) => Ok(numbered(latest.unwrap_or(0) + 1)),
+    let numbers = numbers(&stem);
+    if !options.failures.resume {
+        return Ok(numbered(numbers.iter().max().unwrap_or(&0) + 1));
     }
+    let likeness = |number: u32| RunRecord::likeness(&numbered(number), &options.source);
+    let alike = numbers.into_iter().filter_map(|number| Some((likeness(number)?, number)));
+    let latest = alike.max().map(|(_, number)| numbered(number));
+    latest.ok_or_else(|| miette!("there is no run of {} to resume under runs/", shown(&options.source.name())))
 }
 
 /// Makes the folder that [`choose`] names for a new run, which nobody else has then.
@@ -95,24 +102,12 @@ fn check_begun(folder: &Path) -> Result<()> {
     ))
 }
 
-/// The largest number of a run of this name; runs in between may have been removed.
-fn latest(stem: &str) -> Option<u32> {
-    let entries = fs::read_dir("runs").ok()?;
+/// Returns the numbers of the runs of this name; runs in between may have been removed.
+fn numbers(stem: &str) -> Vec<u32> {
+    let entries = fs::read_dir("runs").into_iter().flatten();
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let numbers = names.filter_map(|name| name.strip_prefix(stem)?.strip_prefix('-')?.parse().ok());
-    numbers.filter(|&number| number < u32::MAX).max()
-}
-
-/// A file of the run. A link in its folder is not followed: a job may have put it there.
-pub fn own(folder: &Path, name: &str) -> Result<PathBuf> {
-    let path = folder.join(name);
-    if path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
-        return Err(miette!(
-            "{}: cannot write: it is a symbolic link, which is not followed; remove it",
-            path.display()
-        ));
-    }
-    Ok(path)
+    numbers.filter(|&number| number < u32::MAX).collect()
 }
 
 /// The plan of an earlier session, where there is one for this instance.

@@ -7,9 +7,10 @@ use std::time::UNIX_EPOCH;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use makespan_core::{Instance, Outcome, Run, Schedule, TaskId, Time, Trace, counted};
-use makespan_formats::list::quoted;
+use makespan_exec::OutputFiles;
 use makespan_formats::report::{Attempt, RunDetails};
 
+use super::command::command_line;
 use super::folder::PLAN;
 use super::outcome::Outcomes;
 use crate::args::{STANDARD_INPUT, SourceOptions};
@@ -23,8 +24,6 @@ const COMMAND: usize = 1000;
 const ALL_COMMANDS: usize = 4_000_000;
 /// Characters of a command if there are very many.
 const SHORT_COMMAND: usize = 40;
-/// Shells whose option -c is not shown.
-const SHELLS: [&str; 5] = ["sh", "bash", "dash", "ksh", "zsh"];
 
 /// Returns the title of a report: the list or the command, the date and the machine.
 pub fn title(source: &SourceOptions, machine: &str, folder: &Path) -> String {
@@ -47,14 +46,14 @@ fn begin(folder: &Path) -> Option<String> {
 
 /// Returns the facts about a run whose executions are `ran`.
 pub fn details(outcomes: &Outcomes<'_>, ran: &Schedule) -> RunDetails {
-    let (instance, folder) = (outcomes.instance, outcomes.folder);
+    let (instance, outputs) = (outcomes.instance, outcomes.outputs);
     let runs: BTreeMap<(TaskId, Time), &Run> =
         outcomes.trace.runs.iter().map(|run| ((run.task, run.start), run)).collect();
     let lasts = lasts(outcomes.trace);
     let attempt = |task, start| {
         let ended = runs.get(&(task, start)).map(|run| ended(run)).unwrap_or_default();
         if lasts.get(&task) == Some(&start) {
-            Attempt { ended, ..with_files(folder, instance, task) }
+            Attempt { ended, ..with_files(outputs, instance, task) }
         } else {
             Attempt { ended, ..Attempt::default() }
         }
@@ -62,7 +61,7 @@ pub fn details(outcomes: &Outcomes<'_>, ran: &Schedule) -> RunDetails {
     let (succeeded, others) = outcomes.numbers();
     let machine = counted(instance.processors(), "processor");
     RunDetails {
-        origin: vec![machine, format!("folder {}", folder.display())],
+        origin: vec![machine, format!("folder {}", outputs.folder().display())],
         succeeded,
         others,
         commands: commands(instance),
@@ -90,36 +89,15 @@ fn ended(run: &Run) -> String {
     }
 }
 
-fn with_files(folder: &Path, instance: &Instance, task: TaskId) -> Attempt {
-    let [out, err] = makespan_exec::output_files(folder, instance, task);
+fn with_files(outputs: &OutputFiles, instance: &Instance, task: TaskId) -> Attempt {
+    let [out, err] = outputs.of(instance, task);
     let is_written = |path: &Path| path.symlink_metadata().is_ok_and(|file| file.is_file() && file.len() > 0);
-    let stem = out.strip_prefix(folder).unwrap_or(&out).with_extension("").to_string_lossy().into_owned();
+    let stem = outputs.stem(instance, task);
     Attempt { ended: String::new(), stem, has_output: is_written(&out), has_errors: is_written(&err) }
 }
 
 /// Returns the command of each different task as a user would type it.
 fn commands(instance: &Instance) -> Vec<String> {
     let room = (ALL_COMMANDS / instance.different_tasks().max(1)).clamp(SHORT_COMMAND, COMMAND);
-    instance.different_task_ids().map(|task| shortened(&typed(&instance.task(task).command), room)).collect()
-}
-
-fn typed(words: &[String]) -> String {
-    match words {
-        [shell, option, line] if option == "-c" && SHELLS.contains(&shell.rsplit('/').next().unwrap_or_default()) => {
-            line.clone()
-        }
-        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn commands_are_shown_as_typed() {
-        let typed = |words: &[&str]| super::typed(&words.iter().map(ToString::to_string).collect::<Vec<_>>());
-        assert_eq!(typed(&["sh", "-c", "echo a | wc"]), "echo a | wc");
-        assert_eq!(typed(&["/bin/bash", "-c", "echo $x"]), "echo $x");
-        assert_eq!(typed(&["gzip", "-9", "a b"]), "gzip -9 'a b'");
-        assert_eq!(typed(&["python", "-c", "print(1)"]), "python -c 'print(1)'");
-    }
+    instance.different_task_ids().map(|task| shortened(&command_line(&instance.task(task).command), room)).collect()
 }

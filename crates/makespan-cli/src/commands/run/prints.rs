@@ -12,6 +12,8 @@ use crate::output::{complain, shown};
 /// The output of a job. It names the files and does not hold their content.
 pub struct Output {
     pub task: TaskId,
+    /// Stem of the names of the files.
+    pub stem: String,
     /// The files with what the job wrote to standard output and to standard error.
     pub files: [PathBuf; 2],
     /// Text before each line.
@@ -31,6 +33,8 @@ pub struct Prints {
     running: BTreeMap<TaskId, Output>,
     /// The bytes of each output that were printed so far.
     printed: BTreeMap<TaskId, [u64; 2]>,
+    /// Stems and sizes of the outputs that are printed and not yet taken.
+    done: Vec<(String, [u64; 2])>,
 }
 
 /// The reason why outputs are not printed any more.
@@ -44,7 +48,15 @@ pub enum Closed {
 impl Prints {
     pub fn new(keep_order: bool, lines: bool) -> io::Result<Self> {
         let (ended, running, printed) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Ok(Self { streams: streams()?, lines, order: keep_order.then(BTreeSet::new), ended, running, printed })
+        Ok(Self {
+            streams: streams()?,
+            lines,
+            order: keep_order.then(BTreeSet::new),
+            ended,
+            running,
+            printed,
+            done: Vec::new(),
+        })
     }
 
     /// Sets the tasks that this session runs.
@@ -60,6 +72,17 @@ impl Prints {
             self.printed.remove(&output.task);
             self.running.insert(output.task, output);
         }
+    }
+
+    /// Prints the rest of an attempt that has ended, if its lines were printed as they came.
+    pub fn replace(&mut self, output: &Output) -> Result<(), Closed> {
+        let has_turn = self.order.as_ref().is_none_or(|order| order.first() == Some(&output.task));
+        if self.running.remove(&output.task).is_none() || !has_turn {
+            return Ok(());
+        }
+        let printed = self.print(output, true);
+        self.done.pop();
+        printed
     }
 
     /// Prints the output of a job that has ended, or keeps its name until the outputs before it are printed.
@@ -96,9 +119,21 @@ impl Prints {
         printed
     }
 
-    /// Prints the outputs that wait for jobs that will not end in this session.
-    pub fn finish(&mut self) -> Result<(), Closed> {
+    /// Returns the stems and sizes of the outputs that were printed since the last call.
+    pub fn take_printed(&mut self) -> Vec<(String, [u64; 2])> {
+        std::mem::take(&mut self.done)
+    }
+
+    /// Prints the outputs that wait for jobs that will not end. If the run was stopped, those jobs will end in a later
+    /// session, which then prints the outputs in order.
+    pub fn finish(&mut self, stopped: bool) -> Result<(), Closed> {
+        self.follow()?;
         let ended = std::mem::take(&mut self.ended);
+        if stopped && !ended.is_empty() {
+            let text = "outputs wait for the outputs of jobs before them; --resume prints them in order";
+            complain(&format!("note: {text}: {}", ended.len()));
+            return Ok(());
+        }
         ended.values().try_for_each(|output| self.print(output, true))
     }
 
@@ -144,7 +179,9 @@ impl Prints {
                 }
             }
         }
-        if !ended {
+        if ended {
+            self.done.push((output.stem.clone(), printed));
+        } else {
             self.printed.insert(output.task, printed);
         }
         Ok(())

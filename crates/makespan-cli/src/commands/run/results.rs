@@ -18,7 +18,7 @@ const DECISIONS: &str = "decisions.csv";
 
 /// Writes the outcome of all sessions, the decisions of their policies, and a page with this title.
 pub fn write(title: &str, begun: &Begun, outcomes: &Outcomes<'_>, log: &[LogEntry]) -> Result<()> {
-    let folder = outcomes.folder;
+    let folder = outcomes.outputs.folder();
     let (instance, trace) = (outcomes.instance, outcomes.trace);
     let told = LogRow::all(instance, log);
     if !told.is_empty() {

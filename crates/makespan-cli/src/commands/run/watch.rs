@@ -1,18 +1,24 @@
 //! Shows a run while it goes on: what jobs print, notes, and on a terminal a progress line below them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use makespan_core::{Instance, LogEntry, Outcome, Run, Running, Stop, TaskId, Time, counted};
-use makespan_exec::{Measured, Observer, Progress};
+use makespan_exec::{Measured, Observer, OutputFiles, Progress, SessionBegin};
 use makespan_formats::list::chosen;
 use miette::{Result, miette};
 
 use super::console::{Console, Message};
+use super::joblog::JobLog;
 use super::milestones::Milestones;
-use super::outcome::Spent;
 use super::outcome::tail::{self, Tail};
+use super::outcome::{Spent, ended_before};
+use super::own::PRINTED;
+use super::printed::{Printed, PrintedSizes};
 use super::prints::{Output, Prints};
 use crate::args::PrintingOptions;
 use crate::output::{complain, shown};
@@ -41,6 +47,8 @@ pub struct Shown<'a> {
     pub sources: &'a [Vec<String>],
     /// Whether only notes and errors are printed, because of `--quiet` or because the run is part of another command.
     pub is_silent: bool,
+    /// Whether the run is part of another command, which reports failures itself.
+    pub is_part: bool,
     /// Ends the run when standard output is closed.
     pub stop: Stop,
 }
@@ -54,11 +62,17 @@ pub struct Watch<'a> {
     interrupted: Vec<Run>,
     log: Vec<LogEntry>,
     memory: Memory,
+    /// The outputs that earlier sessions printed, if there is a record.
+    printed: Option<PrintedSizes>,
+    outputs: OutputFiles,
+    joblog: Option<JobLog>,
     milestones: Milestones,
     /// Sum of the run times of attempts that ended in this session.
     busy: Time,
     /// The instant at which the session began.
     begun: Instant,
+    /// Jobs whose background processes were ended with them.
+    background: BTreeSet<TaskId>,
     /// The number of jobs that this session saw fail.
     failed: u64,
     /// The different tasks whose times were replaced.
@@ -72,7 +86,13 @@ impl<'a> Watch<'a> {
             .then(|| Prints::new(options.keep_order, options.line_buffer))
             .transpose()
             .map_err(|error| miette!("cannot print to standard output: {error}"))?;
-        let console = Console::start(instance.tasks(), !options.quiet, prints, shown.stop.clone());
+        let earlier = Printed::read(shown.folder);
+        let printed = Printed::open(shown.folder);
+        let printed = printed.map_err(|error| miette!("{}: {error}", crate::output::shown(PRINTED)))?;
+        let shows_progress = !options.quiet && (options.no_output || !is_pipe(std::io::stdout()));
+        let console = Console::start(instance.tasks(), shows_progress, (prints, printed), shown.stop.clone());
+        let joblog = options.joblog.as_deref().map(JobLog::open).transpose()?;
+        let outputs = OutputFiles::new(shown.folder, Vec::new());
         let (reasons, interrupted, log, restated) = (BTreeMap::new(), Vec::new(), Vec::new(), BTreeSet::new());
         let (begun, busy, failed) = (Instant::now(), Time::ZERO, 0);
         let milestones = Milestones::new(begun);
@@ -84,9 +104,13 @@ impl<'a> Watch<'a> {
             interrupted,
             log,
             memory,
+            printed: earlier,
+            outputs,
+            joblog,
             milestones,
             busy,
             begun,
+            background: BTreeSet::new(),
             failed,
             restated,
         })
@@ -97,7 +121,12 @@ impl<'a> Watch<'a> {
     pub fn finish(&mut self) -> bool {
         let is_printed = self.console.finish();
         self.memory.finish();
-        is_printed
+        is_printed && !self.joblog.as_ref().is_some_and(JobLog::has_failed)
+    }
+
+    /// The output files of the tasks.
+    pub fn outputs(&self) -> &OutputFiles {
+        &self.outputs
     }
 
     /// Why jobs were not started or were ended.
@@ -115,6 +144,11 @@ impl<'a> Watch<'a> {
         Spent { busy: self.busy.seconds(), wall: self.begun.elapsed().as_secs_f64() }
     }
 
+    /// Jobs whose background processes were ended with them, in this session.
+    pub fn background(&self) -> &BTreeSet<TaskId> {
+        &self.background
+    }
+
     /// What the policies of all sessions told of their plans.
     pub fn log(&self) -> &[LogEntry] {
         &self.log
@@ -127,12 +161,35 @@ impl<'a> Watch<'a> {
 
     /// Returns the names of the output files of a task, with its tag.
     fn output(&self, task: TaskId) -> Output {
-        let files = makespan_exec::output_files(self.shown.folder, self.instance, task);
+        let (stem, files) = (self.outputs.stem(self.instance, task), self.outputs.of(self.instance, task));
         let tag = self.shown.options.tag.then(|| match self.shown.sources {
             [] => self.instance.name(task).into_owned(),
             sources => chosen(sources, task.index()).join(" "),
         });
-        Output { task, files, tag }
+        Output { task, stem, files, tag }
+    }
+
+    /// Prints the outputs of jobs that ended in an earlier session and were not printed there, because it was killed or
+    /// stopped.
+    fn print_earlier(&self, begin: &SessionBegin<'_>) {
+        let ended = ended_before(begin);
+        let stem = |run: &&Run| begin.outputs.stem(self.instance, run.task);
+        // Without a record, all outputs count as printed.
+        let all = || ended.iter().map(|run| (stem(run), [0, 0])).collect();
+        let mut printed = self.printed.clone().unwrap_or_else(all);
+        let (old, new): (Vec<&Run>, Vec<&Run>) = ended.iter().partition(|run| printed.contains_key(&stem(run)));
+        let old: BTreeSet<String> = old.iter().map(stem).collect();
+        printed.retain(|stem, _| old.contains(stem));
+        let mut open: Vec<TaskId> = begin.open.iter().copied().chain(new.iter().map(|run| run.task)).collect();
+        open.sort_unstable();
+        self.console.send(Message::Open(open, printed));
+        if !new.is_empty() && !self.shown.is_silent && !self.shown.options.no_output {
+            let text = "prints the outputs of jobs that ended in an earlier session and were not printed";
+            self.line(&format!("note: {text}: {}", new.len()));
+        }
+        for run in new {
+            self.console.send(Message::Ended(self.output(run.task)));
+        }
     }
 
     /// Updates the progress line. Without a terminal, prints a line when one is due.
@@ -156,12 +213,14 @@ impl<'a> Watch<'a> {
 
     /// Prints why a job failed, with the last line of its errors. A job that waits for a failed job is not mentioned.
     fn failure(&self, run: &Run, reason: Option<&str>) {
-        if self.shown.is_silent || run.processors.is_empty() {
+        if self.shown.is_part || run.processors.is_empty() {
             return;
         }
         let reason = reason.unwrap_or("it did not succeed");
-        let tail = tail::of(self.shown.folder, self.instance, run.task).and_then(Tail::last);
-        let tail = tail.filter(|line| run.outcome != Outcome::NotStarted && !reason.contains(line.as_str()));
+        let tail = tail::of(&self.outputs, self.instance, run.task).and_then(Tail::last);
+        // A shell that finds no program states this in the last line, which is then a part of the reason.
+        let is_told = |line: &str| reason.strip_suffix(line).is_some_and(|before| before.ends_with(": "));
+        let tail = tail.filter(|line| run.outcome != Outcome::NotStarted && !is_told(line));
         let tail = tail.map_or_else(String::new, |line| format!(" | {line}"));
         self.line(&format!("failed: `{}`: {reason}{tail}", self.instance.name(run.task)));
     }
@@ -171,9 +230,27 @@ impl<'a> Watch<'a> {
     }
 }
 
+/// Returns whether a stream is a pipe. The program at its other end may print to the terminal, where it would mix with the
+/// progress line.
+fn is_pipe(stream: impl AsFd) -> bool {
+    let Ok(file) = stream.as_fd().try_clone_to_owned().map(File::from) else { return false };
+    file.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo() || metadata.file_type().is_socket())
+}
+
 impl Observer for Watch<'_> {
-    fn began(&mut self, open: &[TaskId]) {
-        self.console.send(Message::Open(open.to_vec()));
+    fn began(&mut self, begin: &SessionBegin<'_>) {
+        self.outputs = begin.outputs.within(self.shown.folder);
+        if let Some(joblog) = &mut self.joblog {
+            joblog.begin(self.instance, begin);
+        }
+        self.print_earlier(begin);
+        let is_failure = |run: &&&Run| run.outcome != Outcome::Succeeded;
+        let failed = ended_before(begin).iter().filter(is_failure).count();
+        if failed > 0 && !self.shown.is_silent {
+            let jobs =
+                if failed == 1 { "1 job that failed is".to_owned() } else { format!("{failed} jobs that failed are") };
+            self.warning(&format!("{jobs} not run again; add --retry-failed to run all jobs that failed"));
+        }
     }
 
     fn started(&mut self, running: &Running, progress: &Progress<'_>) {
@@ -182,6 +259,23 @@ impl Observer for Watch<'_> {
             self.console.send(Message::Started(self.output(running.task)));
         }
         self.refresh(progress);
+    }
+
+    fn restarts(&mut self, task: TaskId) {
+        if self.shown.options.line_buffer {
+            let output = self.output(task);
+            // The new attempt gets new files, so a second link keeps the lines that are not printed yet.
+            let links = output.files.each_ref().map(|file| {
+                let mut name = file.clone().into_os_string();
+                name.push(".before");
+                PathBuf::from(name)
+            });
+            for (file, link) in output.files.iter().zip(&links) {
+                let _ = std::fs::remove_file(link);
+                let _ = std::fs::hard_link(file, link);
+            }
+            self.console.send(Message::Replaced(Output { files: links, ..output }));
+        }
     }
 
     fn retried(&mut self, run: &Run, reason: Option<&str>, attempt: u32, progress: &Progress<'_>) {
@@ -199,7 +293,7 @@ impl Observer for Watch<'_> {
     }
 
     fn interrupted(&mut self, run: &Run, _progress: &Progress<'_>) {
-        self.console.send(Message::Skipped(run.task));
+        // Outputs behind this one in the list are printed when it has run again.
         self.busy += run.end - run.start;
         self.interrupted.push(run.clone());
     }
@@ -212,12 +306,19 @@ impl Observer for Watch<'_> {
             Outcome::NotStarted => Message::Skipped(run.task),
             _ => Message::Ended(self.output(run.task)),
         });
+        if let Some(joblog) = &mut self.joblog {
+            joblog.add(progress.view.instance, &self.outputs, run);
+        }
         self.busy += run.end - run.start;
         if run.outcome != Outcome::Succeeded {
             self.failed += 1;
             self.failure(run, reason);
         }
         self.refresh(progress);
+    }
+
+    fn left_background(&mut self, task: TaskId) {
+        self.background.insert(task);
     }
 
     fn cancelled(&mut self, task: TaskId, _progress: &Progress<'_>) {

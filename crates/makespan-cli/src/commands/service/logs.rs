@@ -9,18 +9,29 @@ use makespan_service::words::{JobNumber, Stream};
 use miette::{Result, miette};
 
 use super::{connect, fail};
-use crate::args::LogsOptions;
+use crate::args::{JobTarget, LogsOptions};
+use crate::commands::run::show_logs;
 use crate::output::{complain, harmless};
 
 /// How often a task that prints nothing is looked at.
 const LOOK: Duration = Duration::from_millis(500);
 
 pub fn logs(options: &LogsOptions) -> Result<ExitCode> {
+    let job = match &options.target {
+        JobTarget::Number(number) => JobNumber(*number),
+        JobTarget::Folder(_) if options.follow || options.task.is_some() => {
+            return Err(miette!(
+                "--follow and --task are for jobs of a service; leave them out for the folder of a run"
+            ));
+        }
+        JobTarget::Folder(folder) => return show_logs(folder, options.err),
+    };
+    let task = options.task.unwrap_or(0);
     let client = connect(&options.connection)?;
     let stream = if options.err { Stream::Err } else { Stream::Out };
     let (mut from, mut has_answered) = (0, false);
     loop {
-        let part = match client.log(JobNumber(options.job), options.task, stream, from) {
+        let part = match client.log(job, task, stream, from) {
             Ok(part) => part,
             // A service that starts again goes on where it was.
             Err(error) if options.follow && has_answered && error.is_passing() => {
@@ -37,7 +48,7 @@ pub fn logs(options: &LogsOptions) -> Result<ExitCode> {
         let all = from >= part.size || part.bytes.is_empty();
         if all && (part.ended || !options.follow) {
             if from == 0 && stream == Stream::Out {
-                point_to_errors(&client, options);
+                point_to_errors(&client, job, task);
             }
             return Ok(ExitCode::SUCCESS);
         }
@@ -48,13 +59,12 @@ pub fn logs(options: &LogsOptions) -> Result<ExitCode> {
 }
 
 /// Prints a note if a task wrote to standard error, but not to standard output.
-fn point_to_errors(client: &Client, options: &LogsOptions) {
-    let errors = client.log(JobNumber(options.job), options.task, Stream::Err, 0);
+fn point_to_errors(client: &Client, job: JobNumber, number: u64) {
+    let errors = client.log(job, number, Stream::Err, 0);
     if errors.is_ok_and(|errors| errors.size > 0) {
-        let task = if options.task == 0 { String::new() } else { format!(" --task {}", options.task) };
+        let task = if number == 0 { String::new() } else { format!(" --task {number}") };
         complain(&format!(
-            "note: nothing was written to standard output; makespan logs {}{task} --err prints standard error",
-            options.job
+            "note: nothing was written to standard output; makespan logs {job}{task} --err prints standard error"
         ));
     }
 }

@@ -38,12 +38,7 @@ fn outcomes_come_first_with_the_end_of_the_output() {
     assert!(at("job `bad`: it returned exit status 3 (attempt 2)\n  | \\u{1b}[2Jforged\n") < at("outcome  "), "{text}");
     assert!(at("outcome  ") < at("the 2 processors spent "), "{text}");
     assert!(text.contains("succeeded, attempt 2") && !text.contains('\u{1b}'), "{text}");
-    assert!(
-        text.contains(
-            "`makespan run i.toml --folder f --oversubscribe --retry 1 --no-output --verbose --resume --retry-failed`"
-        ),
-        "{text}"
-    );
+    assert!(text.contains("`makespan run --folder f --resume --retry-failed`"), "{text}");
     let result = result(text);
     let expected = [
         ("jobs", "4"),

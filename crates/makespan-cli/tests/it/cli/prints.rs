@@ -1,6 +1,7 @@
 //! `makespan run`: what jobs print.
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -62,6 +63,11 @@ fn tags_are_arguments_or_names() {
     let arguments = ["run", "-k", "--tag", "--", "printf 'x\\ny'", ":::", "a b", "c", ":::", "d"].map(str::to_owned);
     let said = sandbox.with_arguments(&arguments);
     assert_eq!(said.out, "a b d\tx\na b d\ty\nc d\tx\nc d\ty\n", "{said:?}");
+    // A tag has the bytes of its argument, which need not be UTF-8.
+    let mut command = sandbox.command("run --tag --folder g -- echo :::");
+
+    let output = command.arg(std::ffi::OsStr::from_bytes(b"a\xffb")).output().unwrap();
+    assert_eq!(output.stdout, b"a\xffb\ta\xffb\n");
     let said = ran("echo x #: name=first\n", "--tag");
     assert_eq!(said.out, "first\tx\n", "{said:?}");
 }
@@ -106,9 +112,12 @@ fn failures_are_printed_at_once() {
     sandbox.write("go", "");
     assert!(failed.all(|line| !line.starts_with("failed: ")));
     assert_eq!(child.wait().unwrap().code(), Some(2));
+    // A cause that is a part of the words about the status is printed, too.
+    let said = ran("echo 3 >&2; exit 3 #: name=bad\n", "");
+    assert!(said.err.contains("failed: `bad`: it returned exit status 3 | 3\n"), "{said:?}");
     for option in ["--quiet", "--folder g"] {
         let said = sandbox.makespan(&format!("run l.txt --processors 2 --oversubscribe {option}"));
-        assert_eq!(said.err.matches("failed: `").count(), usize::from(option != "--quiet"), "{said:?}");
+        assert_eq!(said.err.matches("failed: `").count(), 1, "{option}: {said:?}");
     }
 }
 
@@ -162,7 +171,7 @@ fn the_summary_is_short() {
     let said = sandbox.makespan(run);
     let begin = said.err.find("1 of 31 jobs succeeded; 30 failed; ").unwrap_or_else(|| panic!("{said:?}"));
     let summary = &said.err[begin..];
-    let goes_on = "`makespan run l.txt --processors 2 --folder f --oversubscribe --no-output --resume --retry-failed`";
+    let goes_on = "`makespan run --folder f --resume --retry-failed`";
     assert!(summary.contains(goes_on), "{summary}");
     assert_eq!(summary.matches("job `").count(), 20, "{summary}");
     assert!(summary.contains("and 10 more; jobs.csv has all"), "{summary}");
@@ -208,7 +217,8 @@ fn a_closed_output_stops_the_run() {
     assert!(begun.elapsed() < Duration::from_secs(30) && output.status.code() == Some(143), "{text}");
     assert!(text.contains("the run was stopped") && text.contains("succeeded=2 "), "{text}");
     sandbox.write("go", "");
-    assert_eq!(sandbox.makespan(&format!("{run} --resume")).out, "three\n");
+    // The second output had no reader, so it is printed now.
+    assert_eq!(sandbox.makespan(&format!("{run} --resume")).out, "two\nthree\n");
 }
 
 /// All jobs succeed, but their output is lost, so the run does not succeed.
@@ -223,15 +233,14 @@ fn a_full_standard_output_is_an_error() {
     assert!(text.contains(" status=255 "), "{text}");
 }
 
-/// A line of Makespan's own begins at the beginning of a line, also after an output without a final newline. The
-/// command that continues the run states the choice of the history.
+/// A line of Makespan's own begins at the beginning of a line, also after an output without a final newline.
 #[test]
 fn own_lines_begin_new_lines() {
     let sandbox = Sandbox::new();
     sandbox.write("l.txt", "printf odd >&2; exit 1\n");
     let said = sandbox.makespan("run l.txt --folder f --no-history");
     assert!(said.err.contains("odd\nfailed: "), "{said:?}");
-    assert!(said.err.contains("--no-history --resume"), "{said:?}");
+    assert!(said.err.contains("`makespan run --folder f --resume --retry-failed`"), "{said:?}");
 }
 
 /// Memory does not grow with the output of a job.

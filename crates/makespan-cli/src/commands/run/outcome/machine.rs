@@ -1,12 +1,14 @@
 //! The last line of a run, for programs.
 
+use std::path::Path;
+
 use super::{KINDS, Outcomes};
 use crate::output::shell_word;
 
 impl Outcomes<'_> {
     /// Returns `result: key=value ..`: how many jobs ended in each way, seconds, the exit status and the folder. A task of a
     /// compound job or of a bag counts as a job. A value with blanks is quoted as for a shell. Keys stay.
-    pub fn machine_line(&self, status: u8) -> String {
+    pub fn machine_line(&self, status: u8, folder: &Path) -> String {
         let counts = self.counts();
         let mut words = vec![format!("jobs={}", self.instance.tasks())];
         let key = |words: &'static str| words.replace(' ', "_");
@@ -15,7 +17,7 @@ impl Outcomes<'_> {
         words.push(format!("makespan={}", self.trace.schedule().makespan()));
         words.push(format!("planned={}", self.plan.makespan()));
         words.push(format!("status={status}"));
-        words.push(format!("folder={}", shell_word(self.folder.as_os_str())));
+        words.push(format!("folder={}", shell_word(folder.as_os_str())));
         format!("result: {}", words.join(" "))
     }
 }

@@ -6,9 +6,9 @@ mod table;
 pub mod tail;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use makespan_core::{Instance, MemoryKill, Outcome, Run, Schedule, TaskId, Trace, counted};
+use makespan_exec::{OutputFiles, SessionBegin};
 use makespan_formats::gantt::duration;
 use makespan_formats::report::Section;
 
@@ -25,7 +25,8 @@ pub struct Outcomes<'a> {
     /// What has ended, and what this session ended before it was done.
     pub trace: &'a Trace,
     pub reasons: &'a BTreeMap<TaskId, String>,
-    pub folder: &'a Path,
+    /// The output files of the tasks.
+    pub outputs: &'a OutputFiles,
     /// The different tasks whose estimated times were replaced while the run went on.
     pub restated: Option<&'a BTreeSet<TaskId>>,
     /// Whether somebody stopped the run before all had ended.
@@ -34,6 +35,8 @@ pub struct Outcomes<'a> {
     pub has_plan: bool,
     /// The time that the session spent.
     spent: Spent,
+    /// Jobs whose background processes were ended with them.
+    background: BTreeSet<TaskId>,
     /// How each task ended last.
     last: BTreeMap<TaskId, &'a Run>,
     /// How often each task was started, where that is more than once.
@@ -110,6 +113,17 @@ impl Kind {
     }
 }
 
+/// Returns how each task that the session does not run again ended last, if it was started at all.
+pub fn ended_before<'a>(begin: &SessionBegin<'a>) -> Vec<&'a Run> {
+    let last: BTreeMap<TaskId, (usize, &Run)> =
+        begin.runs.iter().enumerate().map(|(index, run)| (run.task, (index, run))).collect();
+    let is_over = |(task, _): &(&TaskId, &(usize, &Run))| begin.open.binary_search(task).is_err();
+    let mut ended: Vec<(usize, &Run)> = last.iter().filter(is_over).map(|(_, &run)| run).collect();
+    ended.retain(|(_, run)| !matches!(run.outcome, Outcome::NotStarted | Outcome::Interrupted));
+    ended.sort_by_key(|&(index, _)| index);
+    ended.into_iter().map(|(_, run)| run).collect()
+}
+
 /// A line of the terminal as a sentence of a page.
 fn sentence(line: &str) -> String {
     if line.is_empty() { String::new() } else { format!("{}.", capital(line)) }
@@ -125,7 +139,7 @@ impl<'a> Outcomes<'a> {
         plan: &'a Schedule,
         trace: &'a Trace,
         reasons: &'a BTreeMap<TaskId, String>,
-        folder: &'a Path,
+        outputs: &'a OutputFiles,
     ) -> Self {
         let last = trace.runs.iter().map(|run| (run.task, run)).collect();
         let mut attempts = BTreeMap::new();
@@ -138,11 +152,12 @@ impl<'a> Outcomes<'a> {
             plan,
             trace,
             reasons,
-            folder,
+            outputs,
             restated: None,
             stopped: false,
             has_plan: false,
             spent: Spent::default(),
+            background: BTreeSet::new(),
             last,
             attempts,
         }
@@ -167,6 +182,25 @@ impl<'a> Outcomes<'a> {
     /// Sets the time that the session spent.
     pub fn with_session(self, spent: Spent) -> Self {
         Self { spent, ..self }
+    }
+
+    /// Sets the jobs whose background processes were ended with them.
+    pub fn with_background(self, background: BTreeSet<TaskId>) -> Self {
+        Self { background, ..self }
+    }
+
+    /// Returns the jobs whose background processes were ended with them, in a sentence.
+    fn ended_in_background(&self) -> Option<String> {
+        let first = self.instance.name(*self.background.first()?);
+        let others = match self.background.len() - 1 {
+            0 => String::new(),
+            1 => " and 1 more job".to_owned(),
+            count => format!(" and {count} more jobs"),
+        };
+        Some(format!(
+            "background processes of job `{}`{others} were ended with the job; `wait` at the end of a job waits for them",
+            shown(&first)
+        ))
     }
 
     /// How many jobs have ended, well or not: figures of what happened are of these.
@@ -229,6 +263,7 @@ impl<'a> Outcomes<'a> {
         if troubles.len() > TOLD {
             lines.push(Line::plain(format!("and {} more; jobs.csv has all", troubles.len() - TOLD)));
         }
+        lines.extend(self.ended_in_background().map(|text| Line::new(Tone::Doubtful, narrow("", 2, &text))));
         lines.extend(self.above_needs().iter().map(|text| Line::new(Tone::Doubtful, narrow("", 2, text))));
         lines
     }
@@ -311,7 +346,7 @@ impl<'a> Outcomes<'a> {
         let tone = self.kind(task).tone();
         let text = format!("job `{}`: {}", self.instance.name(task), self.reason(task));
         let mut lines = vec![Line::new(tone, narrow("", 2, &text))];
-        let tail = tail::of(self.folder, self.instance, task).into_iter().flat_map(tail::Tail::shown);
+        let tail = tail::of(self.outputs, self.instance, task).into_iter().flat_map(tail::Tail::shown);
         lines.extend(tail.map(|line| Line::plain(format!("  | {line}"))));
         lines
     }
@@ -360,7 +395,7 @@ impl<'a> Outcomes<'a> {
     /// The table of what did not succeed, for the page of the run.
     pub fn section(&self) -> Section {
         let row = |&task: &TaskId| {
-            let tail = tail::of(self.folder, self.instance, task).map_or_else(String::new, tail::Tail::text);
+            let tail = tail::of(self.outputs, self.instance, task).map_or_else(String::new, tail::Tail::text);
             vec![self.instance.name(task).into_owned(), self.kind(task).words().to_owned(), self.reason(task), tail]
         };
         let troubles = self.troubles();

@@ -5,6 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use makespan_core::{Instance, TaskId};
+use makespan_exec::OutputFiles;
 
 use crate::output::shown;
 
@@ -17,8 +18,8 @@ const BYTES: u64 = 8192;
 pub struct Tail(Vec<String>);
 
 /// `None` where it wrote nothing.
-pub fn of(folder: &Path, instance: &Instance, task: TaskId) -> Option<Tail> {
-    let [out, err] = makespan_exec::output_files(folder, instance, task);
+pub fn of(outputs: &OutputFiles, instance: &Instance, task: TaskId) -> Option<Tail> {
+    let [out, err] = outputs.of(instance, task);
     [err, out].iter().filter_map(|path| last_lines(path)).find(|lines| !lines.is_empty()).map(Tail)
 }
 

@@ -1,0 +1,36 @@
+//! Commands as text.
+
+use makespan_formats::list::quoted;
+
+/// Shells that run a line of text.
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "mksh"];
+
+/// Returns a command as a line that a shell runs: the line itself if the command is a shell with a line, and otherwise
+/// the quoted words.
+pub fn command_line(words: &[String]) -> String {
+    match words {
+        [shell, option, line] if option == "-c" && is_shell(shell) => line.clone(),
+        _ => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+    }
+}
+
+fn is_shell(program: &str) -> bool {
+    SHELLS.contains(&program.rsplit('/').next().unwrap_or(program))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_line_stays_as_it_is() {
+        for (words, line) in [
+            (vec!["sh", "-c", "echo 'a b' | wc"], "echo 'a b' | wc"),
+            (vec!["/bin/bash", "-c", "x"], "x"),
+            (vec!["echo", "a b", "c"], "echo 'a b' c"),
+            (vec!["perl", "-c", "x"], "perl -c x"),
+        ] {
+            assert_eq!(command_line(&words.into_iter().map(str::to_owned).collect::<Vec<_>>()), line);
+        }
+    }
+}

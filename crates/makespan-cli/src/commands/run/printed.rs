@@ -1,0 +1,58 @@
+//! Record of the outputs that were printed, in the folder of a run.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::own::{PRINTED, own};
+
+/// Numbers of bytes of the output files by the stem of their names: standard output, and standard error.
+pub type PrintedSizes = BTreeMap<String, [u64; 2]>;
+
+/// The outputs that were printed, one a line: the stem of the files and their sizes. Outputs that are not to be printed
+/// count as printed.
+pub struct Printed {
+    path: PathBuf,
+    file: File,
+}
+
+impl Printed {
+    /// Opens the record in the folder of a run.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        let path = own(folder, PRINTED).map_err(|error| io::Error::other(error.to_string()))?;
+        let file = OpenOptions::new().create(true).append(true).open(&path)?;
+        Ok(Self { path, file })
+    }
+
+    /// Reads the record of a folder. Returns `None` if the folder has no record.
+    pub fn read(folder: &Path) -> Option<PrintedSizes> {
+        let text = fs::read_to_string(folder.join(PRINTED)).ok()?;
+        let entry = |line: &str| {
+            let mut words = line.split(' ');
+            let (stem, out, err) = (words.next()?, words.next()?, words.next()?);
+            Some((stem.to_owned(), [out.parse().ok()?, err.parse().ok()?]))
+        };
+        Some(text.lines().filter_map(entry).collect())
+    }
+
+    /// Replaces the content of the record. A job that is run again will be printed again.
+    pub fn replace(&mut self, sizes: &PrintedSizes) -> io::Result<()> {
+        let text: String = sizes.iter().map(|(stem, sizes)| line(stem, *sizes)).collect();
+        let mut new = self.path.clone().into_os_string();
+        new.push(".tmp");
+        fs::write(&new, text)?;
+        fs::rename(&new, &self.path)?;
+        self.file = OpenOptions::new().append(true).open(&self.path)?;
+        Ok(())
+    }
+
+    /// Adds an output. An output that cannot be added is printed again when the run is resumed.
+    pub fn add(&mut self, stem: &str, sizes: [u64; 2]) {
+        let _ = self.file.write_all(line(stem, sizes).as_bytes());
+    }
+}
+
+fn line(stem: &str, [out, err]: [u64; 2]) -> String {
+    format!("{stem} {out} {err}\n")
+}

@@ -1,0 +1,184 @@
+//! The command line of a run, which is kept in the folder of the run.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use clap::{CommandFactory, FromArgMatches};
+use makespan_core::{Instance, bytes_of_text, text_of_bytes};
+use miette::{Result, miette};
+use serde::{Deserialize, Serialize};
+
+use super::own::{COMMANDS, RECORD, own};
+use crate::args::{Arguments, Command, RunOptions, STANDARD_INPUT, SourceOptions};
+use crate::output::{shell_word, shown, write_file};
+
+/// Options that concern one session only.
+const OF_SESSION: [&str; 3] = ["--resume", "--retry-failed", "--recover"];
+
+/// The command line that began a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunRecord {
+    version: u32,
+    /// The working directory.
+    pub directory: String,
+    /// The words behind `makespan run`, as far as `--`.
+    words: Vec<String>,
+    /// The words behind `--`: a command, and its arguments behind `:::`.
+    template: Vec<String>,
+    /// The path of the list or instance, relative to the working directory if it is below.
+    list: Option<String>,
+}
+
+/// The command of one task, or of all tasks of a bag.
+#[derive(Serialize, Deserialize)]
+struct CommandEntry {
+    tasks: usize,
+    command: Vec<String>,
+}
+
+/// Similarity of the source of a run to the source that the options name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Likeness {
+    /// The folder does not say which source the run has.
+    Unknown,
+    /// The same command with other arguments.
+    Command,
+    /// The same list, or the same command with the same arguments.
+    Same,
+}
+
+impl RunRecord {
+    /// Returns the record of a run with the command line of this process.
+    fn of_this_process(source: &SourceOptions) -> Self {
+        let words: Vec<String> =
+            std::env::args_os().skip(2).map(|word| text_of_bytes(word.as_bytes().to_vec())).collect();
+        let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+        let kept = words[..end].iter().filter(|word| !OF_SESSION.contains(&word.as_str())).cloned().collect();
+        let template = words.get(end + 1..).unwrap_or_default().to_vec();
+        Self { version: 1, directory: directory(), words: kept, template, list: list(source) }
+    }
+
+    /// Writes the record and the commands of the jobs to the folder of a run.
+    pub fn write(options: &RunOptions, folder: &Path, instance: &Instance) -> Result<()> {
+        if !options.is_part && !options.is_from_record {
+            let text = serde_json::to_string_pretty(&Self::of_this_process(&options.source))
+                .map_err(|error| miette!("{error}"))?;
+            write_file(&own(folder, RECORD)?, |out| writeln!(out, "{text}"))?;
+        }
+        write_file(&own(folder, COMMANDS)?, |out| {
+            for task in instance.different_task_ids() {
+                let entry = CommandEntry {
+                    tasks: instance.equal_tasks(task).len(),
+                    command: instance.task(task).command.clone(),
+                };
+                writeln!(out, "{}", serde_json::to_string(&entry)?)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Reads the record in the folder of a run.
+    pub fn read(folder: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(folder.join(RECORD)).ok()?).ok()
+    }
+
+    /// Returns how much the source of the run in a folder is like this one, or `None` if it is another one.
+    pub fn likeness(folder: &Path, source: &SourceOptions) -> Option<Likeness> {
+        let Some(record) = Self::read(folder) else { return Some(Likeness::Unknown) };
+        let command = |words: &[String]| -> Vec<String> {
+            words.iter().take_while(|word| !word.starts_with(":::")).cloned().collect()
+        };
+        match list(source) {
+            Some(list) => (record.list == Some(list)).then_some(Likeness::Same),
+            None if record.list.is_some() => None,
+            None if record.template == source.template => Some(Likeness::Same),
+            None => (command(&record.template) == command(&source.template)).then_some(Likeness::Command),
+        }
+    }
+
+    /// Returns the options of the run that began in a folder, with the options of this command line added.
+    fn merged(&self) -> Result<RunOptions> {
+        let now = std::env::args_os().skip(2);
+        let stored = |words: &[String]| -> Vec<OsString> {
+            words.iter().map(|word| OsString::from_vec(bytes_of_text(word).into_owned())).collect()
+        };
+        let mut words = vec![OsString::from("makespan"), OsString::from("run")];
+        words.extend(stored(&self.words));
+        words.extend(now);
+        if !self.template.is_empty() {
+            words.push("--".into());
+            words.extend(stored(&self.template));
+        }
+        let parser = Arguments::command().mut_subcommand("run", |run| run.args_override_self(true));
+        let matches = parser.try_get_matches_from(words);
+        let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
+        match parsed.map(|arguments| arguments.command) {
+            Ok(Command::Run(options)) => Ok(options),
+            Ok(_) => Err(miette!("the run has no command line that can be repeated")),
+            Err(error) => Err(miette!("{}", error.to_string().lines().next().unwrap_or_default())),
+        }
+    }
+}
+
+/// Returns the options of the run in a folder, if the command line names this folder to resume and no source.
+pub fn from_record(options: &RunOptions) -> Result<Option<RunOptions>> {
+    if options.source.instance.is_some() || !options.source.template.is_empty() {
+        return Ok(None);
+    }
+    let Some(folder) = &options.folder else {
+        return Err(miette!(
+            "--resume needs the folder of the run, or its list: run --folder runs/NAME-1 --resume, or run LIST --resume"
+        ));
+    };
+    let name = shell_word(folder.as_os_str());
+    let record = RunRecord::read(folder).ok_or_else(|| {
+        miette!("{name} holds no command line of a run; name the list or the command of the run as well")
+    })?;
+    if record.directory != directory() {
+        let place = PathBuf::from(OsString::from_vec(bytes_of_text(&record.directory).into_owned()));
+        return Err(miette!(
+            "the run in {name} began in another folder, where its commands find their files; first go there: cd {}",
+            shell_word(place.as_os_str())
+        ));
+    }
+    let merged = record.merged().map_err(|error| miette!("{name}: {}", shown(&error.to_string())))?;
+    Ok(Some(RunOptions { is_from_record: true, ..merged }))
+}
+
+/// Returns whether the source of a run is standard input, so that the list must be given again.
+pub fn reads_standard_input(source: &SourceOptions) -> bool {
+    source.instance.iter().chain(&source.args_from).any(|path| path.as_os_str() == STANDARD_INPUT)
+}
+
+/// Returns the command of a task from the folder of a run.
+pub fn command_of(folder: &Path, task: usize) -> Option<Vec<String>> {
+    let text = fs::read_to_string(folder.join(COMMANDS)).ok()?;
+    let mut first = 0;
+    for line in text.lines() {
+        let entry: CommandEntry = serde_json::from_str(line).ok()?;
+        if task < first + entry.tasks {
+            let number = (task - first).to_string();
+            let is_bag = entry.tasks > 1;
+            let word = |word: String| if is_bag { word.replace("{task}", &number) } else { word };
+            return Some(entry.command.into_iter().map(word).collect());
+        }
+        first += entry.tasks;
+    }
+    None
+}
+
+fn directory() -> String {
+    let directory = std::env::current_dir().unwrap_or_default();
+    text_of_bytes(directory.into_os_string().into_vec())
+}
+
+/// Returns the path of a list or an instance, relative to the working directory if it is below.
+fn list(source: &SourceOptions) -> Option<String> {
+    let path = source.instance.as_ref()?;
+    let whole = path.canonicalize().unwrap_or_else(|_| path.clone());
+    let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
+    let below = whole.strip_prefix(&here).map(Path::to_owned).unwrap_or(whole);
+    Some(text_of_bytes(below.into_os_string().into_vec()))
+}
