@@ -26,7 +26,7 @@ pub struct PrintingOptions {
     pub no_output: bool,
     /// Write a line for each job that ends, in the format of GNU parallel
     ///
-    /// The columns are Seq, Host, Starttime, JobRuntime, Send, Receive, Exitval, Signal and Command. Host is always a
+    /// The columns are those of `parallel --joblog`. Host is always a
     /// colon. A job that reached its time limit has Exitval -1. A line is written when the end of its job is recorded on
     /// disk. An existing file is replaced
     #[arg(help_heading = "Output", long, value_name = "FILE")]

@@ -23,9 +23,9 @@ pub struct RunRecord {
     version: u32,
     /// The working directory.
     pub directory: String,
-    /// The words behind `makespan run`, as far as `--`.
+    /// The words behind `makespan run`, without the command.
     words: Vec<String>,
-    /// The words behind `--`: a command, and its arguments behind `:::`.
+    /// A command, and its arguments behind `:::`.
     template: Vec<String>,
     /// The path of the list or instance, relative to the working directory if it is below.
     list: Option<String>,
@@ -54,10 +54,14 @@ impl RunRecord {
     fn of_this_process(source: &SourceOptions) -> Self {
         let words: Vec<String> =
             std::env::args_os().skip(2).map(|word| text_of_bytes(word.as_bytes().to_vec())).collect();
-        let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
-        let kept = words[..end].iter().filter(|word| !OF_SESSION.contains(&word.as_str())).cloned().collect();
-        let template = words.get(end + 1..).unwrap_or_default().to_vec();
-        Self { version: 1, directory: directory(), words: kept, template, list: list(source) }
+        let options = words.strip_suffix(source.template.as_slice()).unwrap_or(&words);
+        let options = if source.template.is_empty() {
+            options
+        } else {
+            options.strip_suffix(&["--".to_owned()]).unwrap_or(options)
+        };
+        let kept = options.iter().filter(|word| !OF_SESSION.contains(&word.as_str())).cloned().collect();
+        Self { version: 1, directory: directory(), words: kept, template: source.template.clone(), list: list(source) }
     }
 
     /// Writes the record and the commands of the jobs to the folder of a run.
