@@ -4,6 +4,10 @@ use std::process::Stdio;
 
 use crate::cli::sandbox::Sandbox;
 
+fn has_ending(name: &str, ending: &str) -> bool {
+    std::path::Path::new(name).extension().is_some_and(|found| found == ending)
+}
+
 /// Lines that are inserted before finished jobs, moved and removed change no file of an output.
 #[test]
 fn a_resumed_run_keeps_the_names_of_its_outputs() {
@@ -23,7 +27,7 @@ fn a_resumed_run_keeps_the_names_of_its_outputs() {
     let outputs = std::fs::read_dir(sandbox.path("f")).unwrap();
     let outputs = outputs.filter_map(|entry| entry.unwrap().file_name().into_string().ok());
     let mut texts: Vec<String> =
-        outputs.filter(|name| name.ends_with(".out")).map(|name| sandbox.read(&format!("f/{name}"))).collect();
+        outputs.filter(|name| has_ending(name, "out")).map(|name| sandbox.read(&format!("f/{name}"))).collect();
     texts.sort();
     assert_eq!(texts, ["", "a\n", "a\n", "b\n", "last\n", "new\n"]);
 }
@@ -205,7 +209,7 @@ fn lines_of_failed_attempts_are_printed_to_their_end() {
     assert_eq!((said.status, said.out.lines().count()), (Some(0), 800), "{said:?}");
     let left =
         std::fs::read_dir(sandbox.path("f")).unwrap().filter_map(|entry| entry.unwrap().file_name().into_string().ok());
-    assert!(left.into_iter().all(|name| !name.ends_with(".before")));
+    assert!(left.into_iter().all(|name| !has_ending(&name, "before")));
 }
 
 /// Processes that a job leaves in the background are ended, which the summary says once.
