@@ -167,17 +167,21 @@ fn a_folder_shows_its_run() {
     for part in [
         "state      ended",
         "2 succeeded",
-        "job 2 `2-echo-two`: failed with exit status 3",
+        "job 2 `2-echo-two-echo-err-2-exit`: failed with exit status 3",
         "--folder f --resume --retry-failed`",
     ] {
         assert!(status.contains(part), "{part}: {status}");
     }
     // The outputs that are left are printed, and the exit status shows that others are not.
     sandbox.write("f/1-sleep-0.3-echo-one.out", "");
-    std::fs::remove_file(sandbox.path("f/2-echo-two.err")).unwrap();
+    std::fs::remove_file(sandbox.path("f/2-echo-two-echo-err-2-exit.err")).unwrap();
     let logs = sandbox.makespan("logs f");
     assert_eq!((logs.status, logs.out.as_str()), (Some(1), "two\nthree"), "{logs:?}");
-    for part in ["it was truncated: it has 0 bytes and had 4", "f/2-echo-two.err: No such file", "2 files cannot"] {
+    for part in [
+        "it was truncated: it has 0 bytes and had 4",
+        "f/2-echo-two-echo-err-2-exit.err: No such file",
+        "2 files cannot",
+    ] {
         assert!(logs.err.contains(part), "{part}: {logs:?}");
     }
 }

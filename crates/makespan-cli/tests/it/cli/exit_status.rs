@@ -102,9 +102,9 @@ fn signalled(program: &str, signal: Signal) -> String {
 #[test]
 fn a_signal_stops_the_run_unless_it_was_ignored_at_the_start() {
     for (program, signal, status) in [
-        ("", Signal::SIGINT, "130"),
-        ("", Signal::SIGTERM, "143"),
-        ("", Signal::SIGHUP, "129"),
+        ("env --default-signal", Signal::SIGINT, "130"),
+        ("env --default-signal", Signal::SIGTERM, "143"),
+        ("env --default-signal", Signal::SIGHUP, "129"),
         ("nohup", Signal::SIGHUP, "0"),
         ("nohup", Signal::SIGTERM, "143"),
         ("trap '' INT;", Signal::SIGINT, "0"),

@@ -38,7 +38,7 @@ fn the_job_log_has_the_columns_of_gnu_parallel() {
     assert_eq!(log.lines().count(), 6, "{log}");
     assert_eq!(columns(log.lines().last().unwrap()), ["6", "4", "0", "0", "echo new"]);
     sandbox
-        .makespan("run l.txt --folder g --joblog no/such/folder")
+        .makespan("run l.txt --no-history --folder g --joblog no/such/folder")
         .refused(&["--joblog no/such/folder: cannot write"]);
 }
 
