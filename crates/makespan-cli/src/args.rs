@@ -12,6 +12,7 @@ mod needs;
 mod printing;
 mod project;
 mod queue;
+mod run_help;
 #[cfg(feature = "service")]
 mod service;
 mod shards;
@@ -94,7 +95,8 @@ pub enum Command {
     /// Replay a log, or play an instance, in virtual time under one or several policies
     Simulate(SimulateOptions),
     /// Run a list of commands, or the jobs of an instance, on this machine or on Slurm
-    #[command(after_long_help = EXIT_STATUS)]
+    #[command(after_help = run_help::MORE, after_long_help = EXIT_STATUS, override_usage = run_help::USAGE)]
+    #[command(mut_args(run_help::placed), disable_help_flag = true, arg(run_help::option()))]
     Run(RunOptions),
     /// Show the state of a run from its folder
     Status(StatusOptions),
@@ -373,6 +375,18 @@ pub struct CompareOptions {
 pub struct RunOptions {
     #[command(flatten)]
     pub source: SourceOptions,
+    /// Accept jobs that need more processors, memory or GPUs than this machine has
+    #[arg(long)]
+    pub oversubscribe: bool,
+    #[command(flatten)]
+    pub failures: FailureOptions,
+    /// Folder of the run: journal, output of the jobs, report [default: runs/NAME-1, NAME-2 ..]
+    #[arg(long, value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    #[command(flatten)]
+    pub printing: PrintingOptions,
+    #[command(flatten)]
+    pub slurm: SlurmOptions,
     /// Algorithm that computes a plan, and a new plan when a job ends early or late [default: optimise]
     ///
     /// By default, the first plan takes a hundredth of the run time of the jobs, at most one second, and is improved
@@ -387,12 +401,8 @@ pub struct RunOptions {
     /// Seed of every random choice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
-    /// Folder of the run: journal, output of the jobs, report [default: runs/NAME-1, NAME-2 ..]
-    #[arg(long, value_name = "DIR")]
-    pub folder: Option<PathBuf>,
-    /// Accept jobs that need more processors, memory or GPUs than this machine has
-    #[arg(long)]
-    pub oversubscribe: bool,
+    #[command(flatten)]
+    pub history: HistoryChoice,
     /// Run each task in its own folder below this one on the disk of its node, such as /tmp
     ///
     /// Input files are copied there before a task starts. If the task succeeds, its output files are copied back, each
@@ -400,14 +410,6 @@ pub struct RunOptions {
     /// Slurm job
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<String>,
-    #[command(flatten)]
-    pub slurm: SlurmOptions,
-    #[command(flatten)]
-    pub failures: FailureOptions,
-    #[command(flatten)]
-    pub printing: PrintingOptions,
-    #[command(flatten)]
-    pub history: HistoryChoice,
     /// Whether another command has begun it, which tells of its end.
     #[arg(skip)]
     pub is_part: bool,
