@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use makespan_core::{Estimate, Instance, Job, JobId, Profile, TaskId, Time, Work};
-use makespan_exec::host;
+use makespan_exec::{Pinning, host};
 use makespan_history::estimate::{Basis, Candidate, Estimator, Exploration, Learned, Question, typical};
 use makespan_history::{Command, History, HistoryError, Recorder, default_path, folder_here};
 use miette::{Result, miette};
@@ -34,6 +34,7 @@ struct Place {
     host: String,
     folder: String,
     template: Option<String>,
+    pinning: Pinning,
 }
 
 impl Place {
@@ -75,10 +76,10 @@ impl Known {
 
 impl Past {
     /// The history that the options name, for commands that are made of this template if any.
-    pub fn open(choice: &HistoryChoice, template: Option<String>) -> Self {
+    pub fn open(choice: &HistoryChoice, template: Option<String>, pinning: Pinning) -> Self {
         let path = if choice.no_history { None } else { choice.history.clone().or_else(default_path) };
         let history = path.and_then(|path| History::open(&path).map_err(|error| give_up(&error)).ok());
-        Self { history, place: Place { host: host(), folder: folder_here(), template } }
+        Self { history, place: Place { host: host(), folder: folder_here(), template, pinning } }
     }
 
     /// A history that a plan is made from, which must be there.
@@ -87,7 +88,8 @@ impl Past {
             return Err(miette!("{}: there is no such history; `makespan run --history` begins it", file.display()));
         }
         let history = History::open(file).map_err(|error| miette!("{error}"))?;
-        Ok(Self { history: Some(history), place: Place { host: host(), folder: folder_here(), template: None } })
+        let place = Place { host: host(), folder: folder_here(), template: None, pinning: Pinning::Stated };
+        Ok(Self { history: Some(history), place })
     }
 
     /// Replaces guesses by what the history knows.
@@ -187,7 +189,8 @@ impl Place {
                 let command = if single { self.command(&task.command) } else { self.command(&any_of(&task.command)) };
                 let processors = task.profile.min_processors()..=task.profile.max_processors();
                 let inputs = command.input_bytes(here);
-                let question = Question { command: &command, processors: processors.clone(), inputs };
+                let pinned = self.pinning == Pinning::All || !task.assumes_one_core;
+                let question = Question { command: &command, processors: processors.clone(), pinned, inputs };
                 if let Some(learned) = estimator.estimate(&question)? {
                     known.push(Known { job: number_of_job, number, command, processors, learned, single });
                 }
@@ -227,6 +230,16 @@ fn put(jobs: &mut [Job], known: &Known, profile: Profile, estimate: Estimate) {
         task.profile = within(profile, walltime);
         task.estimate = estimate;
     }
+}
+
+/// Why no bound is stated.
+pub const NO_BOUND: &str = "no bound is stated, because some run times were learned from jobs that shared cores with others; --pin pins all jobs";
+
+/// Returns whether some learned times are of tasks that are not pinned. Such a time depends on the jobs beside it, so it orders
+/// starts, and no bound is stated.
+pub fn has_shared_times(instance: &Instance, pinning: Pinning) -> bool {
+    let is_learned = |task: TaskId| matches!(instance.task(task).estimate, Estimate::Learned { .. });
+    instance.different_task_ids().any(|task| is_learned(task) && !pinning.pins(instance, task))
 }
 
 /// Tasks of which nothing is known are guessed to take as long as what is known of the others.

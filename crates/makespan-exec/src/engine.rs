@@ -20,8 +20,11 @@ pub struct Start<'a> {
     pub attempt: u32,
     /// How many processors it has, on all nodes together.
     pub allotment: u32,
-    /// The processors that it is pinned to.
+    /// The processors that it holds.
     pub processors: &'a ProcSet,
+    /// True if the task runs on the cores of these processors only. Otherwise it may use all cores of the machine that no
+    /// pinned task holds. Engines of clusters pin all tasks.
+    pub is_pinned: bool,
     /// The GPUs that it holds, numbered through the platform; `None` where the platform states none.
     pub gpus: Option<&'a [u64]>,
     /// Most bytes of memory that it may use, where it states any.
@@ -122,6 +125,8 @@ pub struct Earlier {
     pub shim: Option<Identity>,
     /// The GPUs that it holds, numbered through the platform; `None` where the journal does not tell.
     pub gpus: Option<Vec<u64>>,
+    /// True if the task runs on the cores of its processors only.
+    pub is_pinned: bool,
 }
 
 /// An attempt of an earlier session that goes on under this one, or whose end this one is still to be told.

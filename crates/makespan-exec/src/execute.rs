@@ -28,7 +28,7 @@ use settled::{Settled, settled};
 /// Executes the commands of an instance on this machine, as a policy decides.
 ///
 /// Instant 0 is the start of the run. Every task is submitted at its release date; processor `p` of the platform is the
-/// `p`-th core that this process may use, and each task is pinned to its cores. A task that fails is reported to the
+/// `p`-th core that this process may use, and each task is pinned to its cores, or those tasks that [`crate::Pinning`] selects. A task that fails is reported to the
 /// policy and the others go on. A task that reaches its walltime is sent SIGTERM, and SIGKILL after the grace period;
 /// the signals go to all that descends from it, in whatever process group or session it is, and so does a last SIGKILL when
 /// the task's own process has ended. Its processors are given away when nothing of it is left.

@@ -1,5 +1,6 @@
 //! The processes of this machine.
 
+mod affinity;
 mod starting;
 
 use std::cell::OnceCell;
@@ -20,7 +21,7 @@ use nix::unistd::Pid;
 use crate::engine::{Earlier, Engine, Left, Notice, Refusal, Start, Taken};
 use crate::folder::Folder;
 use crate::group::Group;
-use crate::machine::host;
+use crate::machine::{cores_of, host};
 use crate::process::{GLANCE, Identity, boot, exit_status, start_of};
 use crate::resources;
 use crate::shim;
@@ -38,7 +39,8 @@ const QUIET: Duration = Duration::from_millis(3);
 /// The executable of this very process, even where its file was replaced since.
 const OWN: &str = "/proc/self/exe";
 
-/// This machine: each task is guarded by a process of its own, the shim, which pins it to its cores.
+/// This machine: each task is guarded by a process of its own, the shim, which pins the task to its cores unless the
+/// task may use all cores that no pinned task holds.
 ///
 /// Processor `p` is the `p`-th of the cores that it was given, modulo their number.
 #[derive(Debug)]
@@ -58,6 +60,8 @@ pub struct Local {
     is_tied: bool,
     begun: Instant,
     shims: BTreeMap<TaskId, Shim>,
+    /// The cores of the pinned tasks that run.
+    pinned: BTreeMap<TaskId, Vec<usize>>,
     /// What goes on of an earlier session.
     taken: TakenOver,
     /// Shims that have no task yet.
@@ -111,6 +115,7 @@ impl Local {
             is_tied: false,
             begun: Instant::now(),
             shims: BTreeMap::new(),
+            pinned: BTreeMap::new(),
             taken: TakenOver::default(),
             spares: VecDeque::new(),
             lacking: false,
@@ -210,6 +215,9 @@ impl Engine for Local {
 
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
         let shim = self.spawn(start)?;
+        if start.is_pinned {
+            self.pin(start.task, start.processors);
+        }
         let pid = shim.child.id() as i32;
         self.shims.insert(start.task, shim);
         start_of(pid).map(|start| Identity { pid, start }).map_err(|error| {
@@ -226,6 +234,7 @@ impl Engine for Local {
     }
 
     fn call_off(&mut self, task: TaskId) {
+        self.pinned.remove(&task);
         if let Some(mut shim) = self.shims.remove(&task) {
             drop(shim.input.take());
             let _ = shim.child.wait();
@@ -252,6 +261,9 @@ impl Engine for Local {
                 Err(_) if ahead => self.refill(),
                 Ok(Signalled::Ended(task, number)) => {
                     if let Some(notice) = self.taken.ended(task, number) {
+                        if matches!(notice, Notice::Lost(..)) {
+                            self.pinned.remove(&task);
+                        }
                         return Some(notice);
                     }
                 }
@@ -269,6 +281,9 @@ impl Engine for Local {
             let scratch = scratch_of(&attempt.files);
             let duty = Duty { task: attempt.task, marks: marks(&attempt.name, self.folder.name()), scratch };
             if self.taken.take(attempt, status, duty, self.started, &self.sender) {
+                if attempt.is_pinned {
+                    self.pinned.insert(attempt.task, cores_of(&attempt.processors, &self.cores));
+                }
                 goes_on.push(Taken { task: attempt.task, gpus: gpus.clone() });
             }
         }
@@ -276,6 +291,7 @@ impl Engine for Local {
     }
 
     fn reap(&mut self, task: TaskId) -> i32 {
+        self.pinned.remove(&task);
         self.taken.forget(task);
         self.shims.remove(&task).map_or(-1, |mut shim| {
             let status = shim.child.wait().map_or(-1, exit_status);
@@ -287,6 +303,7 @@ impl Engine for Local {
     fn leave(&mut self) {
         // A shim that was let run needs nobody.
         self.shims.clear();
+        self.pinned.clear();
         self.taken = TakenOver::default();
         self.group = None;
     }

@@ -80,10 +80,14 @@ pub(crate) fn os_word(word: &str) -> OsString {
     OsString::from_vec(bytes_of_text(word).into_owned())
 }
 
-/// The environment by which programs learn their allotment, and how many threads that is here.
-pub(crate) fn allotment_environment(allotment: u32, here: u32) -> impl Iterator<Item = (&'static str, String)> {
-    let threads = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"];
-    let threads = threads.into_iter().map(move |name| (name, here.to_string()));
+/// Returns the environment by which programs learn their allotment and, if they are pinned, the number of threads on this
+/// machine.
+pub(crate) fn allotment_environment(
+    allotment: u32,
+    threads: Option<u32>,
+) -> impl Iterator<Item = (&'static str, String)> {
+    let names = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"];
+    let threads = threads.into_iter().flat_map(move |here| names.map(|name| (name, here.to_string())));
     std::iter::once(("MAKESPAN_PROCESSORS", allotment.to_string())).chain(threads)
 }
 

@@ -97,6 +97,8 @@ pub struct Measured<'a> {
     pub host: &'a str,
     /// Whether it held processors of several nodes, where one has as many.
     pub is_spread: bool,
+    /// True if it was pinned to the cores of its processors, so that its time does not depend on other jobs.
+    pub is_pinned: bool,
 }
 
 /// An observer that shows nothing.

@@ -93,7 +93,7 @@ fn the_documentation_describes_every_record() {
     let (_, text) = text.split_once(&versions).expect("the paragraph of the journal");
     let instance = instance();
     let (task, at, processors) = (TaskId(3), Time::from_ticks(5), ProcSet::first(2));
-    let accounting = Some(makespan_core::Accounting { cpu: at, peak_memory: 1, memory_kill: None });
+    let accounting = Some(makespan_core::Accounting { cpu: at, peak_memory: 1, ..Default::default() });
     let list = TaskList::of(&instance);
     let estimated = Estimated { jobs: vec![(task, task)], times: Times::Longest(at), learned: Some((1, 0.5)) };
     let entry = makespan_core::LogEntry { time: at, task, what: makespan_core::Logged::PlannedAgain { finish: at } };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use makespan_core::{Estimation, Stop, TaskId, Time};
+use makespan_core::{Estimation, Instance, Stop, TaskId, Time};
 
 use crate::intake::Intake;
 use crate::keep::Keep;
@@ -32,6 +32,24 @@ impl Scratch {
         check_pattern(&folder)?;
         files.values().flat_map(|(reads, writes)| reads.iter().chain(writes)).try_for_each(|name| check_name(name))?;
         Ok(Self { folder, home, files })
+    }
+}
+
+/// The tasks of a run that are pinned to the cores of their processors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pinning {
+    /// All tasks.
+    #[default]
+    All,
+    /// Tasks whose number of processors is stated. A task that only assumes one core ([`makespan_core::Task::assumes_one_core`])
+    /// may use all cores that no pinned task holds.
+    Stated,
+}
+
+impl Pinning {
+    /// Returns whether a task is pinned.
+    pub fn pins(self, instance: &Instance, task: TaskId) -> bool {
+        self == Self::All || !instance.task(task).assumes_one_core
     }
 }
 
@@ -68,6 +86,8 @@ pub struct ExecuteOptions {
     /// Accept more processors than cores, and more memory and GPUs than there are; processor `p` is core `p` modulo their number,
     /// and likewise for GPUs.
     pub oversubscribe: bool,
+    /// The tasks that are pinned to their cores.
+    pub pinning: Pinning,
     /// The program that runs around every task and keeps its exit status, such as `makespan-shim`. `None` is this very
     /// program, which then calls [`crate::serve`] first of all.
     pub shim: Option<PathBuf>,
@@ -102,6 +122,7 @@ impl ExecuteOptions {
             run_all: false,
             recover: false,
             oversubscribe: false,
+            pinning: Pinning::All,
             shim: None,
             scratch: None,
             grace: Duration::from_secs(5),

@@ -193,6 +193,24 @@ impl Table {
     }
 }
 
+/// Returns the children of a process. The list is empty if the system does not list children.
+pub(crate) fn children(pid: i32) -> Vec<i32> {
+    let threads = names(&format!("/proc/{pid}/task")).into_iter();
+    let text = threads.filter_map(|thread| content(format!("/proc/{pid}/task/{thread}/children")));
+    let of = |text: Vec<u8>| {
+        let text = String::from_utf8_lossy(&text).into_owned();
+        text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<i32>>()
+    };
+    text.flat_map(of).collect()
+}
+
+/// Returns the number of threads of a process that run or are ready to run.
+pub(crate) fn running_threads(pid: i32) -> u32 {
+    let threads = names(&format!("/proc/{pid}/task")).into_iter();
+    let stats = threads.filter_map(|thread| Stat::parse(&content(format!("/proc/{pid}/task/{thread}/stat"))?));
+    stats.filter(|stat| stat.state == 'R').count() as u32
+}
+
 /// Signals all that descends from this process; who that was.
 pub(crate) fn signal_descendants(signal: Signal) -> Vec<Identity> {
     let table = Table::read();

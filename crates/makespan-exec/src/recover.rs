@@ -73,7 +73,9 @@ impl Recovery<'_> {
             let command = instance.command(run.task);
             let (began, host) = (began(history.origin, run.start), self.engine.host(&run.processors));
             let is_spread = is_spread(self.engine, instance.platform(), &run.processors);
-            let measured = Measured { run: &run, command: &command, attempt, began, host: &host, is_spread };
+            let is_pinned = self.options.pinning.pins(instance, run.task);
+            let (run, command, host) = (&run, &*command, host.as_str());
+            let measured = Measured { run, command, attempt, began, host, is_spread, is_pinned };
             self.observer.measured(&measured);
         }
         Ok(())

@@ -234,7 +234,8 @@ mod tests {
             accounting,
         };
         let half = Time::from_ticks(500_000_000);
-        let used = Accounting { cpu: half, peak_memory: 4096, memory_kill: Some(MemoryKill::Likely) };
+        let used =
+            Accounting { cpu: half, peak_memory: 4096, memory_kill: Some(MemoryKill::Likely), ..Accounting::default() };
         let mut bytes = Vec::new();
         let trace = Trace { runs: vec![run(Some(used)), run(None)] };
         write_trace(&instance(), "w0", &trace, CsvNames::Guarded, &mut bytes).unwrap();

@@ -29,6 +29,10 @@ pub struct Record {
     pub ended: i64,
     /// Bytes of the files among its arguments when it started ([`Command::input_bytes`]).
     pub inputs: Option<u64>,
+    /// True if it was pinned to its processors, so that its time does not depend on other jobs.
+    pub pinned: bool,
+    /// Mean number of jobs of the run that ran at once while it ran, itself included.
+    pub at_once: Option<f64>,
     /// Whether it ran on this allotment to learn how it speeds up ([`crate::estimate::Exploration`]).
     pub explored: bool,
 }

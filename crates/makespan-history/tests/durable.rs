@@ -23,6 +23,8 @@ fn record(number: u64) -> Record {
         ending: Ending::Succeeded,
         ended: 0,
         inputs: None,
+        pinned: true,
+        at_once: None,
         explored: false,
     }
 }

@@ -45,6 +45,17 @@ pub struct SourceOptions {
     /// Run at most N tasks at once; more than there are cores, if all run on one core each
     #[arg(long, short, value_name = "N", value_parser = super::machines::positive)]
     pub jobs: Option<u32>,
+    /// Pin each job to the cores that it counts for
+    ///
+    /// Without this option, a job is pinned if it states cores= or is a job of an instance. Other jobs of lists,
+    /// makefiles and Snakefiles count as one core, and may use all cores that no pinned job holds
+    #[arg(long)]
+    pub pin: bool,
+    /// Number of cores of each job that states no cores=; these jobs are pinned
+    ///
+    /// For jobs of lists, templates, makefiles and Snakefiles. Jobs of other instances state their numbers of processors
+    #[arg(long, value_name = "N", value_parser = super::machines::positive)]
+    pub cores_per_job: Option<u32>,
     /// Refuse a file if a part of it would be ignored, skipped or changed, or if make prints a warning
     #[arg(long)]
     pub strict: bool,

@@ -154,7 +154,7 @@ fn cells(entry: &Entry, now: i64) -> Vec<String> {
     vec![
         age(now, entry.ended),
         outcome,
-        entry.processors.to_string(),
+        if entry.pinned { entry.processors.to_string() } else { "any".to_owned() },
         seconds(entry.wall),
         entry.cpu.map_or("-".into(), seconds),
         entry.memory.map_or("-".into(), |count| bytes(count.max(0).unsigned_abs())),
@@ -190,5 +190,7 @@ fn record(entry: &Entry) -> serde_json::Value {
         "ended": entry.ended,
         "inputs": entry.inputs,
         "explored": entry.explored,
+        "pinned": entry.pinned,
+        "at_once": entry.at_once,
     })
 }

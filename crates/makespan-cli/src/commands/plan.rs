@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use makespan::{Planned, Planner};
 use makespan_core::{Bound, Instance, Plan, Schedule, Stop};
+use makespan_exec::Pinning;
 use makespan_formats::gantt::NamedSchedule;
 use makespan_formats::report::{Report, Section};
 use makespan_formats::schedule::{FrontEntry, ScheduleFile, StrategyEntry};
@@ -21,7 +22,7 @@ use crate::args::{Format, PictureOptions, PlanOptions};
 use crate::input::load;
 use crate::loaded::Loaded;
 use crate::output::{check_kind, check_pictures, check_targets, emit, write_file, write_pictures};
-use crate::past::Past;
+use crate::past::{NO_BOUND, Past, has_shared_times};
 use crate::summary;
 
 pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
@@ -43,8 +44,12 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     check_kind("--output", options.output.as_ref(), &["json"])?;
     check_kind("--swf", options.swf.as_ref(), &["swf"])?;
     let length = options.period.period.as_deref().map(tree::length).transpose()?;
-    let Planned { algorithm, plan, bounds, remarks: more } = planned(&instance, &spec, options, spent)?;
+    let Planned { algorithm, plan, mut bounds, remarks: more } = planned(&instance, &spec, options, spent)?;
     remarks.extend(more);
+    if has_shared_times(&instance, Pinning::Stated) {
+        bounds.clear();
+        remarks.push(NO_BOUND.into());
+    }
     let title = options.input.instance.file_stem().map_or("plan".into(), |stem| stem.to_string_lossy());
     let told = Told { instance: &instance, options, title: &title, algorithm, bounds, remarks };
     match plan {

@@ -31,7 +31,7 @@ use std::process::ExitCode;
 use makespan::estimate::Medians;
 use makespan_core::{Bound, Estimation, Instance, Objective, Platform, Schedule, TaskId, Trace};
 use makespan_exec::journal::task_names;
-use makespan_exec::{ExecuteOptions, Stop, check, check_folder, check_machine, check_tasks, host, settle};
+use makespan_exec::{ExecuteOptions, Pinning, Stop, check, check_folder, check_machine, check_tasks, host, settle};
 use makespan_formats::schedule::ScheduleFile;
 use makespan_formats::{Language, write_instance};
 use miette::{Result, miette};
@@ -39,7 +39,7 @@ use miette::{Result, miette};
 use crate::args::RunOptions;
 use crate::loaded::Loaded;
 use crate::output::{complain, complain_lines, complain_text, narrow, shell_word, shown, write_file};
-use crate::past::{Memory, Past, kinds};
+use crate::past::{Memory, NO_BOUND, Past, has_shared_times, kinds};
 use crate::summary;
 #[cfg(feature = "service")]
 pub use cluster::Cluster;
@@ -159,7 +159,8 @@ impl<'a> Session<'a> {
     /// printed or written.
     fn prepared(options: &'a RunOptions, place: &mut dyn Place, source: Source, stop: Stop) -> Result<(Self, Memory)> {
         let Source { loaded, arguments, oversubscribed } = source;
-        let mut past = Past::open(&options.history, options.source.stated_template());
+        let pinning = pinning(options, place.is_here());
+        let mut past = Past::open(&options.history, options.source.stated_template(), pinning);
         let taught = past.teach(loaded)?;
         let memory = past.memory(&taught);
         let learned = taught.learned;
@@ -179,6 +180,7 @@ impl<'a> Session<'a> {
             results: folder::results(!place.is_here()),
             scratch: scratch::scratch(options, &instance)?,
             oversubscribe: options.oversubscribe || oversubscribed,
+            pinning,
             made_up_names: has_made_up_names,
             run_all: source::is_asked(&options.source),
             stop,
@@ -208,10 +210,14 @@ impl<'a> Session<'a> {
 
     /// Returns a plan that the place can execute.
     fn planned(&self, place: &dyn Place) -> Result<Begun> {
-        let planned = match self.earlier() {
+        let mut planned = match self.earlier() {
             Some(begun) => begun,
             None => place.plan(&self.decider, &self.instance, self.options.seed, self.remarks.clone())?,
         };
+        if has_shared_times(&self.instance, self.execution.pinning) {
+            planned.bounds.clear();
+            planned.remarks.push(NO_BOUND.into());
+        }
         place.check(&self.instance, &planned.schedule)?;
         Ok(planned)
     }
@@ -237,7 +243,8 @@ impl<'a> Session<'a> {
         }
         // Figures of the plan are not printed, so it is of no interest that they are guesses.
         let others = results::without_guesses(&self.instance, remarks);
-        let notes: String = others.iter().map(|remark| narrow("note: ", 6, remark)).collect();
+        let others = others.iter().filter(|remark| **remark != NO_BOUND);
+        let notes: String = others.map(|remark| narrow("note: ", 6, remark)).collect();
         complain_text(&notes);
         if !self.knows_times() && !self.resumes {
             let in_order = matches!(&self.decider, Decider::Default { spec } if makespan::minimised(spec) == [Objective::Makespan]);
@@ -268,6 +275,7 @@ impl<'a> Session<'a> {
         let outcomes = outcomes.with_restated(watch.restated()).with_stopped(stopped).with_session(watch.spent());
         let outcomes = outcomes.with_plan(self.knows_times() && !self.resumes);
         let outcomes = outcomes.with_background(watch.background().clone());
+        let outcomes = outcomes.with_cores_note(source::cores_note(self.options));
         let title = page::title(&self.options.source, &self.machine, folder);
         let written = results::write(&title, begun, &outcomes, watch.log());
         // A report that cannot be written does not hide what happened.
@@ -326,6 +334,11 @@ fn check_all(
         (false, false) => check_folder(instance, execution),
         (false, true) => check(instance, execution),
     }
+}
+
+/// Returns the jobs that are pinned to their cores. On a cluster, all jobs are pinned.
+fn pinning(options: &RunOptions, is_here: bool) -> Pinning {
+    if options.source.pin || !is_here { Pinning::All } else { Pinning::Stated }
 }
 
 /// What ends in a run teaches how long the others take: those of the same command first, then those of commands like it, then all.

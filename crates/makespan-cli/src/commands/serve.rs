@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use makespan_core::{Job, Platform, Resources, counted};
 use makespan_exec::engine::Engine;
-use makespan_exec::{ExecuteOptions, Measured};
+use makespan_exec::{ExecuteOptions, Measured, Pinning};
 use makespan_service::client::default_store;
 use makespan_service::host::{Host, Wake, local};
 use makespan_service::{Keeper, KeeperOptions, Service};
@@ -66,7 +66,8 @@ impl Host for Place {
 pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
     let store = options.store.clone().or_else(default_store);
     let store = store.ok_or_else(|| miette!("there is no folder for the store; name one with --store"))?;
-    let (past, recorder) = (Past::open(&options.history, None), Past::open(&options.history, None));
+    let open = || Past::open(&options.history, None, Pinning::All);
+    let (past, recorder) = (open(), open());
     let (platform, cluster) = machines(options, &store)?;
     let place =
         Place { platform: platform.clone(), cluster, past: Mutex::new(past), memory: Mutex::new(recorder.recorder()) };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use makespan_core::{Instance, Outcome, TaskId, Time};
+use makespan_core::{Instance, Outcome, Running, TaskId, Time};
 use makespan_exec::Measured;
 use makespan_history::{Ending, Record, Recorder};
 
@@ -17,18 +17,53 @@ pub struct Memory {
     trials: BTreeSet<TaskId>,
     /// Bytes of the input files of those that run.
     inputs: BTreeMap<TaskId, Option<u64>>,
+    crowd: Crowd,
+}
+
+/// The jobs that run at once.
+#[derive(Default)]
+struct Crowd {
+    /// Start and `area` at the start, for each job that runs.
+    running: BTreeMap<TaskId, (Time, f64)>,
+    /// The latest start or end.
+    latest: Time,
+    /// Sum of the seconds of all jobs up to `latest`.
+    area: f64,
+}
+
+impl Crowd {
+    fn advance(&mut self, now: Time) {
+        if now > self.latest {
+            self.area += self.running.len() as f64 * (now - self.latest).seconds();
+            self.latest = now;
+        }
+    }
+
+    fn started(&mut self, task: TaskId, at: Time) {
+        self.advance(at);
+        self.running.insert(task, (at, self.area));
+    }
+
+    /// Returns the mean number of jobs that ran at once with this one, from its start to its end.
+    fn ended(&mut self, task: TaskId, at: Time) -> Option<f64> {
+        self.advance(at);
+        let (start, area) = self.running.remove(&task)?;
+        let seconds = (at - start).seconds();
+        (seconds > 0.0).then(|| ((self.area - area) / seconds).max(1.0))
+    }
 }
 
 impl Memory {
     pub(super) fn new(recorder: Option<Recorder>, place: Place, trials: BTreeSet<TaskId>) -> Self {
-        Self { recorder, place, trials, inputs: BTreeMap::new() }
+        Self { recorder, place, trials, inputs: BTreeMap::new(), crowd: Crowd::default() }
     }
 
     /// A task starts: its input files are as large as they are now.
-    pub fn started(&mut self, task: TaskId, instance: &Instance) {
+    pub fn started(&mut self, running: &Running, instance: &Instance) {
         if self.recorder.is_some() {
-            let inputs = self.input_bytes(&instance.command(task));
-            self.inputs.insert(task, inputs);
+            let inputs = self.input_bytes(&instance.command(running.task));
+            self.inputs.insert(running.task, inputs);
+            self.crowd.started(running.task, running.start);
         }
     }
 
@@ -45,6 +80,7 @@ impl Memory {
     pub fn measured(&mut self, measured: &Measured<'_>) {
         let Some(recorder) = &self.recorder else { return };
         let run = measured.run;
+        let at_once = self.crowd.ended(run.task, run.end);
         if measured.is_spread {
             // It tells nothing of the command on as many processors of one node.
             self.inputs.remove(&run.task);
@@ -72,6 +108,8 @@ impl Memory {
             ending,
             ended,
             inputs,
+            pinned: measured.is_pinned,
+            at_once,
             explored: self.trials.contains(&run.task),
         });
     }

@@ -207,6 +207,13 @@ impl Job {
         self
     }
 
+    /// Marks the number of processors of each task as assumed ([`crate::Task::assumes_one_core`]).
+    #[must_use]
+    pub fn with_assumed_core(mut self) -> Self {
+        self.work.tasks_mut().for_each(|task| task.assumes_one_core = true);
+        self
+    }
+
     /// The same where each task needs these resources.
     ///
     /// # Panics

@@ -45,11 +45,20 @@ pub struct Task {
     pub data: Option<u64>,
     /// What it needs besides processors while it runs.
     pub needs: Needs,
+    /// True if nothing states the number of processors, so that one is assumed. A run may leave such a task unpinned.
+    pub assumes_one_core: bool,
 }
 
 impl Task {
     /// A task without command, whose times are stated.
     pub const fn new(profile: Profile) -> Self {
-        Self { profile, estimate: Estimate::Stated, command: Vec::new(), data: None, needs: Needs::NONE }
+        Self {
+            profile,
+            estimate: Estimate::Stated,
+            command: Vec::new(),
+            data: None,
+            needs: Needs::NONE,
+            assumes_one_core: false,
+        }
     }
 }

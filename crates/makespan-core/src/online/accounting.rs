@@ -12,6 +12,9 @@ pub struct Accounting {
     /// Most bytes of memory that were resident at a time: of the processes together where a control group counts them, else of the
     /// largest process.
     pub peak_memory: u64,
+    /// Mean number of threads that ran or were ready to run, rounded. `None` of a run that was too short to count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
     /// Whether lack of memory ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_kill: Option<MemoryKill>,

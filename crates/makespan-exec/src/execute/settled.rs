@@ -41,7 +41,7 @@ pub(super) fn settled(
     }
     // What an edited instance calls tasks is another matter: what runs of the earlier one is ended.
     let is_same = begun.earlier.is_none() && !options.run_all;
-    let goes_on = if is_same { take_over(&mut **engine, instance, &begun.history, files) } else { Vec::new() };
+    let goes_on = if is_same { take_over(&mut **engine, instance, options, files, &begun.history) } else { Vec::new() };
     let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
     // Engines that outlive us say themselves what has ended since, and what goes on.
     if !engine.outlives_us() {
@@ -75,7 +75,13 @@ pub(super) fn settled(
 }
 
 /// Takes over what goes on of the attempts of which the journal knows no end.
-fn take_over(engine: &mut dyn Engine, instance: &Instance, history: &History, files: &Files) -> Vec<Taken> {
+fn take_over(
+    engine: &mut dyn Engine,
+    instance: &Instance,
+    options: &ExecuteOptions,
+    files: &Files,
+    history: &History,
+) -> Vec<Taken> {
     let is_here = history.boot == engine.place();
     let states_gpus = resources::gpus_of(instance.platform()).is_some();
     let unsettled = |(task, progression): (TaskId, &Progression)| match progression {
@@ -83,7 +89,8 @@ fn take_over(engine: &mut dyn Engine, instance: &Instance, history: &History, fi
             let (processors, files) = (attempt.processors.clone(), files.of(task, attempt.attempt));
             let (name, shim) = (instance.name(task).into_owned(), attempt.shim().filter(|_| is_here));
             let gpus = attempt.gpus.clone().or_else(|| (!states_gpus).then(Vec::new));
-            Some(Earlier { task, attempt: attempt.attempt, processors, files, name, shim, gpus })
+            let (attempt, is_pinned) = (attempt.attempt, options.pinning.pins(instance, task));
+            Some(Earlier { task, attempt, processors, files, name, shim, gpus, is_pinned })
         }
         _ => None,
     };

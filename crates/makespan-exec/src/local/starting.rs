@@ -33,13 +33,14 @@ impl Local {
         Slot::reserve(&Disk, &self.folder.path().join(&start.files.status)).map_err(refuse)?;
         let marks = marks(start.name, self.folder.name());
         let gpus = gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(","))));
-        let environment = allotment_environment(start.allotment, start.processors.len());
+        let threads = start.is_pinned.then_some(start.processors.len());
+        let environment = allotment_environment(start.allotment, threads);
         let environment = environment.chain(marks.iter().cloned()).chain(gpus);
         let environment = environment.map(|(name, value)| (name.to_owned(), value));
         let order = Order {
             status: start.files.status.clone(),
             memory: start.memory.filter(|_| self.limits),
-            cores: cores_of(start.processors, &self.cores),
+            cores: start.is_pinned.then(|| cores_of(start.processors, &self.cores)),
             outputs: start.files.outputs.clone(),
             command: std::iter::once(program.into()).chain(words[1..].iter().map(|word| os_word(word))).collect(),
             environment: environment.chain(start.environment.iter().cloned()).collect(),
@@ -57,6 +58,9 @@ impl Local {
             spare.dismiss();
         };
         let Spare { child, mut input, number, group, .. } = ready;
+        if !start.is_pinned {
+            self.keep_off_pinned(child.id(), start.processors);
+        }
         let line = serde_json::to_string(&order).map_err(|error| refuse(error.into()))? + "\n";
         if let Some(input) = &mut input {
             // A shim that was killed meanwhile is reported by its end.

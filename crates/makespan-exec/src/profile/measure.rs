@@ -190,7 +190,7 @@ fn run_once(
     let mut command = Command::new(program(&words[0]).map_err(MeasureError::NotStarted)?);
     command
         .args(words[1..].iter().map(|word| os_word(word)))
-        .envs(allotment_environment(processors, processors))
+        .envs(allotment_environment(processors, Some(processors)))
         .stdin(Stdio::null())
         .stdout(Stdio::null());
     command.stderr(errors.try_clone().map_err(fail)?).process_group(0);

@@ -44,6 +44,7 @@ impl Session<'_> {
             attempt,
             allotment: processors.len(),
             processors: &processors,
+            is_pinned: self.options.pinning.pins(instance, task),
             gpus,
             memory,
             walltime,
@@ -223,7 +224,10 @@ impl Session<'_> {
             let began = began(self.ledger.origin, run.start);
             let host = self.machine.engine.host(&run.processors);
             let is_spread = is_spread(self.machine.engine, self.state.instance().platform(), &run.processors);
-            self.observer.measured(&Measured { run, command: &command, attempt, began, host: &host, is_spread });
+            let is_pinned = self.options.pinning.pins(self.state.instance(), run.task);
+            let host = host.as_str();
+            let measured = Measured { run, command: &command, attempt, began, host, is_spread, is_pinned };
+            self.observer.measured(&measured);
         }
     }
 

@@ -9,7 +9,7 @@ use crate::group::Group;
 /// What this process's children have used: the command, and all of its descendants that were waited for, orphans included, since
 /// those are children of the shim. A control group also counts processes whose parents ignore their ends, and the memory of
 /// all of them together.
-pub(super) fn of_job(group: Option<&Group>, failed: bool) -> Option<Accounting> {
+pub(super) fn of_job(group: Option<&Group>, threads: Option<u32>, failed: bool) -> Option<Accounting> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
     let (cpu, peak) = group.map_or((None, None), Group::counted);
     let by_group = || group.map_or(0, Group::memory_kills) > 0;
@@ -17,6 +17,7 @@ pub(super) fn of_job(group: Option<&Group>, failed: bool) -> Option<Accounting> 
         cpu: cpu.unwrap_or_default().max(time(usage.user_time()) + time(usage.system_time())),
         // In units of 1024 bytes. A child shares the memory of the shim until it executes its program, so it has at least that.
         peak_memory: peak.unwrap_or_else(|| u64::try_from(usage.max_rss()).unwrap_or(0) << 10),
+        threads,
         memory_kill: (failed && by_group()).then_some(MemoryKill::Certain),
     })
 }

@@ -19,6 +19,7 @@ mod membership;
 mod order;
 mod small;
 mod staging;
+mod threads;
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -42,6 +43,7 @@ use membership::Membership;
 pub(crate) use order::Order;
 pub(crate) use small::small;
 pub(crate) use staging::{check_name, check_pattern, folder_of_run, sweep};
+use threads::Threads;
 
 use crate::engine::Staging;
 use crate::folder::Folder;
@@ -102,6 +104,7 @@ struct Shim {
     /// For the output and the errors of the job.
     outputs: [File; 2],
     membership: Membership,
+    threads: Threads,
     /// The job's own process; that it has none means that it has not started or has ended.
     main: Option<Pid>,
     /// How it ended, and whether it had been asked to.
@@ -140,6 +143,7 @@ fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
         signals,
         outputs,
         membership,
+        threads: Threads::default(),
         main: None,
         status: None,
         asked: false,
@@ -230,17 +234,25 @@ impl Shim {
     }
 
     /// Starts the command on its cores. A process is born on the cores of its parent, and this one goes back to all of them.
+    /// The session may change the cores of a shim whose job is not pinned, so such a shim leaves them as they are.
     fn spawn(&mut self, order: &Order, apart: Option<(&Path, &Staging)>) -> Result<Pid, Errno> {
         let here = Pid::from_raw(0);
-        let all = sched_getaffinity(here)?;
-        pin_thread(&order.cores).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
+        let pinned = |cores: &Vec<usize>| {
+            let all = sched_getaffinity(here)?;
+            pin_thread(cores).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
+            Ok::<_, Errno>(all)
+        };
+        let before = order.cores.as_ref().map(pinned).transpose()?;
         let started = match apart {
             None => job::spawn(order, &self.outputs, None),
             Some((folder, staging)) => apart::spawn(order, &self.outputs, folder, staging),
         };
-        let _ = sched_setaffinity(here, &all);
+        if let Some(all) = before {
+            let _ = sched_setaffinity(here, &all);
+        }
         if started.is_ok() {
             self.membership.started(order.memory.is_some());
+            self.threads.started();
         }
         started
     }
@@ -269,12 +281,19 @@ impl Shim {
             self.look = (self.look * 2).min(LOOK);
             return self.heed(self.look);
         }
+        let is_running = self.status.is_none();
+        let pause = self.threads.pause().filter(|_| is_running);
         match self.membership.stay() {
-            None => self.heed(u16::MAX),
             Some(Duration::ZERO) => {
                 self.membership.step_out();
             }
-            Some(stay) => self.heed(u16::try_from(stay.as_millis() + 1).unwrap_or(u16::MAX)),
+            stay => match stay.into_iter().chain(pause).min() {
+                None => self.heed(u16::MAX),
+                Some(pause) => self.heed(u16::try_from(pause.as_millis() + 1).unwrap_or(u16::MAX)),
+            },
+        }
+        if is_running {
+            self.threads.count_if_due();
         }
     }
 
@@ -331,7 +350,7 @@ impl Shim {
         self.heed(0);
         let ended = nanoseconds(SystemTime::now());
         let asked = self.status.map_or(self.asked, |(_, asked)| asked);
-        let accounting = accounting::of_job(self.membership.group(), status != 0);
+        let accounting = accounting::of_job(self.membership.group(), self.threads.mean(), status != 0);
         let (stopped, reason) = (self.stopped, self.reason.take());
         let left_background = !asked && !stopped && self.main.is_some() && self.reap();
         let left = Status { claim, exit: status, asked, stopped, ended, accounting, left_background, reason };

@@ -18,8 +18,8 @@ pub(crate) struct Order {
     pub status: String,
     /// Most bytes of memory, where they are to be limited.
     pub memory: Option<u64>,
-    /// The cores that it runs on.
-    pub cores: Vec<usize>,
+    /// The cores that it is pinned to. `None` stands for the cores of the shim.
+    pub cores: Option<Vec<usize>>,
     /// The files in that folder for its output and its errors, which are there and empty.
     pub outputs: [String; 2],
     /// The program and its arguments.

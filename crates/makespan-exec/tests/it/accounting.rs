@@ -56,3 +56,15 @@ fn time_on_processors_and_peak_memory_are_counted_with_all_that_descends() {
     assert_eq!(execute(&instance, &mut FirstCome, &again, &mut Recorder::default()).unwrap(), trace);
     assert!(text(folder.path(), "journal.jsonl").contains("\"accounting\":{\"cpu\":"));
 }
+
+#[test]
+fn threads_are_counted_that_run_or_wait_for_a_core() {
+    let folder = tempfile::tempdir().unwrap();
+    let four = "for i in 1 2 3 4; do timeout 1 sh -c 'while :; do :; done' & done; wait; true";
+    let jobs = vec![job("four", 1, four), job("idle", 1, "sleep 1"), job("short", 1, "true")];
+    let instance = instance(jobs);
+    let trace = execute(&instance, &mut FirstCome, &options(folder.path()), &mut Memory::default()).unwrap();
+    let of = |id: u64| trace.runs.iter().find(|run| run.task.0 == id).unwrap().accounting.unwrap().threads;
+    assert!(of(0).is_some_and(|threads| (3..=5).contains(&threads)), "{:?}", of(0));
+    assert_eq!((of(1), of(2)), (Some(0), None));
+}

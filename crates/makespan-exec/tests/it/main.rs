@@ -8,4 +8,5 @@ mod failures;
 mod growth;
 mod kill;
 mod orphans;
+mod pinning;
 mod policy;

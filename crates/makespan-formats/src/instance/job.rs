@@ -86,7 +86,7 @@ impl TryFrom<Fields> for JobEntry {
         let submission = fields.submission.map(SubmissionEntry::read).transpose();
         let submission = submission.map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
         let needs = fields.needs.map_or(Needs::NONE, |needs| needs.0);
-        let task = Task { profile, estimate, command: fields.command.0, data, needs };
+        let task = Task { estimate, command: fields.command.0, data, needs, ..Task::new(profile) };
         let mut job = Job {
             name: fields.name,
             priority: fields.priority.unwrap_or(0),

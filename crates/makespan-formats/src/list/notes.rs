@@ -140,7 +140,9 @@ impl Notes {
         let needed = needed.into_iter().filter(|(_, amount)| *amount > 0);
         let needs = Needs::new(needed.map(|(name, amount)| (name.to_owned(), Need::whole(amount))));
         let needs = needs.map_err(|error| Wrong { place: Place::default(), problem: error.to_string() })?;
-        let task = Task { estimate, command: by_shell(command), needs, ..Task::new(profile.clone()) };
+        let assumes_one_core = self.cores.is_none() && profile.max_processors() == 1;
+        let command = by_shell(command);
+        let task = Task { estimate, command, needs, assumes_one_core, ..Task::new(profile.clone()) };
         Ok(Job {
             weight: self.weight.unwrap_or(Weight::ONE),
             priority: self.priority,

@@ -78,6 +78,7 @@ impl Step {
         let needs = Needs::new(memory.map(|bytes| (Resource::MEMORY.to_owned(), Need::whole(bytes))));
         let needs = needs.map_err(|error| format!("job `{name}`: {error}"))?;
         let job = Job::new(name, profile).with_estimate(estimate).with_needs(needs);
+        let job = if self.threads.is_none() { job.with_assumed_core() } else { job };
         Ok(job.with_command(self.command(file, text)))
     }
 

@@ -6,6 +6,9 @@
 //! at several allotments give a speed-up law ([`crate::law`]). Times at one allotment give one, too, if the kernel counted the time on
 //! processors: a process that kept 3.6 of 4 processors busy was 3.6 times as fast as on one, if it did no more work for it.
 //!
+//! Runs that were pinned to their processors and runs that were not are kept apart, because the time of an unpinned run depends
+//! on the jobs beside it. A pinned task learns from pinned runs only. An unpinned run says nothing of speed-ups.
+//!
 //! A profile that is learned has the allotments between the fewest and the most that are known. Others are tried within bounds
 //! ([`Exploration`]).
 
@@ -21,6 +24,7 @@ use std::ops::RangeInclusive;
 
 use makespan_core::{Profile, Time};
 
+use crate::store::Setting;
 use crate::{Command, History, HistoryError};
 use model::Model;
 
@@ -41,6 +45,8 @@ pub struct Question<'a> {
     pub command: &'a Command,
     /// The fewest and the most processors that it may have.
     pub processors: RangeInclusive<u32>,
+    /// True if it will be pinned to its processors. Such a task learns only from runs that were pinned.
+    pub pinned: bool,
     /// Bytes of the files among its arguments now ([`Command::input_bytes`]).
     pub inputs: Option<u64>,
 }
@@ -75,8 +81,11 @@ pub struct Estimator<'a> {
     history: &'a History,
     host: String,
     folder: String,
-    templates: BTreeMap<(String, bool), Option<Model>>,
+    templates: BTreeMap<TemplateKey, Option<Model>>,
 }
+
+/// A template, whether the user stated it, and whether its runs were pinned.
+type TemplateKey = (String, bool, bool);
 
 impl<'a> Estimator<'a> {
     /// An estimator for tasks that run on this machine in this folder.
@@ -89,12 +98,22 @@ impl<'a> Estimator<'a> {
     /// # Errors
     /// [`HistoryError`] when the history cannot be read.
     pub fn estimate(&mut self, question: &Question<'_>) -> Result<Option<Learned>, HistoryError> {
-        let rows = self.history.of_command(question.command, &self.host, &self.folder, LIMIT_OF_COMMAND)?;
+        match self.of_runs(question, question.pinned)? {
+            // The time of a pinned run still helps to order the starts of tasks that are not pinned.
+            None if !question.pinned => self.of_runs(question, true),
+            learned => Ok(learned),
+        }
+    }
+
+    /// Learns from runs that were pinned, or from those that were not.
+    fn of_runs(&mut self, question: &Question<'_>, pinned: bool) -> Result<Option<Learned>, HistoryError> {
+        let setting = Setting { host: &self.host, folder: &self.folder, pinned };
+        let rows = self.history.of_command(question.command, setting, LIMIT_OF_COMMAND)?;
         let own = Model::of(&rows, RECENT_OF_COMMAND);
         let wanted = &question.processors;
         let complete = own.as_ref().is_some_and(|own| own.law.is_some() || *wanted == own.known);
         // What a template knows of speed-ups helps a command that ran on one allotment only.
-        let shared = if complete { None } else { self.of_template(question.command)? };
+        let shared = if complete { None } else { self.of_template(question.command, pinned)? };
         let (model, basis) = match (own, shared) {
             (Some(own), Some(shared)) => (own.with_speedup_of(&shared), Basis::Command),
             (Some(own), None) => (own, Basis::Command),
@@ -107,11 +126,12 @@ impl<'a> Estimator<'a> {
     }
 
     /// The model of the template that the user stated, or else of the one with holes.
-    fn of_template(&mut self, command: &Command) -> Result<Option<Model>, HistoryError> {
-        let stated = command.stated_template().map(|template| (template.to_owned(), true));
-        for key in stated.into_iter().chain([(command.template().text, false)]) {
+    fn of_template(&mut self, command: &Command, pinned: bool) -> Result<Option<Model>, HistoryError> {
+        let stated = command.stated_template().map(|template| (template.to_owned(), true, pinned));
+        for key in stated.into_iter().chain([(command.template().text, false, pinned)]) {
             if !self.templates.contains_key(&key) {
-                let rows = self.history.of_template(&key.0, key.1, &self.host, &self.folder, LIMIT_OF_TEMPLATE)?;
+                let setting = Setting { host: &self.host, folder: &self.folder, pinned };
+                let rows = self.history.of_template(&key.0, key.1, setting, LIMIT_OF_TEMPLATE)?;
                 self.templates.insert(key.clone(), Model::of(&rows, RECENT_OF_TEMPLATE));
             }
             if let Some(Some(model)) = self.templates.get(&key) {

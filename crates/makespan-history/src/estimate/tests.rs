@@ -24,7 +24,7 @@ impl Place {
     }
 
     fn ask(&self, line: &str, processors: RangeInclusive<u32>, inputs: Option<u64>) -> Option<Learned> {
-        let question = Question { command: &command(line), processors, inputs };
+        let question = Question { command: &command(line), processors, pinned: true, inputs };
         Estimator::new(&self.history, "here", "/work").estimate(&question).unwrap()
     }
 }
@@ -45,6 +45,8 @@ fn ran(line: &str, processors: u32, seconds: f64) -> Record {
         ending: Ending::Succeeded,
         ended: 0,
         inputs: None,
+        pinned: true,
+        at_once: None,
         explored: false,
     }
 }
@@ -75,12 +77,28 @@ fn the_command_itself_comes_before_its_template_and_nothing_before_neither() {
 }
 
 #[test]
+fn runs_that_were_pinned_are_kept_apart_from_others() {
+    let shared = |line: &str, seconds: f64| Record { pinned: false, at_once: Some(2.0), ..ran(line, 1, seconds) };
+    let place =
+        Place::with(&[ran("both a", 1, 10.0), shared("both a", 15.0), ran("own a", 2, 4.0), shared("free a", 7.0)]);
+    let ask = |line: &str, pinned: bool, most: u32| {
+        let question = Question { command: &command(line), processors: 1..=most, pinned, inputs: None };
+        let learned = Estimator::new(&place.history, "here", "/work").estimate(&question).unwrap();
+        learned.map(|learned| learned.profile.longest().seconds())
+    };
+    assert_eq!((ask("both a", true, 1), ask("both a", false, 1)), (Some(10.0), Some(15.0)));
+    // A pinned task learns nothing from unpinned runs. An unpinned task uses pinned runs if there are no others.
+    assert_eq!((ask("free a", true, 1), ask("free a", true, 4), ask("free a", false, 1)), (None, None, Some(7.0)));
+    assert_eq!((ask("own a", true, 2), ask("own a", false, 1).is_some()), (Some(4.0), true));
+}
+
+#[test]
 fn a_stated_template_is_known_again() {
     let of = |word: &str| command(&format!("convert {word} it")).from_template("convert {} it");
     let place = Place::with(&[Record { command: of("red"), ..ran("", 1, 5.0) }]);
     let mut estimator = Estimator::new(&place.history, "here", "/work");
     let mut time = |command: &Command| {
-        let question = Question { command, processors: 1..=1, inputs: None };
+        let question = Question { command, processors: 1..=1, pinned: true, inputs: None };
         estimator.estimate(&question).unwrap().map(|learned| learned.profile.time(1))
     };
     assert_eq!(time(&of("blue")), Some(Time::from_seconds(5)));
@@ -286,7 +304,7 @@ proptest! {
         for _ in 0..80 {
             let commands: Vec<Command> = (0..tasks).map(|task| command(&line(task))).collect();
             let mut estimator = Estimator::new(&place.history, "here", "/work");
-            let question = |command| Question { command, processors: 1..=most, inputs: None };
+            let question = |command| Question { command, processors: 1..=most, pinned: true, inputs: None };
             let learned: Vec<Learned> =
                 commands.iter().map(|command| estimator.estimate(&question(command)).unwrap().unwrap()).collect();
             let work = |learned: &Learned| learned.profile.least_work(Time::MAX).unwrap() as f64 / 1e9;

@@ -53,8 +53,8 @@ fn add(transaction: &Transaction<'_>, record: &Record) -> Result<(), Error> {
     let (ending, status) = record.ending.parts();
     let bytes = |bytes: Option<u64>| bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
     let mut insert = transaction.prepare_cached(
-        "INSERT INTO runs (command, folder, host, processors, wall, cpu, memory, ending, status, ended, inputs, explored)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        "INSERT INTO runs (command, folder, host, processors, wall, cpu, memory, ending, status, ended, inputs, explored,
+         pinned, at_once) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     )?;
     insert.execute(params![
         id,
@@ -69,6 +69,8 @@ fn add(transaction: &Transaction<'_>, record: &Record) -> Result<(), Error> {
         record.ended,
         bytes(record.inputs),
         record.explored,
+        record.pinned,
+        record.at_once.filter(|jobs| jobs.is_finite()),
     ])?;
     Ok(())
 }

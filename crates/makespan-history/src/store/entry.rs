@@ -6,7 +6,7 @@ use super::{Filter, History};
 use crate::HistoryError;
 
 /// A record as the history has it: nothing is checked, so that odd records can be seen and forgotten.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// Its number: later records have larger ones.
     pub id: i64,
@@ -36,10 +36,14 @@ pub struct Entry {
     pub inputs: Option<i64>,
     /// Whether it ran to learn how it speeds up.
     pub explored: bool,
+    /// True if it was pinned to its processors.
+    pub pinned: bool,
+    /// Mean number of jobs that ran at once while it ran.
+    pub at_once: Option<f64>,
 }
 
 pub(super) const COLUMNS: &str = "runs.id, line, coalesce(stated, template), folder, host, processors, wall, cpu, memory, ending, \
-                                  status, ended, inputs, explored";
+                                  status, ended, inputs, explored, pinned, at_once";
 
 impl Entry {
     pub(super) fn read(row: &Row<'_>) -> Result<Self, rusqlite::Error> {
@@ -58,6 +62,8 @@ impl Entry {
             ended: row.get(11)?,
             inputs: row.get(12)?,
             explored: row.get::<_, i64>(13)? != 0,
+            pinned: row.get::<_, i64>(14)? != 0,
+            at_once: row.get(15)?,
         })
     }
 }

@@ -9,7 +9,7 @@ use super::{Entry, Filter, History};
 use crate::HistoryError;
 
 /// The columns of the table.
-const HEADING: [&str; 14] = [
+const HEADING: [&str; 16] = [
     "id",
     "command",
     "template",
@@ -24,6 +24,8 @@ const HEADING: [&str; 14] = [
     "ended",
     "input_bytes",
     "explored",
+    "pinned",
+    "jobs_at_once",
 ];
 
 impl History {
@@ -55,7 +57,7 @@ impl History {
     }
 }
 
-fn row(entry: &Entry, guard: &dyn Fn(&str) -> String) -> [String; 14] {
+fn row(entry: &Entry, guard: &dyn Fn(&str) -> String) -> [String; 16] {
     let known = |number: Option<i64>| number.map_or(String::new(), |number| number.to_string());
     [
         entry.id.to_string(),
@@ -72,6 +74,8 @@ fn row(entry: &Entry, guard: &dyn Fn(&str) -> String) -> [String; 14] {
         entry.ended.to_string(),
         known(entry.inputs),
         u8::from(entry.explored).to_string(),
+        u8::from(entry.pinned).to_string(),
+        entry.at_once.map_or(String::new(), |jobs| format!("{jobs:.2}")),
     ]
 }
 

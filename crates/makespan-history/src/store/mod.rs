@@ -21,7 +21,7 @@ use schema::{APPLICATION, STEPS};
 
 pub use entry::Entry;
 pub use filter::Filter;
-pub(crate) use recall::{LONGEST, Recalled};
+pub(crate) use recall::{LONGEST, Recalled, Setting};
 
 /// How long one waits for another process that writes. Each writes for milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);

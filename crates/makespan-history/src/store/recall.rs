@@ -1,7 +1,7 @@
 //! Records out, to be learned from.
 
 use makespan_core::{Platform, Time};
-use rusqlite::Row;
+use rusqlite::{Row, params};
 
 use super::History;
 use crate::{Command, HistoryError};
@@ -25,6 +25,17 @@ pub(crate) struct Recalled {
     pub in_folder: bool,
 }
 
+/// Runs that an estimate may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting<'a> {
+    /// The machine whose runs are preferred.
+    pub host: &'a str,
+    /// The folder whose runs are preferred.
+    pub folder: &'a str,
+    /// Whether the runs were pinned to their processors. Others are not used.
+    pub pinned: bool,
+}
+
 const COLUMNS: &str = "processors, wall, cpu, inputs, host, folder, command";
 
 impl History {
@@ -32,15 +43,14 @@ impl History {
     pub(crate) fn of_command(
         &self,
         command: &Command,
-        host: &str,
-        folder: &str,
+        setting: Setting<'_>,
         limit: usize,
     ) -> Result<Vec<Recalled>, HistoryError> {
         let text = format!(
             "SELECT {COLUMNS} FROM runs WHERE command = (SELECT id FROM commands WHERE words = ?1)
-             AND ending = 'succeeded' ORDER BY id DESC LIMIT {limit}"
+             AND ending = 'succeeded' AND pinned = ?2 ORDER BY id DESC LIMIT {limit}"
         );
-        self.recalled(&text, &super::append::json(command.words()), host, folder)
+        self.recalled(&text, &super::append::json(command.words()), setting)
     }
 
     /// The latest successes of all commands of a template that the user stated, or else of one with holes.
@@ -48,22 +58,21 @@ impl History {
         &self,
         template: &str,
         stated: bool,
-        host: &str,
-        folder: &str,
+        setting: Setting<'_>,
         limit: usize,
     ) -> Result<Vec<Recalled>, HistoryError> {
         let column = if stated { "stated" } else { "template" };
         let text = format!(
             "SELECT {COLUMNS} FROM commands JOIN runs ON runs.command = commands.id
-             WHERE {column} = ?1 AND ending = 'succeeded' ORDER BY runs.id DESC LIMIT {limit}"
+             WHERE {column} = ?1 AND ending = 'succeeded' AND pinned = ?2 ORDER BY runs.id DESC LIMIT {limit}"
         );
-        self.recalled(&text, template, host, folder)
+        self.recalled(&text, template, setting)
     }
 
-    fn recalled(&self, text: &str, key: &str, host: &str, folder: &str) -> Result<Vec<Recalled>, HistoryError> {
+    fn recalled(&self, text: &str, key: &str, setting: Setting<'_>) -> Result<Vec<Recalled>, HistoryError> {
         let read = || {
             let mut statement = self.connection.prepare_cached(text)?;
-            let rows = statement.query_map([key], |row| believed(row, host, folder))?;
+            let rows = statement.query_map(params![key, setting.pinned], |row| believed(row, setting))?;
             rows.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()
         };
         read().map_err(|error| self.error(error))
@@ -93,7 +102,7 @@ impl History {
 }
 
 /// A row, unless its figures cannot be.
-fn believed(row: &Row<'_>, host: &str, folder: &str) -> Result<Option<Recalled>, rusqlite::Error> {
+fn believed(row: &Row<'_>, Setting { host, folder, .. }: Setting<'_>) -> Result<Option<Recalled>, rusqlite::Error> {
     let number = |column: usize| row.get_ref(column).map(|value| value.as_i64().ok());
     let is = |column: usize, text: &str| row.get_ref(column).map(|value| value.as_str() == Ok(text));
     let (processors, seconds) = (number(0)?.and_then(believed_processors), number(1)?.and_then(believed_time));

@@ -5,7 +5,7 @@ pub(super) const APPLICATION: i64 = 0x4d6b_7370;
 
 /// What makes version `k + 1` of version `k`, beginning with an empty database. A step never changes: what becomes different is
 /// another step behind it.
-pub(super) const STEPS: [&str; 1] = [
+pub(super) const STEPS: [&str; 2] = [
     // A command is stored once. Its words are a JSON array; times are nanoseconds, sizes bytes, `ended` seconds since 1970.
     // No value is trusted when it is read (`estimate`), so nothing here refuses one.
     "CREATE TABLE commands (
@@ -34,4 +34,7 @@ pub(super) const STEPS: [&str; 1] = [
          explored INTEGER NOT NULL
      ) STRICT;
      CREATE INDEX runs_by_command ON runs (command);",
+    // Before this step, every job was pinned.
+    "ALTER TABLE runs ADD COLUMN pinned INTEGER NOT NULL DEFAULT 1;
+     ALTER TABLE runs ADD COLUMN at_once REAL;",
 ];

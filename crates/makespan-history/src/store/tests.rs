@@ -20,9 +20,15 @@ fn record(line: &str, seconds: i64) -> Record {
         ending: Ending::Succeeded,
         ended: 1_000_000 + seconds,
         inputs: None,
+        pinned: true,
+        at_once: Some(1.5),
         explored: false,
     }
 }
+
+/// A record in a file of the first version.
+const FIRST_VERSION: &str = "INSERT INTO commands VALUES (1, '[\"true\"]', 'true', 'true', '[]', NULL);
+    INSERT INTO runs VALUES (1, 1, '/work', 'here', 2, 1000000000, NULL, NULL, 'succeeded', 0, 1000001, NULL, 0);";
 
 fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -52,9 +58,9 @@ fn what_is_appended_is_there_for_the_next_process() {
     history.export(&Filter::default(), &|text| text.replace('=', "E"), &mut table).unwrap();
     let table = String::from_utf8(table).unwrap();
     let expected = "id,command,template,folder,host,processors,wall_seconds,cpu_seconds,memory_bytes,outcome,status,ended,\
-                    input_bytes,explored\n\
-                    1,sleep 3,sleep {},/work,here,2,3,3,1048576,succeeded,0,1000003,,0\n\
-                    2,'a b' E1+1,'a b' {},/work,here,2,7,,9223372036854775807,failed,-3,1000007,,1\n";
+                    input_bytes,explored,pinned,jobs_at_once\n\
+                    1,sleep 3,sleep {},/work,here,2,3,3,1048576,succeeded,0,1000003,,0,1,1.50\n\
+                    2,'a b' E1+1,'a b' {},/work,here,2,7,,9223372036854775807,failed,-3,1000007,,1,1,1.50\n";
     assert_eq!(table, expected);
     history.check().unwrap();
     let mode =
@@ -111,21 +117,25 @@ fn what_is_no_history_is_told_apart() {
 #[test]
 fn an_older_history_takes_the_steps_that_it_lacks_once() {
     let (_folder, path) = place();
-    History::open(&path).unwrap().append(&record("true", 1)).unwrap();
+    // A file of the first version, in which every run was pinned.
+    let first = History::with_steps(&path, &STEPS[..1]).unwrap();
+    first.connection.execute_batch(FIRST_VERSION).unwrap();
+    drop(first);
     let step =
         "ALTER TABLE runs ADD COLUMN energy INTEGER; INSERT INTO commands VALUES (77, 'w', 'l', 't', '[]', NULL);";
-    let steps = [STEPS[0], step];
+    let steps = [STEPS[0], STEPS[1], step];
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| History::with_steps(&path, &steps).unwrap());
         }
     });
     let history = History::with_steps(&path, &steps).unwrap();
-    assert_eq!(history.entries(&Filter::default(), 10).unwrap().len(), 1);
+    let entries = history.entries(&Filter::default(), 10).unwrap();
+    assert_eq!(entries.iter().map(|entry| (entry.pinned, entry.at_once)).collect::<Vec<_>>(), [(true, None)]);
     history.connection.query_row("SELECT energy FROM runs", [], |_| Ok(())).unwrap();
-    assert!(matches!(History::open(&path), Err(HistoryError::Later { version: 2, known: 1, .. })));
+    assert!(matches!(History::open(&path), Err(HistoryError::Later { version: 3, known: 2, .. })));
     // A step that fails leaves the version before it.
-    assert!(History::with_steps(&path, &[steps[0], step, "CREATE TABLE half (a); nonsense"]).is_err());
+    assert!(History::with_steps(&path, &[steps[0], steps[1], step, "CREATE TABLE half (a); nonsense"]).is_err());
     History::with_steps(&path, &steps).unwrap().check().unwrap();
 }
 
@@ -167,7 +177,7 @@ proptest! {
             let _ = history.check();
             for line in ["echo 5", "echo 500"] {
                 let command = record(line, 1).command;
-                let question = Question { command: &command, processors: 1..=4, inputs: None };
+                let question = Question { command: &command, processors: 1..=4, pinned: true, inputs: None };
                 if let Ok(Some(learned)) = Estimator::new(&history, "here", "/work").estimate(&question) {
                     prop_assert!(learned.profile.shortest() > Time::ZERO);
                 }

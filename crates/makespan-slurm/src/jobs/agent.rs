@@ -151,6 +151,7 @@ impl Agent {
             attempt: order.attempt,
             allotment: order.allotment,
             processors: pinned,
+            is_pinned: true,
             gpus: gpus.as_deref(),
             memory: None,
             walltime: order.walltime,

@@ -89,6 +89,7 @@ impl Agent {
             attempt: order.attempt,
             allotment: order.allotment,
             processors: &order.processors,
+            is_pinned: true,
             gpus: order.gpus.as_deref(),
             memory: order.memory,
             walltime: order.walltime,

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use makespan_core::{Instance, Job, Need, Needs, Platform, Resources, Task, TaskId, text_of_bytes};
+use makespan_core::{Instance, Job, Need, Needs, Platform, Profile, Resources, Task, TaskId, text_of_bytes};
 use makespan_formats::ReadOptions;
 use makespan_formats::list::{Template, from_template};
 use miette::{Result, miette};
 
-use crate::args::{STANDARD_INPUT, SourceOptions};
+use crate::args::{RunOptions, STANDARD_INPUT, SourceOptions};
 use crate::input::{self, load_to_run, standard_input};
 use crate::loaded::Loaded;
 use crate::machine;
@@ -15,6 +15,7 @@ use crate::makefile::is_makefile;
 use crate::output::shown;
 use crate::snakefile::is_snakefile;
 
+use super::outcome::CoresNote;
 use super::strangers::doubt;
 
 /// Most bytes of a file of arguments.
@@ -52,6 +53,10 @@ impl Source {
         } else {
             made(options, cluster, &sources, digits)?
         };
+        let loaded = match options.cores_per_job {
+            Some(cores) => with_cores(loaded, cores)?,
+            None => loaded,
+        };
         refuse_folders(options, &loaded)?;
         refuse_strangers(options, &loaded)?;
         let loaded = if cluster.is_some() { placed_by_default(loaded)? } else { loaded };
@@ -62,6 +67,44 @@ impl Source {
         let (instance, oversubscribed) = limited(&loaded.instance, slots, stated)?;
         Ok(Some(Self { loaded: Loaded { instance, ..loaded }, arguments: sources, oversubscribed }))
     }
+}
+
+/// Returns where the user states the cores of a job.
+pub fn cores_note(options: &RunOptions) -> CoresNote {
+    let SourceOptions { instance, format, .. } = &options.source;
+    match instance.as_deref() {
+        None => CoresNote::Option,
+        Some(path) if is_makefile(path) => CoresNote::Option,
+        Some(path) if is_snakefile(path) => CoresNote::Snakefile,
+        Some(path) if format.is_none() && is_instance(path) => CoresNote::Instance,
+        Some(_) => CoresNote::List,
+    }
+}
+
+/// Returns whether the name of a file is that of an instance.
+fn is_instance(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ["toml", "json", "dot", "xml", "dax"].iter().any(|known| ending == *known))
+}
+
+/// Gives `cores` processors to each job that only assumes one core.
+fn with_cores(mut loaded: Loaded, cores: u32) -> Result<Loaded> {
+    let wrong = |error: &dyn std::fmt::Display| miette!("--cores-per-job {cores}: {error}");
+    let instance = &loaded.instance;
+    let mut jobs = instance.all_submitted();
+    let mut is_changed = false;
+    for task in jobs.iter_mut().flat_map(|job| job.work.tasks_mut()).filter(|task| task.assumes_one_core) {
+        task.profile = Profile::rigid(cores, task.profile.longest()).map_err(|error| wrong(&error))?;
+        task.assumes_one_core = false;
+        is_changed = true;
+    }
+    if !is_changed {
+        let text = format!("--cores-per-job {cores} changes nothing, because all jobs state their numbers of cores");
+        loaded.remarks.push(text);
+        return Ok(loaded);
+    }
+    let (platform, closed) = (instance.platform().clone(), instance.unavailable().to_vec());
+    loaded.instance = Instance::new(platform, jobs, closed).map_err(|error| wrong(&error))?;
+    Ok(loaded)
 }
 
 /// Whether another program is asked what is to be done: make or Snakemake.

@@ -254,7 +254,7 @@ impl Observer for Watch<'_> {
     }
 
     fn started(&mut self, running: &Running, progress: &Progress<'_>) {
-        self.memory.started(running.task, self.instance);
+        self.memory.started(running, self.instance);
         if self.shown.options.line_buffer {
             self.console.send(Message::Started(self.output(running.task)));
         }

@@ -18,6 +18,8 @@ fn record(line: &str, seconds: f64) -> Record {
         ending: Ending::Succeeded,
         ended: now() - 7000,
         inputs: None,
+        pinned: true,
+        at_once: None,
         explored: false,
     }
 }

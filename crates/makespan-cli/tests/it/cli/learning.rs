@@ -25,6 +25,8 @@ fn ran(line: &str, processors: u32, seconds: f64) -> Record {
         ending: Ending::Succeeded,
         ended: 0,
         inputs: None,
+        pinned: true,
+        at_once: None,
         explored: false,
     }
 }

@@ -94,7 +94,7 @@ pub fn read_make(
         before.dedup();
         let names: Vec<&str> = before.into_iter().map(|number| recipes[number].0).collect();
         let profile = guessed(1, 1, None, None).map_err(|error| wrong(error.to_string()))?;
-        let job = Job::new(*target, profile).with_estimate(Estimate::Guessed);
+        let job = Job::new(*target, profile).with_estimate(Estimate::Guessed).with_assumed_core();
         Ok(job.with_command(command(file, target, words, recipe)).with_after(names))
     };
     let jobs = recipes.iter().map(job).collect::<Result<Vec<_>, FormatError>>()?;

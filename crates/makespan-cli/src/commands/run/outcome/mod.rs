@@ -1,5 +1,6 @@
 //! What became of a run: first what went wrong, with the end of its output, then what was planned and what happened.
 
+mod cores;
 mod lost;
 mod machine;
 mod table;
@@ -14,6 +15,7 @@ use makespan_formats::report::Section;
 
 use crate::output::{Line, Tone, narrow, shown};
 use crate::summary::{bytes, capital, figure, grouped};
+pub use cores::CoresNote;
 
 /// Tasks whose failures are told; the table of jobs has all.
 const TOLD: usize = 20;
@@ -37,6 +39,8 @@ pub struct Outcomes<'a> {
     spent: Spent,
     /// Jobs whose background processes were ended with them.
     background: BTreeSet<TaskId>,
+    /// Where the user states the cores of a job.
+    cores_note: CoresNote,
     /// How each task ended last.
     last: BTreeMap<TaskId, &'a Run>,
     /// How often each task was started, where that is more than once.
@@ -158,6 +162,7 @@ impl<'a> Outcomes<'a> {
             has_plan: false,
             spent: Spent::default(),
             background: BTreeSet::new(),
+            cores_note: CoresNote::default(),
             last,
             attempts,
         }
@@ -177,6 +182,11 @@ impl<'a> Outcomes<'a> {
     /// Sets whether the report shows the plan.
     pub fn with_plan(self, has_plan: bool) -> Self {
         Self { has_plan, ..self }
+    }
+
+    /// Sets where the user states the cores of a job.
+    pub fn with_cores_note(self, cores_note: CoresNote) -> Self {
+        Self { cores_note, ..self }
     }
 
     /// Sets the time that the session spent.
@@ -264,7 +274,8 @@ impl<'a> Outcomes<'a> {
             lines.push(Line::plain(format!("and {} more; jobs.csv has all", troubles.len() - TOLD)));
         }
         lines.extend(self.ended_in_background().map(|text| Line::new(Tone::Doubtful, narrow("", 2, &text))));
-        lines.extend(self.above_needs().iter().map(|text| Line::new(Tone::Doubtful, narrow("", 2, text))));
+        let wishes = self.above_needs().into_iter().chain(self.other_cores());
+        lines.extend(wishes.map(|text| Line::new(Tone::Doubtful, narrow("", 2, &text))));
         lines
     }
 
@@ -402,6 +413,7 @@ impl<'a> Outcomes<'a> {
         let mut rows: Vec<Vec<String>> = troubles.iter().take(TOLD * 5).map(row).collect();
         let mut text = vec![self.sentence()];
         text.extend(self.above_needs());
+        text.extend(self.other_cores());
         text.extend(self.learned().filter(|_| self.has_plan));
         text.extend(self.lost_on_page());
         let text: Vec<String> = text.iter().map(|line| sentence(line)).collect();

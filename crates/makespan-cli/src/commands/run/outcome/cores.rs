@@ -1,0 +1,127 @@
+//! Jobs that wanted more or fewer cores than they had.
+
+use makespan_core::{Outcome, Run, TaskId};
+use makespan_formats::gantt::duration;
+
+use super::Outcomes;
+use crate::output::shown;
+use crate::summary::figure;
+
+/// Jobs that are named.
+const NAMED: usize = 3;
+
+/// Seconds from which the figures of a job mean something.
+const LONG: f64 = 0.5;
+
+/// Where the user states the cores of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CoresNote {
+    /// In a note of a list.
+    #[default]
+    List,
+    /// In an option, because templates and makefiles have no notes.
+    Option,
+    /// In a rule of a Snakefile.
+    Snakefile,
+    /// In an instance.
+    Instance,
+}
+
+impl CoresNote {
+    fn text(self, cores: u32) -> String {
+        match self {
+            Self::List => format!("`#: cores={cores}` behind its command"),
+            Self::Option => format!("--cores-per-job {cores}"),
+            Self::Snakefile => format!("`threads: {cores}` in its rule"),
+            Self::Instance => format!("`processors = {cores}`"),
+        }
+    }
+}
+
+/// A job with a number of cores that does not fit.
+struct Misfit {
+    task: TaskId,
+    /// The difference times the run time, in seconds.
+    wasted: f64,
+    text: String,
+}
+
+impl Outcomes<'_> {
+    /// Returns a sentence for each job that wanted another number of cores, with the note to write.
+    pub(super) fn other_cores(&self) -> Vec<String> {
+        let there = makespan_exec::cores().map_or(1, |cores| cores.len() as u32).max(self.instance.processors());
+        let mut all: Vec<Misfit> = self.last.iter().filter_map(|(&task, run)| self.misfit(task, run, there)).collect();
+        all.sort_by(|a, b| b.wasted.total_cmp(&a.wasted).then(a.task.cmp(&b.task)));
+        let more = all.len().saturating_sub(NAMED);
+        let mut texts: Vec<String> = all.into_iter().take(NAMED).map(|misfit| misfit.text).collect();
+        if more > 0 {
+            texts.push(format!("{more} more jobs wanted more or fewer cores than they had"));
+        }
+        texts
+    }
+
+    /// Compares the cores of a job with the cores that it used, and with the threads that were ready to run. A job that may have
+    /// several numbers of cores is planned with what the history learns, so it is not named.
+    fn misfit(&self, task: TaskId, run: &Run, there: u32) -> Option<Misfit> {
+        let profile = self.instance.profile(task);
+        let seconds = (run.end - run.start).seconds();
+        if run.outcome != Outcome::Succeeded || seconds < LONG || profile.min_processors() != profile.max_processors() {
+            return None;
+        }
+        let counted = run.accounting?;
+        let (had, used) = (run.processors.len(), counted.cpu.seconds() / seconds);
+        let threads = counted.threads.unwrap_or(0);
+        let cores = wanted(had, used, threads, there)?;
+        let name = self.instance.name(task);
+        let did = if f64::from(threads) > used + 0.5 {
+            format!("had {threads} threads ready to run")
+        } else {
+            format!("used {} cores", figure(used))
+        };
+        let counts = if had == 1 { "1 core".to_owned() } else { format!("{had} cores") };
+        let text = format!(
+            "job `{}` {did} in {} and counts as {counts}; write {}",
+            shown(&name),
+            duration(seconds),
+            self.cores_note.text(cores)
+        );
+        Some(Misfit { task, wasted: (f64::from(cores) - f64::from(had)).abs() * seconds, text })
+    }
+}
+
+/// Returns the cores that a job wanted, if they are not the cores that it had.
+fn wanted(had: u32, used: f64, threads: u32, machine: u32) -> Option<u32> {
+    let demand = used.max(f64::from(threads));
+    let (more, fewer) = ((demand.round() as u32).min(machine), (demand - 0.25).ceil().max(1.0) as u32);
+    if demand >= 1.5 * f64::from(had) && more > had {
+        Some(more)
+    } else {
+        (demand <= f64::from(had) - 0.75 && fewer < had).then_some(fewer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cores_that_a_job_wanted_follow_from_time_on_cores_and_threads() {
+        for (had, used, threads, machine, expected) in [
+            (1, 0.98, 1, 8, None),
+            (1, 0.1, 0, 8, None),
+            (1, 3.9, 4, 8, Some(4)),
+            // Pinned to one core, with eight threads.
+            (1, 1.0, 8, 16, Some(8)),
+            (1, 1.0, 8, 2, Some(2)),
+            // There are no more cores.
+            (2, 2.0, 8, 2, None),
+            (4, 1.02, 1, 8, Some(1)),
+            (4, 0.0, 0, 8, Some(1)),
+            (4, 3.6, 4, 8, None),
+            (4, 2.2, 2, 8, Some(2)),
+            (2, 2.9, 3, 8, None),
+        ] {
+            assert_eq!(wanted(had, used, threads, machine), expected, "{had} {used} {threads} {machine}");
+        }
+    }
+}
