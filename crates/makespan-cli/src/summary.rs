@@ -141,7 +141,22 @@ pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound], mi
         ]
     });
     let bound = bound_word(condition);
-    let mut text = table(&["objective", "value (s)", &bound, "ratio", ""], 1, rows);
+    table(&["objective", "value (s)", &bound, "ratio", ""], 1, rows) + &other_metrics(instance, schedule)
+}
+
+/// Returns rows as [`objectives`] does, without the bounds.
+pub fn values(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimised: &[Objective]) -> String {
+    let rows = bounds.iter().map(|Bound { objective, .. }| {
+        let is_minimised = minimised.is_empty() || minimised.contains(objective);
+        let value = value(*objective, objective.value(instance, schedule));
+        vec![objective.to_string(), value, if is_minimised { "" } else { "not minimised" }.to_owned()]
+    });
+    table(&["objective", "value (s)", ""], 1, rows) + &other_metrics(instance, schedule)
+}
+
+/// Returns lines for the metrics that have no bounds.
+fn other_metrics(instance: &Instance, schedule: &Schedule) -> String {
+    let mut text = String::new();
     let metrics = Metrics::of(instance, schedule);
     let _ = writeln!(
         text,

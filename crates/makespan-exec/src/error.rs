@@ -61,6 +61,11 @@ pub enum ExecuteError {
         /// How many there may be.
         most: u128,
     },
+    /// The memory of jobs cannot be limited.
+    #[error(
+        "the memory of jobs cannot be limited: {0}; leave --limit-memory out, or make the memory controller available"
+    )]
+    NoMemoryLimit(String),
     /// The machine does not say which cores there are.
     #[error("cannot find out which cores this process may use: {0}")]
     Cores(#[source] io::Error),

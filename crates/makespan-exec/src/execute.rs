@@ -22,7 +22,7 @@ use crate::session::{EngineSide, Handed, Ledger, PlanAgain, PolicySide, Retries,
 use crate::storage::{Disk, Storage};
 use crate::{ExecuteError, ExecuteOptions, Observer, OutputFiles, SessionBegin};
 use check::opening;
-pub use check::{check, check_folder, check_machine, check_tasks};
+pub use check::{check, check_folder, check_machine, check_memory_limits, check_tasks};
 use settled::{Settled, settled};
 
 /// Executes the commands of an instance on this machine, as a policy decides.
@@ -218,10 +218,8 @@ fn drive_on(
     let Machine { storage, engine, files, .. } = machine;
     let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
     let clock = open_session(engine, &mut journal, instance, &history)?;
-    if options.limit_memory
-        && let Err(reason) = engine.limit_memory()
-    {
-        observer.message(&format!("the memory of jobs is not limited: {reason}"));
+    if options.limit_memory {
+        engine.limit_memory().map_err(ExecuteError::NoMemoryLimit)?;
     }
     if let Driver::Policy(policy) = &mut driver {
         policy.recall(&history.told);

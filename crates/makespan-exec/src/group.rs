@@ -22,6 +22,9 @@ const PREFIX: &str = "makespan-";
 /// The group of the session, in that of the run, where memory is limited.
 const SESSION: &str = "session";
 
+/// Why nothing can be limited if no control group can be made.
+pub(crate) const NO_GROUP: &str = "no control group (cgroup v2) can be made here";
+
 /// How often it is looked whether a group is frozen, a millisecond apart.
 const LOOKS: usize = 100;
 

@@ -48,7 +48,9 @@ mod tasks;
 mod traces;
 
 pub use error::ExecuteError;
-pub use execute::{Reserved, check, check_folder, check_machine, check_tasks, execute, reserve, reserve_folder};
+pub use execute::{
+    Reserved, check, check_folder, check_machine, check_memory_limits, check_tasks, execute, reserve, reserve_folder,
+};
 pub use files::{OutputFiles, output_files};
 pub use fingerprint::fingerprint;
 pub use intake::Intake;

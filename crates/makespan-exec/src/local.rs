@@ -20,7 +20,7 @@ use nix::unistd::Pid;
 
 use crate::engine::{Earlier, Engine, Left, Notice, Refusal, Start, Taken};
 use crate::folder::Folder;
-use crate::group::Group;
+use crate::group::{Group, NO_GROUP};
 use crate::machine::{cores_of, host};
 use crate::process::{GLANCE, Identity, boot, exit_status, start_of};
 use crate::resources;
@@ -202,7 +202,7 @@ impl Engine for Local {
 
     fn limit_memory(&mut self) -> Result<(), String> {
         let Some(group) = &self.group else {
-            return Err("no control group (cgroup v2) may be made here".into());
+            return Err(NO_GROUP.into());
         };
         group.limit_memory()?;
         self.limits = true;

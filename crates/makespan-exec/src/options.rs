@@ -73,7 +73,7 @@ pub struct ExecuteOptions {
     pub fail_fast: bool,
     /// Ends tasks that state no walltime after so long.
     pub timeout: Option<Time>,
-    /// Limit each task to the memory that it states, by its control group (cgroup v2). Where that is not possible it is said.
+    /// Limit each task to the memory that it states, by its control group (cgroup v2). Where that is not possible, no task starts.
     pub limit_memory: bool,
     /// Names of jobs are made up, such as the numbers of lines. Then resuming a run of an instance that was edited knows jobs by
     /// what they do alone.

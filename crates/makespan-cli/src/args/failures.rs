@@ -30,7 +30,7 @@ pub struct FailureOptions {
     pub timeout: Option<String>,
     /// Kill a job that uses more memory than it requests
     ///
-    /// This option needs control groups (cgroup v2). If they are not available, a message is printed
+    /// This option needs control groups (cgroup v2). If they are not available, no job starts
     #[arg(help_heading = "Failures and resuming", long)]
     pub limit_memory: bool,
     /// Continue an interrupted run: the run in --folder, or the latest run of this list or command

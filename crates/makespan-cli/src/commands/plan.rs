@@ -44,10 +44,9 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     check_kind("--output", options.output.as_ref(), &["json"])?;
     check_kind("--swf", options.swf.as_ref(), &["swf"])?;
     let length = options.period.period.as_deref().map(tree::length).transpose()?;
-    let Planned { algorithm, plan, mut bounds, remarks: more } = planned(&instance, &spec, options, spent)?;
+    let Planned { algorithm, plan, bounds, remarks: more } = planned(&instance, &spec, options, spent)?;
     remarks.extend(more);
     if has_shared_times(&instance, Pinning::Stated) {
-        bounds.clear();
         remarks.push(NO_BOUND.into());
     }
     let title = options.input.instance.file_stem().map_or("plan".into(), |stem| stem.to_string_lossy());
@@ -83,6 +82,9 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
     let strategy = if let Some(Plan::Strategy(strategy)) = &plan { Some(strategy) } else { None };
     let mut file = ScheduleFile::new(instance, algorithm.clone(), schedule).with_bounds(instance, &bounds);
     file.seed = Some(options.seed);
+    // The file keeps its bounds, which `verify` checks for the times of the instance.
+    let has_bounds = !remarks.iter().any(|remark| remark == NO_BOUND);
+    let values = if has_bounds { summary::objectives } else { summary::values };
     file.remarks.clone_from(&remarks);
     let points = front.into_iter().flat_map(makespan_core::Front::points);
     file.front = points.map(|point| FrontEntry::new(instance, point)).collect();
@@ -113,7 +115,7 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
         algorithm: &algorithm,
         minimised: makespan::minimised(&algorithm),
         seed: options.seed,
-        bounds: &bounds,
+        bounds: if has_bounds { &bounds } else { &[] },
         remarks: &remarks,
         sections: &sections,
         choose: schedules.len() > 1,
@@ -130,7 +132,7 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
             "{}, planned by {algorithm}\n{}\n{}{}\n{}",
             summary::instance(instance),
             summary::remarks(&remarks),
-            summary::objectives(instance, &file.schedule, &bounds, makespan::minimised(&algorithm)),
+            values(instance, &file.schedule, &bounds, makespan::minimised(&algorithm)),
             front.map_or(String::new(), |front| summary::front(instance, front, &bounds))
                 + &strategy.map_or(String::new(), strategy::text),
             summary::placements(instance, &file.schedule, "--output, --gantt or --report shows them")

@@ -66,6 +66,14 @@ pub struct Begun {
     remarks: Vec<String>,
 }
 
+impl Begun {
+    /// Returns whether bounds are printed. The file of the plan always has them, because `verify` checks them for the times of the
+    /// instance.
+    fn states_bounds(&self) -> bool {
+        !self.remarks.iter().any(|remark| remark == NO_BOUND)
+    }
+}
+
 /// How a run ended.
 pub struct Ended {
     /// Of the command.
@@ -210,14 +218,10 @@ impl<'a> Session<'a> {
 
     /// Returns a plan that the place can execute.
     fn planned(&self, place: &dyn Place) -> Result<Begun> {
-        let mut planned = match self.earlier() {
+        let planned = match self.earlier() {
             Some(begun) => begun,
             None => place.plan(&self.decider, &self.instance, self.options.seed, self.remarks.clone())?,
         };
-        if has_shared_times(&self.instance, self.execution.pinning) {
-            planned.bounds.clear();
-            planned.remarks.push(NO_BOUND.into());
-        }
         place.check(&self.instance, &planned.schedule)?;
         Ok(planned)
     }
@@ -226,13 +230,17 @@ impl<'a> Session<'a> {
     /// plan of that session is returned.
     fn begun(&self, planned: Begun) -> Result<Begun> {
         RunRecord::write(self.options, &self.execution.folder, &self.instance)?;
-        match self.earlier() {
-            Some(begun) => Ok(begun),
+        let mut begun = match self.earlier() {
+            Some(begun) => begun,
             None => {
                 write_begun(&self.execution.folder, &self.instance, &planned, self.learned)?;
-                Ok(planned)
+                planned
             }
+        };
+        if has_shared_times(&self.instance, self.execution.pinning) {
+            begun.remarks.push(NO_BOUND.into());
         }
+        Ok(begun)
     }
 
     /// Prints what the user should know before the first job starts.
@@ -305,12 +313,13 @@ impl<'a> Session<'a> {
 
 /// What is said before the first job starts.
 fn announced(instance: &Instance, begun: &Begun, remarks: &[String]) -> String {
+    let values = if begun.states_bounds() { summary::objectives } else { summary::values };
     format!(
         "{}, planned by {}\n{}\n{}\n{}",
         summary::instance(instance),
         begun.algorithm,
         summary::remarks(remarks),
-        summary::objectives(instance, &begun.schedule, &begun.bounds, makespan::minimised(&begun.algorithm)),
+        values(instance, &begun.schedule, &begun.bounds, makespan::minimised(&begun.algorithm)),
         summary::placements(instance, &begun.schedule, "the report in the folder of the run shows them")
     )
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use makespan_core::{Job, Platform, Resources, counted};
 use makespan_exec::engine::Engine;
-use makespan_exec::{ExecuteOptions, Measured, Pinning};
+use makespan_exec::{ExecuteOptions, Measured, Pinning, check_memory_limits};
 use makespan_service::client::default_store;
 use makespan_service::host::{Host, Wake, local};
 use makespan_service::{Keeper, KeeperOptions, Service};
@@ -69,6 +69,9 @@ pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
     let open = || Past::open(&options.history, None, Pinning::All);
     let (past, recorder) = (open(), open());
     let (platform, cluster) = machines(options, &store)?;
+    if options.limit_memory && cluster.is_none() {
+        check_memory_limits().map_err(|error| miette!("{error}"))?;
+    }
     let place =
         Place { platform: platform.clone(), cluster, past: Mutex::new(past), memory: Mutex::new(recorder.recorder()) };
     let keeping = KeeperOptions {

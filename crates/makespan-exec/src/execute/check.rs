@@ -2,6 +2,7 @@
 
 use makespan_core::Instance;
 
+use crate::group::{Group, NO_GROUP};
 use crate::journal::{Journal, Opening};
 use crate::machine::cores;
 use crate::{ExecuteError, ExecuteOptions, resources};
@@ -45,7 +46,20 @@ pub fn check_machine(instance: &Instance, options: &ExecuteOptions) -> Result<()
     if instance.processors() as usize > cores && !options.oversubscribe {
         return Err(ExecuteError::TooFewCores { processors: instance.processors(), cores });
     }
-    resources::check(instance.platform(), options)
+    resources::check(instance.platform(), options)?;
+    if options.limit_memory { check_memory_limits() } else { Ok(()) }
+}
+
+/// Checks that control groups can limit the memory of jobs. Makes a control group for this purpose, and removes it.
+///
+/// # Errors
+/// [`ExecuteError::NoMemoryLimit`].
+pub fn check_memory_limits() -> Result<(), ExecuteError> {
+    let Some(group) = Group::of_run() else { return Err(ExecuteError::NoMemoryLimit(NO_GROUP.into())) };
+    let limited = group.limit_memory();
+    group.give_up_limits();
+    group.remove();
+    limited.map_err(ExecuteError::NoMemoryLimit)
 }
 
 /// Refuses tasks of the same name, and tasks without a command.

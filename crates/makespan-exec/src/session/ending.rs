@@ -222,7 +222,10 @@ impl Session<'_> {
             self.note_success(task);
             let ready = self.state.cluster.succeed(task, at, &run.processors);
             self.policy.events.extend(ready.into_iter().map(Event::Submitted));
-            self.learn(&run);
+            // A run in which nothing more starts needs no better times.
+            if !self.halted {
+                self.learn(&run);
+            }
         }
         self.news.push(News::Ended { run, attempt, reason, again: false });
         if succeeded { Ok(()) } else { self.abandon(task, at) }

@@ -186,8 +186,11 @@ impl Session<'_> {
                 self.policy.events.push(Event::Wake);
             }
             // A task that cannot be started ends at once.
-            while !self.policy.events.is_empty() && !self.options.stop.is_requested() {
+            while !self.policy.events.is_empty() && !self.halted && !self.options.stop.is_requested() {
                 self.tell(policy)?;
+            }
+            if self.halted {
+                continue;
             }
             self.start_delayed()?;
             self.launch_crowded()?;

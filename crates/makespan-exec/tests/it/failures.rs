@@ -5,9 +5,11 @@ use crate::common;
 use std::path::Path;
 
 use common::{FirstCome, instance, job, options, text};
-use makespan_core::{Instance, Job, Outcome, Platform, Resources, Run, Running, Time, Trace};
+use makespan_core::{
+    Decision, Event, Instance, Job, Outcome, Platform, Policy, Resources, Run, Running, Time, Trace, View,
+};
 use makespan_exec::journal::JournalError;
-use makespan_exec::{ExecuteError, ExecuteOptions, Observer, Progress, execute};
+use makespan_exec::{ExecuteError, ExecuteOptions, Observer, Progress, Silent, execute};
 
 /// What an observer hears of ends, in order.
 #[derive(Default)]
@@ -131,6 +133,34 @@ fn the_first_failure_ends_a_run_that_is_to_fail_fast() {
     let again = ExecuteOptions { resume: true, ..options(&at.join("run")) };
     let (trace, _) = run(&instance, &again);
     assert_eq!((trace.runs.len(), starts(at, "bad"), starts(at, "later")), (3, 1, 1));
+}
+
+/// A policy that starts all jobs that it can, and notes when it is called.
+struct Calls(Vec<Time>);
+
+impl Policy for Calls {
+    fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        self.0.push(view.now);
+        FirstCome.on(events, view, decisions);
+        decisions.push(Decision::WakeAt(view.now + Time::from_ticks(20_000_000)));
+    }
+}
+
+#[test]
+fn nothing_is_planned_after_the_failure_that_ends_a_run() {
+    let temporary = tempfile::tempdir().unwrap();
+    // A job that cannot be started fails in the first call.
+    let missing = job("bad", 1, "true").with_command(vec!["no-such-program-at-all".into()]);
+    for (name, bad) in [("starts not", missing), ("fails", job("bad", 1, "sleep 0.1; exit 4"))] {
+        let jobs = vec![job("long", 1, "sleep 0.6"), bad, job("later", 1, "true")];
+        let options = ExecuteOptions { fail_fast: true, ..options(&temporary.path().join(name)) };
+        let mut policy = Calls(Vec::new());
+        let trace = execute(&instance(jobs), &mut policy, &options, &mut Silent).unwrap();
+        let end = trace.runs.iter().find(|run| run.task.0 == 1).unwrap().end;
+        assert!(policy.0.iter().all(|&called| called <= end), "{name}: {:?} after {end}", policy.0);
+        assert!(name == "fails" || policy.0.len() == 1, "{name}: {:?}", policy.0);
+        assert!(trace.runs.len() == 2 - usize::from(name == "starts not"), "{name}: {:?}", trace.runs);
+    }
 }
 
 #[test]

@@ -21,6 +21,10 @@ struct Step {
     benchmark: Option<String>,
     /// The command for the shell, if the rule has one.
     shell: Option<String>,
+    /// True if the job only collects its input: it has no output and no action.
+    is_target: bool,
+    /// The number and the name of its group.
+    group: Option<(usize, String)>,
 }
 
 /// The jobs that Snakemake would run, or `None` where nothing is to be done; `file` is the workflow and `text` what is in it,
@@ -36,29 +40,49 @@ pub fn read_snakemake(
     benchmark: impl Fn(&str) -> Option<String>,
 ) -> Result<Option<Instance>, FormatError> {
     let wrong = |problem: String| FormatError::content(file, Place::default(), problem);
-    let steps = steps(printed).map_err(wrong)?;
-    if steps.is_empty() {
+    let groups = grouped(steps(printed).map_err(wrong)?);
+    if groups.is_empty() {
         return Ok(None);
     }
-    let makers: FxHashMap<&str, usize> =
-        (0..).zip(&steps).flat_map(|(at, step)| step.output.iter().map(move |output| (output.as_str(), at))).collect();
-    let names = names(&steps);
-    let job = |(at, step): (usize, &Step)| {
-        let mut before: Vec<usize> =
-            step.input.iter().filter_map(|input| makers.get(input.as_str()).copied()).collect();
+    let outputs =
+        |group: &'_ Group| -> Vec<String> { group.0.iter().flat_map(|step| step.output.iter().cloned()).collect() };
+    let makers: FxHashMap<String, usize> =
+        (0..).zip(&groups).flat_map(|(at, group)| outputs(group).into_iter().map(move |output| (output, at))).collect();
+    let names = names(&groups);
+    let job = |(at, group): (usize, &Group)| {
+        let inputs = group.0.iter().flat_map(|step| &step.input);
+        let mut before: Vec<usize> = inputs.filter_map(|input| makers.get(input).copied()).collect();
         before.retain(|&one| one != at);
         before.sort_unstable();
         before.dedup();
-        step.job(file, text, &names[at], &benchmark)
+        group
+            .job(file, text, &names[at], &benchmark)
             .map(|job| job.with_after(before.iter().map(|&one| names[one].as_str())))
     };
-    let jobs = (0..).zip(&steps).map(job).collect::<Result<Vec<_>, String>>().map_err(wrong)?;
-    let needed = |name: &str| name == Resource::MEMORY && steps.iter().any(|step| step.megabytes.is_some());
+    let jobs = (0..).zip(&groups).map(job).collect::<Result<Vec<_>, String>>().map_err(wrong)?;
+    let needed = |name: &str| name == Resource::MEMORY && groups.iter().any(|group| group.megabytes().is_some());
     let platform = super::with_needed(platform, needed);
     Instance::new(platform, jobs, Vec::new()).map(Some).map_err(|error| wrong(error.to_string()))
 }
 
-impl Step {
+/// Jobs that one process of Snakemake runs: the jobs of a rule's `group:`, or one job.
+#[derive(Debug)]
+struct Group(Vec<Step>);
+
+/// Returns the jobs by group, without jobs that only collect input: Snakemake has nothing to do for them.
+fn grouped(steps: Vec<Step>) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for step in steps.into_iter().filter(|step| !step.is_target) {
+        let last = groups.last_mut().filter(|Group(others)| step.group.is_some() && others[0].group == step.group);
+        match last {
+            Some(Group(others)) => others.push(step),
+            None => groups.push(Group(vec![step])),
+        }
+    }
+    groups
+}
+
+impl Group {
     fn job(
         &self,
         file: &str,
@@ -66,47 +90,76 @@ impl Step {
         name: &str,
         benchmark: impl Fn(&str) -> Option<String>,
     ) -> Result<Job, String> {
-        let cores = self.threads.unwrap_or(1).max(1);
-        let measured = self.benchmark.as_deref().and_then(&benchmark).and_then(|text| measured(&text));
-        let (profile, estimate) = match measured {
+        let cores = self.threads().unwrap_or(1);
+        let (profile, estimate) = match self.measured(benchmark) {
             Some((time, runs, spread)) => (Profile::rigid(cores, time), Estimate::Learned { runs, spread }),
             None => (guessed(cores, cores, None, None), Estimate::Guessed),
         };
         let profile = profile.map_err(|error| format!("job `{name}`: {error}"))?;
         let memory =
-            self.megabytes.filter(|&megabytes| megabytes > 0).map(|megabytes| megabytes.saturating_mul(1_000_000));
+            self.megabytes().filter(|&megabytes| megabytes > 0).map(|megabytes| megabytes.saturating_mul(1_000_000));
         let needs = Needs::new(memory.map(|bytes| (Resource::MEMORY.to_owned(), Need::whole(bytes))));
         let needs = needs.map_err(|error| format!("job `{name}`: {error}"))?;
         let job = Job::new(name, profile).with_estimate(estimate).with_needs(needs);
-        let job = if self.threads.is_none() { job.with_assumed_core() } else { job };
+        let job = if self.threads().is_none() { job.with_assumed_core() } else { job };
         Ok(job.with_command(self.command(file, text)))
     }
 
-    /// What Snakemake does for one job. The comment makes a job of another shell command another job, and one without a shell
-    /// command a job of another workflow.
+    /// The number of threads of the widest job, if one states it.
+    fn threads(&self) -> Option<u32> {
+        self.0.iter().filter_map(|step| step.threads).max().map(|threads| threads.max(1))
+    }
+
+    /// An upper bound of the memory: Snakemake runs as many jobs of a group at once as its cores allow.
+    fn megabytes(&self) -> Option<u64> {
+        let cores = self.threads().unwrap_or(1);
+        let at_once = |step: &Step| u64::from((cores / step.threads.unwrap_or(1).max(1)).max(1));
+        let count = self.0.len() as u64;
+        self.0.iter().filter_map(|step| Some(step.megabytes?.saturating_mul(at_once(step).min(count)))).max()
+    }
+
+    /// The sum of the times in the benchmark files, if all jobs have one, the fewest runs and the largest spread.
+    fn measured(&self, benchmark: impl Fn(&str) -> Option<String>) -> Option<(Time, u32, f64)> {
+        let mut all = self.0.iter().map(|step| measured(&benchmark(step.benchmark.as_deref()?)?));
+        let first = all.next()??;
+        all.try_fold(first, |(time, runs, spread), next| {
+            let next = next?;
+            Some((time + next.0, runs.min(next.1), spread.max(next.2)))
+        })
+    }
+
+    /// What Snakemake does for the jobs. The comment makes jobs of other shell commands another job, and those without a shell
+    /// command jobs of another workflow.
     fn command(&self, file: &str, text: &[u8]) -> Vec<String> {
-        let hash = super::short_hash(self.shell.as_deref().map_or(text, str::as_bytes));
+        let shells: Option<Vec<&str>> = self.0.iter().map(|step| step.shell.as_deref()).collect();
+        let hash = super::short_hash(shells.map_or(text.to_vec(), |shells| shells.join("\n").into_bytes()).as_slice());
         let mut words: Vec<String> = ["sh", "-c"].map(str::to_owned).into();
-        words.extend([format!("exec snakemake \"$@\" # rule {hash}"), self.rule.clone()]);
+        words.extend([format!("exec snakemake \"$@\" # rule {hash}"), self.0[0].rule.clone()]);
         words.extend(["--snakefile", file, "--cores", "{processors}"].map(str::to_owned));
         words.extend(["--nolock", "--notemp", "--force", "--quiet", "all", "--allowed-rules"].map(str::to_owned));
+        let mut rules: Vec<&String> = self.0.iter().map(|step| &step.rule).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        words.extend(rules.into_iter().cloned());
+        words.push("--".into());
         // A job without output is asked for by its rule.
-        words.extend([self.rule.clone(), "--".into(), self.output.first().unwrap_or(&self.rule).clone()]);
+        words.extend(self.0.iter().map(|step| step.output.first().unwrap_or(&step.rule).clone()));
         words
     }
 }
 
-/// The names of jobs: the rule with its wildcards, and a number where that is not unique.
-fn names(steps: &[Step]) -> Vec<String> {
+/// The names of jobs: the group or the rule with the wildcards, and a number where that is not unique.
+fn names(groups: &[Group]) -> Vec<String> {
     let mut seen: FxHashMap<String, u32> = FxHashMap::default();
-    let name = |step: &Step| {
-        let name =
-            if step.wildcards.is_empty() { step.rule.clone() } else { format!("{} {}", step.rule, step.wildcards) };
+    let name = |Group(steps): &Group| {
+        let Step { rule, wildcards, group, .. } = &steps[0];
+        let rule = group.as_ref().map_or(rule, |(_, name)| name);
+        let name = if wildcards.is_empty() { rule.clone() } else { format!("{rule} {wildcards}") };
         let count = seen.entry(name.clone()).or_default();
         *count += 1;
         if *count == 1 { name } else { format!("{name} ({count})") }
     };
-    steps.iter().map(name).collect()
+    groups.iter().map(name).collect()
 }
 
 /// The jobs that are printed, in their order.
@@ -114,6 +167,7 @@ fn steps(printed: &str) -> Result<Vec<Step>, String> {
     let mut steps: Vec<Step> = Vec::new();
     let mut within = false;
     let mut in_shell = false;
+    let mut group: Option<(usize, String)> = None;
     for line in printed.lines() {
         let shell = steps.last_mut().map(|step| &mut step.shell);
         if let (Some(shell), Some(command)) = (shell, line.strip_prefix("Shell command: ")) {
@@ -127,12 +181,22 @@ fn steps(printed: &str) -> Result<Vec<Step>, String> {
             shell.into_iter().for_each(|shell| shell.extend(["\n", line]));
             continue;
         }
-        if let Some(rule) = rule(line)? {
-            steps.push(Step { rule: rule.to_owned(), ..Step::default() });
+        if let Some(name) = group_of(line) {
+            group = Some((group.map_or(0, |(number, _)| number + 1), name.to_owned()));
+            within = false;
+            continue;
+        }
+        // The jobs of a group are indented.
+        let indented = line.strip_prefix(INDENT).filter(|_| group.is_some());
+        if let Some(rule) = rule(indented.unwrap_or(line))? {
+            let group = group.clone().filter(|_| indented.is_some());
+            steps.push(Step { rule: rule.to_owned(), group, ..Step::default() });
             within = true;
             continue;
         }
-        let Some(stated) = line.strip_prefix("    ").filter(|_| within) else {
+        let is_in_group = steps.last().is_some_and(|step| step.group.is_some());
+        let line = if is_in_group { indented.unwrap_or(line) } else { line };
+        let Some(stated) = line.strip_prefix(INDENT).filter(|_| within) else {
             within = false;
             continue;
         };
@@ -143,6 +207,8 @@ fn steps(printed: &str) -> Result<Vec<Step>, String> {
             "output" => step.output = files(),
             "wildcards" => value.clone_into(&mut step.wildcards),
             "threads" => step.threads = value.parse().ok(),
+            // Snakemake always runs a rule with an action and without output, and states that as the reason.
+            "reason" => step.is_target = step.output.is_empty() && !value.contains("run or shell"),
             "benchmark" => step.benchmark = Some(value.to_owned()),
             "resources" => {
                 let megabytes = value.split(", ").find_map(|one| one.strip_prefix("mem_mb="));
@@ -152,6 +218,17 @@ fn steps(printed: &str) -> Result<Vec<Step>, String> {
         }
     }
     Ok(steps)
+}
+
+/// What stands before the fields of a job.
+const INDENT: &str = "    ";
+
+/// The name of a group whose jobs follow. A date may stand before it.
+fn group_of(line: &str) -> Option<&str> {
+    let begun = line
+        .strip_prefix("Group job ")
+        .or_else(|| line.strip_prefix('[')?.split_once("] Group job ").map(|(_, rest)| rest));
+    begun?.split_once(" (jobs in ").map(|(name, _)| name)
 }
 
 /// The name of a rule whose job begins on a line.
@@ -185,6 +262,39 @@ fn measured(text: &str) -> Option<(Time, u32, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What version 9.27 prints.
+    const GROUPS: &str = "Building DAG of jobs...\n\n[d] Group job g (jobs in lexicogr. order):\n\n    [d]\n    rule a:\n        output: a1\n        \
+        jobid: 3\n        reason: Missing output files: a1\n        wildcards: s=1\n        resources: tmpdir=/tmp, mem_mb=100\nShell command: make a\n\n    [d]\n    rule b:\n        \
+        input: a1, z\n        output: b1\n        jobid: 2\n        reason: Missing\n        wildcards: s=1\n        threads: 2\nShell command: make b\n\n\
+        [d] Group job g (jobs in lexicogr. order):\n\n    [d]\n    rule a:\n        output: a2\n        wildcards: s=2\nShell command: make a\n\n\
+        [d]\nrule z:\n    output: z\n    reason: Missing output files: z\nShell command: None\n\n\
+        [d]\nrule do:\n    input: b1\n    jobid: 7\n    reason: Rules with a run or shell declaration but no output are always executed.\nShell command: echo\n\n\
+        [d]\nrule all:\n    input: b1, a2\n    jobid: 0\n    reason: Input files updated by another job: b1\n    resources: tmpdir=/tmp\nShell command: None\nJob stats:\n";
+
+    #[test]
+    fn a_group_is_one_job_and_a_rule_that_only_collects_files_is_none() {
+        let platform = Platform::flat(2).unwrap();
+        let resources = makespan_core::Resources::new([("memory", 1 << 30)]).unwrap();
+        let platform = platform.with_node_resources(&resources).unwrap();
+        let instance = read_snakemake("S", b"", GROUPS, &platform, |_| None).unwrap().unwrap();
+        let jobs = instance.jobs();
+        assert_eq!(jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["g s=1", "g s=2", "z", "do"]);
+        let after = |at: usize| jobs[at].after.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!([after(0), after(1), after(3)], [vec!["z".to_owned()], vec![], vec!["g s=1".to_owned()]]);
+        let words = instance.command(jobs[0].first()).to_vec();
+        assert_eq!(words[words.len() - 6..], ["--allowed-rules", "a", "b", "--", "a1", "b1"]);
+        // Two threads, and two jobs of 100 MB may run at once.
+        assert_eq!(instance.profile(jobs[0].first()).min_processors(), 2);
+        assert_eq!(instance.demands(jobs[0].first())[0].need.total(1), 200_000_000);
+        let flag = |at: usize| instance.task(jobs[at].first()).assumes_one_core;
+        assert_eq!([flag(0), flag(1)], [false, true]);
+        assert!(
+            read_snakemake("S", b"", &GROUPS[GROUPS.find("[d]\nrule all").unwrap()..], &platform, |_| None)
+                .unwrap()
+                .is_none()
+        );
+    }
 
     const PRINTED: &str = "Building DAG of jobs...\n\n[Mon Nov 23 14:14:19 2026]\nrule count:\n    input: data/a.txt\n    output: counts/a.n\n    \
         log: logs/a.log\n    jobid: 2\n    benchmark: bench/a.tsv\n    reason: Missing output files: counts/a.n\n    wildcards: s=a\n    threads: 2\n    \

@@ -98,22 +98,25 @@ impl<'a> Estimator<'a> {
     /// # Errors
     /// [`HistoryError`] when the history cannot be read.
     pub fn estimate(&mut self, question: &Question<'_>) -> Result<Option<Learned>, HistoryError> {
-        match self.of_runs(question, question.pinned)? {
-            // The time of a pinned run still helps to order the starts of tasks that are not pinned.
-            None if !question.pinned => self.of_runs(question, true),
-            learned => Ok(learned),
+        // The time of a pinned run still helps to order the starts of tasks that are not pinned.
+        let kinds: &[bool] = if question.pinned { &[true] } else { &[false, true] };
+        let mut own = None;
+        for &pinned in kinds {
+            if own.is_none() {
+                let setting = Setting { host: &self.host, folder: &self.folder, pinned };
+                let rows = self.history.of_command(question.command, setting, LIMIT_OF_COMMAND)?;
+                own = Model::of(&rows, RECENT_OF_COMMAND);
+            }
         }
-    }
-
-    /// Learns from runs that were pinned, or from those that were not.
-    fn of_runs(&mut self, question: &Question<'_>, pinned: bool) -> Result<Option<Learned>, HistoryError> {
-        let setting = Setting { host: &self.host, folder: &self.folder, pinned };
-        let rows = self.history.of_command(question.command, setting, LIMIT_OF_COMMAND)?;
-        let own = Model::of(&rows, RECENT_OF_COMMAND);
         let wanted = &question.processors;
         let complete = own.as_ref().is_some_and(|own| own.law.is_some() || *wanted == own.known);
         // What a template knows of speed-ups helps a command that ran on one allotment only.
-        let shared = if complete { None } else { self.of_template(question.command, pinned)? };
+        let mut shared = None;
+        for &pinned in kinds {
+            if !complete && shared.is_none() {
+                shared = self.of_template(question.command, pinned)?;
+            }
+        }
         let (model, basis) = match (own, shared) {
             (Some(own), Some(shared)) => (own.with_speedup_of(&shared), Basis::Command),
             (Some(own), None) => (own, Basis::Command),

@@ -48,7 +48,7 @@ pub fn write(title: &str, begun: &Begun, outcomes: &Outcomes<'_>, log: &[LogEntr
         algorithm: &begun.algorithm,
         minimised: makespan::minimised(&begun.algorithm),
         seed: begun.seed,
-        bounds: if outcomes.has_plan { &begun.bounds } else { &[] },
+        bounds: if outcomes.has_plan && begun.states_bounds() { &begun.bounds } else { &[] },
         remarks: &remarks,
         sections: &sections,
     };

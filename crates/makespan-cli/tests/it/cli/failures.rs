@@ -116,24 +116,24 @@ fn fail_fast_and_timeouts() {
     sandbox.makespan("run slow.toml --retry=-1").misused(&["--retry"]);
 }
 
-/// Where control groups cannot limit memory it is said, and the run goes on.
+/// If control groups cannot limit memory, nothing is started or written.
 #[test]
-fn memory_is_limited_or_it_is_said_why_not() {
+fn memory_is_limited_or_no_job_starts() {
     let sandbox = Sandbox::new();
     let hungry = "x=$(head -c 80000000 /dev/zero | tr '\\0' x); echo ${#x} >> log";
     let instance = shell_jobs(1, &[("hungry", "0.05", hungry)]);
     let instance = instance.replacen("processors = 1\n", "processors = 1\nresources = { memory = \"4GiB\" }\n", 1);
     sandbox.write("i.toml", instance + "needs = { memory = \"16MiB\" }\n");
     let said = sandbox.makespan(&format!("{RUN} --limit-memory --retry 3"));
-    let result = result(&said.err);
-    assert_eq!(result["succeeded"], "1", "{said:?}");
-    if said.err.contains("note: the memory of jobs is not limited: ") {
-        assert!(said.err.contains("control group"), "{said:?}");
-        assert!(
-            said.err.contains("job `hungry` held ") && said.err.contains("of memory, and states 16.0 MiB"),
-            "{said:?}"
-        );
+    if said.err.contains("the memory of jobs cannot be limited") {
+        said.refused(&["control group", "--limit-memory"]);
+        assert!(!sandbox.path("log").exists() && !sandbox.path("runs").exists() && !sandbox.path("f").exists());
+        let said = sandbox.makespan(RUN);
+        let text = "of memory, and states 16.0 MiB";
+        assert!(said.err.contains("job `hungry` held ") && said.err.contains(text), "{said:?}");
     } else {
+        let result = result(&said.err);
+        assert_eq!(result["succeeded"], "1", "{said:?}");
         // 16 MiB are doubled until what it needs fits.
         assert!(
             result["retried"] == "1" && said.err.contains("it was killed since it used more memory than it may"),

@@ -112,12 +112,16 @@ fn a_list_is_planned_for_the_makespan_once_its_times_are_known() {
     let list: String = times.map(|seconds| format!("sleep {}\n", seconds / 100.0)).concat();
     sandbox.write("list.txt", list);
     for (folder, history) in [("first", "--no-history"), ("second", "")] {
-        let line = format!("run list.txt --processors 2 --oversubscribe --verbose --folder {folder} {history}");
+        let line = format!("run list.txt --pin --processors 2 --oversubscribe --verbose --folder {folder} {history}");
         let said = sandbox.makespan(&line).succeeds();
         let table: Vec<&str> = said.lines().filter(|line| line.starts_with("weighted completion")).collect();
         assert!(said.contains("planned by optimise[objective=makespan"), "{said}");
         assert!(table.len() == 1 && table[0].ends_with("not minimised"), "{said}");
     }
+    // Times of jobs that share cores order starts, and no bound is stated.
+    let said = sandbox.makespan("run list.txt --processors 2 --oversubscribe --verbose --folder shared").succeeds();
+    assert!(unwrapped(&said).contains("no bound is stated") && !said.contains("bound if"), "{said}");
+    assert!(said.contains("makespan") && said.contains("not minimised"), "{said}");
     // Seven of 0.3 s on one processor, or the long one beside them: no list does better than the longest first, which takes 2.1 s.
     let plan = sandbox.json("second/plan.json");
     assert!((plan["makespan"].as_f64().unwrap_or_else(|| panic!("{plan:#}")) - 2.1).abs() < 0.01, "{plan:#}");

@@ -119,7 +119,8 @@ mod tests {
             (4, 0.0, 0, 8, Some(1)),
             (4, 3.6, 4, 8, None),
             (4, 2.2, 2, 8, Some(2)),
-            (2, 2.9, 3, 8, None),
+            (2, 2.9, 3, 8, Some(3)),
+            (2, 2.4, 2, 8, None),
         ] {
             assert_eq!(wanted(had, used, threads, machine), expected, "{had} {used} {threads} {machine}");
         }

@@ -1,0 +1,107 @@
+"""Compares defaults for jobs that state no cores: pinned, not pinned, not pinned with a limited number of threads.
+
+In each round, each default runs each list once, in turn, so that other work on the machine disturbs all of them alike. Each default has
+its own history, and plans its second and later rounds with the times of the earlier ones.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import tempfile
+import time
+
+CORES = len(os.sched_getaffinity(0))
+DEFAULTS = {"pinned": ["--pin"], "unpinned": [], "threads": []}
+MEMORY = "import sys; b = bytearray(1 << 27); [bytes(b) for _ in range(int(sys.argv[1]))]"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--makespan", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--crunch", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--rounds", type=int, default=6, help="(default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=0.5, help="of one unit of work on one core (default: %(default)s)")
+    return parser.parse_args()
+
+
+def shortest(command):
+    """Returns the shortest of three run times in seconds."""
+    times = []
+    for _ in range(3):
+        begin = time.monotonic()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        times.append(time.monotonic() - begin)
+    return min(times)
+
+
+def lists(options):
+    """Returns the commands of each kind of job: units of work differ, so that the order of starts matters."""
+    probe = 20_000_000
+    terms = int(probe * options.seconds / shortest([options.crunch, "pi", "--terms", str(probe), "--threads", "1"]))
+    copies = 4
+    unit = shortest(["python3", "-c", MEMORY, str(copies)]) - shortest(["python3", "-c", MEMORY, "0"])
+    copies = max(1, round(copies * options.seconds / max(unit, 1e-3)))
+    work = [1, 1, 1, 2, 2, 3, 4]
+    pi = lambda units, threads: f"{options.crunch} pi --terms {units * terms} --threads {threads}"
+    return {
+        "one-core": [pi(units, 1) for units in work],
+        "eight-thread": [pi(units, "${OMP_NUM_THREADS:-8}") for units in work],
+        "memory-bound": [f"python3 -c '{MEMORY}' {units * copies}" for units in work],
+    }
+
+
+def run(options, name, default, commands, folder, number):
+    """Runs a list once. Returns its makespan and its planned makespan in seconds."""
+    path = folder / f"{name}.txt"
+    path.write_text("".join(command + "\n" for command in commands))
+    words = [options.makespan, "run", str(path), *DEFAULTS[default], "--quiet", "--folder", str(folder / f"{default}-{name}-{number}")]
+    environment = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
+    if default == "threads":
+        environment["OMP_NUM_THREADS"] = str(max(1, CORES // min(CORES, len(commands))))
+    words += ["--history", str(folder / f"{default}.sqlite")]
+    said = subprocess.run(words, check=True, text=True, capture_output=True, env=environment)
+    text = said.stdout + said.stderr
+    return [float(re.search(rf" {key}=([\d.]+)", text).group(1)) for key in ("makespan", "planned")]
+
+
+def spread(options, folder, default, commands):
+    """Returns the standard deviation of the times of a command over their mean: the mean over all commands."""
+    words = [options.makespan, "history", "--history", str(folder / f"{default}.sqlite"), "--format", "json"]
+    records = json.loads(subprocess.run(words, check=True, text=True, capture_output=True).stdout)["records"]
+    spreads = []
+    for command in set(commands):
+        times = [record["wall"] for record in records if record["command"] == command]
+        spreads.append(statistics.stdev(times) / statistics.mean(times))
+    return statistics.mean(spreads)
+
+
+def main():
+    options = arguments()
+    kinds = lists(options)
+    results = {}
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        for number in range(options.rounds):
+            for name, commands in kinds.items():
+                for default in DEFAULTS:
+                    results.setdefault((name, default), []).append(run(options, name, default, commands, folder, number))
+        print(f"{CORES} cores, {options.rounds} rounds, load {os.getloadavg()[0]:.1f}")
+        print(f"{'jobs':14}{'default':10}{'median wall (s)':>16}{'range':>16}{'spread of times':>17}{'actual / planned':>18}")
+        for (name, default), rows in results.items():
+            walls = [row[0] for row in rows]
+            # The first plan is made of guesses.
+            ratios = [actual / planned for actual, planned in rows[1:]]
+            between = f"{min(walls):.2f} to {max(walls):.2f}"
+            apart = spread(options, folder, default, kinds[name])
+            print(
+                f"{name:14}{default:10}{statistics.median(walls):16.2f}{between:>16}{100 * apart:15.0f} %"
+                f"{statistics.median(ratios):18.2f}"
+            )
+
+
+if __name__ == "__main__":
+    main()
