@@ -1,7 +1,7 @@
 """Compares defaults for jobs that state no cores: pinned, not pinned, not pinned with a limited number of threads.
 
-In each round, each default runs each list once, in turn, so that other work on the machine disturbs all of them alike. Each default has
-its own history, and plans its second and later rounds with the times of the earlier ones.
+In each round, each default runs each list twice, in turn, so that other work on the machine disturbs all of them alike: once without
+a history, in the order of the list, and once with a history of its own, which the earlier rounds have taught.
 """
 
 import argparse
@@ -54,15 +54,16 @@ def lists(options):
     }
 
 
-def run(options, name, default, commands, folder, number):
+def run(options, name, default, commands, folder, number, learns):
     """Runs a list once. Returns its makespan and its planned makespan in seconds."""
     path = folder / f"{name}.txt"
     path.write_text("".join(command + "\n" for command in commands))
-    words = [options.makespan, "run", str(path), *DEFAULTS[default], "--quiet", "--folder", str(folder / f"{default}-{name}-{number}")]
+    results = folder / f"{default}-{name}-{number}-{learns}"
+    words = [options.makespan, "run", str(path), *DEFAULTS[default], "--quiet", "--folder", str(results)]
     environment = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
     if default == "threads":
         environment["OMP_NUM_THREADS"] = str(max(1, CORES // min(CORES, len(commands))))
-    words += ["--history", str(folder / f"{default}.sqlite")]
+    words += ["--history", str(folder / f"{default}.sqlite")] if learns else ["--no-history"]
     said = subprocess.run(words, check=True, text=True, capture_output=True, env=environment)
     text = said.stdout + said.stderr
     return [float(re.search(rf" {key}=([\d.]+)", text).group(1)) for key in ("makespan", "planned")]
@@ -87,20 +88,19 @@ def main():
         folder = pathlib.Path(temporary)
         for number in range(options.rounds):
             for name, commands in kinds.items():
-                for default in DEFAULTS:
-                    results.setdefault((name, default), []).append(run(options, name, default, commands, folder, number))
-        print(f"{CORES} cores, {options.rounds} rounds, load {os.getloadavg()[0]:.1f}")
-        print(f"{'jobs':14}{'default':10}{'median wall (s)':>16}{'range':>16}{'spread of times':>17}{'actual / planned':>18}")
-        for (name, default), rows in results.items():
-            walls = [row[0] for row in rows]
-            # The first plan is made of guesses.
-            ratios = [actual / planned for actual, planned in rows[1:]]
-            between = f"{min(walls):.2f} to {max(walls):.2f}"
+                for learns in (False, True):
+                    for default in DEFAULTS:
+                        row = run(options, name, default, commands, folder, number, learns)
+                        results.setdefault((name, default, learns), []).append(row)
+        print(f"{CORES} cores, {options.rounds} rounds, load {os.getloadavg()[0]:.1f}; medians, and in brackets the shortest")
+        print(f"{'jobs':14}{'default':10}{'first run (s)':>16}{'later runs (s)':>16}{'spread of times':>17}{'actual / planned':>18}")
+        for name, default in ((name, default) for name in kinds for default in DEFAULTS):
+            first, later = (results[name, default, learns] for learns in (False, True))
+            shown = lambda rows: f"{statistics.median(row[0] for row in rows):.2f} ({min(row[0] for row in rows):.2f})"
+            # The plan of the round that begins the history is made of guesses.
+            ratio = statistics.median(actual / planned for actual, planned in later[1:])
             apart = spread(options, folder, default, kinds[name])
-            print(
-                f"{name:14}{default:10}{statistics.median(walls):16.2f}{between:>16}{100 * apart:15.0f} %"
-                f"{statistics.median(ratios):18.2f}"
-            )
+            print(f"{name:14}{default:10}{shown(first):>16}{shown(later):>16}{100 * apart:15.0f} %{ratio:18.2f}")
 
 
 if __name__ == "__main__":
