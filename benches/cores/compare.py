@@ -25,6 +25,7 @@ def arguments():
     parser.add_argument("--crunch", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=6, help="(default: %(default)s)")
     parser.add_argument("--seconds", type=float, default=0.5, help="of one unit of work on one core (default: %(default)s)")
+    parser.add_argument("--kinds", default="one-core,eight-thread,memory-bound,one job", help="of jobs (default: %(default)s)")
     return parser.parse_args()
 
 
@@ -47,11 +48,13 @@ def lists(options):
     copies = max(1, round(copies * options.seconds / max(unit, 1e-3)))
     work = [1, 1, 1, 2, 2, 3, 4]
     pi = lambda units, threads: f"{options.crunch} pi --terms {units * terms} --threads {threads}"
-    return {
+    kinds = {
         "one-core": [pi(units, 1) for units in work],
         "eight-thread": [pi(units, "${OMP_NUM_THREADS:-8}") for units in work],
         "memory-bound": [f"python3 -c '{MEMORY}' {units * copies}" for units in work],
+        "one job": [pi(4, "${OMP_NUM_THREADS:-8}")],
     }
+    return {name: commands for name, commands in kinds.items() if name in options.kinds.split(",")}
 
 
 def run(options, name, default, commands, folder, number, learns):

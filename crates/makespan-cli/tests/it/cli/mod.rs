@@ -8,6 +8,7 @@ mod bounded;
 mod commands;
 mod compound_runs;
 mod continued;
+mod cores;
 mod doctor;
 mod estimates;
 mod exit_status;
