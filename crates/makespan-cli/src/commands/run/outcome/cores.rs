@@ -1,7 +1,6 @@
 //! Jobs that wanted more or fewer cores than they had.
 
 use makespan_core::{Outcome, Run, TaskId};
-use makespan_formats::gantt::duration;
 
 use super::Outcomes;
 use crate::output::shown;
@@ -80,9 +79,9 @@ impl Outcomes<'_> {
         };
         let counts = if had == 1 { "1 core".to_owned() } else { format!("{had} cores") };
         let text = format!(
-            "job `{}` {did} in {} and counts as {counts}; write {}",
+            "job `{}` {did} in {} s and counts as {counts}; write {}",
             shown(&name),
-            duration(seconds),
+            figure(seconds),
             self.cores_note.text(cores)
         );
         Some(Misfit { task, wasted: (f64::from(cores) - f64::from(had)).abs() * seconds, text })
