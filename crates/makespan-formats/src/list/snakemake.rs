@@ -220,7 +220,7 @@ fn steps(printed: &str) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
-/// What stands before the fields of a job.
+/// The indentation of the fields of a job.
 const INDENT: &str = "    ";
 
 /// The name of a group whose jobs follow. A date may stand before it.
@@ -263,7 +263,7 @@ fn measured(text: &str) -> Option<(Time, u32, f64)> {
 mod tests {
     use super::*;
 
-    /// What version 9.27 prints.
+    /// The output of version 9.27.
     const GROUPS: &str = "Building DAG of jobs...\n\n[d] Group job g (jobs in lexicogr. order):\n\n    [d]\n    rule a:\n        output: a1\n        \
         jobid: 3\n        reason: Missing output files: a1\n        wildcards: s=1\n        resources: tmpdir=/tmp, mem_mb=100\nShell command: make a\n\n    [d]\n    rule b:\n        \
         input: a1, z\n        output: b1\n        jobid: 2\n        reason: Missing\n        wildcards: s=1\n        threads: 2\nShell command: make b\n\n\

@@ -298,8 +298,8 @@ fn a_run_that_is_resumed_is_not_edited_by_what_was_learned() {
 fn a_bound_of_learned_times_holds_if_they_do() {
     let sandbox = Sandbox::new();
     sandbox.write("list.txt", "sleep 0.1\nsleep 0.2\n");
-    assert!(sandbox.makespan("run list.txt --verbose").succeeds().contains("bound if the guesses hold"));
-    let said = sandbox.makespan("run list.txt --verbose").succeeds();
+    assert!(sandbox.makespan("run list.txt --pin --verbose").succeeds().contains("bound if the guesses hold"));
+    let said = sandbox.makespan("run list.txt --pin --verbose").succeeds();
     assert!(said.contains("bound if the estimates hold") && !said.contains("proven bound"), "{said}");
     assert!(sandbox.read("runs/list-2/report.html").contains("bound if the estimates hold"));
 }

@@ -80,14 +80,15 @@ fn a_group_is_run_by_one_process_and_a_rule_without_action_by_none() {
          rule b:\n    input: \"a{s}\"\n    output: \"b{s}\"\n    group: \"g\"\n    shell: \"echo $PPID >> b.log; touch {output}\"\n",
     );
     let run = |line: &str| Said::new(line, &sandbox.command(line).env("PATH", &path).output().unwrap());
-    assert!(run("run Snakefile --folder f").succeeds().contains("2 of 2 jobs succeeded"));
+    assert!(run("run Snakefile --folder f").succeeds().contains("1 of 1 job succeeded"));
     let parents = |name: &str| {
         let mut parents: Vec<String> = sandbox.read(name).lines().map(str::to_owned).collect();
         parents.sort();
         parents
     };
-    assert_eq!(parents("a.log"), parents("b.log"), "one process of Snakemake for each group");
-    assert_eq!(parents("a.log").len(), 2);
+    let parents = [parents("a.log"), parents("b.log")].concat();
+    assert_eq!(parents.len(), 4);
+    assert!(parents.iter().all(|parent| *parent == parents[0]), "one process of Snakemake for the group: {parents:?}");
     assert!(run("run Snakefile --folder g").err.contains("nothing is to be done"));
 }
 
@@ -103,9 +104,9 @@ fn an_edited_rule_is_run_when_a_run_goes_on() {
         )
     };
     sandbox.write("Snakefile", workflow("echo x >> log; false"));
-    assert_eq!(makespan("run Snakefile --folder f").status, Some(3));
+    assert_eq!(makespan("run Snakefile --folder f").status, Some(2));
     sandbox.write("Snakefile", workflow("echo x >> log; touch {output}"));
-    assert_eq!(makespan("run Snakefile --folder f --resume").status, Some(2));
+    assert_eq!(makespan("run Snakefile --folder f --resume").status, Some(1));
     let log = sandbox.read("log");
     let count = |name: &str| log.lines().filter(|line| *line == name).count();
     assert_eq!((count("x"), count("y")), (2, 2), "{log}");
