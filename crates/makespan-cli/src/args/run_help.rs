@@ -62,7 +62,7 @@ const SHORT: [(&str, &[(&str, &str)]); 6] = [
 /// Headings of other arguments in the long help.
 const LONG: [(&str, &[&str]); 3] = [
     ("Arguments", &["null", "format", "strict"]),
-    ("How many at once", &["oversubscribe"]),
+    ("How many at once", &["pin", "cores_per_job", "oversubscribe"]),
     ("Planning", &["policy", "seed", "history"]),
 ];
 const OTHER: &str = "Other options";
