@@ -1,20 +1,22 @@
-//! The words and rules of Makespan: machines, jobs, plans, bounds, and the checks that hold them together.
+//! The model and the rules of Makespan: platforms, jobs, plans, bounds, and independent checks of plans and bounds.
 //!
 //! This crate does no input or output, starts no thread, calls no solver and keeps no global state.
-//! An [`Instance`] is a [`Platform`], its [`Job`]s and the times when processors are unavailable. A [`Scheduler`]
-//! turns it into a [`Plan`]; [`validate`] checks the plan without trusting who made it. A [`Bound`] carries a
+//! An [`Instance`] is a [`Platform`], its [`Job`]s and the times when processors are unavailable. A [`Scheduler`] turns
+//! an instance into a [`Plan`]. [`validate`] checks a plan independently of the scheduler. A [`Bound`] carries a
 //! certificate that [`Bound::verify`] checks in exact integers. A [`Policy`] decides one event at a time, for a
-//! simulated or a real cluster alike, and the outcome of either is a [`Trace`].
+//! simulated or a real cluster. The outcome of both is a [`Trace`].
 //!
-//! Three ideas hold it together:
+//! Three principles apply everywhere:
 //!
-//! * *Integers.* A [`Time`] is a whole number of nanoseconds, a [`Weight`] one of millionths. Values and bounds are
-//!   compared for equality; there are no tolerances. Floats are for display, and for speed-up laws, whose times are
-//!   rounded up to a tick.
-//! * *Checked once.* [`Instance::new`] refuses what cannot run and clips allotments to the platform and to walltimes, so
-//!   that no algorithm has to. A [`Profile`] offers no allotment that is no faster than fewer processors.
-//! * *Counts first, processors last.* A [`Timeline`] answers how many processors are free when; a [`ScheduleBuilder`]
-//!   gives out their ids when all reservations are made, which counts alone make possible.
+//! * *Integers.* A [`Time`] is a whole number of nanoseconds, a [`Weight`] a whole number of millionths. Values and
+//!   bounds are compared for equality, without tolerances. Floats are used only for display and for speed-up laws,
+//!   whose times are rounded up to a tick.
+//! * *Check once.* [`Instance::new`] rejects jobs that cannot run and removes allotments that exceed the platform or
+//!   the walltime, so algorithms need no such checks. A [`Profile`] offers no allotment that is not faster than every
+//!   smaller one.
+//! * *Counts first, processors last.* A [`Timeline`] stores only the number of free processors over time. After all
+//!   reservations are made, a [`ScheduleBuilder`] assigns processor ids. The counts guarantee that this assignment
+//!   exists.
 
 #![warn(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! When processors are reserved for others or down.
+//! The times when processors are reserved for others or down.
 
 use rustc_hash::FxHashMap;
 
@@ -7,15 +7,15 @@ use crate::model::{Area, ProcSet, Time};
 /// Processors that no job may use from `start` to `end`: a reservation or an outage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {
-    /// Which.
+    /// The processors.
     pub processors: ProcSet,
-    /// From this instant.
+    /// Start of the period.
     pub start: Time,
-    /// Until this instant.
+    /// End of the period.
     pub end: Time,
 }
 
-/// Processors that are closed at exactly the same times, so that any of them serves as well as another.
+/// Processors that are closed at exactly the same times and are therefore interchangeable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Class {
     /// The processors.
@@ -24,11 +24,11 @@ pub struct Class {
     pub closed: Vec<(Time, Time)>,
 }
 
-/// All processors grouped into classes, and how many are open at each instant.
+/// All processors grouped into classes, and the number of open processors at each instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Availability {
     classes: Vec<Class>,
-    /// Open processors from each instant on, with the open area before it.
+    /// The number of open processors from each instant on, with the open area before this instant.
     steps: Vec<Step>,
 }
 
@@ -40,14 +40,15 @@ struct Step {
 }
 
 impl Availability {
-    /// Groups `processors` by their closed periods. Periods may overlap. O((i + c) log n) for n periods of i intervals of
-    /// processors, and c periods that the classes have together.
+    /// Groups `processors` by their closed periods. Periods may overlap. Takes O((i + c) log n) for n periods of i
+    /// intervals of processors, if the classes have c periods in total.
     pub fn new(processors: u32, unavailable: &[Unavailable]) -> Self {
         Self::of(processors, unavailable, &Groups::new(processors, unavailable))
     }
 
-    /// [`Availability::new`], unless the classes have more periods than this together: a few bytes can state many, where each
-    /// processor is closed a little longer than the one before.
+    /// Like [`Availability::new`], but returns `None` if the classes have more than `most` periods in total. A few
+    /// bytes of input can state many periods, for example if each processor is closed a little longer than the previous
+    /// one.
     pub(crate) fn limited(processors: u32, unavailable: &[Unavailable], most: u64) -> Option<Self> {
         let groups = Groups::new(processors, unavailable);
         (groups.periods() <= most).then(|| Self::of(processors, unavailable, &groups))
@@ -60,7 +61,7 @@ impl Availability {
             groups.sets.each(*set, &mut |at| closed.push((unavailable[at].start, unavailable[at].end)));
             each.push((merged(closed), intervals));
         }
-        // The most constrained class first: it is used up first and the open ones stay free for long jobs.
+        // The most constrained class first: it is used first, and the open classes stay free for long jobs.
         each.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
         let same = each.chunk_by(|a, b| a.0 == b.0).map(|same| {
             let intervals = same.iter().flat_map(|(_, intervals)| intervals.iter().copied()).collect();
@@ -71,12 +72,12 @@ impl Availability {
         Self { classes, steps }
     }
 
-    /// The classes, most constrained first.
+    /// Returns the classes, most constrained first.
     pub fn classes(&self) -> &[Class] {
         &self.classes
     }
 
-    /// Whether no processor is ever closed.
+    /// Returns true if no processor is ever closed.
     pub fn is_always_open(&self) -> bool {
         self.classes.iter().all(|class| class.closed.is_empty())
     }
@@ -93,18 +94,19 @@ impl Availability {
         ready
     }
 
-    /// Open processors at an instant.
+    /// Returns the number of open processors at an instant.
     pub fn open_at(&self, at: Time) -> u32 {
         self.step(at).open
     }
 
-    /// Open processors times ticks from `start` to `end`; 0 when `end` is not later.
+    /// Returns the number of open processors times ticks from `start` to `end`, or 0 if `end` is not later than
+    /// `start`.
     pub fn open_area(&self, start: Time, end: Time) -> Area {
         if end <= start { 0 } else { self.area_until(end) - self.area_until(start) }
     }
 
-    /// The lengths of successive periods from `start` to `end` in which the number of open processors is constant, with
-    /// that number.
+    /// Returns the successive periods from `start` to `end` in which the number of open processors is constant, each as
+    /// its length and this number.
     pub fn open_periods(&self, start: Time, end: Time) -> impl Iterator<Item = (Time, u32)> + '_ {
         self.steps.iter().enumerate().filter_map(move |(index, step)| {
             let until = self.steps.get(index + 1).map_or(end, |next| next.from.min(end));
@@ -113,8 +115,8 @@ impl Availability {
         })
     }
 
-    /// The longest periods in which at least so many processors are open, ascending; the last has no end, which
-    /// [`Time::MAX`] stands for. Empty when there are not so many at all.
+    /// Returns the maximal periods in which at least `processors` processors are open, ascending. The last period has
+    /// no end, which [`Time::MAX`] represents. The result is empty if the platform has fewer processors.
     pub fn openings(&self, processors: u32) -> Vec<(Time, Time)> {
         let mut openings: Vec<(Time, Time)> = Vec::new();
         for (index, step) in self.steps.iter().enumerate().filter(|(_, step)| step.open >= processors) {
@@ -127,7 +129,7 @@ impl Availability {
         openings
     }
 
-    /// The different numbers of open processors that there are from an instant on, ascending.
+    /// Returns the different numbers of open processors that occur from an instant on, ascending.
     pub fn levels(&self, from: Time) -> Vec<u32> {
         let first = self.steps.partition_point(|step| step.from <= from).saturating_sub(1);
         let mut levels: Vec<u32> = self.steps[first..].iter().map(|step| step.open).collect();
@@ -136,13 +138,13 @@ impl Availability {
         levels
     }
 
-    /// The first instant by which so much area has been open since `from`.
+    /// Returns the first instant by which `area` processor-ticks have been open since `from`.
     pub fn when_open(&self, from: Time, area: Area) -> Time {
         if area <= 0 {
             return from;
         }
         let target = self.area_until(from).saturating_add(area);
-        // The last step before which there is less than that.
+        // The last step before which less than the target area is open.
         let index = self.steps.partition_point(|step| step.area_before < target);
         let step = self.steps[index.saturating_sub(1)];
         let left = target - step.area_before;
@@ -150,7 +152,7 @@ impl Availability {
         step.from + Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX).min(i64::MAX - step.from.ticks()))
     }
 
-    /// When the last closed period ends; zero when there is none.
+    /// Returns the end of the last closed period, or zero if no processor is ever closed.
     pub fn last_change(&self) -> Time {
         self.steps.last().map_or(Time::ZERO, |step| step.from)
     }
@@ -172,10 +174,10 @@ type Periods = Vec<(Time, Time)>;
 /// The first and the last of some processors.
 type Interval = (u32, u32);
 
-/// Processors that are in the same periods, found in one walk over the ids.
+/// Processors grouped by the periods that contain them, found in one walk over the ids.
 struct Groups {
     sets: Sets,
-    /// A set of periods with the processors that are in just these, as intervals, ascending.
+    /// Each set of periods with the processors that are in exactly these periods, as ascending intervals.
     all: Vec<(u32, Vec<Interval>)>,
 }
 
@@ -209,18 +211,19 @@ impl Groups {
         Self { sets, all }
     }
 
-    /// How many periods the groups have together.
+    /// Returns the total number of periods of all groups.
     fn periods(&self) -> u64 {
         self.all.iter().map(|&(set, _)| u64::from(self.sets.len(set))).sum()
     }
 }
 
-/// Sets of periods. Each set is there once, so equal ones have equal numbers: a binary tree over the positions of the periods,
-/// of which sets that differ in one period share all but a path.
+/// Sets of periods. Equal sets are stored once, so they have equal numbers. A set is a binary tree over the positions
+/// of the periods. Two sets that differ in one period share all tree nodes except one path.
 struct Sets {
-    /// How many branchings are above each position.
+    /// Number of tree levels above the leaves.
     height: u32,
-    /// The lower and the upper half of a set, and how many periods it has. The first two are the empty set and a position.
+    /// For each set, its lower half, its upper half and its number of periods. The first two entries are the empty set
+    /// and a leaf.
     nodes: Vec<(u32, u32, u32)>,
     known: FxHashMap<(u32, u32), u32>,
 }
@@ -233,7 +236,7 @@ impl Sets {
         Self { height, nodes: vec![(0, 0, 0), (0, 0, 1)], known: FxHashMap::default() }
     }
 
-    /// The set with a period that it lacks, or without one that it has.
+    /// Returns `set` with `period` added if it was absent, and removed if it was present.
     fn toggled(&mut self, set: u32, period: usize) -> u32 {
         self.toggled_below(set, self.height, period)
     }
@@ -259,7 +262,7 @@ impl Sets {
         self.nodes[set as usize].2
     }
 
-    /// Gives each period of a set to `take`, ascending.
+    /// Calls `take` with each period of a set, ascending.
     fn each(&self, set: u32, take: &mut impl FnMut(usize)) {
         self.each_below(set, self.height, 0, take);
     }
@@ -362,7 +365,7 @@ mod tests {
         }
     }
 
-    /// What a look at each processor for itself finds.
+    /// Groups the processors by looking at each of them separately.
     fn plain(processors: u32, unavailable: &[Unavailable]) -> Vec<(Periods, Vec<u32>)> {
         let mut classes: std::collections::BTreeMap<Periods, Vec<u32>> = std::collections::BTreeMap::new();
         for id in 0..processors {
@@ -390,7 +393,7 @@ mod tests {
         }
     }
 
-    /// The count of elementary steps, which grows as the periods do: what is remembered of sets is all that a walk makes.
+    /// The number of stored tree nodes bounds the work of the walk. It must grow only with the number of periods.
     #[test]
     fn sets_of_many_periods_share_what_they_have_in_common() {
         for count in [1_000_u32, 16_000] {
@@ -405,7 +408,8 @@ mod tests {
             assert_eq!((groups.all.len(), groups.periods()), (count as usize + 1, u64::from(count)));
             assert!(groups.sets.nodes.len() <= 16 * count as usize);
         }
-        // Each processor is closed in all periods of those before it: as many sets, of a quadratic number of periods.
+        // Processor i is closed in periods 0 to i: there are 3000 different sets, and their sizes sum to a quadratic
+        // number.
         let nested: Vec<Unavailable> = (0..3000)
             .map(|at| Unavailable {
                 processors: ProcSet::range(at, 2999),

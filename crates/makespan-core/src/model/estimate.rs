@@ -1,27 +1,27 @@
-//! How the times of a task are known.
+//! The source of a task's times.
 
-/// How the times of a task are known. Its [`crate::Profile`] has numbers in any case.
+/// The source of a task's times. The [`crate::Profile`] of the task contains numbers in any case.
 ///
-/// What is guessed is planned like what is stated. A bound on an instance with guesses is a proof about these numbers only, so
-/// whoever shows one says so ([`crate::Instance::condition`]).
+/// Schedulers treat guessed times like stated times. A bound on an instance with guesses is proved for these numbers
+/// only, so output that shows such a bound must add [`crate::Instance::condition`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Estimate {
-    /// The user or the file states them.
+    /// The times are stated by the user or in the file.
     #[default]
     Stated,
-    /// They are from earlier runs.
+    /// The times are learned from earlier runs.
     Learned {
-        /// How many runs.
+        /// Number of runs.
         runs: u32,
-        /// The standard deviation of their times over the mean; 0 of one run.
+        /// Standard deviation of the run times divided by their mean; 0 for a single run.
         spread: f64,
     },
-    /// Nobody knows them: the numbers are a default, or those of other tasks.
+    /// The times are unknown: the numbers are defaults or those of other tasks.
     Guessed,
 }
 
 impl Estimate {
-    /// Whether nobody knows the times.
+    /// Returns true if the times are guessed.
     pub const fn is_guess(self) -> bool {
         matches!(self, Self::Guessed)
     }

@@ -1,30 +1,30 @@
-//! Which nodes a job may have by their features: `intel&(ib|opa)`, `[intel*1&amd*1]`.
+//! Required features of a job's nodes: `intel&(ib|opa)`, `[intel*1&amd*1]`.
 
 /// An expression over features of nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Features {
-    /// The node has it.
+    /// The node has this feature.
     Has(String),
-    /// All of them hold.
+    /// All parts hold.
     All(Vec<Self>),
-    /// Some of them holds.
+    /// At least one part holds.
     Some(Vec<Self>),
-    /// One and the same of them holds on all nodes: `[rack1|rack2]`.
+    /// A single part holds on all nodes of the job: `[rack1|rack2]`.
     Same(Vec<Self>),
-    /// It holds on so many nodes, whatever the others have: `amd*2`.
+    /// The part holds on this number of nodes. The other nodes may have any features: `amd*2`.
     Counted(Box<Self>, u32),
 }
 
-/// What the nodes of a job have to have: one way to satisfy an expression.
+/// One way to satisfy an expression: requirements on the nodes of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FeatureChoice {
-    /// What holds on each node.
+    /// Requirements that hold on each node.
     pub each: Vec<Features>,
-    /// What holds on so many nodes. No node counts for two of these.
+    /// Requirements that hold on the given number of nodes. A node counts for only one of them.
     pub counted: Vec<(Features, u32)>,
 }
 
-/// With parentheses around every part that has parts of its own, so that no order of operators has to be known.
+/// Prints parentheses around every part that has parts of its own, so the precedence of operators does not matter.
 impl std::fmt::Display for Features {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (parts, sign, around) = match self {
@@ -47,13 +47,13 @@ impl std::fmt::Display for Features {
 }
 
 impl Features {
-    /// Deepest nesting of parentheses that is read.
+    /// Maximum nesting depth of parentheses.
     const MAX_DEPTH: usize = 32;
-    /// Most ways to satisfy an expression that are looked at.
+    /// Maximum number of ways to satisfy an expression. Further ways are ignored.
     const MAX_CHOICES: usize = 32;
 
-    /// Reads an expression as Slurm does; `None` if it is none. Of operators beside each other each takes all that is to the left
-    /// of it.
+    /// Parses an expression with the rules of Slurm. Returns `None` if the text is not a valid expression. Operators
+    /// have equal precedence and associate to the left.
     ///
     /// ```
     /// use makespan_core::Features;
@@ -67,19 +67,19 @@ impl Features {
         rest.is_empty().then_some(found)
     }
 
-    /// Whether a node with these features may be one of a job's.
+    /// Returns true if a node with these features can be one of the job's nodes.
     pub fn hold<S: AsRef<str>>(&self, features: &[S]) -> bool {
         self.choices().iter().any(|choice| choice.may_have(features))
     }
 
-    /// The ways to satisfy it, in the order in which they are written.
+    /// Returns the ways to satisfy the expression, in the order in which they are written.
     pub fn choices(&self) -> Vec<FeatureChoice> {
         let mut found = match self {
             Self::Counted(inner, count) => {
                 vec![FeatureChoice { each: Vec::new(), counted: vec![((**inner).clone(), *count)] }]
             }
             Self::Same(parts) => parts.iter().flat_map(Self::choices).collect(),
-            // Where a number is stated, Slurm asks for what is counted alone: `a|b*2` is `b*2`.
+            // If a number is stated, Slurm requires only the counted parts: `a|b*2` means `b*2`.
             Self::Some(parts) if parts.iter().any(Self::counts) => {
                 parts.iter().filter(|part| part.counts()).flat_map(Self::choices).collect()
             }
@@ -96,7 +96,7 @@ impl Features {
         found
     }
 
-    /// Whether it speaks of each node by itself.
+    /// Returns true if the expression constrains each node separately.
     fn is_of_one_node(&self) -> bool {
         match self {
             Self::Has(_) => true,
@@ -105,7 +105,7 @@ impl Features {
         }
     }
 
-    /// Whether it states numbers of nodes.
+    /// Returns true if the expression contains a number of nodes.
     fn counts(&self) -> bool {
         match self {
             Self::Has(_) => false,
@@ -114,7 +114,7 @@ impl Features {
         }
     }
 
-    /// Whether one node has what is said of one node.
+    /// Returns true if a single node satisfies the expression, apart from numbers of nodes.
     fn holds_on<S: AsRef<str>>(&self, features: &[S]) -> bool {
         match self {
             Self::Has(name) => features.iter().any(|feature| feature.as_ref() == name),
@@ -128,7 +128,8 @@ impl Features {
         if matches!(self, Self::All(_) | Self::Some(_)) { write!(f, "({self})") } else { write!(f, "{self}") }
     }
 
-    /// Parts with operators between them; in brackets `|` is the same on all nodes, and `&` joins what different nodes have.
+    /// Parses parts with operators between them. In brackets, `|` selects one part for all nodes, and `&` joins
+    /// requirements on different nodes.
     fn list(rest: &mut &str, depth: usize, in_brackets: bool) -> Option<Self> {
         let mut left = Self::atom(rest, depth)?;
         let mut last = None;
@@ -163,7 +164,7 @@ impl Features {
         })
     }
 
-    /// What is said of one node at least, if no number is.
+    /// Requires an expression that constrains each node separately on one node only: `intel` becomes `intel*1`.
     fn once(self) -> Self {
         if self.is_of_one_node() { Self::Counted(Box::new(self), 1) } else { self }
     }
@@ -183,11 +184,12 @@ impl Features {
         let length = rest.find(|sign: char| "&|()[]*,".contains(sign) || sign.is_whitespace()).unwrap_or(rest.len());
         let (name, behind) = rest.split_at(length);
         *rest = behind;
-        // Slurm has no sign for what a node must not have, and no feature whose name has one of these.
+        // Slurm has no operator for a feature that a node must not have, and no feature name contains one of these
+        // characters.
         if name.is_empty() || name.contains(['!', '{', '}']) { None } else { Self::Has(name.to_owned()).counted(rest) }
     }
 
-    /// With the number that stands behind it.
+    /// Parses the number of nodes after the expression, if there is one.
     fn counted(self, rest: &mut &str) -> Option<Self> {
         let Some(behind) = rest.strip_prefix('*') else { return Some(self) };
         let length = behind.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(behind.len());
@@ -199,22 +201,23 @@ impl Features {
 }
 
 impl FeatureChoice {
-    /// How many nodes the counted parts need together.
+    /// Returns the number of nodes that the counted parts need in total.
     pub fn nodes(&self) -> u32 {
         self.counted.iter().fold(0, |sum, part| sum.saturating_add(part.1))
     }
 
-    /// Whether a node with these features may be one of so many nodes.
+    /// Returns true if a node with these features can be one of a job's `nodes` nodes.
     pub fn serves<S: AsRef<str>>(&self, features: &[S], nodes: u32) -> bool {
         let holds = self.each.iter().all(|part| part.holds_on(features));
-        // Where each node counts for one part, none may have neither.
+        // If the counted parts need all nodes, each node must count for one part.
         holds
             && (self.nodes() < nodes
                 || self.counted.is_empty()
                 || self.counted.iter().any(|part| part.0.holds_on(features)))
     }
 
-    /// The counted parts for which such a node counts, as bits; those beyond 64 are never satisfied.
+    /// Returns the counted parts for which a node with these features counts, as bits. Parts beyond the first 64 are
+    /// never satisfied.
     pub fn parts_of<S: AsRef<str>>(&self, features: &[S]) -> u64 {
         let parts = self.counted.iter().take(64).enumerate();
         parts.filter(|(_, part)| part.0.holds_on(features)).fold(0, |bits, (at, _)| bits | 1 << at)
@@ -232,8 +235,9 @@ impl FeatureChoice {
     }
 }
 
-/// Puts nodes in front that satisfy counted parts, of which `parts_of` tells the bits of a node and `counts` how many nodes each
-/// needs. How many these are, or `None` where there are too few. The order is otherwise kept.
+/// Moves nodes that satisfy the counted parts to the front and returns their number, or `None` if there are too few.
+/// `parts_of` returns the parts for which a node counts, as bits. `counts` is the number of nodes that each part needs.
+/// The order of the nodes is otherwise unchanged.
 pub fn put_counted_first<T: Copy>(nodes: &mut [T], counts: &[u32], parts_of: impl Fn(T) -> u64) -> Option<usize> {
     let parts: Vec<u64> = nodes.iter().map(|&node| parts_of(node)).collect();
     let chosen = counted_nodes(&parts, counts)?;
@@ -243,14 +247,15 @@ pub fn put_counted_first<T: Copy>(nodes: &mut [T], counts: &[u32], parts_of: imp
     Some(chosen.len())
 }
 
-/// Nodes that satisfy counted parts, as positions in `nodes`: of each node the parts for which it counts, as bits, and of each part how
-/// many nodes it needs. The first nodes are taken where there is a choice; `None` where there are too few.
+/// Returns the positions of nodes that satisfy the counted parts, or `None` if there are too few. `nodes` contains the
+/// parts for which each node counts, as bits. `counts` is the number of nodes that each part needs. The first suitable
+/// nodes are chosen.
 fn counted_nodes(nodes: &[u64], counts: &[u32]) -> Option<Vec<usize>> {
     let seats: Vec<usize> = counts.iter().enumerate().flat_map(|(part, &count)| vec![part; count as usize]).collect();
     if seats.len() > nodes.len() {
         return None;
     }
-    // Augmenting paths: who has a seat may move to another for the sake of one who has none.
+    // Bipartite matching by augmenting paths: a seat may exchange its node for another so that a free seat gets a node.
     let mut seat_of: Vec<Option<usize>> = vec![None; seats.len()];
     for seat in 0..seats.len() {
         let mut seen = vec![false; nodes.len()];

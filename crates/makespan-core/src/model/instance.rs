@@ -1,4 +1,4 @@
-//! The problem: machines, jobs, and when processors are unavailable.
+//! The problem: platform, jobs, and unavailable periods.
 
 mod after;
 mod announce;
@@ -33,14 +33,14 @@ pub use simple::SimpleJob;
 use names::Names;
 use totals::{Horizon, Totals};
 
-/// Most closed periods of all classes of equally available processors together.
+/// Maximum number of closed periods, summed over all classes of processors.
 const MAX_CLOSED: u64 = 1 << 22;
 
-/// Machines, jobs and the table of their tasks, checked. Every task can run: its allotments are clipped to the platform and
-/// to the walltime.
+/// A checked problem: platform, jobs, and the table of their tasks. Every task can run: allotments that exceed the
+/// platform or the walltime have been removed.
 ///
-/// A job is the name of a range of tasks. [`TaskId`] names each of them, the copies of a bag too, which the table does not
-/// store one by one. An instance grows ([`Instance::append`]); identifiers stay as they are.
+/// A job is a named range of tasks. A [`TaskId`] names each task, including each copy in a bag, although the table
+/// stores a bag as one row. An instance can grow ([`Instance::append`]); existing identifiers remain valid.
 ///
 /// ```
 /// use makespan_core::{Instance, Job, Platform, ProcSet, Profile, TaskId, Time};
@@ -61,7 +61,7 @@ pub struct Instance {
     jobs: Vec<Job<Rows>>,
     table: Table,
     totals: Totals,
-    /// Not of an instance that was joined of what had been checked, until it grows.
+    /// `None` if the instance was joined from checked jobs and has not grown since.
     horizon: Option<Horizon>,
     names: Names,
     unavailable: Vec<Unavailable>,
@@ -69,25 +69,25 @@ pub struct Instance {
     held: Vec<HeldAmount>,
 }
 
-/// Something of a resource that work holds which the instance does not have: of what remains while others run.
+/// An amount of a resource that is in use by work outside this instance, such as tasks that already run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldAmount {
-    /// Where, if the resource belongs to nodes: a position on the platform.
+    /// The position of the node on the platform, if the resource belongs to nodes.
     pub node: Option<usize>,
-    /// Of what.
+    /// The resource.
     pub resource: ResourceId,
-    /// How much.
+    /// The amount in use.
     pub amount: u64,
-    /// Until when it is held, from the beginning on.
+    /// The instant at which the amount becomes free. It is in use from time 0.
     pub until: Time,
 }
 
 impl Instance {
-    /// More tasks than this in all are not planned, simulated or run one by one.
+    /// Maximum number of tasks that are planned, simulated or run one by one.
     pub const MAX_TASKS: u64 = 10_000_000;
 
-    /// Checks and joins the parts. Allotments beyond the platform, and allotments on which a job would exceed its
-    /// walltime, are left out.
+    /// Checks the parts and combines them into an instance. Removes allotments that exceed the platform or with which a
+    /// job would exceed its walltime.
     ///
     /// # Errors
     /// [`InstanceError`] names the job or period that is wrong.
@@ -118,7 +118,7 @@ impl Instance {
         }
     }
 
-    /// Of jobs that were checked for this platform before.
+    /// Returns an instance of jobs that were already checked for this platform.
     pub(crate) fn joined(platform: Platform, jobs: Vec<Job>, unavailable: Vec<Unavailable>) -> Self {
         let availability = Availability::new(platform.processors(), &unavailable);
         let mut instance = Self::empty(platform, unavailable, availability);
@@ -129,10 +129,10 @@ impl Instance {
         instance
     }
 
-    /// Adds jobs behind the others. Jobs and tasks that were there keep their identifiers; the instance is as if it had been
-    /// made of all of them. When an error is returned nothing was added.
+    /// Appends jobs. Existing jobs and tasks keep their identifiers. The result is equal to an instance that is created
+    /// from all jobs. If an error is returned, the instance is unchanged.
     ///
-    /// O(jobs and tasks that are added), and once O(all names).
+    /// Takes O(added jobs and tasks), and once O(all names).
     ///
     /// # Errors
     /// [`InstanceError`] names the job that is wrong.
@@ -159,8 +159,8 @@ impl Instance {
         Ok(())
     }
 
-    /// Adds jobs that fit the platform, if everything ends in time. Half the range of Time is kept free, so that sums made by
-    /// schedulers never saturate.
+    /// Adds jobs that fit the platform, if every schedule ends within half the range of [`Time`]. The other half
+    /// ensures that sums in schedulers never saturate.
     fn extend(&mut self, jobs: Vec<Job>, waits: Vec<Vec<JobId>>) -> Result<(), InstanceError> {
         let mut totals = self.totals.clone();
         jobs.iter().for_each(|job| totals.add(job, &self.platform));
@@ -170,7 +170,8 @@ impl Instance {
             let end = horizon.end(&totals, &self.platform, &self.unavailable, &self.availability);
             (end < i128::from(i64::MAX / 2)).then_some(horizon)
         };
-        // One that was kept while times were restated may be too far away.
+        // A horizon that was kept while times were restated may be too pessimistic: measure again before rejecting the
+        // jobs.
         let horizon = self.horizon.clone().and_then(more).or_else(|| more(self.measured_horizon()));
         let Some(horizon) = horizon else { return Err(InstanceError::TooLong) };
         self.push(jobs, waits)?;
@@ -178,7 +179,7 @@ impl Instance {
         Ok(())
     }
 
-    /// Adds jobs, and for each those that it waits for. When an error is returned nothing was added.
+    /// Adds jobs, each with the jobs that it waits for. If an error is returned, the instance is unchanged.
     fn push(&mut self, jobs: Vec<Job>, waits: Vec<Vec<JobId>>) -> Result<(), InstanceError> {
         let begin = self.jobs.len();
         self.check_edges(&jobs, &waits)?;
@@ -195,105 +196,104 @@ impl Instance {
         Ok(())
     }
 
-    /// The machines.
+    /// Returns the platform.
     pub fn platform(&self) -> &Platform {
         &self.platform
     }
 
-    /// How many processors the platform has.
+    /// Returns the number of processors of the platform.
     pub fn processors(&self) -> u32 {
         self.platform.processors()
     }
 
-    /// The jobs, in file order.
+    /// Returns the jobs, in file order.
     pub fn jobs(&self) -> &[Job<Rows>] {
         &self.jobs
     }
 
-    /// One job.
+    /// Returns the job with this id.
     pub fn job(&self, id: JobId) -> &Job<Rows> {
         &self.jobs[id.index()]
     }
 
-    /// All job ids, in file order.
+    /// Returns all job ids, in file order.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = JobId> + ExactSizeIterator + Clone + use<> {
         (0..self.jobs.len() as u32).map(JobId)
     }
 
-    /// How many tasks all jobs have together; a job that is neither bag nor compound has one.
+    /// Returns the total number of tasks of all jobs. A job that is neither a bag nor compound has one task.
     pub fn tasks(&self) -> u64 {
         self.table.tasks()
     }
 
-    /// All tasks, in the order of the jobs that they are of.
+    /// Returns all tasks, in the order of their jobs.
     pub fn task_ids(&self) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + Clone + use<> {
         (0..self.tasks() as usize).map(TaskId::at)
     }
 
-    /// Whether there is such a task.
+    /// Returns true if the task exists.
     pub fn has_task(&self, task: TaskId) -> bool {
         task.0 < self.tasks()
     }
 
-    /// A task, with its profile and command. O(1), and O(log jobs) where there are bags.
+    /// Returns a task with its profile and command. Takes O(1), or O(log jobs) if the instance has bags.
     pub fn task(&self, task: TaskId) -> &Task {
         &self.table.row(task).task
     }
 
-    /// How long a task takes on each allotment.
+    /// Returns the time of a task on each allotment.
     pub fn profile(&self, task: TaskId) -> &Profile {
         &self.task(task).profile
     }
 
-    /// How long each of the tasks of a job takes that is not compound; of a compound one, its first task.
+    /// Returns the profile that the tasks of a job share. For a compound job, returns the profile of its first task.
     pub fn profile_of(&self, job: JobId) -> &Profile {
         self.profile_at(job, 0)
     }
 
-    /// How long the different tasks of a job take, by their number: those of a compound one are different, those of any other
-    /// are not.
+    /// Returns the profile of a job's task by its number. Only the tasks of a compound job have different profiles.
     pub fn profile_at(&self, job: JobId, number: u32) -> &Profile {
         &self.table.row_of(self.job(job), number).task.profile
     }
 
-    /// What a task needs besides processors while it runs: of each resource at most once. O(1), and O(log jobs) where there are
-    /// bags.
+    /// Returns the resources that a task needs besides processors while it runs, each resource at most once. Takes
+    /// O(1), or O(log jobs) if the instance has bags.
     pub fn demands(&self, task: TaskId) -> &[Demand] {
         self.table.demands(task)
     }
 
-    /// The position of [`Instance::demands`] of a task in [`Instance::distinct_demands`].
+    /// Returns the position of a task's [`Instance::demands`] in [`Instance::distinct_demands`].
     pub fn demands_number(&self, task: TaskId) -> usize {
         self.table.demands_number(task) as usize
     }
 
-    /// All that some task needs besides processors, each once; the first is nothing.
+    /// Returns the different demands of all tasks, without duplicates. The first entry is the empty demand.
     pub fn distinct_demands(&self) -> impl ExactSizeIterator<Item = &[Demand]> + Clone {
         self.table.distinct_demands().iter().map(|demands| &**demands)
     }
 
-    /// Whether some task needs more than processors.
+    /// Returns true if some task needs a resource besides processors.
     pub fn has_demands(&self) -> bool {
         self.table.distinct_demands().len() > 1
     }
 
-    /// How many different tasks there are: a bag has one.
+    /// Returns the number of different tasks. All tasks of a bag count as one.
     pub fn different_tasks(&self) -> usize {
         self.table.rows()
     }
 
-    /// How many of the different tasks have times that are guesses ([`crate::Estimate::Guessed`]).
+    /// Returns the number of different tasks with guessed times ([`crate::Estimate::Guessed`]).
     pub fn guesses(&self) -> usize {
         self.table.guesses()
     }
 
-    /// Whether some times are guesses, so that what a bound proves holds for these numbers only.
+    /// Returns true if some times are guesses. A bound is then proved for these numbers only.
     pub fn has_guesses(&self) -> bool {
         self.table.guesses() > 0
     }
 
-    /// What is added to a claim of a bound, which is a proof if the instance is as its numbers say: `" if the guesses hold"` or
-    /// `" if the estimates hold"`; empty where all times are stated.
+    /// Returns the condition under which a bound on this instance is a proof: `" if the guesses hold"` or
+    /// `" if the estimates hold"`, or an empty text if all times are stated.
     pub fn condition(&self) -> &'static str {
         if self.has_guesses() {
             " if the guesses hold"
@@ -304,61 +304,61 @@ impl Instance {
         }
     }
 
-    /// One task of each that are equal: those of a bag are one, all others differ.
+    /// Returns one task of each group of equal tasks. The tasks of a bag are equal; all other tasks are different.
     pub fn different_task_ids(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.jobs.iter().flat_map(Job::different_task_ids)
     }
 
-    /// The same from this number among them on.
+    /// Returns [`Instance::different_task_ids`] from position `number` on.
     pub fn different_task_ids_from(&self, number: usize) -> impl Iterator<Item = TaskId> + '_ {
         let first = self.jobs.partition_point(|job| job.work.range.end as usize <= number);
         let before = self.jobs.get(first).map_or(0, |job| number.saturating_sub(job.work.range.start as usize));
         self.jobs[first..].iter().flat_map(Job::different_task_ids).skip(before)
     }
 
-    /// The number of a task among the different tasks; those of a bag have one.
+    /// Returns the position of a task among the different tasks. All tasks of a bag have one position.
     pub fn different(&self, task: TaskId) -> usize {
         self.table.number(task)
     }
 
-    /// The tasks that are equal to a task, itself among them: those of a bag, else it alone.
+    /// Returns all tasks that are equal to a task, including the task itself. Only tasks of a bag equal other tasks.
     pub fn equal_tasks(&self, task: TaskId) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + use<> {
         let row = self.table.row(task);
         let (first, count) = (row.first.0, self.job(row.job).equal_tasks() as usize);
         (0..count).map(move |number| TaskId(first + number as u64))
     }
 
-    /// The job that a task is of.
+    /// Returns the id of a task's job.
     pub fn job_id(&self, task: TaskId) -> JobId {
         self.table.row(task).job
     }
 
-    /// The job that a task is of.
+    /// Returns the job of a task.
     pub fn job_of(&self, task: TaskId) -> &Job<Rows> {
         self.job(self.job_id(task))
     }
 
-    /// The number of a task within its job, from 0.
+    /// Returns the number of a task within its job, counted from 0.
     pub fn number(&self, task: TaskId) -> u32 {
         (task.0 - self.job_of(task).first().0) as u32
     }
 
-    /// When a task can start at the earliest: the release of its job.
+    /// Returns the earliest start of a task: the release date of its job.
     pub fn release(&self, task: TaskId) -> Time {
         self.job_of(task).release
     }
 
-    /// What a task counts for: its share of the weight of its job ([`Job::task_weight`]).
+    /// Returns the weight of a task: its share of the weight of its job ([`Job::task_weight`]).
     pub fn weight(&self, task: TaskId) -> Weight {
         self.job_of(task).task_weight()
     }
 
-    /// When a task is ended if it still runs, from its start: the walltime of its job.
+    /// Returns the maximum run time of a task: the walltime of its job. A task that runs longer is ended.
     pub fn walltime(&self, task: TaskId) -> Option<Time> {
         self.job_of(task).walltime
     }
 
-    /// How a task is called: `job/task` in a compound job, `bag/17` in a bag, else as its job.
+    /// Returns the name of a task: `job/task` in a compound job, `bag/17` in a bag, otherwise the name of its job.
     pub fn name(&self, task: TaskId) -> Cow<'_, str> {
         let row = self.table.row(task);
         let job = self.job(row.job);
@@ -369,13 +369,13 @@ impl Instance {
         }
     }
 
-    /// How a task is called within its job: as the file says in a compound job, else its number.
+    /// Returns the name of a task within its job: the name in the file for a compound job, otherwise its number.
     pub fn short_name(&self, task: TaskId) -> Cow<'_, str> {
         let row = self.table.row(task);
         row.name.as_ref().map_or_else(|| Cow::Owned((task.0 - row.first.0).to_string()), |name| Cow::Borrowed(&**name))
     }
 
-    /// The program of a task and its arguments, in which `{task}` has become the number of a task of a bag.
+    /// Returns the program of a task and its arguments. In a bag, `{task}` is replaced by the number of the task.
     pub fn command(&self, task: TaskId) -> Cow<'_, [String]> {
         let row = self.table.row(task);
         if !self.job(row.job).is_bag() {
@@ -385,7 +385,8 @@ impl Instance {
         row.task.command.iter().map(|word| word.replace("{task}", &number)).collect()
     }
 
-    /// What a task waits for, in the order in which the edges were given. O(1), and O(log jobs) where there are bags.
+    /// Returns the edges to a task, in the order in which they were given. Takes O(1), or O(log jobs) if the instance
+    /// has bags.
     pub fn incoming(
         &self,
         task: TaskId,
@@ -393,7 +394,8 @@ impl Instance {
         self.table.incoming(task)
     }
 
-    /// What waits for a task, in the order in which the edges were given. O(1), and O(log jobs) where there are bags.
+    /// Returns the edges from a task, in the order in which they were given. Takes O(1), or O(log jobs) if the instance
+    /// has bags.
     pub fn outgoing(
         &self,
         task: TaskId,
@@ -401,39 +403,40 @@ impl Instance {
         self.table.outgoing(task)
     }
 
-    /// What a task waits for, as positions in [`Instance::edges`], ascending.
+    /// Returns the positions of the edges to a task in [`Instance::edges`], ascending.
     pub fn incoming_edges(&self, task: TaskId) -> &[u32] {
         self.table.incoming_edges(task)
     }
 
-    /// What waits for a task, as positions in [`Instance::edges`], ascending.
+    /// Returns the positions of the edges from a task in [`Instance::edges`], ascending.
     pub fn outgoing_edges(&self, task: TaskId) -> &[u32] {
         self.table.outgoing_edges(task)
     }
 
-    /// All edges: job by job, in the order in which they were given, and those between jobs behind those of all jobs that were
-    /// added with them.
+    /// Returns all edges: job by job, in the order in which they were given. Edges between jobs follow after the edges
+    /// within all jobs that were added in one step.
     pub fn edges(&self) -> &[Dependence] {
         self.table.edges()
     }
 
-    /// The edges between the tasks of a job, in the order in which they were given.
+    /// Returns the edges between the tasks of a job, in the order in which they were given.
     pub fn edges_of(&self, job: JobId) -> &[Dependence] {
         let edges = self.edge_numbers(job);
         &self.edges()[edges.start as usize..edges.end as usize]
     }
 
-    /// The positions of these in [`Instance::edges`].
+    /// Returns the positions of a job's edges in [`Instance::edges`].
     pub fn edge_numbers(&self, job: JobId) -> Range<u32> {
         self.job(job).work.edges.clone()
     }
 
-    /// Whether some job waits for another.
+    /// Returns true if some job waits for another.
     pub fn has_edges_between_jobs(&self) -> bool {
         self.table.between() > 0
     }
 
-    /// All jobs, each after all that it waits for; of those that may come next the first in file order.
+    /// Returns all jobs, each after the jobs that it waits for. If several jobs may come next, the first in file order
+    /// does.
     pub fn jobs_in_order(&self) -> Vec<JobId> {
         if !self.has_edges_between_jobs() {
             return self.ids().collect();
@@ -449,118 +452,118 @@ impl Instance {
         self.ids().filter(|id| !is_awaited[id.index()]).collect()
     }
 
-    /// The different tasks of a job, each after all that it waits for; of those that may come next the first in file order.
-    /// Of a bag, the first task stands for all.
+    /// Returns the different tasks of a job, each after the tasks that it waits for. If several tasks may come next,
+    /// the first in file order does. The first task of a bag represents the bag.
     pub fn order(&self, job: JobId) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + Clone + '_ {
         self.table.order(self.job(job))
     }
 
-    /// The different tasks of all jobs, each after all that it waits for, one job after another. Of a bag, the first task stands
-    /// for all.
+    /// Returns the different tasks of all jobs, job by job, each after the tasks that it waits for. The first task of a
+    /// bag represents the bag.
     pub fn in_order(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.jobs_in_order().into_iter().flat_map(|id| self.order(id))
     }
 
-    /// How long a task is estimated to take on these processors: the time of its profile, as the slowest of them has it, or
-    /// its own time on this machine.
+    /// Returns the estimated time of a task on these processors: its time on this machine if it has a time for each
+    /// machine, otherwise the time of its profile, at the speed of the slowest processor.
     ///
     /// # Panics
-    /// When the task does not accept these processors ([`Instance::accepts`]).
+    /// Panics if the task does not accept these processors ([`Instance::accepts`]).
     pub fn time(&self, task: TaskId, processors: &ProcSet) -> Time {
         self.platform.time(self.profile(task), processors).expect("a task is timed only where it can run")
     }
 
-    /// [`Instance::time`], or `None` where the task cannot run ([`Instance::accepts`]).
+    /// Like [`Instance::time`], but returns `None` if the task cannot run there ([`Instance::accepts`]).
     pub fn try_time(&self, task: TaskId, processors: &ProcSet) -> Option<Time> {
         let time = self.platform.time(self.profile(task), processors)?;
         self.walltime(task).is_none_or(|walltime| time <= walltime).then_some(time)
     }
 
-    /// Whether a task can run on these processors, as many and as fast as they are: it accepts their number, it has a time
-    /// on the machine where times are its own, and its walltime is kept. Ids beyond the platform do not count.
+    /// Returns true if a task can run on these processors: it accepts their number, it can run on this machine if it
+    /// has a time for each machine, and it ends within its walltime. Ids beyond the platform are ignored.
     pub fn accepts(&self, task: TaskId, processors: &ProcSet) -> bool {
         self.try_time(task, processors).is_some()
     }
 
-    /// How long a sequential task takes on one processor of a node (by its position in the platform): its own time there,
-    /// or its time over the speed of the node, rounded up to a tick. `None` when the task is not sequential, or cannot run
-    /// there within its walltime.
+    /// Returns the time of a sequential task on one processor of a node (by its position in the platform): the task's
+    /// own time there, or its time divided by the speed of the node, rounded up to a tick. Returns `None` if the task
+    /// is not sequential, or cannot run there within its walltime.
     pub fn time_on(&self, task: TaskId, node: usize) -> Option<Time> {
         let time = self.platform.time_on(self.profile(task), node)?;
         self.walltime(task).is_none_or(|walltime| time <= walltime).then_some(time)
     }
 
-    /// Whether some task has a time of its own on each machine: *unrelated* machines.
+    /// Returns true if some task has a time of its own on each machine (*unrelated* machines).
     pub fn has_machine_times(&self) -> bool {
         self.totals.machine_times > 0
     }
 
-    /// Whether which processors a task has does not change its time, and no network is between them: what an algorithm
-    /// needs that thinks in numbers of processors. Which sets a task may hold is another question:
-    /// [`Platform::restricts_placement`].
+    /// Returns true if the time of a task does not depend on the choice of processors and there is no network.
+    /// Algorithms that only count processors require this. [`Platform::restricts_placement`] answers whether a task may
+    /// hold any set of processors.
     pub fn has_equal_processors(&self) -> bool {
         self.platform.is_homogeneous() && !self.has_machine_times()
     }
 
-    /// Whether every job takes one processor, on whichever node: the instances of mapping algorithms, on *uniform*
-    /// machines (a time is the same work over a speed) or unrelated ones.
+    /// Returns true if every job takes one processor, on any node. Mapping algorithms need such instances, with
+    /// *uniform* machines (a time is the work divided by a speed) or unrelated machines.
     pub fn is_sequential(&self) -> bool {
         self.totals.parallel == 0 && !self.has_compound_jobs()
     }
 
-    /// Reservations and outages, as given.
+    /// Returns the reservations and outages, as given.
     pub fn unavailable(&self) -> &[Unavailable] {
         &self.unavailable
     }
 
-    /// Reservations and outages, grouped.
+    /// Returns the reservations and outages, grouped into classes of processors.
     pub fn availability(&self) -> &Availability {
         &self.availability
     }
 
-    /// The same where others hold these amounts.
+    /// Returns this instance with the given amounts already in use.
     #[must_use]
     pub fn holding(self, held: Vec<HeldAmount>) -> Self {
         Self { held, ..self }
     }
 
-    /// What others hold of resources.
+    /// Returns the amounts of resources that are already in use.
     pub fn held(&self) -> &[HeldAmount] {
         &self.held
     }
 
-    /// The earliest release date; zero without jobs.
+    /// Returns the earliest release date, or zero if there are no jobs.
     pub fn first_release(&self) -> Time {
         self.totals.releases.map_or(Time::ZERO, |(first, _)| first)
     }
 
-    /// Whether some job is released after another.
+    /// Returns true if the jobs have different release dates.
     pub fn has_release_dates(&self) -> bool {
         self.totals.releases.is_some_and(|(first, last)| first < last)
     }
 
-    /// Whether some job has a deadline.
+    /// Returns true if some job has a deadline.
     pub fn has_deadlines(&self) -> bool {
         self.totals.deadlines > 0
     }
 
-    /// Whether some job is a bag of tasks.
+    /// Returns true if some job is a bag of tasks.
     pub fn has_bags(&self) -> bool {
         self.totals.bags > 0
     }
 
-    /// Whether some job is a graph of tasks.
+    /// Returns true if some job is a graph of tasks.
     pub fn has_compound_jobs(&self) -> bool {
         self.totals.compound > 0
     }
 
-    /// Whether a task that waits for another may have to wait for its data as well: not where all processors are on one
-    /// node, or nothing is carried.
+    /// Returns true if some task may have to wait for data from another task. False if all processors are on one node
+    /// or no edge carries data.
     pub fn has_transfers(&self) -> bool {
         totals::takes_time(&self.platform, self.edges().iter().map(|edge| edge.payload))
     }
 
-    /// A job whose tasks bring data that take time on their way from the root of a tree, if there is one.
+    /// Returns the first job whose tasks need data from the root of a tree, if sending these data takes time.
     pub fn staged(&self) -> Option<JobId> {
         if !self.platform.is_tree() {
             return None;
@@ -570,7 +573,7 @@ impl Instance {
         self.ids().find(|id| data(id).is_some_and(|bytes| route.time(Payload::Bytes(bytes)) > Time::ZERO))
     }
 
-    /// Refuses more tasks in all than are planned, simulated or run one by one.
+    /// Returns an error if the instance has more tasks than are planned, simulated or run one by one.
     ///
     /// # Errors
     /// [`InstanceError::TooManyTasks`].
@@ -579,7 +582,7 @@ impl Instance {
         if tasks > Self::MAX_TASKS { Err(InstanceError::TooManyTasks { tasks: tasks.into() }) } else { Ok(()) }
     }
 
-    /// What the user should know about this instance.
+    /// Returns notes to the user about this instance.
     pub fn notes(&self) -> Vec<Note> {
         let jobs = self.ids().filter(|&id| !self.job(id).is_compound());
         let mut dominated = jobs.filter(|&id| self.profile_of(id).dominated() > 0).peekable();

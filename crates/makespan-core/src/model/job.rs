@@ -1,4 +1,4 @@
-//! What users submit.
+//! Jobs: the units of work that users submit.
 
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -12,21 +12,21 @@ use crate::model::{Estimate, Graph, Needs, Profile, Submission, Task, TaskId, Ti
 pub struct JobId(pub u32);
 
 impl JobId {
-    /// As an index into the jobs of the instance.
+    /// Returns the position as an index into the jobs of the instance.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What a user submits and waits for: one [`Task`], a *bag* of equal ones, or a *compound* job, whose tasks wait for each
-/// other as the edges of a [`Graph`] say.
+/// A unit of work that a user submits and waits for: one [`Task`], a *bag* of equal tasks, or a *compound* job, whose
+/// tasks wait for each other along the edges of a [`Graph`].
 ///
-/// The job ends when its last task does. A bag of weight zero is *best effort*: it is planned after all other jobs into
-/// the holes that they leave. A bag with a weight competes: each of its tasks takes part like a job that has an equal share
-/// of it ([`crate::Instance::weight`]).
+/// The job ends when its last task ends. A bag of weight zero is *best effort*: it is planned after all other jobs,
+/// into the holes that they leave. A bag with a weight competes: each task is scheduled like a job with an equal share
+/// of the weight ([`crate::Instance::weight`]).
 ///
-/// What is submitted brings its [`Work`] along. An instance keeps the tasks of all jobs in one table, and of each job its
-/// [`Rows`] there.
+/// A submitted job contains its [`Work`]. An instance stores the tasks of all jobs in one table, and a job in an
+/// instance contains the position of its [`Rows`] in this table.
 ///
 /// ```
 /// use makespan_core::{Job, Profile, Time, Weight};
@@ -44,51 +44,52 @@ pub struct Job<W = Work> {
     pub name: String,
     /// Importance in weighted completion.
     pub weight: Weight,
-    /// That of the queue in which it waits: policies with queues by priority serve a higher one first.
+    /// Priority of the job's queue. Policies with `queues=priority` serve a higher priority first.
     pub priority: i32,
-    /// The job cannot start earlier.
+    /// Earliest start of the job.
     pub release: Time,
-    /// When the job should have ended, on the clock of its release. A schedule may be late, and who plans by deadlines counts
-    /// it.
+    /// Time by which the job should end, measured like the release date. A schedule may be late; objectives with
+    /// deadlines count the lateness.
     pub deadline: Option<Time>,
-    /// `run` ends each task of the job that still runs so long after its start; allotments that take longer are not used.
+    /// Maximum run time of each task. `run` ends a task that runs longer. Allotments that take longer are not used.
     pub walltime: Option<Time>,
-    /// Who submitted it, as a number of the log that it is from.
+    /// The user who submitted the job, as a number in the log.
     pub user: Option<u32>,
-    /// The names of the jobs that it waits for: none of its tasks starts before all of theirs have ended with success.
+    /// Names of the jobs that this job waits for. No task starts before all tasks of these jobs have ended
+    /// successfully.
     pub after: Vec<Arc<str>>,
-    /// How it was submitted to a shared cluster, where that is known; equal ones may be shared.
+    /// How the job was submitted to a shared cluster, if known. Jobs may share an equal value.
     pub submission: Option<Arc<Submission>>,
-    /// What is to be done: [`Work`], or in an instance [`Rows`].
+    /// The tasks: [`Work`], or [`Rows`] in an instance.
     pub work: W,
 }
 
-/// What a job brings along.
+/// The tasks that a submitted job contains.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
     /// One task.
     Task(Task),
-    /// So many equal tasks, numbered from 0 and never stored one by one.
+    /// A number of equal tasks, numbered from 0. They are never stored one by one.
     Bag(Task, NonZeroU64),
-    /// The tasks of a compound job, one perhaps.
+    /// The tasks of a compound job, possibly only one.
     Graph(Graph),
 }
 
-/// Where the tasks of a job are in the table of its instance.
+/// The position of a job's tasks in the table of its instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rows {
-    /// The first of its tasks; the others follow.
+    /// The first task of the job. The others follow.
     pub(super) first: TaskId,
-    /// Different tasks: a bag has one.
+    /// The rows of the different tasks. A bag has one row.
     pub(super) range: Range<u32>,
-    /// The edges between them in the list of the instance.
+    /// The job's edges, as positions in the list of the instance.
     pub(super) edges: Range<u32>,
-    /// The jobs that it waits for, each once.
+    /// The jobs that this job waits for, without duplicates.
     pub(super) after: Box<[JobId]>,
     pub(super) kind: Kind,
 }
 
-/// What the rows of a job are.
+/// The kind of a job in an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Task,
@@ -97,7 +98,7 @@ pub(super) enum Kind {
 }
 
 impl Work {
-    /// How many tasks are placed.
+    /// Returns the number of tasks.
     pub fn tasks(&self) -> u64 {
         match self {
             Self::Task(_) => 1,
@@ -106,7 +107,7 @@ impl Work {
         }
     }
 
-    /// The task, or that of which a bag has many; `None` of a compound job.
+    /// Returns the single task, or the task that a bag repeats; `None` for a compound job.
     pub const fn task(&self) -> Option<&Task> {
         match self {
             Self::Task(task) | Self::Bag(task, _) => Some(task),
@@ -114,7 +115,7 @@ impl Work {
         }
     }
 
-    /// The different tasks, to be changed.
+    /// Returns the different tasks, mutably.
     pub fn tasks_mut(&mut self) -> Box<dyn Iterator<Item = &mut Task> + '_> {
         match self {
             Self::Task(task) | Self::Bag(task, _) => Box::new(std::iter::once(task)),
@@ -122,7 +123,7 @@ impl Work {
         }
     }
 
-    /// [`Work::task`], to be changed.
+    /// Returns [`Work::task`], mutably.
     pub const fn task_mut(&mut self) -> Option<&mut Task> {
         match self {
             Self::Task(task) | Self::Bag(task, _) => Some(task),
@@ -130,7 +131,7 @@ impl Work {
         }
     }
 
-    /// The graph of a compound job.
+    /// Returns the graph of a compound job.
     pub const fn graph(&self) -> Option<&Graph> {
         match self {
             Self::Graph(graph) => Some(graph),
@@ -140,12 +141,12 @@ impl Work {
 }
 
 impl Job {
-    /// A job of one task, weight 1 and priority 0, released at 0, without deadline, walltime or command.
+    /// Creates a job of one task with weight 1 and priority 0, released at 0, without deadline, walltime or command.
     pub fn new(name: impl Into<String>, profile: Profile) -> Self {
         Self::of(name, Work::Task(Task::new(profile)))
     }
 
-    /// A compound job of weight 1, released at 0, without deadline or walltime.
+    /// Creates a compound job of weight 1, released at 0, without deadline or walltime.
     ///
     /// ```
     /// use makespan_core::{Edge, Graph, Job, Payload, NamedTask, Profile, Time};
@@ -167,10 +168,10 @@ impl Job {
         Self { name: name.into(), weight, priority: 0, release, deadline, walltime, user, after, submission, work }
     }
 
-    /// The same as a bag of `count` tasks; best effort if its weight is zero.
+    /// Turns the job into a bag of `count` tasks. The bag is best effort if its weight is zero.
     ///
     /// # Panics
-    /// When the job is compound.
+    /// Panics if the job is compound.
     #[must_use]
     pub fn with_count(self, count: NonZeroU64) -> Self {
         let work = match self.work {
@@ -180,27 +181,27 @@ impl Job {
         Self { work, ..self }
     }
 
-    /// One task of a bag, which then counts for the whole weight; any other job as it is.
+    /// Turns a bag into a job of one task, which gets the whole weight. Returns any other job unchanged.
     #[must_use]
     pub fn without_copies(self) -> Self {
         let work = if let Work::Bag(task, _) = self.work { Work::Task(task) } else { self.work };
         Self { work, ..self }
     }
 
-    /// The same with this program and its arguments for each task.
+    /// Sets the program and its arguments for each task.
     ///
     /// # Panics
-    /// When the job is compound, whose tasks have commands of their own.
+    /// Panics if the job is compound, because its tasks have commands of their own.
     #[must_use]
     pub fn with_command(mut self, command: Vec<String>) -> Self {
         self.work.task_mut().expect("the tasks of a compound job have commands of their own").command = command;
         self
     }
 
-    /// The same where the times of each task are known in this way.
+    /// Sets the source of the times of each task.
     ///
     /// # Panics
-    /// When the job is compound, whose tasks have estimates of their own.
+    /// Panics if the job is compound, because its tasks have estimates of their own.
     #[must_use]
     pub fn with_estimate(mut self, estimate: Estimate) -> Self {
         self.work.task_mut().expect("the tasks of a compound job have estimates of their own").estimate = estimate;
@@ -214,20 +215,20 @@ impl Job {
         self
     }
 
-    /// The same where each task needs these resources.
+    /// Sets the resources that each task needs.
     ///
     /// # Panics
-    /// When the job is compound, whose tasks have needs of their own.
+    /// Panics if the job is compound, because its tasks have needs of their own.
     #[must_use]
     pub fn with_needs(mut self, needs: Needs) -> Self {
         self.work.task_mut().expect("the tasks of a compound job have needs of their own").needs = needs;
         self
     }
 
-    /// The same with so many bytes a task.
+    /// Sets the number of bytes of data of each task.
     ///
     /// # Panics
-    /// When the job is compound.
+    /// Panics if the job is compound.
     #[must_use]
     pub fn with_data(mut self, data: u64) -> Self {
         self.work.task_mut().expect("the data of a compound job are on its edges").data = Some(data);
@@ -236,49 +237,49 @@ impl Job {
 }
 
 impl<W> Job<W> {
-    /// The same job with this weight.
+    /// Sets the weight.
     #[must_use]
     pub fn with_weight(self, weight: Weight) -> Self {
         Self { weight, ..self }
     }
 
-    /// The same job with this priority.
+    /// Sets the priority.
     #[must_use]
     pub fn with_priority(self, priority: i32) -> Self {
         Self { priority, ..self }
     }
 
-    /// The same job, not before this instant.
+    /// Sets the release date.
     #[must_use]
     pub fn with_release(self, release: Time) -> Self {
         Self { release, ..self }
     }
 
-    /// The same job with this deadline.
+    /// Sets the deadline.
     #[must_use]
     pub fn with_deadline(self, deadline: Time) -> Self {
         Self { deadline: Some(deadline), ..self }
     }
 
-    /// The same job with this walltime.
+    /// Sets the walltime.
     #[must_use]
     pub fn with_walltime(self, walltime: Time) -> Self {
         Self { walltime: Some(walltime), ..self }
     }
 
-    /// The same job, which waits for the jobs of these names.
+    /// Makes the job wait for the jobs with these names.
     #[must_use]
     pub fn with_after<N: Into<Arc<str>>>(self, names: impl IntoIterator<Item = N>) -> Self {
         Self { after: names.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// The same job, submitted like this.
+    /// Sets how the job was submitted to a shared cluster.
     #[must_use]
     pub fn with_submission(self, submission: Submission) -> Self {
         Self { submission: Some(Arc::new(submission)), ..self }
     }
 
-    /// Name, weight and the rest beside other work.
+    /// Returns a job with other work and otherwise the fields of this job.
     pub(super) fn beside<V>(&self, work: V) -> Job<V> {
         let Self { ref name, weight, priority, release, deadline, walltime, user, ref after, ref submission, work: _ } =
             *self;
@@ -287,36 +288,36 @@ impl<W> Job<W> {
     }
 }
 
-/// A job of an instance.
+/// Methods of a job in an instance.
 impl Job<Rows> {
-    /// The first of its tasks; the others follow.
+    /// Returns the first task of the job. The others follow.
     pub const fn first(&self) -> TaskId {
         self.work.first
     }
 
-    /// One of its tasks, counted from 0: of a bag by number, of a compound job in the order of its graph.
+    /// Returns a task of the job by its number from 0. The tasks of a compound job are in the order of its graph.
     pub const fn task(&self, number: u32) -> TaskId {
         TaskId(self.work.first.0 + number as u64)
     }
 
-    /// All its tasks, ascending.
+    /// Returns all tasks of the job, ascending.
     pub fn task_ids(&self) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + Clone + use<> {
         let first = self.work.first.0;
-        // A usize for the length of the iterator; longer bags are planned by rates only.
+        // The iterator's length is a `usize`. Longer bags are only planned by rates.
         (0..self.tasks() as usize).map(move |number| TaskId(first + number as u64))
     }
 
-    /// Whether this is one of its tasks.
+    /// Returns true if the task is one of this job.
     pub fn has_task(&self, task: TaskId) -> bool {
         task >= self.work.first && task.0 - self.work.first.0 < self.tasks()
     }
 
-    /// The jobs that it waits for, each once.
+    /// Returns the jobs that this job waits for, without duplicates.
     pub fn waits_for(&self) -> &[JobId] {
         &self.work.after
     }
 
-    /// How many tasks are placed: 1 for a job that is neither bag nor compound.
+    /// Returns the number of tasks. A job that is neither a bag nor compound has one.
     pub fn tasks(&self) -> u64 {
         match self.work.kind {
             Kind::Bag(count) => count.get(),
@@ -324,18 +325,18 @@ impl Job<Rows> {
         }
     }
 
-    /// How many different tasks: those of a compound job, else one.
+    /// Returns the number of different tasks: all tasks of a compound job, otherwise one.
     pub const fn different_tasks(&self) -> u32 {
         self.work.range.end - self.work.range.start
     }
 
-    /// The different tasks: those of a compound job, else the first.
+    /// Returns the different tasks: all tasks of a compound job, otherwise the first task.
     pub fn different_task_ids(&self) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + Clone + use<> {
         let first = self.work.first.0;
         (0..self.different_tasks()).map(move |number| TaskId(first + u64::from(number)))
     }
 
-    /// How many tasks are equal to each: those of a bag, else one.
+    /// Returns the number of tasks that are equal to each task: the number of tasks of a bag, otherwise one.
     pub const fn equal_tasks(&self) -> u64 {
         match self.work.kind {
             Kind::Bag(count) => count.get(),
@@ -343,23 +344,25 @@ impl Job<Rows> {
         }
     }
 
-    /// Whether this is a compound job, of one task perhaps.
+    /// Returns true if the job is compound, even with a single task.
     pub const fn is_compound(&self) -> bool {
         matches!(self.work.kind, Kind::Graph)
     }
 
-    /// Whether this is a bag of tasks, of one task perhaps.
+    /// Returns true if the job is a bag, even with a single task.
     pub const fn is_bag(&self) -> bool {
         matches!(self.work.kind, Kind::Bag(_))
     }
 
-    /// Whether this is a bag that is planned after everything else and delays nobody.
+    /// Returns true if the job is a bag of weight zero. Such a bag is planned after all other jobs and delays none of
+    /// them.
     pub fn is_best_effort(&self) -> bool {
         self.is_bag() && self.weight == Weight::ZERO
     }
 
-    /// The weight of one task when the tasks share that of the job, rounded down to a millionth. As the job ends with
-    /// its last task, the sum of its tasks' completions with this weight is at most its weighted completion.
+    /// Returns the weight of one task if the tasks share the weight of the job equally, rounded down to a millionth. As
+    /// the job ends with its last task, the sum of its tasks' completion times with this weight is at most the weighted
+    /// completion of the job.
     pub fn task_weight(&self) -> Weight {
         match NonZeroU64::new(self.tasks()) {
             Some(tasks) if tasks.get() > 1 => self.weight.divided_by(tasks),

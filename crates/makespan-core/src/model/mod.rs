@@ -1,6 +1,6 @@
-//! What there is: machines, jobs, tasks, and when processors are closed.
+//! The model: platforms, jobs, tasks, and unavailable periods.
 //!
-//! The lowest room: it imports no other.
+//! This is the lowest module of the crate: it imports no other module.
 
 pub mod availability;
 mod emptied;

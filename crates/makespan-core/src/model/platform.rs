@@ -1,4 +1,4 @@
-//! Machines.
+//! Platforms: nodes with processors, and the network between nodes.
 
 mod list;
 mod resources;
@@ -12,25 +12,25 @@ use crate::model::{ProcSet, Profile, Quantity, QuantityError, Resources, Site, S
 use list::NodeList;
 use resources::Held;
 
-/// One machine: `processors` equal processors of a relative speed. A node without processors is a switch.
+/// A machine with equal processors of a relative speed. A node without processors is a switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// Unique name.
     pub name: String,
-    /// How many processors.
+    /// Number of processors.
     pub processors: u32,
-    /// Work units a second and processor; 1 on a homogeneous cluster.
+    /// Work units per second and processor; 1 on a homogeneous cluster.
     pub speed: f64,
-    /// Index of the node above it in the tree; `None` for the root and for the nodes of a fully connected cluster.
+    /// Index of the parent in the tree; `None` for the root and for the nodes of a fully connected cluster.
     pub parent: Option<usize>,
     /// The link to the parent.
     pub link: Option<Link>,
-    /// What it has besides processors: bytes of memory, GPUs, or anything else by name.
+    /// Amounts of other resources, by name: bytes of memory, GPUs, or anything else.
     pub resources: Resources,
 }
 
 impl Node {
-    /// A node of speed 1 without parent, link or resources.
+    /// Creates a node of speed 1 without parent, link or resources.
     pub fn new(name: impl Into<String>, processors: u32) -> Self {
         Self { name: name.into(), processors, speed: 1.0, parent: None, link: None, resources: Resources::default() }
     }
@@ -39,96 +39,96 @@ impl Node {
 /// A network link between a node and its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
-    /// Bytes a second.
+    /// Bandwidth in bytes per second.
     pub bandwidth: f64,
     /// Delay of the first byte.
     pub latency: Time,
 }
 
 impl Link {
-    /// Whether its figures are within their ranges.
+    /// Checks that the bandwidth and the latency are within their ranges.
     fn check(self) -> Result<(), QuantityError> {
         Quantity::BANDWIDTH.check(self.bandwidth)?;
         Quantity::LATENCY.check(self.latency.seconds()).map(drop)
     }
 }
 
-/// The machines of an instance. Processor ids count through the nodes in order.
+/// The nodes of an instance and their network. Processor ids are numbered through the nodes, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Platform {
     list: NodeList,
     processors: u32,
-    /// Whether jobs must be in their best placement, where that is stated.
+    /// True if jobs must be in their best placement, `None` if the file states nothing.
     compact: Option<bool>,
-    /// Whether every node that computes has speed 1.
+    /// True if every node with processors has speed 1.
     unit_speed: bool,
-    /// Between any two nodes of a fully connected cluster.
+    /// The link between any two nodes of a fully connected cluster.
     interconnect: Option<Link>,
-    /// Whether data between tasks on one node take their time, too.
+    /// True if data also take time between tasks on the same node.
     local_transfers: bool,
     /// Resources of nodes and of the platform.
     held: Arc<Held>,
-    /// The rules of a cluster that is shared.
+    /// The rules of a shared cluster.
     site: Option<Arc<Site>>,
 }
 
-/// Why nodes do not make a platform.
+/// The reason why nodes do not form a platform.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlatformError {
-    /// No processor at all.
+    /// The platform has no processors.
     #[error("the platform has no processors; give it at least 1")]
     Empty,
-    /// More processors than ids.
+    /// The platform has more processors than are supported.
     #[error("the platform has {0} processors; at most 16777216 are supported")]
     TooLarge(u64),
-    /// Two nodes of one name.
+    /// Two nodes have the same name.
     #[error("two nodes are named `{0}`; names must be unique")]
     DuplicateName(String),
-    /// A speed, bandwidth or latency that is out of range.
+    /// A speed, bandwidth or latency is out of range.
     #[error("node `{node}`: {error}")]
     OutOfRange {
         /// The node.
         node: String,
-        /// Which figure, and what it may be.
+        /// The figure and its range.
         error: QuantityError,
     },
-    /// A parent that does not exist, or a cycle of parents.
+    /// A parent does not exist, or the parents form a cycle.
     #[error("node `{0}`: its parents do not lead to a root; a tree has one node without parent above all others")]
     NotATree(String),
-    /// One name of two kinds of resources.
+    /// A resource name is used for two kinds of resources.
     #[error("`{0}` is a resource of two kinds (of nodes, a licence or a consumable); a name has one meaning")]
     ResourceKinds(String),
-    /// More resources than are told apart.
+    /// The platform has more resources than are supported.
     #[error("there are {0} resources; at most 1024 are supported")]
     TooManyResources(usize),
-    /// Too many nodes with resources.
+    /// The platform has too many nodes with resources.
     #[error("the platform has {0} nodes with resources; at most 1048576 are supported")]
     TooManyEquipped(usize),
-    /// A link between all nodes of a tree, which has its own.
+    /// A link between all nodes was given for a tree, whose nodes have links of their own.
     #[error("the nodes form a tree, whose links are stated node by node; leave out the bandwidth of the platform")]
     Interconnect,
 }
 
 impl Platform {
-    /// Most processors that a platform may have.
+    /// Maximum number of processors of a platform.
     pub const MAX_PROCESSORS: u32 = 1 << 24;
 
     /// Maximum number of nodes of a platform whose nodes have resources. This limit restricts the memory of schedulers,
     /// which store the free amounts of each node.
     pub const MAX_EQUIPPED: usize = 1 << 20;
 
-    /// A flat homogeneous cluster, one node.
+    /// Creates a homogeneous cluster of a single node.
     ///
     /// # Errors
-    /// [`PlatformError`] when there is no processor or too many.
+    /// [`PlatformError`] if there are no processors or too many.
     pub fn flat(processors: u32) -> Result<Self, PlatformError> {
         Self::new(vec![Node::new("cluster", processors)])
     }
 
-    /// `nodes` machines of `processors_per_node` processors each, fully connected.
+    /// Creates a fully connected cluster of `nodes` nodes with `processors_per_node` processors each.
     ///
     /// # Errors
-    /// [`PlatformError`] when there is no processor or too many.
+    /// [`PlatformError`] if there are no processors or too many.
     pub fn cluster(nodes: u32, processors_per_node: u32) -> Result<Self, PlatformError> {
         let total = u64::from(nodes) * u64::from(processors_per_node);
         if total > u64::from(Self::MAX_PROCESSORS) {
@@ -140,7 +140,8 @@ impl Platform {
         Ok(Self::of(NodeList::equal(nodes, processors_per_node), total as u32, true))
     }
 
-    /// A platform of the given nodes. Either no node has a parent (fully connected) or they form one tree.
+    /// Creates a platform of the given nodes. Either no node has a parent (fully connected), or the nodes form one
+    /// tree.
     ///
     /// # Errors
     /// [`PlatformError`] names the node that is wrong.
@@ -176,32 +177,32 @@ impl Platform {
         Self { list, processors, compact, unit_speed, interconnect, local_transfers, held: Arc::default(), site: None }
     }
 
-    /// The same machines, on which every job must be in its best placement: of the nodes that it holds processors of,
-    /// at most one is held in part. On m nodes of k processors, p = a k + r processors (r < k) are then exactly a whole
-    /// nodes and r processors of one more: the minimal penalty hypothesis of P.-F. Dutot and D. Trystram, "Scheduling
-    /// on hierarchical clusters using malleable tasks", SPAA 2001, hypothesis 1. Where nodes differ in size, a job for which
-    /// the largest of them is large enough is moreover on one node, and a wider one holds one of the largest whole, which
-    /// equal nodes imply. Whatever the sizes, some best placement exists for every number of processors.
+    /// Requires best placement: of the nodes of which a job holds processors, at most one is held in part. On m nodes
+    /// of k processors, p = a k + r processors (r < k) are then exactly a whole nodes and r processors of one more
+    /// node. This is the minimal penalty hypothesis of P.-F. Dutot and D. Trystram, "Scheduling on hierarchical
+    /// clusters using malleable tasks", SPAA 2001, hypothesis 1. If nodes differ in size, two more rules apply, which
+    /// equal nodes imply. A job for which the largest node is large enough is on one node. A wider job holds all
+    /// processors of a node of the largest size. For every number of processors, some best placement exists.
     #[must_use]
     pub fn requiring_compact(self) -> Self {
         Self { compact: Some(true), ..self }
     }
 
-    /// The same machines, of which it is stated whether every job must be in its best placement, or nothing is.
+    /// Sets whether every job must be in its best placement. `None` means that the file states nothing.
     #[must_use]
     pub fn with_placement(self, compact: Option<bool>) -> Self {
         Self { compact, ..self }
     }
 
-    /// Whether jobs must be in their best placement, where anything is stated of that.
+    /// Returns whether jobs must be in their best placement, or `None` if the file states nothing.
     pub fn stated_placement(&self) -> Option<bool> {
         self.compact
     }
 
-    /// The same machines, every two of which exchange data over a link of this kind, as many as want at the same time.
+    /// Adds a link of this kind between every two nodes. Any number of transfers can use a link at the same time.
     ///
     /// # Errors
-    /// [`PlatformError`] when the nodes form a tree or the bandwidth or latency is out of range.
+    /// [`PlatformError`] if the nodes form a tree, or if the bandwidth or latency is out of range.
     pub fn with_interconnect(self, link: Link) -> Result<Self, PlatformError> {
         if self.is_tree() {
             return Err(PlatformError::Interconnect);
@@ -210,43 +211,43 @@ impl Platform {
         Ok(Self { interconnect: Some(link), ..self })
     }
 
-    /// The link between any two nodes of a fully connected cluster, if there is one; data take no time without.
+    /// Returns the link between any two nodes of a fully connected cluster. Without a link, data take no time.
     pub fn interconnect(&self) -> Option<Link> {
         self.interconnect
     }
 
-    /// The same machines, on which data between tasks on one node take their time, too: that of the node's own link.
+    /// Makes data between tasks on the same node take time, over the node's own link.
     #[must_use]
     pub fn with_local_transfers(self) -> Self {
         Self { local_transfers: true, ..self }
     }
 
-    /// Whether data between tasks on one node take their time, too.
+    /// Returns true if data also take time between tasks on the same node.
     pub fn has_local_transfers(&self) -> bool {
         self.local_transfers
     }
 
-    /// The same machines under the rules of a shared cluster.
+    /// Adds the rules of a shared cluster.
     ///
     /// # Errors
-    /// [`SiteError`] names what does not fit the nodes.
+    /// [`SiteError`] names the rule that does not fit the nodes.
     pub fn with_site(self, site: Site) -> Result<Self, SiteError> {
         site.check(self.node_count())?;
         Ok(Self { site: Some(Arc::new(site)), ..self })
     }
 
-    /// The rules of a shared cluster, where any are stated. Policies that know them keep to them; nothing else asks.
+    /// Returns the rules of a shared cluster, if there are any. Only policies that support these rules follow them.
     pub fn site(&self) -> Option<&Site> {
         self.site.as_deref()
     }
 
-    /// Whether every job must be in its best placement.
+    /// Returns true if every job must be in its best placement.
     pub fn is_compact(&self) -> bool {
         self.compact == Some(true)
     }
 
-    /// Whether there are sets of processors that no job may hold: best placement is required, and there are several nodes,
-    /// one of which has several processors.
+    /// Returns true if there are sets of processors that no job may hold: best placement is required, and of at least
+    /// two nodes with processors at least one has several.
     pub fn restricts_placement(&self) -> bool {
         let computing = || self.kinds().filter(|(node, _)| node.processors > 0);
         self.is_compact()
@@ -254,12 +255,13 @@ impl Platform {
             && computing().any(|(node, _)| node.processors > 1)
     }
 
-    /// The processors of the largest node.
+    /// Returns the number of processors of the largest node.
     pub fn largest_node(&self) -> u32 {
         self.kinds().map(|(node, _)| node.processors).max().unwrap_or(0)
     }
 
-    /// Whether these processors are a best placement: see [`Platform::requiring_compact`]. Ids beyond the platform do not count.
+    /// Returns true if these processors are a best placement (see [`Platform::requiring_compact`]). Ids beyond the
+    /// platform are ignored.
     pub fn is_best_placement(&self, processors: &ProcSet) -> bool {
         let (parts, largest) = (self.parts(processors), self.largest_node());
         let in_part = parts.iter().filter(|&&(node, count)| count < self.list.processors(node)).count();
@@ -268,38 +270,40 @@ impl Platform {
         in_part <= 1 && is_near
     }
 
-    /// The nodes that are held in part by a job on these processors, in order. Ids beyond the platform do not count.
+    /// Returns the nodes of which a job on these processors holds a part, in order. Ids beyond the platform are
+    /// ignored.
     pub fn held_in_part(&self, processors: &ProcSet) -> Vec<usize> {
         let mut held = self.parts(processors);
         held.retain(|&(node, count)| count < self.list.processors(node));
         held.into_iter().map(|(node, _)| node).collect()
     }
 
-    /// How many processors each node has, where all nodes that compute have equally many.
+    /// Returns the number of processors of each node, if all nodes with processors have equally many.
     pub fn processors_per_node(&self) -> Option<u32> {
         let mut sizes = self.kinds().map(|(node, _)| node.processors).filter(|&size| size > 0);
         let first = sizes.next()?;
         sizes.all(|size| size == first).then_some(first)
     }
 
-    /// The machines, in file order. Of [`Platform::cluster`] the list is made when it is first asked for, and takes memory for
-    /// each node: what is the same for equal nodes is asked of [`Platform::kinds`].
+    /// Returns the nodes, in file order. For a platform from [`Platform::cluster`], the list is built at the first call
+    /// and takes memory for each node. [`Platform::kinds`] is cheaper if equal nodes need not be distinguished.
     pub fn nodes(&self) -> &[Node] {
         self.list.all()
     }
 
-    /// How many machines there are.
+    /// Returns the number of nodes.
     pub fn node_count(&self) -> usize {
         self.list.len()
     }
 
-    /// The machines, with how many there are of each: equal ones of [`Platform::cluster`] stand once, any others by themselves.
+    /// Returns the nodes, each with a count. A platform from [`Platform::cluster`] has a single entry for all its
+    /// nodes. Any other platform has one entry per node.
     pub fn kinds(&self) -> impl Iterator<Item = (&Node, usize)> {
         let (nodes, count) = self.list.kinds();
         nodes.iter().map(move |node| (node, count))
     }
 
-    /// Whether the nodes form a tree: any of them has a parent.
+    /// Returns true if the nodes form a tree, that is, if some node has a parent.
     pub fn is_tree(&self) -> bool {
         self.kinds().any(|(node, _)| node.parent.is_some())
     }
@@ -310,23 +314,23 @@ impl Platform {
         self.list.position(name)
     }
 
-    /// Returns whether the platform stores a single node and a count, because all nodes are equal. Such nodes have the
+    /// Returns true if the platform stores a single node and a count, because all nodes are equal. Such nodes have the
     /// names `n0`, `n1` ...
     pub fn is_cluster(&self) -> bool {
         self.list.is_stored_once()
     }
 
-    /// Whether both have the same nodes, whatever the rules and the network.
+    /// Returns true if both platforms have the same nodes. Rules and network may differ.
     pub fn has_nodes_of(&self, other: &Self) -> bool {
         self.list == other.list
     }
 
-    /// How many processors in all.
+    /// Returns the total number of processors.
     pub fn processors(&self) -> u32 {
         self.processors
     }
 
-    /// The processor ids of one node.
+    /// Returns the processor ids of one node.
     pub fn processors_of(&self, node: usize) -> ProcSet {
         let first = self.list.first(node);
         match self.list.processors(node) {
@@ -335,13 +339,14 @@ impl Platform {
         }
     }
 
-    /// The node that holds processor `id`.
+    /// Returns the node of processor `id`.
     pub fn node_of(&self, id: u32) -> usize {
         self.list.node_of(id)
     }
 
-    /// How long a task of this profile takes on these processors: the time of its profile, as the slowest of them has it,
-    /// or its own time on this machine. `None` when it does not accept so many or cannot run there.
+    /// Returns the time of a task with this profile on these processors: its time on this machine if the profile has a
+    /// time for each machine, otherwise the time of the profile, at the speed of the slowest processor. Returns `None`
+    /// if the task does not accept this number of processors or cannot run there.
     pub fn time(&self, profile: &Profile, processors: &ProcSet) -> Option<Time> {
         let Some(row) = profile.machine_times() else {
             let count = processors.len();
@@ -351,8 +356,8 @@ impl Platform {
         row.get(self.node_of(only)).copied().filter(|&time| time < Profile::CANNOT_RUN)
     }
 
-    /// How long a sequential task takes on one processor of a node; `None` when it is not sequential or cannot run
-    /// there.
+    /// Returns the time of a sequential task on one processor of a node, or `None` if the task is not sequential or
+    /// cannot run there.
     pub fn time_on(&self, profile: &Profile, node: usize) -> Option<Time> {
         if self.list.processors(node) == 0 || !profile.accepts(1) {
             return None;
@@ -364,18 +369,19 @@ impl Platform {
         }
     }
 
-    /// Whether every node that computes has speed 1.
+    /// Returns true if every node that computes has speed 1.
     pub fn has_unit_speed(&self) -> bool {
         self.unit_speed
     }
 
-    /// The lowest and the highest speed of a node that has processors.
+    /// Returns the lowest and the highest speed of all nodes with processors.
     pub fn speeds(&self) -> (f64, f64) {
         let computing = self.kinds().map(|(node, _)| node).filter(|node| node.processors > 0).map(|node| node.speed);
         computing.fold((f64::INFINITY, 0.0), |(low, high), speed| (low.min(speed), high.max(speed)))
     }
 
-    /// A time on processors of speed 1 as it is on these: that of the slowest of them, rounded up to a tick.
+    /// Converts a time on processors of speed 1 to these processors. The slowest processor determines the result, which
+    /// is rounded up to a tick.
     pub fn slowed(&self, time: Time, processors: &ProcSet) -> Time {
         if self.unit_speed {
             return time;
@@ -386,8 +392,8 @@ impl Platform {
         time.divided_by(slowest)
     }
 
-    /// Whether all processors are of speed 1 and no network is between them. Which sets of them a job may hold is
-    /// another question: [`Platform::restricts_placement`].
+    /// Returns true if all processors have the same speed, 1, and there is no tree network.
+    /// [`Platform::restricts_placement`] answers whether a job may hold any set of processors.
     pub fn is_homogeneous(&self) -> bool {
         let mut computing = self.kinds().map(|(node, _)| node).filter(|node| node.processors > 0);
         let speed = computing.next().map_or(1.0, |node| node.speed);
@@ -397,7 +403,8 @@ impl Platform {
     }
 }
 
-/// Every node leads to the one root. Each node is walked over once: a path stops where an earlier one has been.
+/// Checks that the parents of every node lead to a single root. Visits each node once: a path ends at the first node
+/// that an earlier path has visited.
 fn check_tree(nodes: &[Node]) -> Result<(), PlatformError> {
     let fail = |node: &Node| PlatformError::NotATree(node.name.clone());
     if let Some(second) = nodes.iter().filter(|node| node.parent.is_none()).nth(1) {
@@ -436,7 +443,7 @@ mod tests {
         assert_eq!((0..5).map(|id| platform.node_of(id)).collect::<Vec<_>>(), [0, 0, 2, 2, 2]);
     }
 
-    /// Equal nodes that are stored once are those of a list, question by question.
+    /// Compares equal nodes that are stored once with a list of the same nodes, for all queries.
     #[test]
     fn equal_nodes_are_those_of_their_list() {
         for (nodes, each) in [(1, 1), (1, 7), (5, 1), (4, 3), (16, 64)] {

@@ -9,16 +9,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use smallvec::{SmallVec, smallvec};
 use thiserror::Error;
 
-/// Closed intervals. Up to two are held in place: a plan has a million sets, and most are one interval.
+/// Closed intervals. Up to two are stored inline: a plan has a million sets, and most of them are one interval.
 type Intervals = SmallVec<[(u32, u32); 2]>;
 
-/// A set of processor ids as sorted, disjoint, non-adjacent closed intervals; written `0-3,8`.
+/// A set of processor ids as sorted, disjoint, non-adjacent closed intervals, printed as `0-3,8`.
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub struct ProcSet {
     intervals: Intervals,
 }
 
-/// [`Clone::clone_from`] keeps the memory, for a policy that copies what is free at every event.
+/// [`Clone::clone_from`] reuses memory, because some policies copy the free processors at every event.
 impl Clone for ProcSet {
     fn clone(&self) -> Self {
         Self { intervals: self.intervals.clone() }
@@ -29,16 +29,16 @@ impl Clone for ProcSet {
     }
 }
 
-/// Why a text is not a set of processors.
+/// The reason why a text is not a set of processors.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ProcSetError {
-    /// The text is not made of ids and ranges.
+    /// The text does not consist of ids and ranges.
     #[error("`{0}` is not a set of processors; write ids and ranges such as 0-3,8")]
     Syntax(String),
-    /// A processor stands there more than once: of a plan that gives a job as many processors as it counts, one is missing.
+    /// The text contains a processor more than once. Such a set has fewer processors than the text suggests.
     #[error("processor {processor} is named twice in `{text}`; name each once")]
     Twice {
-        /// The first one.
+        /// The first repeated processor.
         processor: u32,
         /// The whole text.
         text: String,
@@ -46,32 +46,32 @@ pub enum ProcSetError {
 }
 
 impl ProcSet {
-    /// The empty set.
+    /// Creates an empty set.
     pub const fn new() -> Self {
         Self { intervals: SmallVec::new_const() }
     }
 
-    /// The ids from `first` to `last`, both included.
+    /// Returns the ids from `first` to `last`, both included.
     ///
     /// # Panics
-    /// When `first > last`.
+    /// Panics if `first > last`.
     pub fn range(first: u32, last: u32) -> Self {
         assert!(first <= last, "an interval of processors starts at its smaller id");
         Self { intervals: smallvec![(first, last)] }
     }
 
-    /// The ids `0 .. count`.
+    /// Returns the ids `0 .. count`.
     pub fn first(count: u32) -> Self {
         if count == 0 { Self::new() } else { Self::range(0, count - 1) }
     }
 
-    /// The union of closed intervals in any order.
+    /// Returns the union of closed intervals in any order.
     pub fn from_intervals(mut intervals: Vec<(u32, u32)>) -> Self {
         intervals.sort_unstable();
         Self::joined(SmallVec::from_slice(&intervals))
     }
 
-    /// Of intervals by their first ids: those that meet or touch become one.
+    /// Joins intervals that overlap or touch. The intervals must be sorted by their first ids.
     fn joined(mut intervals: Intervals) -> Self {
         intervals.dedup_by(|next, tail| {
             let touches = next.0 <= tail.1.saturating_add(1);
@@ -83,17 +83,17 @@ impl ProcSet {
         Self { intervals }
     }
 
-    /// The closed intervals, ascending.
+    /// Returns the closed intervals, ascending.
     pub fn intervals(&self) -> &[(u32, u32)] {
         &self.intervals
     }
 
-    /// How many processors.
+    /// Returns the number of processors.
     pub fn len(&self) -> u32 {
         self.intervals.iter().map(|&(first, last)| last - first + 1).sum()
     }
 
-    /// Whether every id is in the other set. O(k log n) for k intervals here and n there.
+    /// Returns true if every id is in `other`. Takes O(k log n) for k intervals in this set and n in `other`.
     pub fn is_subset(&self, other: &Self) -> bool {
         let mut rest = other.intervals.as_slice();
         self.intervals.iter().all(|&(first, last)| {
@@ -102,28 +102,29 @@ impl ProcSet {
         })
     }
 
-    /// Whether there is none.
+    /// Returns true if the set has no processors.
     pub fn is_empty(&self) -> bool {
         self.intervals.is_empty()
     }
 
-    /// The ids, ascending.
+    /// Returns the ids, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.intervals.iter().flat_map(|&(first, last)| first..=last)
     }
 
-    /// The largest id.
+    /// Returns the largest id.
     pub fn last(&self) -> Option<u32> {
         self.intervals.last().map(|&(_, last)| last)
     }
 
-    /// Whether `id` is in the set.
+    /// Returns true if `id` is in the set.
     pub fn contains(&self, id: u32) -> bool {
         let at = self.intervals.partition_point(|&(_, last)| last < id);
         self.intervals.get(at).is_some_and(|&(first, _)| first <= id)
     }
 
-    /// The ids in either set. O(n + k log n) for n intervals here and k there.
+    /// Returns the ids that are in at least one of the sets. Takes O(n + k log n) for n intervals in this set and k in
+    /// `other`.
     pub fn union(&self, other: &Self) -> Self {
         let mut all = Intervals::with_capacity(self.intervals.len() + other.intervals.len());
         let mut own = self.intervals.as_slice();
@@ -137,7 +138,7 @@ impl ProcSet {
         Self::joined(all)
     }
 
-    /// The ids of this set that are not in `other`.
+    /// Returns the ids of this set that are not in `other`.
     pub fn difference(&self, other: &Self) -> Self {
         let mut left = Intervals::with_capacity(self.intervals.len() + other.intervals.len());
         let mut holes = other.intervals.iter().peekable();
@@ -163,7 +164,7 @@ impl ProcSet {
         Self { intervals: left }
     }
 
-    /// The ids in both sets.
+    /// Returns the ids that are in both sets.
     pub fn intersection(&self, other: &Self) -> Self {
         let (mut i, mut j) = (0, 0);
         let mut common = Intervals::new();
@@ -177,7 +178,7 @@ impl ProcSet {
         Self { intervals: common }
     }
 
-    /// Whether no id is in both sets. O(k log n) for k intervals here and n there.
+    /// Returns true if no id is in both sets. Takes O(k log n) for k intervals in this set and n in `other`.
     pub fn is_disjoint(&self, other: &Self) -> bool {
         let mut rest = other.intervals.as_slice();
         self.intervals.iter().all(|&(first, last)| {
@@ -186,8 +187,8 @@ impl ProcSet {
         })
     }
 
-    /// Removes `count` processors and returns them: the first contiguous block that is long enough, otherwise the
-    /// lowest ids. `None`, and nothing removed, when there are fewer.
+    /// Removes `count` processors and returns them: the first contiguous block that is large enough, otherwise the
+    /// lowest ids. Returns `None` and removes nothing if the set has fewer processors.
     pub fn take(&mut self, count: u32) -> Option<Self> {
         if count == 0 {
             return Some(Self::new());
@@ -238,7 +239,7 @@ impl fmt::Display for ProcSet {
 impl FromStr for ProcSet {
     type Err = ProcSetError;
 
-    /// Reads ids and ranges in any order, each processor once.
+    /// Parses ids and ranges in any order. Each processor may occur only once.
     fn from_str(text: &str) -> Result<Self, ProcSetError> {
         let fail = || ProcSetError::Syntax(text.to_owned());
         let number = |digits: &str| digits.trim().parse::<u32>().map_err(|_| fail());
@@ -317,7 +318,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any text of ids and ranges is read exactly when no id comes again, as a plain count finds.
+        /// A text of ids and ranges is valid exactly if no id occurs twice, according to a simple count.
         #[test]
         fn a_text_that_names_an_id_twice_is_no_set(parts in proptest::collection::vec((0_u32..60, 0_u32..4), 1..12)) {
             let parts: Vec<(u32, u32)> = parts.into_iter().map(|(first, more)| (first, first + more)).collect();

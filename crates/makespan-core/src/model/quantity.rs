@@ -1,11 +1,11 @@
-//! What floats of files may be.
+//! The ranges of floating-point values in files.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// A kind of figure that is a float, and its range: what is beyond makes no plan, only wrong sums. Readers ask it, so that
-/// their errors have a place, and so do platforms, however they are made.
+/// A kind of floating-point value and its range. Values beyond the range would only lead to overflow. Parsers check
+/// values so that their errors contain a position, and platforms check them however they are created.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantity {
     name: &'static str,
@@ -14,25 +14,25 @@ pub struct Quantity {
     most: f64,
 }
 
-/// A figure beyond the range of its kind.
+/// A value is beyond the range of its kind.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct QuantityError(String);
 
 impl Quantity {
-    /// How many units of work a processor does in a second.
+    /// Work units that a processor does per second.
     pub const SPEED: Self = Self { name: "a speed", unit: "", least: 1e-9, most: 1e18 };
-    /// Bytes a second of a link.
+    /// Bandwidth of a link, in bytes per second.
     pub const BANDWIDTH: Self = Self { name: "a bandwidth", unit: " bytes a second", least: 1e-9, most: 1e18 };
-    /// Seconds until the first byte of a transfer is there: up to a year.
+    /// Seconds until the first byte of a transfer arrives, up to a year.
     pub const LATENCY: Self = Self { name: "a latency", unit: " s", least: 0.0, most: 31_536_000.0 };
-    /// Floating-point operations, or bytes, of a task.
+    /// Floating-point operations or bytes of a task.
     pub const AMOUNT: Self = Self { name: "an amount", unit: "", least: 0.0, most: 1e30 };
 
-    /// The figure, if it is within the range.
+    /// Returns the value, if it is within the range.
     ///
     /// # Errors
-    /// [`QuantityError`] says what the range is.
+    /// [`QuantityError`] states the range.
     pub fn check(self, value: f64) -> Result<f64, QuantityError> {
         if (self.least..=self.most).contains(&value) {
             return Ok(value);
@@ -43,7 +43,7 @@ impl Quantity {
     }
 }
 
-/// A float in few characters.
+/// A float, printed in few characters.
 struct Short(f64);
 
 impl fmt::Display for Short {

@@ -1,4 +1,4 @@
-//! What tasks need besides processors, and what there is of it.
+//! Resources besides processors: amounts that platforms have and tasks need.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use crate::model::Time;
 pub struct ResourceId(pub u16);
 
 impl ResourceId {
-    /// As an index into the resources of the platform.
+    /// Returns the position as an index into the resources of the platform.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// To whom a resource belongs, and whether it comes back.
+/// The owner of a resource, and whether tasks return what they take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ResourceKind {
-    /// Each node has an amount of its own: memory, GPUs.
+    /// Each node has its own amount: memory, GPUs.
     OfNodes,
-    /// The platform has an amount, whichever nodes are held: licences of a program.
+    /// The platform has one amount for all nodes: licences of a program.
     Licence,
-    /// The platform has an amount that tasks use up: what one has taken no other gets (a *nonrenewable* resource).
+    /// The platform has one amount that tasks use up (a *nonrenewable* resource). Tasks do not return what they take.
     Consumable,
 }
 
@@ -35,7 +35,7 @@ pub enum ResourceKind {
 pub struct Resource {
     /// Unique name.
     pub name: Box<str>,
-    /// To whom it belongs.
+    /// The owner of the resource.
     pub kind: ResourceKind,
 }
 
@@ -45,8 +45,8 @@ impl Resource {
     /// The resource that is counted in GPUs.
     pub const GPUS: &'static str = "gpus";
 
-    /// The largest unit of bytes of which an amount of this resource is a whole number, and how many of them; `None` where there is
-    /// none, and of what is not counted in bytes.
+    /// Returns the largest unit of bytes of which an amount of this resource is a whole multiple, and the multiple.
+    /// Returns `None` if no unit divides the amount, or if the resource is not counted in bytes.
     pub fn in_unit(name: &str, amount: u64) -> Option<(u64, &'static str)> {
         const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
         let whole = |shift: u32| amount > 0 && amount.is_multiple_of(1 << shift);
@@ -54,13 +54,14 @@ impl Resource {
         unit.map(|(unit, shift)| (amount >> shift, *unit))
     }
 
-    /// An amount of it for people: bytes of memory in the largest unit of which they are a whole number, else a number.
+    /// Formats an amount of this resource: bytes of memory in the largest unit of which they are a whole multiple, any
+    /// other amount as a plain number.
     pub fn amount(&self, amount: u64) -> String {
         amount_of(&self.name, amount)
     }
 }
 
-/// An amount of the resource of this name, for people.
+/// Formats an amount of the resource with this name.
 pub(crate) fn amount_of(name: &str, amount: u64) -> String {
     match Resource::in_unit(name, amount) {
         Some((count, unit)) => format!("{count} {unit}"),
@@ -69,38 +70,38 @@ pub(crate) fn amount_of(name: &str, amount: u64) -> String {
     }
 }
 
-/// Amounts of resources by name: what a node or a platform has.
+/// Amounts of resources by name, as a node or a platform has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Resources(Vec<(Box<str>, u64)>);
 
-/// What is wrong with amounts.
+/// The reason why amounts are invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ResourceError {
-    /// A resource without name.
+    /// The name of a resource is empty.
     #[error("the name of a resource is empty; give it one, such as `memory`")]
     Nameless,
-    /// Two amounts of one name.
+    /// Two amounts have the same name.
     #[error("the resource `{0}` stands here twice; write one amount")]
     Twice(String),
-    /// More than can be counted.
+    /// The amount is too large.
     #[error("{amount} of `{name}` is too much; at most 2^63 - 1 is supported")]
     TooMuch {
         /// The resource.
         name: String,
-        /// How much.
+        /// The amount.
         amount: u64,
     },
 }
 
-/// The largest amount of anything.
+/// The largest supported amount of any resource.
 const MOST: u64 = i64::MAX as u64;
 
 impl Resources {
-    /// These amounts.
+    /// Creates a set of amounts.
     ///
     /// # Errors
-    /// [`ResourceError`] names the resource that is wrong.
+    /// [`ResourceError`] names the invalid resource.
     ///
     /// ```
     /// use makespan_core::Resources;
@@ -120,23 +121,23 @@ impl Resources {
         }
     }
 
-    /// The amount of a resource; zero of one that is not named.
+    /// Returns the amount of a resource, or zero if the name is missing.
     pub fn amount(&self, name: &str) -> u64 {
         self.0.binary_search_by(|(other, _)| (**other).cmp(name)).map_or(0, |at| self.0[at].1)
     }
 
-    /// Names and amounts, in alphabetical order.
+    /// Returns names and amounts, in alphabetical order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, u64)> + ExactSizeIterator + Clone {
         self.0.iter().map(|(name, amount)| (&**name, *amount))
     }
 
-    /// Whether nothing is named.
+    /// Returns true if there are no amounts.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// Names in ascending order are not empty, and differ.
+/// Checks that names are not empty and not repeated. The names must be sorted.
 fn check_names<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Result<(), ResourceError> {
     if names.clone().next().is_some_and(str::is_empty) {
         return Err(ResourceError::Nameless);
@@ -147,38 +148,39 @@ fn check_names<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Result<(), R
     }
 }
 
-/// How much of a resource a task holds, by its allotment.
+/// The amount of a resource that a task holds, as a function of its allotment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Need {
-    /// An amount for the task as a whole, and as much again for each of its processors.
+    /// A fixed amount for the task, plus an amount for each of its processors.
     Linear {
-        /// For the task as a whole.
+        /// Amount for the task as a whole.
         whole: u64,
-        /// For each processor.
+        /// Amount for each processor.
         per_processor: u64,
     },
-    /// An amount for the task on 1, 2, 3 .. processors; on more than are listed the last one.
+    /// The amounts for the task on 1, 2, 3, ... processors. The last amount also applies to more processors.
     ByAllotment(Arc<[u64]>),
 }
 
 impl Need {
-    /// An amount for the task as a whole.
+    /// Returns a need of an amount for the task as a whole.
     pub const fn whole(amount: u64) -> Self {
         Self::Linear { whole: amount, per_processor: 0 }
     }
 
-    /// An amount for each processor.
+    /// Returns a need of an amount for each processor.
     pub const fn per_processor(amount: u64) -> Self {
         Self::Linear { whole: 0, per_processor: amount }
     }
 
-    /// How much the task holds on so many processors, all nodes together, before shares are rounded up.
+    /// Returns the amount that the task holds on `processors` processors, on all nodes together, before shares are
+    /// rounded up.
     pub fn total(&self, processors: u32) -> u64 {
         self.whole_of(processors).saturating_add(self.each().saturating_mul(processors.into()))
     }
 
-    /// How much the task holds on a node on which it has `here` of its `processors`: its share of the whole, rounded up, and
-    /// what it needs for each processor.
+    /// Returns the amount that the task holds on a node on which it has `here` of its `processors`: its share of the
+    /// amount for the task as a whole, rounded up, plus the amount for each processor.
     ///
     /// ```
     /// use makespan_core::Need;
@@ -200,11 +202,12 @@ impl Need {
         share.saturating_add(self.each().saturating_mul(here.into()))
     }
 
-    /// The most of its `processors`, up to `most`, that the task can have on a node that has this much left.
+    /// Returns the largest number of the task's `processors`, up to `most`, that fits on a node with `left` of the
+    /// resource free.
     #[inline]
     pub fn fitting(&self, left: u64, most: u32, processors: u32) -> u32 {
         if let Self::Linear { whole: 0, per_processor } = *self {
-            // Without a share that is rounded up.
+            // No share has to be rounded up.
             return match per_processor.checked_mul(most.into()) {
                 Some(all) if all <= left => most,
                 _ => (left / per_processor) as u32,
@@ -213,7 +216,7 @@ impl Need {
         if self.share(most, processors) <= left {
             return most;
         }
-        // Shares grow with the processors.
+        // Shares grow with the number of processors, so binary search applies.
         let (mut low, mut high) = (0, most - 1);
         while low < high {
             let middle = low + (high - low).div_ceil(2);
@@ -222,7 +225,7 @@ impl Need {
         low
     }
 
-    /// Whether nothing is needed on any allotment.
+    /// Returns true if the amount is zero on every allotment.
     pub fn is_nothing(&self) -> bool {
         match self {
             Self::Linear { whole, per_processor } => *whole == 0 && *per_processor == 0,
@@ -255,10 +258,10 @@ impl Need {
     }
 }
 
-/// What a task needs besides processors, by the names of resources.
+/// The resources that a task needs besides processors, by name.
 ///
-/// A task on several nodes holds on each of them its share of what it needs as a whole, by the processors that it has there,
-/// rounded up, and what it needs for each of these. Of licences and consumables it takes the total.
+/// A task on several nodes holds on each node a share of its amount as a whole, in proportion to its processors there
+/// and rounded up, plus its amount for each of these processors. It holds the total of licences and consumables once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Needs(Option<Arc<[NamedNeed]>>);
 
@@ -269,10 +272,10 @@ impl Needs {
     /// No resource.
     pub const NONE: Self = Self(None);
 
-    /// These amounts.
+    /// Creates a set of needs.
     ///
     /// # Errors
-    /// [`ResourceError`] names the resource that is wrong.
+    /// [`ResourceError`] names the invalid resource.
     ///
     /// ```
     /// use makespan_core::{Need, Needs};
@@ -291,36 +294,36 @@ impl Needs {
         Ok(Self((!needs.is_empty()).then(|| needs.into())))
     }
 
-    /// What is needed of a resource.
+    /// Returns the need for a resource, if there is one.
     pub fn of(&self, name: &str) -> Option<&Need> {
         self.iter().find(|(other, _)| *other == name).map(|(_, need)| need)
     }
 
-    /// Names and amounts, in alphabetical order.
+    /// Returns names and needs, in alphabetical order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &Need)> + ExactSizeIterator + Clone {
         self.0.as_deref().unwrap_or_default().iter().map(|(name, need)| (&**name, need))
     }
 
-    /// Whether no resource is named.
+    /// Returns true if no resource is needed.
     pub const fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 }
 
-/// What a task needs of one resource of the platform.
+/// A task's need for one resource of the platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {
     /// The resource.
     pub resource: ResourceId,
-    /// To whom it belongs.
+    /// The owner of the resource.
     pub kind: ResourceKind,
-    /// How much of it.
+    /// The amount, by allotment.
     pub need: Need,
 }
 
 impl Demand {
-    /// Where it counts, and how much there, for a task with `parts` of its `processors` on nodes ([`crate::Platform::parts`]): its
-    /// share on each node, or once the total of what belongs to none.
+    /// Returns the nodes and amounts for a task with `parts` of its `processors` on nodes ([`crate::Platform::parts`]):
+    /// a share for each node, or a single total without a node if the resource belongs to no node.
     pub fn amounts(&self, parts: &[(usize, u32)], processors: u32) -> impl Iterator<Item = (Option<usize>, u64)> {
         let parts = if self.kind == ResourceKind::OfNodes { parts } else { &[] };
         let common = (self.kind != ResourceKind::OfNodes).then(|| (None, self.need.total(processors)));
@@ -329,22 +332,22 @@ impl Demand {
     }
 }
 
-/// A task that needs more of a resource than others leave.
+/// A task needs more of a resource than other tasks leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shortage {
-    /// The job or task.
+    /// Name of the job or task.
     pub job: String,
-    /// Of what.
+    /// The resource.
     pub resource: Resource,
     /// The node, if the resource belongs to nodes.
     pub node: Option<String>,
-    /// When.
+    /// The instant of the shortage.
     pub at: Time,
-    /// How much the task needs there.
+    /// Amount that the task needs there.
     pub needs: u64,
-    /// How much others hold.
+    /// Amount that other tasks hold.
     pub held: u64,
-    /// How much there is.
+    /// Total amount there.
     pub there: u64,
 }
 

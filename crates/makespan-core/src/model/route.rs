@@ -1,23 +1,25 @@
-//! The way of data between two nodes.
+//! Routes of data between nodes.
 
 use crate::model::{Payload, Platform, ProcSet, Time};
 
-/// What data meet on their way between two nodes: the sum of the latencies and the smallest bandwidth.
+/// The route of data between two nodes: the sum of the latencies and the smallest bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Route {
     /// Delay of the first byte.
     pub latency: Time,
-    /// Bytes a second; infinite where nothing limits it.
+    /// Bandwidth in bytes per second; infinite if nothing limits it.
     pub bandwidth: f64,
-    /// Whether what takes a fixed time takes it here: between different nodes, or anywhere if local transfers count.
+    /// True if payloads with a fixed time take this time: between different nodes, or everywhere if local transfers
+    /// take time.
     pub takes_time: bool,
 }
 
 impl Route {
-    /// From a task to another on the same node.
+    /// The route between two tasks on the same node.
     pub const LOCAL: Self = Self { latency: Time::ZERO, bandwidth: f64::INFINITY, takes_time: false };
 
-    /// How long what an edge carries is on its way, rounded up to a tick; exact where the bandwidth is a whole number.
+    /// Returns the transfer time of a payload, rounded up to a tick. The time is exact if the bandwidth is a whole
+    /// number.
     pub fn time(&self, payload: Payload) -> Time {
         match payload {
             Payload::Fixed(time) if self.takes_time => time,
@@ -28,7 +30,7 @@ impl Route {
 }
 
 fn carried(bytes: u64, bandwidth: f64) -> Time {
-    // From here on up not every whole number is a float.
+    // The smallest float above which not every whole number is a float.
     const WHOLE: f64 = 9_007_199_254_740_992.0;
     if bytes == 0 || bandwidth.is_infinite() {
         return Time::ZERO;
@@ -38,12 +40,12 @@ fn carried(bytes: u64, bandwidth: f64) -> Time {
         let ticks = (u128::from(bytes) * second as u128).div_ceil(bandwidth as u128);
         return Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX));
     }
-    // A float beyond the range becomes the largest integer.
+    // The cast turns a float beyond the range into the largest integer.
     Time::from_ticks((bytes as f64 / bandwidth * second as f64).ceil() as i64)
 }
 
 impl Platform {
-    /// The route of data from one node to another. O(depth of the tree).
+    /// Returns the route of data from one node to another. Takes O(depth of the tree).
     pub fn route(&self, from: usize, to: usize) -> Route {
         if from == to && !self.has_local_transfers() {
             return Route::LOCAL;
@@ -60,7 +62,7 @@ impl Platform {
             over(nodes[from].link);
             return route;
         }
-        // Both ends climb until they meet; the deeper one first.
+        // Moves both ends up the tree until they meet, the deeper end first.
         let depth = |node: usize| std::iter::successors(nodes[node].parent, |&node| nodes[node].parent).count();
         let (mut from, mut to) = ((depth(from), from), (depth(to), to));
         while from.1 != to.1 {
@@ -72,8 +74,8 @@ impl Platform {
         route
     }
 
-    /// How long something is on its way from all of some processors to all of others: the slowest route from any node of
-    /// the first to any of the second.
+    /// Returns the transfer time of a payload from one set of processors to another: the time of the slowest route from
+    /// any node of the first set to any node of the second.
     pub fn transfer_between(&self, from: &ProcSet, to: &ProcSet, payload: Payload) -> Time {
         let each = self.nodes_of(to).flat_map(|to| self.nodes_of(from).map(move |from| (from, to)));
         each.map(|(from, to)| self.route(from, to).time(payload)).max().unwrap_or(Time::ZERO)
@@ -84,8 +86,8 @@ impl Platform {
         nodes.filter(|&node| self.nodes()[node].processors > 0)
     }
 
-    /// How long bytes are on their way from one node to another: the latencies, and the bytes over the smallest
-    /// bandwidth on the way. Transfers do not slow each other down.
+    /// Returns the transfer time of `bytes` bytes between two nodes: the latencies, plus the bytes divided by the
+    /// smallest bandwidth on the route. Transfers do not slow each other down.
     pub fn transfer(&self, from: usize, to: usize, bytes: u64) -> Time {
         self.route(from, to).time(Payload::Bytes(bytes))
     }

@@ -1,4 +1,4 @@
-//! The rules of a cluster that several people share: partitions, classes of service, accounts, reservations.
+//! The rules of a shared cluster: partitions, classes of service, accounts, reservations.
 
 use std::sync::Arc;
 
@@ -6,60 +6,60 @@ use thiserror::Error;
 
 use crate::model::{Resources, Time};
 
-/// How a job was submitted to the queue of a cluster: what its rules are about. Everything is as its user or an operator said it, by
-/// name; what is not said is left to the rules.
+/// The properties of a job that the rules of a cluster refer to, as its user or an operator stated them, by name. The
+/// rules decide about properties that are not stated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Submission {
-    /// Whose it is.
+    /// The user who submitted the job.
     pub user: Option<Arc<str>>,
-    /// Who pays.
+    /// The account that pays.
     pub account: Option<Arc<str>>,
     /// Its class of service.
     pub qos: Option<Arc<str>>,
-    /// Partitions in any of which it may run; none: the default one.
+    /// Partitions in which the job may run. If empty, the default partition.
     pub partitions: Vec<Arc<str>>,
-    /// Features that its nodes need, such as `ib&(a100|h100)`.
+    /// Features that the job's nodes need, such as `ib&(a100|h100)`.
     pub constraint: Option<Arc<str>>,
-    /// The least and the most nodes.
+    /// Minimum and maximum number of nodes.
     pub nodes: Option<(u32, u32)>,
-    /// The most of its processors on one node.
+    /// Maximum number of the job's processors on one node.
     pub per_node: Option<u32>,
-    /// The least of its processors on each of its nodes.
+    /// Minimum number of the job's processors on each of its nodes.
     pub least_per_node: Option<u32>,
-    /// Whether it shares its nodes with no other job.
+    /// True if the job shares its nodes with no other job.
     pub exclusive: bool,
-    /// Nodes on which alone it may run; none: all.
+    /// The only nodes on which the job may run. If empty, all nodes.
     pub only: Vec<Arc<str>>,
-    /// Nodes on which it must not run.
+    /// Nodes on which the job must not run.
     pub except: Vec<Arc<str>>,
-    /// The array of which it is a part, and how many of its parts may run at the same time.
+    /// The job array that the job belongs to, and the maximum number of its jobs that run at the same time.
     pub array: Option<(Arc<str>, Option<u32>)>,
-    /// The reservation in which it runs.
+    /// The reservation in which the job runs.
     pub reservation: Option<Arc<str>>,
-    /// By how much its priority is lowered.
+    /// Amount by which the job's priority is lowered.
     pub nice: i64,
     /// A priority that an operator has set.
     pub priority: Option<u32>,
-    /// Why it is held: it does not start until somebody releases it.
+    /// Reason why the job is held. A held job does not start until it is released.
     pub held: Option<Arc<str>>,
-    /// The time that it will do with, where that is less than its limit.
+    /// Time that is sufficient for the job, if less than its time limit.
     pub least_time: Option<Time>,
-    /// The instant after which it must not run: it is given up once it cannot end by then.
+    /// The instant after which the job must not run. The job is discarded when it can no longer end by then.
     pub deadline: Option<Time>,
 }
 
-/// The rules of a shared cluster. Nodes are positions on the [`crate::Platform`] that has it.
+/// The rules of a shared cluster. Nodes are positions on the [`crate::Platform`] of the cluster.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Site {
-    /// Partitions; none: all nodes are one.
+    /// Partitions. If empty, all nodes form a single partition.
     pub partitions: Vec<Partition>,
-    /// For each node its features; nodes beyond the end have none.
+    /// Features of each node. Nodes beyond the end of the list have none.
     pub features: Vec<Vec<Box<str>>>,
     /// Classes of service.
     pub qos: Vec<Qos>,
     /// Accounts and the users in them.
     pub associations: Vec<Association>,
-    /// Nodes that are kept for some users at some times.
+    /// Nodes that are reserved for some users for some time.
     pub reservations: Vec<SiteReservation>,
 }
 
@@ -68,32 +68,32 @@ pub struct Site {
 pub struct Partition {
     /// Unique name.
     pub name: Box<str>,
-    /// Its nodes, ascending.
+    /// The partition's nodes, ascending.
     pub nodes: Vec<usize>,
-    /// Whether jobs go there that name none.
+    /// True if jobs that name no partition use this one.
     pub is_default: bool,
-    /// Whether it starts jobs.
+    /// True if the partition starts jobs.
     pub is_up: bool,
-    /// Jobs of a partition of a higher tier come before all of a lower one.
+    /// Tier. All jobs of a partition of a higher tier come before jobs of a lower tier.
     pub tier: u32,
-    /// What the partition adds to priorities, compared with others.
+    /// Contribution of the partition to the priority of its jobs, relative to other partitions.
     pub job_factor: u32,
-    /// The longest time that a job may ask for.
+    /// Maximum time limit of a job.
     pub max_time: Option<Time>,
-    /// The time of a job that asks for none; none: the longest.
+    /// Time limit of a job that requests none; if `None`, the maximum.
     pub default_time: Option<Time>,
-    /// Nodes that a job needs at least.
+    /// Minimum number of nodes of a job.
     pub min_nodes: u32,
-    /// Nodes that a job may have.
+    /// Maximum number of nodes of a job.
     pub max_nodes: Option<u32>,
-    /// Whether every job has its nodes for itself.
+    /// True if no two jobs share a node.
     pub exclusive: bool,
-    /// A class of service whose limits hold for all jobs of the partition.
+    /// The class of service whose limits apply to all jobs of the partition.
     pub qos: Option<Box<str>>,
 }
 
 impl Partition {
-    /// A partition without limits that is up, of tier 1.
+    /// Creates a partition without limits, of tier 1, that starts jobs.
     pub fn new(name: impl Into<Box<str>>, nodes: Vec<usize>) -> Self {
         Self {
             name: name.into(),
@@ -112,17 +112,18 @@ impl Partition {
     }
 }
 
-/// How much may be held at the same time.
+/// Limits on jobs and resources that are in use at the same time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Jobs that run.
+    /// Maximum number of running jobs.
     pub jobs: Option<u32>,
-    /// Amounts of [`Site::CPUS`], [`Site::NODES`] and of resources by name. What is not named has no limit.
+    /// Maximum amounts of [`Site::CPUS`], [`Site::NODES`] and of resources by name. A name that is missing has no
+    /// limit.
     pub held: Resources,
 }
 
 impl Limits {
-    /// Whether nothing is limited.
+    /// Returns true if there is no limit.
     pub fn is_none(&self) -> bool {
         self.jobs.is_none() && self.held.is_empty()
     }
@@ -133,45 +134,45 @@ impl Limits {
 pub struct Qos {
     /// Unique name.
     pub name: Box<str>,
-    /// What it adds to priorities, compared with others.
+    /// Contribution of the class to the priority of its jobs, relative to other classes.
     pub priority: u32,
-    /// What all its jobs may hold together (`GrpJobs`, `GrpTRES`).
+    /// Limits on all jobs of the class together (`GrpJobs`, `GrpTRES`).
     pub group: Limits,
-    /// What those of one user may hold (`MaxJobsPerUser`, `MaxTRESPerUser`).
+    /// Limits on the jobs of each user (`MaxJobsPerUser`, `MaxTRESPerUser`).
     pub per_user: Limits,
-    /// What those of one account may hold (`MaxJobsPerAccount`, `MaxTRESPerAccount`).
+    /// Limits on the jobs of each account (`MaxJobsPerAccount`, `MaxTRESPerAccount`).
     pub per_account: Limits,
-    /// What one job may hold (`MaxTRESPerJob`).
+    /// Maximum amounts of a single job (`MaxTRESPerJob`).
     pub per_job: Resources,
-    /// The longest time that a job may ask for (`MaxWall`).
+    /// Maximum time limit of a job (`MaxWall`).
     pub max_wall: Option<Time>,
 }
 
-/// An account, or a user in one.
+/// An account, or a user in an account.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Association {
     /// The account.
     pub account: Box<str>,
-    /// The user; none: the account itself.
+    /// The user, or `None` for the account itself.
     pub user: Option<Box<str>>,
-    /// The account above this one, of an account; none: the root.
+    /// The parent of an account, or `None` for the root.
     pub parent: Option<Box<str>>,
-    /// Its share among those that have the same parent.
+    /// Shares relative to those with the same parent.
     pub shares: u32,
-    /// Processor seconds that it has used, decayed, when time 0 is; of accounts those of their users count.
+    /// Decayed processor seconds that were used before time 0. For accounts, the usage of their users counts instead.
     pub usage: f64,
-    /// What all jobs below it may hold together (`GrpJobs`, `GrpTRES`).
+    /// Limits on all jobs below this association together (`GrpJobs`, `GrpTRES`).
     pub group: Limits,
-    /// What the jobs of the user in this account may hold together (`MaxJobs`).
+    /// Limits on the jobs of the user in this account together (`MaxJobs`).
     pub own: Limits,
-    /// What one job may hold (`MaxTRES`).
+    /// Maximum amounts of a single job (`MaxTRES`).
     pub per_job: Resources,
-    /// The longest time that a job may ask for (`MaxWall`).
+    /// Maximum time limit of a job (`MaxWall`).
     pub max_wall: Option<Time>,
 }
 
 impl Association {
-    /// An account below the root, with one share and no limit.
+    /// Creates an account below the root, with one share and no limit.
     pub fn account(name: impl Into<Box<str>>) -> Self {
         Self {
             account: name.into(),
@@ -186,105 +187,105 @@ impl Association {
         }
     }
 
-    /// A user in an account, with one share and no limit.
+    /// Creates a user in an account, with one share and no limit.
     pub fn user(name: impl Into<Box<str>>, account: impl Into<Box<str>>) -> Self {
         Self { user: Some(name.into()), ..Self::account(account) }
     }
 }
 
-/// Nodes that are kept for some.
+/// Nodes that are reserved for some users.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SiteReservation {
     /// Unique name.
     pub name: Box<str>,
-    /// Its nodes, ascending.
+    /// The reserved nodes, ascending.
     pub nodes: Vec<usize>,
-    /// When it begins.
+    /// Start of the reservation.
     pub start: Time,
-    /// When it ends.
+    /// End of the reservation.
     pub end: Time,
-    /// Users who may use it. With no user and no account nobody does.
+    /// Users who may use the reservation. If it has no users and no accounts, no job may use it.
     pub users: Vec<Box<str>>,
-    /// Accounts whose users may use it.
+    /// Accounts whose users may use the reservation.
     pub accounts: Vec<Box<str>>,
 }
 
-/// What is wrong with the rules of a cluster.
+/// The reason why the rules of a cluster are invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SiteError {
-    /// Two of one name.
+    /// Two entries of a kind have the same name.
     #[error("there are two {what}s named `{name}`; names must be unique")]
     Twice {
-        /// Of what.
+        /// The kind of entry, such as `partition`.
         what: &'static str,
         /// The name.
         name: String,
     },
-    /// A node that is none.
+    /// The entry contains a node that does not exist.
     #[error("{what} `{name}` has node number {node}, and the platform has {nodes}")]
     NoNode {
-        /// Of what.
+        /// The kind of entry.
         what: &'static str,
         /// The name.
         name: String,
         /// The node.
         node: usize,
-        /// How many there are.
+        /// Number of nodes of the platform.
         nodes: usize,
     },
-    /// A partition without nodes, or nodes that do not ascend.
+    /// The entry has no nodes, or its nodes are not ascending.
     #[error("{what} `{name}` has no nodes, or its nodes do not ascend")]
     Nodes {
-        /// Of what.
+        /// The kind of entry.
         what: &'static str,
         /// The name.
         name: String,
     },
-    /// Another class of service, account or user that is not there.
+    /// The entry names a class of service, account or user that does not exist.
     #[error("{what} `{name}` names `{other}`, which is not there")]
     Unknown {
-        /// Of what.
+        /// The kind of entry.
         what: &'static str,
         /// The name.
         name: String,
-        /// What it names.
+        /// The missing name.
         other: String,
     },
-    /// Accounts that are below themselves.
+    /// An account is its own ancestor.
     #[error("account `{0}` is below itself; accounts form a tree")]
     Cycle(String),
-    /// A reservation that ends before it begins, or a usage that is no number.
+    /// A reservation ends before it begins, or a usage is not a valid number.
     #[error("{what} `{name}`: {problem}")]
     Wrong {
-        /// Of what.
+        /// The kind of entry.
         what: &'static str,
         /// The name.
         name: String,
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
     },
 }
 
 impl Site {
-    /// The name under which processors are limited and counted.
+    /// The name of processors in limits.
     pub const CPUS: &'static str = "cpu";
-    /// The name under which nodes are.
+    /// The name of nodes in limits.
     pub const NODES: &'static str = "node";
 
-    /// The partition of this name.
+    /// Returns the position of the partition with this name.
     pub fn partition(&self, name: &str) -> Option<usize> {
         self.partitions.iter().position(|partition| &*partition.name == name)
     }
 
-    /// The partition of jobs that name none.
+    /// Returns the position of the default partition.
     pub fn default_partition(&self) -> Option<usize> {
         self.partitions.iter().position(|partition| partition.is_default).or((!self.partitions.is_empty()).then_some(0))
     }
 
-    /// Whether the rules fit a platform of so many nodes.
+    /// Checks that the rules fit a platform of `nodes` nodes.
     ///
     /// # Errors
-    /// [`SiteError`] names what does not.
+    /// [`SiteError`] names the invalid entry.
     pub fn check(&self, nodes: usize) -> Result<(), SiteError> {
         let partitions = self.partitions.iter().map(|one| (&*one.name, one.nodes.as_slice()));
         check_nodes("partition", partitions, nodes)?;

@@ -1,4 +1,4 @@
-//! The table of tasks: one row for each different task of all jobs, and the edges between them.
+//! The table of tasks: one row for each different task of all jobs, and the edges between tasks.
 
 use std::sync::Arc;
 
@@ -11,35 +11,35 @@ use crate::model::{
     Work,
 };
 
-/// One task waits for another. The first task of a bag stands for all of its tasks, at either end.
+/// An edge: one task waits for another. At either end, the first task of a bag represents all tasks of the bag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dependence {
     /// The task that ends first.
     pub from: TaskId,
-    /// The task that waits for it.
+    /// The task that waits.
     pub to: TaskId,
-    /// What is carried between them.
+    /// The payload of the edge.
     pub payload: Payload,
 }
 
-/// One row: a task, or all the equal ones of a bag.
+/// One row: a task, or all equal tasks of a bag.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub task: Task,
-    /// The job that it is of.
+    /// The task's job.
     pub job: JobId,
-    /// The first task that it stands for.
+    /// The first task that the row represents.
     pub first: TaskId,
-    /// That of a task of a compound job.
+    /// The name of a task of a compound job.
     pub name: Option<Arc<str>>,
-    /// What it needs, by its position among the distinct needs.
+    /// The position of the task's demands in the list of distinct demands.
     demands: u32,
 }
 
-/// What tasks need, each distinct once.
+/// The distinct demands of all tasks.
 #[derive(Clone, Debug)]
 struct Demands {
-    /// The first is nothing.
+    /// The first entry is the empty demand.
     distinct: Vec<Box<[Demand]>>,
     known: FxHashMap<Needs, u32>,
 }
@@ -51,7 +51,7 @@ impl Default for Demands {
 }
 
 impl Demands {
-    /// The position of these needs, which were found on the platform before.
+    /// Returns the position of these needs, which were already checked against the platform.
     fn number(&mut self, needs: &Needs, platform: &Platform) -> u32 {
         if needs.is_empty() {
             return 0;
@@ -75,23 +75,23 @@ pub(super) struct Table {
     rows: Vec<Row>,
     /// The number of tasks, and the next identifier.
     tasks: u64,
-    /// How many rows have times that are guesses.
+    /// Number of rows with guessed times.
     guesses: usize,
     demands: Demands,
-    /// The edges of each job, in the order in which they were given, and those between jobs behind those of the jobs that were
-    /// added together.
+    /// The edges of each job, in the order in which they were given. Edges between jobs follow after the edges within
+    /// all jobs that were added in one step.
     edges: Vec<Dependence>,
-    /// How many are between jobs.
+    /// Number of edges between jobs.
     between: usize,
     incoming: Adjacency,
     outgoing: Adjacency,
-    /// The rows of each compound job, each after all that it waits for; a row of another job has itself. Empty until there
-    /// is a compound job.
+    /// The rows of each compound job, each after the rows that it waits for. The entry of any other row is the row
+    /// itself. Empty until the first compound job is added.
     order: Vec<u32>,
 }
 
 impl Table {
-    /// How many tasks there are, all those of bags counted.
+    /// Returns the number of tasks, including all tasks of bags.
     pub fn tasks(&self) -> u64 {
         self.tasks
     }
@@ -100,47 +100,47 @@ impl Table {
         &self.rows[self.at(task)]
     }
 
-    /// The row of the different tasks of a job with this number.
+    /// Returns a row of a job by the number of its different task.
     pub fn row_of(&self, job: &Job<Rows>, number: u32) -> &Row {
         &self.rows[(job.work.range.start + number) as usize]
     }
 
-    /// What a task needs.
+    /// Returns the demands of a task.
     pub fn demands(&self, task: TaskId) -> &[Demand] {
         &self.demands.distinct[self.row(task).demands as usize]
     }
 
-    /// The distinct needs; the first is nothing.
+    /// Returns the distinct demands. The first entry is the empty demand.
     pub fn distinct_demands(&self) -> &[Box<[Demand]>] {
         &self.demands.distinct
     }
 
-    /// The position of what a task needs among the distinct needs.
+    /// Returns the position of a task's demands in the list of distinct demands.
     pub fn demands_number(&self, task: TaskId) -> u32 {
         self.row(task).demands
     }
 
-    /// How many different tasks there are.
+    /// Returns the number of different tasks.
     pub fn rows(&self) -> usize {
         self.rows.len()
     }
 
-    /// The number of the row that stands for a task.
+    /// Returns the number of the row that represents a task.
     pub fn number(&self, task: TaskId) -> usize {
         self.at(task)
     }
 
-    /// How many rows have times that are guesses.
+    /// Returns the number of rows with guessed times.
     pub fn guesses(&self) -> usize {
         self.guesses
     }
 
-    /// How many edges are between jobs.
+    /// Returns the number of edges between jobs.
     pub fn between(&self) -> usize {
         self.between
     }
 
-    /// The row that stands for a task; of one that is not there any, or none.
+    /// Returns the row that represents a task. For a task that does not exist, the result is arbitrary or no row.
     fn at(&self, task: TaskId) -> usize {
         if self.tasks == self.rows.len() as u64 {
             return task.index();
@@ -148,7 +148,7 @@ impl Table {
         self.rows.partition_point(|row| row.first <= task) - 1
     }
 
-    /// All edges, job by job.
+    /// Returns all edges, job by job.
     pub fn edges(&self) -> &[Dependence] {
         &self.edges
     }
@@ -167,17 +167,18 @@ impl Table {
         self.outgoing_edges(task).iter().map(|&number| &self.edges[number as usize])
     }
 
-    /// The numbers of the edges that lead to a task.
+    /// Returns the numbers of the edges to a task.
     pub fn incoming_edges(&self, task: TaskId) -> &[u32] {
         if self.edges.is_empty() { &[] } else { self.incoming.of_row(self.at(task)) }
     }
 
-    /// The numbers of the edges that lead from a task.
+    /// Returns the numbers of the edges from a task.
     pub fn outgoing_edges(&self, task: TaskId) -> &[u32] {
         if self.edges.is_empty() { &[] } else { self.outgoing.of_row(self.at(task)) }
     }
 
-    /// The different tasks of a job, each after all that it waits for; of those that may come next the first in file order.
+    /// Returns the different tasks of a job, each after the tasks that it waits for. If several tasks may come next,
+    /// the first in file order does.
     pub fn order(
         &self,
         job: &Job<Rows>,
@@ -189,8 +190,8 @@ impl Table {
         })
     }
 
-    /// One job waits for another: its tasks that wait for none of its own wait for those of the other that none of its own
-    /// waits for. Nothing is carried, so that no latency counts.
+    /// Makes `job` wait for `before`: adds an edge from each last task of `before` to each first task of `job`. The
+    /// payload takes no time, so latencies do not count.
     pub fn wait(&mut self, job: &Job<Rows>, before: &Job<Rows>) {
         let rows = |job: &Job<Rows>| job.work.range.clone();
         let last: Vec<u32> = rows(before).filter(|&row| Self::own(row, before, &self.outgoing).is_empty()).collect();
@@ -207,22 +208,23 @@ impl Table {
         self.between += last.len() * first.len();
     }
 
-    /// How many tasks of a job wait for none of its own, and for how many none of its own waits.
+    /// Returns the number of first tasks of a job, which wait for no task of the job, and of last tasks, for which no
+    /// task of the job waits.
     pub fn ends(&self, job: &Job<Rows>) -> (usize, usize) {
         let without =
             |adjacency| job.work.range.clone().filter(|&row| Self::own(row, job, adjacency).is_empty()).count();
         (without(&self.incoming), without(&self.outgoing))
     }
 
-    /// The edges at a row that are between the tasks of its job.
+    /// Returns the edges of a row that are between tasks of its job.
     fn own<'a>(row: u32, job: &Job<Rows>, adjacency: &'a Adjacency) -> &'a [u32] {
         let all = adjacency.of_row(row as usize);
-        // They were added first, and those between jobs have larger numbers.
+        // Edges within the job were added first, so edges between jobs have larger numbers.
         let until = all.partition_point(|&edge| edge < job.work.edges.end);
         &all[..until]
     }
 
-    /// Adds the work of a job behind all others. O(tasks + edges) of a compound job.
+    /// Appends the work of a job. Takes O(tasks + edges) for a compound job.
     pub fn append(&mut self, id: JobId, job: Job, platform: &Platform) -> Job<Rows> {
         let (first, begin, edge) = (TaskId(self.tasks), self.rows.len() as u32, self.edges.len() as u32);
         let Job { name, weight, priority, release, deadline, walltime, user, after, submission, work } = job;
@@ -252,7 +254,7 @@ impl Table {
         self.tasks += count;
     }
 
-    /// Replaces the times of a row; those that it had.
+    /// Replaces the times of a row. Returns the previous times.
     pub fn restate(&mut self, task: TaskId, profile: Profile, estimate: Estimate) -> (Profile, Estimate) {
         let at = self.at(task);
         let own = &mut self.rows[at].task;
@@ -279,7 +281,7 @@ impl Table {
         }));
     }
 
-    /// The work of a job, as it was added.
+    /// Returns the work of a job, as it was added.
     pub fn work(&self, job: &Job<Rows>) -> Work {
         let rows = &self.rows[job.work.range.start as usize..job.work.range.end as usize];
         match job.work.kind {

@@ -4,21 +4,21 @@ use std::fmt;
 
 use crate::model::{Estimate, Needs, Profile};
 
-/// One task of an instance: all tasks of all jobs in the order of the file, the copies of a bag one by one.
+/// The identifier of a task. Tasks are numbered through all jobs in file order, and each copy of a bag has a number.
 ///
-/// What is placed, started, finished and recorded is a task, and this is its only name in the library. Identifiers stay as
-/// they are when an instance grows.
+/// The library uses only this identifier for tasks that are placed, started, finished or recorded. Identifiers remain
+/// valid when an instance grows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct TaskId(pub u64);
 
 impl TaskId {
-    /// As an index into an array with an element for each task.
+    /// Returns the position in an array with one element per task.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The task at this position of such an array.
+    /// Returns the task at this position of such an array.
     pub const fn at(index: usize) -> Self {
         Self(index as u64)
     }
@@ -30,27 +30,28 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// What is placed on processors.
+/// The unit of work that is placed on processors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
     /// Time as a function of the allotment.
     pub profile: Profile,
-    /// How these times are known.
+    /// The source of these times.
     pub estimate: Estimate,
-    /// The program and its arguments, for `run`; `{processors}` stands for the allotment, `{gpus}` for the number of GPUs where the
-    /// platform states any, and `{task}` in a bag for the number of the task. Empty when there is none.
+    /// The program and its arguments, for `run`. `{processors}` is replaced by the allotment, `{gpus}` by the number of
+    /// GPUs (if the platform states any), and, in a bag, `{task}` by the number of the task. Empty if there is no
+    /// command.
     pub command: Vec<String>,
-    /// Bytes that the task needs before it runs, which all begin at the root of a tree network; `None` where none are
+    /// Bytes that the task needs before it runs, all of which start at the root of a tree network. `None` if none are
     /// stated.
     pub data: Option<u64>,
-    /// What it needs besides processors while it runs.
+    /// Resources that the task needs besides processors while it runs.
     pub needs: Needs,
     /// True if nothing states the number of processors, so that one is assumed. A run may leave such a task unpinned.
     pub assumes_one_core: bool,
 }
 
 impl Task {
-    /// A task without command, whose times are stated.
+    /// Creates a task without a command, whose times are stated.
     pub const fn new(profile: Profile) -> Self {
         Self {
             profile,

@@ -7,18 +7,18 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Processors times ticks. An `i128` holds the area of any instance that [`crate::Instance`] accepts.
+/// Processors times ticks. An `i128` can represent the area of any instance that [`crate::Instance`] accepts.
 pub type Area = i128;
 
 /// An instant or a duration, in integer ticks of one nanosecond.
 ///
-/// Arithmetic saturates: an [`crate::Instance`] refuses inputs whose serial execution would come near the limit,
-/// so a saturated value never appears in a valid schedule, and no overflow can turn into a wrong small number.
+/// Arithmetic saturates. An [`crate::Instance`] rejects inputs whose serial execution would come near the limit, so a
+/// saturated value never appears in a valid schedule, and an overflow cannot produce a wrong small number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Time(i64);
 
-/// Why a text is not a time.
+/// The reason why a text is not a time.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TimeError {
     /// The text is not a number with an optional unit.
@@ -38,27 +38,27 @@ const SCALE: [i64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_0
 impl Time {
     /// The instant at which every schedule may begin.
     pub const ZERO: Self = Self(0);
-    /// The last instant that can be represented; stands for "never" in comparisons.
+    /// The latest instant that can be represented. In comparisons, it means "never".
     pub const MAX: Self = Self(i64::MAX);
     /// The shortest duration.
     pub const TICK: Self = Self(1);
     /// Ticks in a second.
     pub const TICKS_PER_SECOND: i64 = 1_000_000_000;
 
-    /// From a number of ticks (nanoseconds).
+    /// Creates a time from a number of ticks (nanoseconds).
     pub const fn from_ticks(ticks: i64) -> Self {
         Self(ticks)
     }
 
-    /// From whole seconds.
+    /// Creates a time from whole seconds.
     pub const fn from_seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(Self::TICKS_PER_SECOND))
     }
 
-    /// From a floating-point number of seconds, rounded to the nearest tick.
+    /// Creates a time from a floating-point number of seconds, rounded to the nearest tick.
     ///
     /// # Errors
-    /// [`TimeError`] when the number is negative, not finite, or beyond 292 years.
+    /// [`TimeError`] if the number is negative, not finite, or beyond 292 years.
     pub fn from_seconds_f64(seconds: f64) -> Result<Self, TimeError> {
         if !seconds.is_finite() {
             return Err(TimeError::Syntax(seconds.to_string()));
@@ -70,22 +70,24 @@ impl Time {
         if ticks >= i64::MAX as f64 { Err(TimeError::Overflow(seconds.to_string())) } else { Ok(Self(ticks as i64)) }
     }
 
-    /// Ticks (nanoseconds).
+    /// Returns the number of ticks (nanoseconds).
     pub const fn ticks(self) -> i64 {
         self.0
     }
 
-    /// Seconds, rounded to the nearest representable float: for display and statistics, never for decisions.
+    /// Returns the number of seconds, rounded to the nearest float. Use this for display and statistics, never for
+    /// decisions.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / Self::TICKS_PER_SECOND as f64
     }
 
-    /// The area of `processors` held for this duration.
+    /// Returns the area of `processors` held for this duration.
     pub const fn area(self, processors: u32) -> Area {
         self.0 as Area * processors as Area
     }
 
-    /// Reads `12.5` (seconds) or a number with a unit: `90s`, `1.5h`, `250ms`. Decimals are exact to the nearest tick.
+    /// Parses seconds (`12.5`) or a number with a unit (`90s`, `1.5h`, `250ms`). Decimals are rounded to the nearest
+    /// tick.
     ///
     /// # Errors
     /// [`TimeError`] names the text and the reason.
@@ -175,26 +177,26 @@ impl Time {
         Some(times)
     }
 
-    /// This duration on something of a relative speed, rounded up to a tick; a float is exact for what it holds exactly,
-    /// and saturates.
+    /// Returns this duration divided by a relative speed, rounded up to a tick. The result is exact if it and the
+    /// duration are exact as floats, and it saturates.
     #[must_use]
     pub fn divided_by(self, speed: f64) -> Self {
         Self((self.0 as f64 / speed).ceil() as i64)
     }
 
-    /// `self - other`, or zero when `other` is later.
+    /// Returns `self - other`, or zero if `other` is later.
     pub const fn saturating_since(self, other: Self) -> Self {
         if self.0 > other.0 { Self(self.0 - other.0) } else { Self::ZERO }
     }
 }
 
-/// Whether the text after an `e` continues a number such as `1e6`.
+/// Returns true if the text after an `e` continues a number such as `1e6`.
 fn is_exponent(rest: &str) -> bool {
     rest.trim_start_matches(['+', '-']).starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// `number * scale` rounded to the nearest integer, for a decimal literal such as `-1.25e3`; `None` when it is not
-/// one or when it leaves the range of `i128`.
+/// Returns `number * scale` rounded to the nearest integer, for a decimal literal such as `-1.25e3`. Returns `None` if
+/// the text is not such a literal or the result exceeds the range of `i128`.
 pub(crate) fn scaled_decimal(number: &str, scale: i128) -> Option<i128> {
     let (mantissa, exponent) = match number.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
@@ -208,7 +210,7 @@ pub(crate) fn scaled_decimal(number: &str, scale: i128) -> Option<i128> {
     if whole.is_empty() && fraction.is_empty() || !(whole.bytes().chain(fraction.bytes())).all(|b| b.is_ascii_digit()) {
         return None;
     }
-    // The decimal point is moved by the exponent; digits beyond 30 places are below half a tick of any unit.
+    // The exponent moves the decimal point. Digits beyond 30 places are less than half a tick in any unit.
     let fraction = &fraction[..fraction.len().min(30)];
     let mut value: i128 = 0;
     for byte in whole.bytes().chain(fraction.bytes()) {
@@ -241,7 +243,7 @@ pub(crate) fn decimal(value: i128, places: u32, f: &mut fmt::Formatter<'_>) -> f
     f.pad(&format!("{sign}{whole}.{}", digits.trim_end_matches('0')))
 }
 
-/// Exact decimal seconds, such as `12.5`.
+/// Prints exact decimal seconds, such as `12.5`.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         decimal(i128::from(self.0), 9, f)

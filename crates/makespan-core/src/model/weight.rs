@@ -8,43 +8,44 @@ use thiserror::Error;
 
 use crate::model::time::{Time, decimal, scaled_decimal};
 
-/// The importance of a job in weighted completion: a non-negative decimal with six places, kept in millionths.
+/// The importance of a job in weighted completion: a non-negative decimal with six places, stored in millionths.
 ///
-/// Integers keep weighted sums exact, so that a bound and the schedule that it bounds are compared without rounding.
+/// Integers keep weighted sums exact, so a bound and the value of a schedule are compared without rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Weight(u64);
 
-/// Millionths of a weight times ticks: the unit of weighted completion. An `i128` holds any accepted instance.
+/// Millionths of a weight times ticks, the unit of weighted completion. An `i128` is sufficient for any accepted
+/// instance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WeightedTime(pub i128);
 
-/// Why a number is not a weight.
+/// The reason why a number is not a weight.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is not a weight; write a number from 0 to 1000000000")]
 pub struct WeightError(String);
 
 impl Weight {
-    /// The weight of a job that states none.
+    /// The default weight.
     pub const ONE: Self = Self(Self::MILLIONTHS);
-    /// A job that does not count in weighted completion.
+    /// The weight of a job that does not count in weighted completion.
     pub const ZERO: Self = Self(0);
-    /// The resolution: parts in one unit of weight.
+    /// Number of parts in one unit of weight.
     pub const MILLIONTHS: u64 = 1_000_000;
     const MAX: u64 = 1_000_000_000 * Self::MILLIONTHS;
 
-    /// From millionths.
+    /// Creates a weight from millionths.
     ///
     /// # Errors
-    /// [`WeightError`] above one thousand million.
+    /// [`WeightError`] if the weight is above one thousand million.
     pub fn from_millionths(millionths: u64) -> Result<Self, WeightError> {
         if millionths > Self::MAX { Err(WeightError(Self(millionths).to_string())) } else { Ok(Self(millionths)) }
     }
 
-    /// Reads a decimal number, rounded to the nearest millionth.
+    /// Parses a decimal number, rounded to the nearest millionth.
     ///
     /// # Errors
-    /// [`WeightError`] when it is not a number, negative or above one thousand million.
+    /// [`WeightError`] if the text is not a number, or if the number is negative or above one thousand million.
     pub fn parse(text: &str) -> Result<Self, WeightError> {
         scaled_decimal(text.trim(), i128::from(Self::MILLIONTHS))
             .and_then(|value| u64::try_from(value).ok())
@@ -53,7 +54,7 @@ impl Weight {
             .ok_or_else(|| WeightError(text.to_owned()))
     }
 
-    /// From a float, rounded to the nearest millionth.
+    /// Creates a weight from a float, rounded to the nearest millionth.
     ///
     /// # Errors
     /// [`WeightError`] as for [`Weight::parse`].
@@ -66,22 +67,22 @@ impl Weight {
         }
     }
 
-    /// Millionths of a unit.
+    /// Returns the weight in millionths.
     pub const fn millionths(self) -> u64 {
         self.0
     }
 
-    /// The weight as a float, for display and for searches.
+    /// Returns the weight as a float, for display and for searches.
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / Self::MILLIONTHS as f64
     }
 
-    /// An equal share among so many, rounded down to a millionth.
+    /// Returns the weight divided by a number of shares, rounded down to a millionth.
     pub fn divided_by(self, shares: NonZeroU64) -> Self {
         Self(self.0 / shares)
     }
 
-    /// This weight times a completion time.
+    /// Returns this weight times a completion time.
     pub fn times(self, time: Time) -> WeightedTime {
         WeightedTime(i128::from(self.0) * i128::from(time.ticks()))
     }
@@ -94,7 +95,7 @@ impl Default for Weight {
 }
 
 impl WeightedTime {
-    /// Weight units times seconds, rounded to a float: for display only.
+    /// Returns weight units times seconds, rounded to a float, for display only.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e15
     }
@@ -112,7 +113,7 @@ impl fmt::Display for Weight {
     }
 }
 
-/// Exact decimal weight units times seconds.
+/// Prints exact decimal weight units times seconds.
 impl fmt::Display for WeightedTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         decimal(self.0, 15, f)

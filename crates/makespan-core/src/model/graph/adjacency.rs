@@ -1,32 +1,32 @@
-//! Which edges meet at each row.
+//! Adjacency lists: the edges at each row.
 
 use rustc_hash::FxHashMap;
 
-/// Numbers of edges in compressed rows: those of row `r` are `items[first[r] .. first[r + 1]]`. Rows at the end that no edge
-/// was ever asked for need not be there.
+/// Adjacency lists in compressed rows: the edge numbers of row `r` are `items[first[r] .. first[r + 1]]`. Rows without
+/// edges at the end may be missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::model) struct Adjacency {
     first: Vec<u32>,
     items: Vec<u32>,
-    /// All edges of rows that got more of them later.
+    /// The complete lists of rows that received edges after they were added.
     grown: FxHashMap<u32, Vec<u32>>,
 }
 
 impl Adjacency {
-    /// By the row at one end of each edge.
+    /// Creates the lists by the row at one end of each edge.
     pub fn of<E>(rows: usize, edges: &[E], end: impl Fn(&E) -> u32) -> Self {
         let mut adjacency = Self::default();
         adjacency.append(0, rows, 0, edges, end);
         adjacency
     }
 
-    /// Adds rows behind `before` others, and the edges at them, which are numbered from `number` on. `end` counts rows from the
-    /// first that is added. O(rows + edges).
+    /// Appends `rows` rows after the first `before` rows, with edges that are numbered from `number`. `end` counts rows
+    /// from the first new row. Takes O(rows + edges).
     pub fn append<E>(&mut self, before: usize, rows: usize, number: u32, edges: &[E], end: impl Fn(&E) -> u32) {
         let base = self.items.len() as u32;
         self.first.resize(before, base);
         let begin = self.first.len();
-        // One more at the end, which says where the last row ends.
+        // An additional entry marks the end of the last row.
         self.first.resize(begin + rows + 1, 0);
         let first = &mut self.first[begin..];
         for edge in edges {
@@ -45,7 +45,7 @@ impl Adjacency {
         }
     }
 
-    /// Adds an edge at a row that is there, with a larger number than all others of it.
+    /// Adds an edge to an existing row. Its number must be larger than those of the row's other edges.
     pub fn insert(&mut self, row: usize, number: u32) {
         if let Some(edges) = self.grown.get_mut(&(row as u32)) {
             edges.push(number);
@@ -56,7 +56,7 @@ impl Adjacency {
         self.grown.insert(row as u32, edges);
     }
 
-    /// The numbers of the edges at a row, ascending.
+    /// Returns the numbers of the edges at a row, ascending.
     pub fn of_row(&self, row: usize) -> &[u32] {
         if !self.grown.is_empty()
             && let Some(edges) = self.grown.get(&(row as u32))
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn rows_are_added_behind_others() {
         let mut adjacency = Adjacency::of(2, &[1, 0, 1], |&row| row);
-        // A row without edges, then three more.
+        // Appends three rows after a row without edges.
         adjacency.append(3, 3, 3, &[2, 0, 2], |&row| row);
         adjacency.insert(2, 6);
         adjacency.insert(3, 7);

@@ -1,4 +1,4 @@
-//! Tasks of a compound job and the data between them.
+//! Graphs: the tasks of a compound job and the edges between them.
 
 mod adjacency;
 mod order;
@@ -14,96 +14,96 @@ pub(super) use adjacency::Adjacency;
 
 use crate::model::{Profile, Task, Time};
 
-/// The tasks of a compound job and the edges between them, checked: no cycle, no edge to a task that is not there.
+/// The tasks of a compound job and the edges between them. The graph has no cycle and no edge to a missing task.
 ///
-/// A task is placed once, and not before every task with an edge to it has ended and what the edge carries has
-/// arrived. Tasks are numbered from 0 in file order, and so are edges.
+/// A task starts after every task with an edge to it has ended and the payload of the edge has arrived. Tasks and edges
+/// are numbered from 0, in file order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     tasks: Vec<NamedTask>,
     edges: Vec<Edge>,
-    /// Tasks, each after all from which an edge leads to it; of those that may come next the first in file order.
+    /// All tasks, each after the tasks that it waits for. If several tasks may come next, the first in file order does.
     order: Vec<u32>,
 }
 
 /// One task of a compound job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedTask {
-    /// Unique within the job.
+    /// Name of the task, unique within the job.
     pub name: Arc<str>,
-    /// What is placed.
+    /// The task itself.
     pub task: Task,
 }
 
-/// One task must end, and its data arrive, before another of its job starts.
+/// An edge of a graph: one task must end, and its data must arrive, before another task of the job starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// The number of the task that ends first.
     pub from: u32,
-    /// The number of the task that waits for it.
+    /// The number of the task that waits.
     pub to: u32,
-    /// What is carried.
+    /// The payload of the edge.
     pub payload: Payload,
 }
 
-/// What an edge carries from the node of one task to that of another.
+/// The data that an edge carries from the node of one task to the node of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Payload {
-    /// So many bytes, over the network of the platform.
+    /// A number of bytes, sent over the network of the platform.
     Bytes(u64),
-    /// Something that takes so long between any two nodes.
+    /// A payload that takes a fixed time between any two different nodes.
     Fixed(Time),
 }
 
-/// Why tasks and edges do not make a graph.
+/// The reason why tasks and edges do not form a graph.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GraphError {
-    /// No task at all.
+    /// The graph has no tasks.
     #[error("there are no tasks; give at least one")]
     Empty,
-    /// More tasks or edges than numbers.
+    /// The graph has more tasks or edges than are supported.
     #[error("there are {0} tasks or edges; at most 16777216 are supported")]
     TooLarge(usize),
-    /// A task without name.
+    /// A task has no name.
     #[error("the name of task {0} (counted from 0) is empty; give it a unique name")]
     Nameless(usize),
-    /// Two tasks of one name.
+    /// Two tasks have the same name.
     #[error("two tasks are named `{0}`; names must be unique within a job")]
     DuplicateName(String),
-    /// An edge of a task that does not exist.
+    /// An edge refers to a task that does not exist.
     #[error("edge {edge} names task {task}, and tasks are numbered from 0 to {last}")]
     UnknownTask {
         /// Position of the edge.
         edge: usize,
-        /// What it names.
+        /// The number in the edge.
         task: u32,
-        /// Largest number of a task.
+        /// Largest task number.
         last: usize,
     },
-    /// Two edges between the same tasks in the same direction.
+    /// Two edges lead from one task to another.
     #[error("two edges lead from `{from}` to `{to}`; write one with the data of both")]
     DuplicateEdge {
-        /// Where they begin.
+        /// Start of the edges.
         from: String,
-        /// Where they end.
+        /// End of the edges.
         to: String,
     },
-    /// Tasks that wait for each other.
+    /// Some tasks wait for each other.
     #[error("the tasks wait for each other in a cycle: {}; remove one of these edges", cycle(.0))]
     Cycle(Vec<String>),
-    /// An edge of negative time.
+    /// An edge takes a negative time.
     #[error("the edge from `{from}` to `{to}` takes {time} s; it must not be negative")]
     Negative {
-        /// Where it begins.
+        /// Start of the edge.
         from: String,
-        /// Where it ends.
+        /// End of the edge.
         to: String,
-        /// Its time.
+        /// Time of the edge.
         time: Time,
     },
 }
 
-/// The first names of a cycle, and its first one again.
+/// Formats the first names of a cycle, followed by the first name again.
 pub(super) fn cycle(names: &[String]) -> String {
     const SHOWN: usize = 8;
     let mut shown: Vec<&str> = names.iter().take(SHOWN).map(String::as_str).collect();
@@ -115,13 +115,13 @@ pub(super) fn cycle(names: &[String]) -> String {
 }
 
 impl Graph {
-    /// Most tasks, and most edges, of one graph.
+    /// Maximum number of tasks, and maximum number of edges, of one graph.
     pub const MAX: usize = 1 << 24;
 
-    /// Checks and joins tasks and edges.
+    /// Checks the tasks and edges and combines them into a graph.
     ///
     /// # Errors
-    /// [`GraphError`] names the task or edge that is wrong.
+    /// [`GraphError`] names the invalid task or edge.
     pub fn new(tasks: Vec<NamedTask>, edges: Vec<Edge>) -> Result<Self, GraphError> {
         check(&tasks, &edges)?;
         let order = order::topological(tasks.len(), &edges).map_err(|cycle| {
@@ -130,62 +130,63 @@ impl Graph {
         Ok(Self { tasks, edges, order })
     }
 
-    /// Of tasks and edges that were checked before, with the order that they had.
+    /// Creates a graph of tasks and edges that were already checked, with their known order.
     pub(super) fn again(tasks: Vec<NamedTask>, edges: Vec<Edge>, order: Vec<u32>) -> Self {
         Self { tasks, edges, order }
     }
 
-    /// The tasks, the edges and the order.
+    /// Returns the tasks, the edges and the order.
     pub(super) fn into_parts(self) -> (Vec<NamedTask>, Vec<Edge>, Vec<u32>) {
         (self.tasks, self.edges, self.order)
     }
 
-    /// How many tasks.
+    /// Returns the number of tasks.
     pub fn len(&self) -> usize {
         self.tasks.len()
     }
 
-    /// Whether there is no task, which never is.
+    /// Returns false: a graph always has a task.
     pub fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }
 
-    /// The tasks, in file order.
+    /// Returns the tasks, in file order.
     pub fn tasks(&self) -> &[NamedTask] {
         &self.tasks
     }
 
-    /// What is placed as this task.
+    /// Returns a task by its number.
     pub fn task(&self, task: u32) -> &Task {
         &self.tasks[task as usize].task
     }
 
-    /// What is placed as each task, to be changed.
+    /// Returns all tasks, mutably.
     pub fn tasks_mut(&mut self) -> impl Iterator<Item = &mut Task> {
         self.tasks.iter_mut().map(|task| &mut task.task)
     }
 
-    /// The name of a task.
+    /// Returns the name of a task.
     pub fn name(&self, task: u32) -> &str {
         &self.tasks[task as usize].name
     }
 
-    /// The number of the task of this name. O(tasks).
+    /// Returns the number of the task with this name. Takes O(tasks).
     pub fn number(&self, name: &str) -> Option<u32> {
         self.tasks.iter().position(|task| &*task.name == name).map(|task| task as u32)
     }
 
-    /// The edges, in file order.
+    /// Returns the edges, in file order.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
-    /// The tasks, each after all that it waits for; of those that may come next the first in file order.
+    /// Returns the tasks, each after the tasks that it waits for. If several tasks may come next, the first in file
+    /// order does.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// The longest path through the graph, where a task counts as long as `time` says and an edge nothing.
+    /// Returns the length of the longest path through the graph, counting `time` for each task and nothing for edges.
     pub fn longest_path(&self, time: impl Fn(u32) -> Time) -> Time {
         let incoming = Adjacency::of(self.len(), &self.edges, |edge| edge.to);
         let mut ends = vec![Time::ZERO; self.len()];
@@ -199,7 +200,7 @@ impl Graph {
 }
 
 impl NamedTask {
-    /// A task without command.
+    /// Creates a task without a command.
     pub fn new(name: impl Into<Arc<str>>, profile: Profile) -> Self {
         Self { name: name.into(), task: Task::new(profile) }
     }

@@ -1,15 +1,16 @@
-//! An order in which no task comes before one that it waits for.
+//! Topological order of the tasks of a graph.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{Adjacency, Edge};
 
-/// The tasks in such an order, the first in file order first where there is a choice (Kahn, "Topological sorting of
-/// large networks", Commun. ACM 5(11), 1962, DOI 10.1145/368996.369025). O((tasks + edges) log tasks).
+/// Returns the tasks in topological order. If several tasks may come next, the first in file order does (Kahn,
+/// "Topological sorting of large networks", Commun. ACM 5(11), 1962, DOI 10.1145/368996.369025). Takes O((tasks +
+/// edges) log tasks).
 ///
 /// # Errors
-/// The tasks of a cycle, in its direction.
+/// The tasks of a cycle, in the direction of its edges.
 pub(super) fn topological(tasks: usize, edges: &[Edge]) -> Result<Vec<u32>, Vec<u32>> {
     let mut missing = vec![0_u32; tasks];
     edges.iter().for_each(|edge| missing[edge.to as usize] += 1);
@@ -32,8 +33,8 @@ pub(super) fn topological(tasks: usize, edges: &[Edge]) -> Result<Vec<u32>, Vec<
     if order.len() == missing.len() { Ok(order) } else { Err(cycle(edges, &missing)) }
 }
 
-/// Every task that still waits does so for another such task: walked backwards, one of them comes again. The first in
-/// file order is the first of the cycle.
+/// Returns a cycle. Every task that still waits does so for another such task, so a walk backwards repeats a task. The
+/// result begins with the cycle's first task in file order.
 fn cycle(edges: &[Edge], missing: &[u32]) -> Vec<u32> {
     let incoming = Adjacency::of(missing.len(), edges, |edge| edge.to);
     let waits = |task: u32| missing[task as usize] > 0;

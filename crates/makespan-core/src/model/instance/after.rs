@@ -1,4 +1,4 @@
-//! Jobs that wait for others.
+//! Jobs that wait for other jobs.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,13 +8,14 @@ use rustc_hash::FxHashMap;
 use super::{Instance, InstanceError};
 use crate::model::{Dependence, Graph, Job, JobId, Work};
 
-/// Jobs by name.
+/// Job ids by name.
 pub(super) type Known<'a> = FxHashMap<&'a str, JobId>;
 
-/// For each of these jobs, which come behind `before` others, those that it waits for; `older` finds one of the others.
+/// Returns, for each of these jobs, the jobs that it waits for. `before` jobs come before these jobs; `older` finds one
+/// of them by name.
 ///
 /// # Errors
-/// [`InstanceError`] names a job that does not exist, or those of a cycle.
+/// [`InstanceError`] names a job that does not exist, or the jobs of a cycle.
 pub(super) fn resolved(
     jobs: &[Job],
     before: u32,
@@ -39,7 +40,7 @@ pub(super) fn resolved(
     Ok(waits)
 }
 
-/// The jobs that a job waits for, of those that are known.
+/// Returns the known jobs that a job waits for.
 pub(super) fn among(job: &Job, known: &Known<'_>) -> Vec<JobId> {
     once(job.after.iter().filter_map(|name| known.get(&**name).copied()).collect())
 }
@@ -50,7 +51,8 @@ fn once(mut jobs: Vec<JobId>) -> Vec<JobId> {
     jobs
 }
 
-/// Numbers from 0, each after those that come before it; of those that may be next the smallest.
+/// Returns the numbers from 0 in topological order, each after the numbers in its entry of `before`. If several numbers
+/// may come next, the smallest does.
 ///
 /// # Errors
 /// The numbers of a cycle, each before the one that follows.
@@ -75,12 +77,12 @@ pub(super) fn sorted(before: &[Vec<u32>]) -> Result<Vec<u32>, Vec<u32>> {
     if order.len() == before.len() { Ok(order) } else { Err(cycle(before, &missing)) }
 }
 
-/// A cycle among those for which something is `missing`.
+/// Returns a cycle of the numbers with a positive entry in `missing`.
 fn cycle(before: &[Vec<u32>], missing: &[usize]) -> Vec<u32> {
     let mut path = Vec::new();
     let mut seen_at = vec![usize::MAX; before.len()];
     let mut at = missing.iter().position(|&missing| missing > 0).unwrap_or(0);
-    // Each of them waits for another of them.
+    // Each of these numbers waits for another of them.
     while seen_at[at] == usize::MAX {
         seen_at[at] = path.len();
         path.push(at as u32);
@@ -93,7 +95,7 @@ fn cycle(before: &[Vec<u32>], missing: &[usize]) -> Vec<u32> {
 }
 
 impl Instance {
-    /// Refuses jobs that would make more edges than there are numbers.
+    /// Returns an error if the jobs would add more edges than are supported.
     pub(super) fn check_edges(&self, jobs: &[Job], waits: &[Vec<JobId>]) -> Result<(), InstanceError> {
         let begin = self.jobs.len();
         let own = |job: &Job| job.work.graph().map_or(0, |graph| graph.edges().len());
@@ -112,7 +114,8 @@ impl Instance {
     }
 }
 
-/// How many tasks of a job wait for none of its own, and for how many none of its own waits.
+/// Returns the number of first tasks of a job, which wait for no task of the job, and of last tasks, for which no task
+/// of the job waits.
 fn ends(work: &Work) -> (usize, usize) {
     let Work::Graph(graph) = work else { return (1, 1) };
     let (mut waits, mut awaited) = (vec![false; graph.len()], vec![false; graph.len()]);
@@ -125,7 +128,7 @@ fn ends(work: &Work) -> (usize, usize) {
 }
 
 impl Dependence {
-    /// Whether a task of one job waits for one of another: such an edge carries nothing.
+    /// Returns true if the edge is between tasks of different jobs. Such an edge carries no data.
     pub fn is_between_jobs(&self, instance: &Instance) -> bool {
         instance.has_edges_between_jobs() && instance.job_id(self.from) != instance.job_id(self.to)
     }
@@ -173,7 +176,7 @@ mod tests {
         assert_eq!(whole.with_jobs(whole.all_submitted()).edges(), whole.edges());
         let alone = whole.with_jobs(vec![whole.submitted(JobId(0))]);
         assert!(!alone.has_edges_between_jobs() && alone.edges().len() == 2);
-        // One after the other, those that are waited for first.
+        // Appends the jobs in order, so that a job comes after the jobs that it waits for.
         let mut grown = instance(vec![jobs[1].clone(), jobs[2].clone()]).unwrap();
         grown.append(vec![jobs[0].clone()]).unwrap();
         let pairs: Vec<(u64, u64)> = grown.edges().iter().map(|edge| (edge.from.0, edge.to.0)).collect();

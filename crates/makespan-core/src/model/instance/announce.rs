@@ -1,11 +1,11 @@
-//! Unavailable periods that become known while an instance is carried out.
+//! Unavailable periods that are announced while an instance is executed.
 
 use super::{Instance, check_periods};
 use crate::model::{Availability, Unavailable};
 
 impl Instance {
-    /// Replaces all unavailable periods but the first `own`. Whether that was done: not where a period is empty or of processors that
-    /// are none, nor where some schedule would not end in time; then nothing is changed.
+    /// Replaces all unavailable periods except the first `own`. Returns true on success. If a period is empty or has
+    /// unknown processors, or if some schedule would end too late, returns false and changes nothing.
     pub(crate) fn announce(&mut self, own: usize, announced: Vec<Unavailable>) -> bool {
         if check_periods(&announced, self.platform.processors()).is_err() {
             return false;

@@ -1,4 +1,4 @@
-//! Why parts make no instance.
+//! The reasons why parts do not form an instance.
 
 use thiserror::Error;
 
@@ -6,10 +6,10 @@ use crate::model::graph::cycle;
 use crate::model::{Instance, Time};
 use crate::text::counted;
 
-/// Why machines and jobs do not make an instance.
+/// The reason why a platform, jobs and periods do not form an instance.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InstanceError {
-    /// Two jobs of one name.
+    /// Two jobs have the same name.
     #[error("two jobs are named `{0}`; names must be unique")]
     DuplicateName(String),
     /// The name of a job or a task is too long.
@@ -20,17 +20,17 @@ pub enum InstanceError {
         /// Length of the name in bytes.
         length: usize,
     },
-    /// A job that needs more processors than there are.
+    /// A job needs more processors than the platform has.
     #[error("job `{job}` needs at least {}, but the platform has {processors}", counted(.needs, "processor"))]
     TooWide {
         /// The job.
         job: String,
-        /// Fewest processors it accepts.
+        /// Minimum number of processors of the job.
         needs: u32,
         /// Processors of the platform.
         processors: u32,
     },
-    /// A job that its walltime would always cut short.
+    /// A job always exceeds its walltime.
     #[error("job `{job}` takes at least {shortest} s and its walltime is {walltime} s; raise the walltime")]
     Walltime {
         /// The job.
@@ -40,7 +40,7 @@ pub enum InstanceError {
         /// Its walltime.
         walltime: Time,
     },
-    /// A job that should have ended before it can begin.
+    /// The deadline of a job is before its release.
     #[error("job `{job}` has its deadline at {deadline} s, before its release at {release} s; put it later")]
     Deadline {
         /// The job.
@@ -50,71 +50,71 @@ pub enum InstanceError {
         /// Its release date.
         release: Time,
     },
-    /// A job that waits for one that does not exist.
+    /// A job waits for a job that does not exist.
     #[error("job `{job}` waits for `{after}`, and there is no such job; correct its `after`")]
     UnknownJob {
         /// The job.
         job: String,
-        /// What it names.
+        /// The missing name.
         after: String,
     },
-    /// Jobs that wait for each other.
+    /// Jobs wait for each other.
     #[error("the jobs wait for each other in a cycle: {}; remove one of these from `after`", cycle(.0))]
     Cycle(Vec<String>),
-    /// More edges between tasks than numbers.
+    /// There are more edges between tasks than are supported.
     #[error("the jobs wait for each other in {0} ways, task by task; at most 16777216 are supported")]
     TooManyEdges(usize),
-    /// A need of what there is not.
+    /// A job needs a resource that the platform does not have.
     #[error("job `{job}` needs `{resource}`, which is no resource of a node and no licence; {known}")]
     UnknownResource {
-        /// The job, or the task of a compound one.
+        /// The job, or the task of a compound job.
         job: String,
-        /// What it names.
+        /// The missing resource.
         resource: String,
-        /// A sentence that names those that there are.
+        /// A sentence that lists the platform's resources.
         known: String,
     },
-    /// A need of more than there is, on any allotment.
+    /// A job needs more of a resource than the platform has, on every allotment.
     #[error("{0}")]
     NoRoom(Box<NoRoom>),
-    /// Tasks that use up more than there is, on whatever allotments.
+    /// All tasks together use up more of a consumable than there is, whatever their allotments.
     #[error(
         "all tasks together use up at least {needed} of `{resource}`, and there are {there}; raise it or leave tasks out"
     )]
     UsedUp {
         /// The consumable.
         resource: String,
-        /// The least of all tasks.
+        /// Minimum amount that all tasks together use up.
         needed: u128,
-        /// How much there is.
+        /// Amount that the platform has.
         there: u64,
     },
-    /// Times on machines that are not those of the platform.
+    /// A job has times for a different number of machines than the platform has.
     #[error("job `{job}` has times on {times} machines and the platform has {nodes} nodes; give one for each")]
     MachineTimes {
         /// The job.
         job: String,
-        /// How many times it has.
+        /// Number of times.
         times: usize,
-        /// How many nodes there are.
+        /// Number of nodes.
         nodes: usize,
     },
-    /// A job that has times only on nodes without processors.
+    /// A job can run only on nodes without processors.
     #[error("job `{0}` has a time on no node that has processors; give one")]
     Nowhere(String),
-    /// A job that is called like a task of a bag.
+    /// The name of a job is also the name of a task of a bag.
     #[error("job `{0}` is called like a task of a bag, which are numbered from 0; rename the job or the bag")]
     TaskName(String),
-    /// A task of a compound job that is called like another job or task.
+    /// The name of a task of a compound job is also the name of another job or task.
     #[error("`{0}` is a task of a compound job, and another job or task is called so as well; rename one of them")]
     SameName(String),
-    /// More tasks than can be planned or run one by one.
+    /// There are more tasks than can be planned or run one by one.
     #[error("{}", too_many(*.tasks))]
     TooManyTasks {
-        /// How many there are in all.
+        /// Total number of tasks.
         tasks: u128,
     },
-    /// An unavailable period on processors that do not exist.
+    /// An unavailable period contains processors that do not exist.
     #[error("unavailable period {index}: processor {processor} does not exist; ids run from 0 to {last}")]
     UnknownProcessor {
         /// Position in the file.
@@ -124,39 +124,39 @@ pub enum InstanceError {
         /// Largest id.
         last: u32,
     },
-    /// An unavailable period that is empty.
+    /// An unavailable period is empty.
     #[error("unavailable period {index}: it must name processors and end after it starts")]
     EmptyPeriod {
         /// Position in the file.
         index: usize,
     },
-    /// Unavailable periods that overlap in too many ways.
+    /// The unavailable periods overlap in too many ways.
     #[error(
         "the unavailable periods meet in so many ways that processors are closed more than {most} times in all, those that are \
          closed at the same times counted once; leave out what the jobs do not meet"
     )]
     TooManyPeriods {
-        /// How many there may be.
+        /// Maximum number of closed periods.
         most: u64,
     },
-    /// Times whose sum does not fit.
+    /// The sum of all times exceeds the range.
     #[error("the times add up to more than 146 years; check their unit (seconds unless one is written)")]
     TooLong,
 }
 
-/// What is needed of a resource, and what there is of it.
+/// The need for a resource that exceeds what the platform has. All fields are parts of the message.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("job `{job}` needs {needs} of `{resource}`{on}, and {there}")]
 pub struct NoRoom {
-    /// The job, or the task of a compound one.
+    /// The job, or the task of a compound job.
     pub job: String,
-    /// The resource, or all of them where only together they are too much.
+    /// The resource, or several resources if only all together are insufficient.
     pub resource: String,
-    /// How much it needs at least.
+    /// Minimum amount that the job needs.
     pub needs: String,
-    /// On how many processors, if on several.
+    /// The number of processors, if there are several.
     pub on: String,
-    /// How much there is.
+    /// Available amount and remedy.
     pub there: String,
 }
 

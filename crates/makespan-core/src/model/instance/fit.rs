@@ -1,11 +1,11 @@
-//! What a platform and a walltime leave of a job.
+//! Removal of allotments that exceed the platform or the walltime.
 
 use super::InstanceError;
 use super::room::Room;
 use super::walltime::{self, Class};
 use crate::model::{Graph, Job, NamedTask, Platform, Profile, Task, Time, Work};
 
-/// The jobs with the allotments on which they can run.
+/// Returns the jobs with only the allotments on which they can run.
 ///
 /// # Errors
 /// The first job that cannot run.
@@ -14,7 +14,7 @@ pub(super) fn fitted(jobs: Vec<Job>, platform: &Platform) -> Result<Vec<Job>, In
     jobs.into_iter().map(|job| one(job, platform, &classes, &mut room)).collect()
 }
 
-/// `classes` and `room` are those of the platform.
+/// Returns a job with only the allotments on which it can run. `classes` and `room` belong to the platform.
 fn one<'p>(mut job: Job, platform: &'p Platform, classes: &[Class], room: &mut Room<'p>) -> Result<Job, InstanceError> {
     if let Some(deadline) = job.deadline.filter(|&deadline| deadline < job.release) {
         return Err(InstanceError::Deadline { job: job.name, deadline, release: job.release });
@@ -36,17 +36,17 @@ fn one<'p>(mut job: Job, platform: &'p Platform, classes: &[Class], room: &mut R
     Ok(job)
 }
 
-/// What the tasks of a job have to keep.
+/// Limits for the tasks of a job.
 pub(super) struct Limits<'a, 'p> {
     pub platform: &'p Platform,
-    /// Those of the platform.
+    /// The speed classes of the platform.
     pub classes: &'a [Class],
     pub room: &'a mut Room<'p>,
     pub walltime: Option<Time>,
 }
 
 impl Limits<'_, '_> {
-    /// The task with the allotments that are left; `name` is what it is called in an error.
+    /// Returns the task with the remaining allotments. `name` is the name of the task in errors.
     pub fn applied(&mut self, task: Task, name: impl Fn() -> String) -> Result<Task, InstanceError> {
         self.check_machines(&task.profile, &name)?;
         let (needs, processors) = (task.profile.min_processors(), self.platform.processors());
@@ -56,7 +56,8 @@ impl Limits<'_, '_> {
             let kept = walltime::kept(profile, walltime, self.platform, self.classes);
             profile = kept.map_err(|shortest| InstanceError::Walltime { job: name(), shortest, walltime })?;
         }
-        // Where some are faster, those that keep the walltime may be too few for the fewest processors.
+        // If speeds differ, the processors that are fast enough for the walltime may be too few for the smallest
+        // allotment.
         let unequal = self.walltime.is_some() && self.classes.len() > 1 && !profile.is_sequential();
         if !task.needs.is_empty() || unequal {
             profile = self.room.left(&task, profile, self.walltime, &name)?;
@@ -64,7 +65,7 @@ impl Limits<'_, '_> {
         Ok(Task { profile, ..task })
     }
 
-    /// Whether the times on machines, if there are any, are those of this platform's nodes.
+    /// Checks that the times on machines, if there are any, match the nodes of the platform.
     fn check_machines(&self, profile: &Profile, name: &impl Fn() -> String) -> Result<(), InstanceError> {
         let Some(times) = profile.machine_times() else { return Ok(()) };
         let nodes = self.platform.node_count();

@@ -1,16 +1,16 @@
-//! Names of jobs and tasks are unique.
+//! Checks that the names of jobs and tasks are unique.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Instance, InstanceError};
 use crate::model::{Graph, Job, JobId, Rows, TaskId};
 
-/// The names of the jobs of an instance that has grown; empty before.
+/// The names of all jobs. Empty until the instance grows for the first time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names(FxHashMap<Box<str>, JobId>);
 
 impl Names {
-    /// Refuses jobs that are called like one that is there.
+    /// Returns an error if a new job has the name of an existing job.
     pub fn check_new(&mut self, there: &[Job<Rows>], new: &[Job]) -> Result<(), InstanceError> {
         if self.0.is_empty() {
             self.add(there.iter().map(|job| job.name.as_str().into()).collect(), 0);
@@ -21,12 +21,12 @@ impl Names {
         }
     }
 
-    /// `before` jobs come first.
+    /// Adds the names of new jobs, whose ids begin at `before`.
     pub fn add(&mut self, new: Vec<Box<str>>, before: u32) {
         self.0.extend(new.into_iter().zip((before..).map(JobId)));
     }
 
-    /// The job of this name.
+    /// Returns the job with this name.
     pub fn id(&self, name: &str) -> Option<JobId> {
         self.0.get(name).copied()
     }
@@ -36,7 +36,7 @@ impl Names {
 /// wide as the longest name in it.
 const LONGEST: usize = 1 << 16;
 
-/// Refuses duplicate names, and names that are too long.
+/// Returns an error if a name is duplicate or too long.
 pub(super) fn check_names(jobs: &[Job]) -> Result<(), InstanceError> {
     let of_tasks = jobs.iter().filter_map(|job| job.work.graph()).flat_map(Graph::tasks).map(|task| &*task.name);
     let mut all = jobs.iter().map(|job| job.name.as_str()).chain(of_tasks);
@@ -51,7 +51,8 @@ pub(super) fn check_names(jobs: &[Job]) -> Result<(), InstanceError> {
 }
 
 impl Instance {
-    /// The task of this name ([`Instance::name`]). O(jobs), and O(tasks) of those jobs whose name it begins with.
+    /// Returns the task with this name ([`Instance::name`]). Takes O(jobs), and O(tasks) for each job whose name is a
+    /// prefix of this name.
     pub fn task_named(&self, name: &str) -> Option<TaskId> {
         let may = |job: &&Job<Rows>| {
             name.strip_prefix(job.name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -59,8 +60,8 @@ impl Instance {
         self.jobs().iter().filter(may).find_map(|job| job.task_ids().find(|&task| self.name(task) == name))
     }
 
-    /// Refuses jobs that are called like a task, and more tasks than are told apart: what simulates or runs tasks one by one
-    /// calls each by its own name.
+    /// Checks that no job has the name of a task, and that there are not too many tasks. Simulations and runs require a
+    /// unique name for each task.
     ///
     /// # Errors
     /// [`InstanceError::TooManyTasks`], [`InstanceError::TaskName`] and [`InstanceError::SameName`].

@@ -1,31 +1,31 @@
-//! What the user of an instance should know.
+//! Notes on an instance for its user.
 
 use crate::model::{Instance, JobId};
 use crate::text::counted;
 
-/// Something about an instance that its user should know.
+/// A note on an instance for its user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// Measured times that do not fall with the allotment.
+    /// Some allotments are dominated: their measured times are not shorter than on fewer processors.
     Dominated {
-        /// How many jobs have such allotments.
+        /// Number of jobs with such allotments.
         jobs: usize,
-        /// How many allotments in all.
+        /// Total number of such allotments.
         allotments: usize,
         /// The first such job.
         example: JobId,
     },
-    /// Times that nobody knows.
+    /// Some times are guessed.
     Guessed {
-        /// How many different tasks have such times.
+        /// Number of different tasks with guessed times.
         guesses: usize,
-        /// How many different tasks there are.
+        /// Number of different tasks.
         times: usize,
     },
 }
 
 impl Note {
-    /// A sentence for the user of `instance`.
+    /// Returns a sentence for the user of `instance`.
     pub fn describe(&self, instance: &Instance) -> String {
         match self {
             Self::Dominated { jobs, allotments, example } => format!(

@@ -1,31 +1,32 @@
-//! Some of the work of an instance, as an instance of its own.
+//! Parts of an instance as separate instances.
 
 use super::Instance;
 use crate::model::{Job, JobId, TaskId, Work};
 
-/// An instance of some of the jobs and tasks of another one, and the way back.
+/// An instance of some jobs and tasks of another instance, with a map back to the other instance.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// The work that was chosen.
+    /// The selected work.
     pub instance: Instance,
-    /// For each of its tasks the one of the other instance that it is.
+    /// For each task of this instance, the corresponding task of the other instance.
     pub tasks: Vec<TaskId>,
 }
 
 impl Instance {
-    /// A job as it was submitted, with the allotments on which it can run. O(tasks and edges) of a compound job.
+    /// Returns a job as it was submitted, with the allotments on which it can run. Takes O(tasks and edges) for a
+    /// compound job.
     pub fn submitted(&self, job: JobId) -> Job {
         let job = self.job(job);
         job.beside(self.table.work(job))
     }
 
-    /// All jobs as they were submitted, with the allotments on which they can run.
+    /// Returns all jobs as they were submitted, with the allotments on which they can run.
     pub fn all_submitted(&self) -> Vec<Job> {
         self.ids().map(|id| self.submitted(id)).collect()
     }
 
-    /// A task as a job of its own, with its share of the weight: one of a best-effort bag as a best-effort bag of one task. It
-    /// waits for nothing.
+    /// Returns a task as a separate job that waits for nothing and has the task's share of the weight. A task of a
+    /// best-effort bag becomes a best-effort bag of one task.
     pub fn alone(&self, task: TaskId) -> Job {
         let job = self.job_of(task);
         let mut own = self.task(task).clone();
@@ -40,7 +41,8 @@ impl Instance {
         Job { name, weight, priority, release, deadline, walltime, user, after, submission, work }
     }
 
-    /// The same machines with other jobs, which must come from this instance. They wait for those that are among them.
+    /// Returns an instance of the same platform with other jobs, which must come from this instance. A job waits only
+    /// for jobs that are included.
     pub fn with_jobs(&self, jobs: Vec<Job>) -> Self {
         Self::joined(self.platform.clone(), jobs, self.unavailable.clone()).holding(self.held.clone())
     }

@@ -1,4 +1,4 @@
-//! Times that are replaced while an instance is carried out.
+//! Replacement of estimated times while an instance is executed.
 
 use super::fit::Limits;
 use super::totals::Horizon;
@@ -6,26 +6,27 @@ use super::{Instance, walltime};
 use crate::model::instance::room::Room;
 use crate::model::{Estimate, Profile, Task, TaskId};
 
-/// Times of a task in the place of those that it had.
+/// New times for a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Restated {
-    /// The task. The times are those of all tasks that are equal to it, too.
+    /// The task. The times also apply to all equal tasks.
     pub task: TaskId,
-    /// How long it takes, on the allotments that it had.
+    /// New times, on the previous allotments.
     pub profile: Profile,
-    /// How this is known.
+    /// The source of the new times.
     pub estimate: Estimate,
 }
 
 impl Instance {
-    /// Replaces times that nobody stated. Returned are the tasks whose times are other than before, of a bag the first, ascending.
-    /// Where a task is named twice the last word counts.
+    /// Replaces times that are not stated. Returns the tasks whose times changed, ascending, with the first task for a
+    /// bag. If a task occurs twice, the last entry applies.
     ///
-    /// Everything but times stays as it is, and so does which allotments a task accepts: it may run on one of them. So times stay
-    /// what they are where they are stated ([`Estimate::Stated`]), where others would change the allotments, the machines or the
-    /// room of the task, or exceed its walltime, and where some schedule would not end in time.
+    /// Only times change. The accepted allotments stay, because the task may already run on one of them. So an entry is
+    /// ignored if the times of its task are stated ([`Estimate::Stated`]), if the new times would change the
+    /// allotments, the machines or the room of the task, or if they exceed its walltime. All entries are ignored if
+    /// some schedule would end too late.
     ///
-    /// O(nodes), and for each task what checking it took when the instance was made.
+    /// Takes O(nodes), and for each task the time of its check when the instance was created.
     ///
     /// ```
     /// use makespan_core::{Estimate, Instance, Job, Platform, Profile, Restated, TaskId, Time};
@@ -59,7 +60,7 @@ impl Instance {
             changed.extend(differs.then_some(task));
             old.push(self.put(restated));
         }
-        // What is added to the horizon stays there, so that it may be too far away until it is measured again.
+        // The horizon only grows here, so it may be too pessimistic until it is measured again.
         if !self.is_within(&horizon) {
             horizon = self.measured_horizon();
         }
@@ -74,7 +75,7 @@ impl Instance {
         changed
     }
 
-    /// Those that change nothing but times.
+    /// Returns the entries that change nothing but times.
     fn checked(&self, mut restated: Vec<Restated>) -> Vec<Restated> {
         let (classes, mut room) = (walltime::classes(&self.platform), Room::new(&self.platform));
         restated.retain_mut(|Restated { task, profile, .. }| {
@@ -95,14 +96,14 @@ impl Instance {
         restated
     }
 
-    /// Puts times into the table; those that were there.
+    /// Writes times into the table. Returns the previous times.
     fn put(&mut self, restated: Restated) -> Restated {
         let Restated { task, profile, estimate } = restated;
         let (profile, estimate) = self.table.restate(task, profile, estimate);
         Restated { task, profile, estimate }
     }
 
-    /// By when everything has ended, from the tasks as they are.
+    /// Returns the horizon by which everything ends, computed from the current tasks.
     pub(super) fn measured_horizon(&self) -> Horizon {
         let mut horizon = Horizon::new(&self.platform);
         for job in &self.jobs {
@@ -111,14 +112,14 @@ impl Instance {
         horizon
     }
 
-    /// Whether some schedule ends within half the range of Time.
+    /// Returns true if every reasonable schedule ends within half the range of [`crate::Time`].
     pub(super) fn is_within(&self, horizon: &Horizon) -> bool {
         let end = horizon.end(&self.totals, &self.platform, &self.unavailable, &self.availability);
         end < i128::from(i64::MAX / 2)
     }
 }
 
-/// Whether two profiles are of the same allotments, or machines.
+/// Returns true if two profiles accept the same allotments or machines.
 fn same_places(one: &Profile, other: &Profile) -> bool {
     let machines = |profile: &Profile| {
         let row = profile.machine_times();

@@ -1,4 +1,4 @@
-//! On which allotments there is room for what a task needs.
+//! Allotments for which the platform has enough resources.
 
 use rustc_hash::FxHashMap;
 
@@ -6,21 +6,21 @@ use super::walltime::at_speed;
 use super::{Instance, InstanceError, NoRoom};
 use crate::model::{Demand, Need, Needs, Platform, Profile, ResourceId, ResourceKind, Task, TaskId, Time, amount_of};
 
-/// The nodes of a platform that compute, equal ones together, and what these have room for when they are empty.
+/// The nodes with processors, grouped into equal nodes, and the tasks that they have room for when they are empty.
 #[derive(Clone, Debug)]
 pub struct NodeClasses(Vec<Class>);
 
-/// Nodes with as many processors, as fast, with as much of every resource.
+/// Nodes with equal numbers of processors, speeds and amounts of every resource.
 #[derive(Clone, Debug)]
 struct Class {
-    /// One of them.
+    /// A node of the class.
     node: usize,
     processors: u32,
     speed: f64,
     count: u64,
 }
 
-/// What a task asks of a platform.
+/// The requirements of a task.
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
     profile: &'a Profile,
@@ -29,7 +29,7 @@ struct Wanted<'a> {
 }
 
 impl NodeClasses {
-    /// Those of a platform. O(nodes).
+    /// Groups the nodes of a platform. Takes O(nodes).
     pub fn new(platform: &Platform) -> Self {
         let resources = (0..platform.node_resources()).map(|at| ResourceId(at as u16));
         let mut known: FxHashMap<(u32, u64, Vec<u64>), usize> = FxHashMap::default();
@@ -47,8 +47,8 @@ impl NodeClasses {
         Self(classes)
     }
 
-    /// Whether the empty platform has what a task needs on so many processors, on nodes that are fast enough for its
-    /// walltime. O(classes); O(nodes) for a task with times of its own on each.
+    /// Returns true if the empty platform has enough resources for a task on `processors` processors, on nodes that are
+    /// fast enough for its walltime. Takes O(classes), or O(nodes) for a task with a time for each machine.
     pub fn have_room(&self, instance: &Instance, task: TaskId, processors: u32) -> bool {
         let (demands, walltime) = (instance.demands(task), instance.walltime(task));
         let wanted = Wanted { profile: instance.profile(task), demands, walltime };
@@ -69,7 +69,7 @@ impl NodeClasses {
         if demands.is_empty() && walltime.is_none() {
             return processors <= platform.processors();
         }
-        // The time is that at the slowest node it holds: all that are fast enough may be held together.
+        // The slowest node determines the time, so the task can hold all nodes that are fast enough for this allotment.
         let time = profile.time(processors);
         let is_fast = |class: &&Class| walltime.is_none_or(|walltime| at_speed(time, class.speed) <= walltime);
         let fast = self.0.iter().filter(is_fast);
@@ -77,13 +77,13 @@ impl NodeClasses {
     }
 }
 
-/// Whether there is enough of what belongs to no node.
+/// Returns true if the platform has enough of a resource that belongs to no node. True for resources of nodes.
 fn has_in_all(platform: &Platform, demand: &Demand, processors: u32) -> bool {
     demand.kind == ResourceKind::OfNodes || u128::from(demand.need.total(processors)) <= platform.total(demand.resource)
 }
 
-/// How many of its processors a task could have on these nodes, the largest of them first: in best placement where that is
-/// required.
+/// Returns the number of a task's processors for which these nodes have room, largest nodes first. Respects best
+/// placement if the platform requires it.
 fn room_on<'a>(
     platform: &Platform,
     classes: impl Iterator<Item = &'a Class>,
@@ -103,16 +103,16 @@ fn room_on<'a>(
         let most = if room == class.processors { u64::from(rest / class.processors).min(class.count) } else { 0 };
         rest -= most as u32 * class.processors;
         has_largest |= most > 0 && class.processors == platform.largest_node();
-        // Of one node that is not held as a whole.
+        // The room on one more node, of which the task holds only a part.
         part = part.max(if most < class.count { room } else { 0 });
     }
     if has_largest { u64::from(processors - rest) + u64::from(part.min(rest)) } else { u64::from(part) }
 }
 
-/// What an empty platform leaves of the allotments of tasks.
+/// Removes allotments of tasks for which an empty platform has not enough resources.
 pub(super) struct Room<'a> {
     platform: &'a Platform,
-    /// Made when it is first asked for.
+    /// The node classes, computed at the first use.
     classes: Option<NodeClasses>,
     demands: FxHashMap<Needs, Box<[Demand]>>,
 }
@@ -122,12 +122,12 @@ impl<'a> Room<'a> {
         Self { platform, classes: None, demands: FxHashMap::default() }
     }
 
-    /// The profile of a task without the smallest and the largest allotments for which the platform has no room, were it
-    /// empty, on nodes that are fast enough for the walltime. Some between them may have none either: shares that are
-    /// rounded up do not fit nodes of any size.
+    /// Returns the profile of a task without the smallest and the largest allotments for which the empty platform has
+    /// no room on nodes that are fast enough for the walltime. Allotments between them may have no room either, because
+    /// shares that are rounded up may not fit.
     ///
     /// # Errors
-    /// [`InstanceError`] names the resource that does not exist, or of which there is too little.
+    /// [`InstanceError`] names the resource that does not exist or is insufficient.
     pub fn left(
         &mut self,
         task: &Task,
@@ -148,7 +148,7 @@ impl<'a> Room<'a> {
         let (min, max) = (profile.min_processors(), profile.max_processors());
         let first = (min..=max).find(fits);
         let first = first.ok_or_else(|| TooLittle { platform, classes, wanted }.error(name()))?;
-        // No more than fit with what each of them needs alone.
+        // An upper limit on the allotment from the amounts that each processor needs.
         let each = |demand: &Demand| match demand.need {
             Need::Linear { per_processor, .. } if per_processor > 0 => {
                 u32::try_from(platform.total(demand.resource) / u128::from(per_processor)).unwrap_or(max)
@@ -172,7 +172,7 @@ fn unknown(platform: &Platform, job: String, resource: String) -> InstanceError 
     InstanceError::UnknownResource { job, resource, known }
 }
 
-/// A task for which there is room on no allotment.
+/// A task for which no allotment has room.
 struct TooLittle<'a> {
     platform: &'a Platform,
     classes: &'a NodeClasses,
@@ -180,8 +180,8 @@ struct TooLittle<'a> {
 }
 
 impl TooLittle<'_> {
-    /// Why, said of the smallest allotment that would do if nothing but the walltime stood in the way, or else of the
-    /// smallest.
+    /// Returns the error. It describes the smallest allotment that would have room without the walltime, or otherwise
+    /// the smallest allotment.
     fn error(&self, job: String) -> InstanceError {
         let Self { platform, classes, wanted } = *self;
         let demands = wanted.demands;
@@ -209,7 +209,7 @@ impl TooLittle<'_> {
         InstanceError::NoRoom(Box::new(NoRoom { job, resource, needs, on, there }))
     }
 
-    /// How much there is of something, which is too little, and what to do.
+    /// Describes the insufficient amount of a resource and a remedy.
     fn there(&self, demand: &Demand, processors: u32) -> String {
         let Self { platform, classes, wanted } = *self;
         let total = platform.total(demand.resource);
@@ -244,7 +244,7 @@ impl TooLittle<'_> {
 mod tests {
     use crate::model::{Instance, Job, Need, Needs, Node, Platform, Profile, Resources, TaskId, Time};
 
-    /// Two nodes of 4 processors with 8 of memory, one of 2 with 20, and 3 licences.
+    /// Two nodes of 4 processors with 8 bytes of memory, a node of 2 with 20 bytes, and 3 licences.
     fn fitted(max: u32, needs: &[(&str, Need)]) -> Result<(u32, u32), String> {
         let node = |name: &str, processors, memory| Node {
             resources: Resources::new([("memory", memory)]).unwrap(),
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn allotments_without_room_are_left_out() {
         assert_eq!(fitted(8, &[("memory", Need::whole(20))]), Ok((1, 8)));
-        // On four, two of them on the large node, and on no other number.
+        // The task fits on 4 processors, two of them on the large node, and on no other number.
         assert_eq!(fitted(8, &[("memory", Need::whole(28))]), Ok((4, 4)));
         assert_eq!(fitted(8, &[("memory", Need::per_processor(8))]), Ok((1, 4)));
         assert_eq!(fitted(8, &[("solver", Need::per_processor(1))]), Ok((1, 3)));
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(instance.jobs().len(), 2, "nothing was added");
     }
 
-    /// A node with memory for the task and one that is fast enough for its walltime are not one node that is both.
+    /// One node has enough memory for the task, and another is fast enough for its walltime, but no node is both.
     #[test]
     fn room_counts_only_on_nodes_that_keep_the_walltime() {
         let node = |name: &str, speed, memory| Node {

@@ -1,11 +1,11 @@
-//! Jobs whose tasks are equal.
+//! Jobs of equal tasks.
 
 use std::ops::Deref;
 
 use super::Instance;
 use crate::model::{Job, JobId, Profile, Rows};
 
-/// A job that is not compound beside the time that each of its tasks takes.
+/// A job that is not compound, with the profile of its tasks.
 #[derive(Clone, Copy, Debug)]
 pub struct SimpleJob<'a> {
     job: &'a Job<Rows>,
@@ -13,7 +13,7 @@ pub struct SimpleJob<'a> {
 }
 
 impl<'a> SimpleJob<'a> {
-    /// How long each task takes on each allotment.
+    /// Returns the time of each task on each allotment.
     pub const fn profile(&self) -> &'a Profile {
         self.profile
     }
@@ -28,12 +28,12 @@ impl Deref for SimpleJob<'_> {
 }
 
 impl Instance {
-    /// A job that is not compound; of a compound one only the first task.
+    /// Returns a job that is not compound. For a compound job, the result describes only its first task.
     pub fn simple(&self, job: JobId) -> SimpleJob<'_> {
         SimpleJob { job: self.job(job), profile: self.profile_of(job) }
     }
 
-    /// All jobs, none of which is to be compound ([`Instance::simple`]).
+    /// Returns all jobs ([`Instance::simple`]). None of them should be compound.
     pub fn simple_jobs(&self) -> impl DoubleEndedIterator<Item = SimpleJob<'_>> + ExactSizeIterator + Clone {
         self.ids().map(|id| self.simple(id))
     }

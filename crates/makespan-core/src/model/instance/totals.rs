@@ -1,32 +1,32 @@
-//! What all jobs are together, kept up to date as an instance grows.
+//! Totals over all jobs, which are updated as an instance grows.
 
 use std::collections::BTreeMap;
 
 use super::InstanceError;
 use crate::model::{Availability, Job, Need, Payload, Platform, Profile, Route, Task, Time, Unavailable, Work};
 
-/// How many jobs and tasks of each kind there are, and when they are released.
+/// The numbers of jobs and tasks of each kind, and their release dates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
     tasks: u128,
     pub bags: usize,
     pub compound: usize,
-    /// Tasks, or bags of them, with a time of their own on each machine.
+    /// Number of tasks with a time for each machine, counting a bag as one.
     pub machine_times: usize,
-    /// Tasks, or bags of them, that may hold several processors.
+    /// Number of tasks that may hold several processors, counting a bag as one.
     pub parallel: usize,
-    /// Tasks, or bags of them, that need more than processors.
+    /// Number of tasks that need resources besides processors, counting a bag as one.
     pub needing: usize,
-    /// Jobs with a deadline.
+    /// Number of jobs with a deadline.
     pub deadlines: usize,
-    /// The earliest and the latest release.
+    /// The earliest and the latest release date.
     pub releases: Option<(Time, Time)>,
-    /// The least that all tasks together use up of each consumable.
+    /// Minimum amount of each consumable that all tasks together use up.
     used_up: BTreeMap<Box<str>, u128>,
 }
 
 impl Totals {
-    /// Counts a job in.
+    /// Adds a job to the totals.
     pub fn add(&mut self, job: &Job, platform: &Platform) {
         self.tasks += u128::from(job.work.tasks());
         let (first, last) = self.releases.unwrap_or((job.release, job.release));
@@ -45,8 +45,8 @@ impl Totals {
         }
     }
 
-    /// Refuses more tasks than there are identifiers: these, and their number, are indices too. And tasks that together use up more
-    /// than there is, whatever their allotments.
+    /// Checks that the number of tasks fits into an index, and that all tasks together do not use up more consumables
+    /// than the platform has, whatever their allotments.
     ///
     /// # Errors
     /// [`InstanceError::TooManyTasks`] and [`InstanceError::UsedUp`].
@@ -80,41 +80,43 @@ impl Totals {
     }
 }
 
-/// By when everything has ended: sums and extremes of times over all tasks, in ticks. Sums saturate.
+/// Sums and maxima of times over all tasks, in ticks, from which follows an instant by which everything has ended. Sums
+/// saturate.
 #[derive(Clone, Debug)]
 pub(super) struct Horizon {
-    /// The lowest and the highest speed of the platform, and whether they are 1.
+    /// The lowest and the highest speed of the platform.
     speeds: (f64, f64),
     unit_speed: bool,
-    /// No transfer takes longer than on this one.
+    /// A route that is at least as slow as every transfer.
     route: Route,
-    /// The longest task, with any allotment on any processor.
+    /// The longest time of any task, on any allotment and any processor.
     longest: i128,
-    /// All tasks one after the other, each as slowly as it can.
+    /// Sum of the longest times of all tasks.
     slowly: i128,
-    /// The same, each as fast as it can.
+    /// Sum of the shortest times of all tasks.
     fast: i128,
-    /// The largest work of each task.
+    /// Sum of the largest work of each task.
     work: i128,
-    /// The longest time of each task times the most processors.
+    /// Sum of the longest time of each task times its maximum number of processors.
     wide: i128,
-    /// All tasks of all jobs, and all transfers, one after the other, as slowly as they can.
+    /// Sum of the longest times of all tasks and of all transfers.
     with_transfers: i128,
-    /// The longest task of each job that waits for another: no path through jobs is longer, but for its first task.
+    /// Sum of the longest times of the tasks of jobs that wait for other jobs. Without its first task, no path through
+    /// jobs is longer.
     chained: i128,
-    /// The longest time of each task times the share that it holds of each licence.
+    /// Sum of the longest time of each task times the share of each licence that the task holds.
     licensed: i128,
 }
 
 impl Horizon {
-    /// Without any work.
+    /// Creates the horizon of an instance without jobs.
     pub fn new(platform: &Platform) -> Self {
         let (speeds, unit_speed, route) = (platform.speeds(), platform.has_unit_speed(), slowest_route(platform));
         let (longest, slowly, fast, work, wide, with_transfers, chained, licensed) = (0, 0, 0, 0, 0, 0, 0, 0);
         Self { speeds, unit_speed, route, longest, slowly, fast, work, wide, with_transfers, chained, licensed }
     }
 
-    /// Adds the work of a job, which waits for others or does not.
+    /// Adds the work of a job. `waits` is true if the job waits for other jobs.
     pub fn add(&mut self, work: &Work, waits: bool, platform: &Platform) {
         if let Some(task) = work.task().filter(|_| waits) {
             self.chain(task);
@@ -130,7 +132,7 @@ impl Horizon {
         }
     }
 
-    /// Adds new times of a task that stands for so many, and waits for another job or does not.
+    /// Adds new times of a row that represents `count` tasks. `waits` is true if its job waits for other jobs.
     pub fn add_times(&mut self, task: &Task, count: u64, waits: bool, platform: &Platform) {
         if waits {
             self.chain(task);
@@ -147,7 +149,7 @@ impl Horizon {
         i128::from(if as_stated { time } else { time.divided_by(speed) }.ticks())
     }
 
-    /// The longest time of a task, on the slowest processors.
+    /// Returns the longest time of a task, on the slowest processors.
     fn longest_of(&self, profile: &Profile) -> i128 {
         self.at(profile, profile.longest(), self.speeds.0)
     }
@@ -172,11 +174,13 @@ impl Horizon {
         add(&mut self.wide, longest.saturating_mul(i128::from(profile.max_processors())));
     }
 
-    /// An instant, in ticks, by which any schedule that never idles without reason has ended: all jobs one after the
-    /// other, or twice the larger of the mean load and the longest job (Garey and Graham), whichever is less. Where
-    /// machines differ: all jobs one after the other, each on its fastest machine, or every job as soon as any machine is
-    /// free, whichever is more. With needs the same of whole nodes, which is an estimate where nodes differ; a path of jobs
-    /// comes on top.
+    /// Returns an instant, in ticks, by which every schedule without unnecessary idle time has ended.
+    ///
+    /// On equal processors, this is the smaller of two values: all jobs one after the other, and twice the sum of the
+    /// mean load and the longest job (Garey and Graham). On different machines, it is the larger of two values: all
+    /// jobs one after the other, each on its fastest machine, and every job as soon as any machine is free. If tasks
+    /// need other resources, the computation uses whole nodes, which is only an estimate if nodes differ. The longest
+    /// path of jobs is added.
     pub fn end(
         &self,
         totals: &Totals,
@@ -186,10 +190,10 @@ impl Horizon {
     ) -> i128 {
         let greedy = |load: i128| (load / i128::from(platform.processors()) + self.longest).saturating_mul(2);
         let span = if totals.compound > 0 {
-            // Tasks that wait for each other may leave everything else idle.
+            // While tasks wait for each other, all processors may be idle.
             self.with_transfers
         } else if totals.needing > 0 {
-            // Whoever runs on a node may keep all others from it; the same of licences.
+            // A task may block a whole node or a licence for all others.
             let nodes = platform.kinds().filter(|(node, _)| node.processors > 0).map(|(_, count)| count).sum::<usize>();
             let nodes = (self.wide / nodes as i128 + self.longest).saturating_mul(2);
             self.with_transfers.min(nodes.saturating_add(self.licensed.saturating_mul(2)))
@@ -205,9 +209,9 @@ impl Horizon {
     }
 }
 
-/// No route is slower than all links in a row.
+/// Returns a route that is at least as slow as every route: the sum of all latencies and the smallest bandwidth.
 pub(super) fn slowest_route(platform: &Platform) -> Route {
-    // Equal nodes that stand once have no links.
+    // Equal nodes that are stored once have no links of their own.
     let links = || platform.kinds().filter_map(|(node, _)| node.link).chain(platform.interconnect());
     Route {
         latency: links().map(|link| link.latency).sum(),
@@ -216,7 +220,7 @@ pub(super) fn slowest_route(platform: &Platform) -> Route {
     }
 }
 
-/// Whether any of these payloads may take time between two tasks.
+/// Returns true if any of these payloads may take time between two tasks.
 pub(super) fn takes_time(platform: &Platform, mut payloads: impl Iterator<Item = Payload>) -> bool {
     let computing: usize = platform.kinds().filter(|(node, _)| node.processors > 0).map(|(_, count)| count).sum();
     let route = slowest_route(platform);

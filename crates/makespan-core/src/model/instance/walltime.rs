@@ -1,16 +1,16 @@
-//! Walltimes on processors of one speed or several.
+//! Walltimes on processors of one or several speeds.
 
 use crate::model::{Platform, Profile, Time};
 
-/// Processors that are at least so fast.
+/// All processors with at least a given speed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Class {
     speed: f64,
-    /// How many.
+    /// Number of processors.
     processors: u32,
 }
 
-/// The distinct speeds of a platform, falling.
+/// Returns the distinct speeds of a platform, descending.
 pub(super) fn classes(platform: &Platform) -> Vec<Class> {
     let computing = platform.kinds().filter(|(node, _)| node.processors > 0);
     let mut nodes: Vec<(f64, u32)> =
@@ -29,14 +29,14 @@ pub(super) fn classes(platform: &Platform) -> Vec<Class> {
     classes
 }
 
-/// The profile without allotments, or machines, that take longer than the walltime wherever they are: the others keep it
-/// on processors that are fast enough, which `Instance::accepts` tells.
+/// Removes allotments or machines that exceed the walltime on all processors. The remaining ones meet the walltime on
+/// processors that are fast enough (see `Instance::accepts`).
 ///
 /// # Errors
-/// The shortest time of the job, when all of them take longer.
+/// The shortest time of the job, if all times exceed the walltime.
 pub(super) fn kept(profile: Profile, walltime: Time, platform: &Platform, classes: &[Class]) -> Result<Profile, Time> {
     if let Some(row) = profile.machine_times() {
-        // A time on a node without processors does not help.
+        // A time on a node without processors is ignored.
         let shortest = (0..row.len()).filter_map(|node| platform.time_on(&profile, node)).min().unwrap_or(Time::MAX);
         return if shortest > walltime { Err(shortest) } else { profile.within(walltime).ok_or(shortest) };
     }
@@ -52,7 +52,7 @@ pub(super) fn kept(profile: Profile, walltime: Time, platform: &Platform, classe
     profile.within(longest_within(walltime, fastest)).ok_or(shortest)
 }
 
-/// Whether times of the same allotments keep a walltime on processors of the same speeds as these others do.
+/// Returns true if two profiles of the same allotments meet a walltime on exactly the same speeds.
 pub(super) fn same_speeds(one: &Profile, other: &Profile, walltime: Time, classes: &[Class]) -> bool {
     if classes.len() == 1 || one.machine_times().is_some() {
         return true;
@@ -63,7 +63,7 @@ pub(super) fn same_speeds(one: &Profile, other: &Profile, walltime: Time, classe
     all.all(|count| classes.iter().all(|class| keeps(one, count, class) == keeps(other, count, class)))
 }
 
-/// A time at speed 1, on a processor of this speed.
+/// Converts a time at speed 1 to a processor of this speed.
 pub(super) fn at_speed(time: Time, speed: f64) -> Time {
     if is_one(speed) { time } else { time.divided_by(speed) }
 }
@@ -72,7 +72,7 @@ const fn is_one(speed: f64) -> bool {
     speed.to_bits() == 1.0_f64.to_bits()
 }
 
-/// The longest time that at this speed is at most `limit`.
+/// Returns the longest time at speed 1 that takes at most `limit` at this speed.
 fn longest_within(limit: Time, speed: f64) -> Time {
     if is_one(speed) {
         return limit;
@@ -114,16 +114,16 @@ mod tests {
             job.walltime = Some(Time::from_seconds(walltime));
             Instance::new(platform(&[(2, 2.0), (4, 1.0)]), vec![job], vec![]).map(|_| ())
         };
-        // Only two processors would take 5 s.
+        // Only two processors are fast enough to take 5 s.
         let refused = rigid(6).unwrap_err().to_string();
         assert!(refused.contains("takes at least 10 s and its walltime is 6 s"), "{refused}");
         assert_eq!(rigid(10), Ok(()));
-        // On one processor 12 s, on two 10 s at speed 2, on three 9 s at speed 1.
+        // The job takes 12 s on one processor, 10 s on two at speed 2, and 9 s on three at speed 1.
         let nodes = [(2, 2.0), (1, 1.0)];
         assert_eq!(fitted(&nodes, &[24, 20, 9], 9), Ok((3, 3)));
         assert_eq!(fitted(&nodes, &[24, 20, 9], 10), Ok((2, 3)));
         assert!(fitted(&nodes, &[24, 20, 9], 8).is_err());
-        // On two processors 10 s at speed 2, of which there is one, and 20 s at speed 1.
+        // The job takes 10 s on two processors at speed 2, but only one of them is that fast, and 20 s at speed 1.
         let mixed = [(1, 2.0), (2, 1.0)];
         assert_eq!(fitted(&mixed, &[50, 20, 9], 10), Ok((3, 3)));
     }

@@ -1,4 +1,4 @@
-//! The nodes of a platform; equal ones are stored once.
+//! The nodes of a platform. Equal nodes are stored once.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,24 +8,24 @@ use crate::model::Resources;
 /// Nodes by their positions, and the ids of their processors.
 #[derive(Clone, Debug)]
 pub(super) enum NodeList {
-    /// Nodes `n0`, `n1` .. that differ in their names only. The list of them is made when it is first asked for.
+    /// Nodes `n0`, `n1` ... that differ only in their names. The list is built at the first use.
     Equal {
-        /// The first of them.
+        /// The first node.
         sample: Arc<Node>,
         count: u32,
         list: OnceLock<Arc<[Node]>>,
     },
-    /// Each for itself, with the id of its first processor.
+    /// Different nodes, with the id of the first processor of each.
     Each { nodes: Arc<[Node]>, first: Arc<[u32]> },
 }
 
 impl NodeList {
-    /// `count` nodes of `processors` processors of speed 1, fully connected.
+    /// Creates `count` fully connected nodes of `processors` processors of speed 1.
     pub fn equal(count: u32, processors: u32) -> Self {
         Self::Equal { sample: Arc::new(Node::new(name(0), processors)), count, list: OnceLock::new() }
     }
 
-    /// These nodes.
+    /// Creates a list of different nodes.
     pub fn each(nodes: Vec<Node>) -> Self {
         let mut next = 0;
         let first = nodes.iter().map(|node| {
@@ -36,7 +36,7 @@ impl NodeList {
         Self::Each { first: first.collect(), nodes: nodes.into() }
     }
 
-    /// The same nodes, each with these resources.
+    /// Sets the resources of each node.
     pub fn with_resources(self, resources: &Resources) -> Self {
         let equipped = |node: &Node| Node { resources: resources.clone(), ..node.clone() };
         match self {
@@ -54,7 +54,7 @@ impl NodeList {
         }
     }
 
-    /// All nodes, as a list.
+    /// Returns all nodes.
     pub fn all(&self) -> &[Node] {
         match self {
             Self::Equal { sample, count, list } => {
@@ -82,7 +82,7 @@ impl NodeList {
         matches!(self, Self::Equal { .. })
     }
 
-    /// The nodes, equal ones once, with how many there are of each.
+    /// Returns the stored nodes and the number of nodes that each of them represents.
     pub fn kinds(&self) -> (&[Node], usize) {
         match self {
             Self::Equal { sample, count, .. } => (std::slice::from_ref(sample.as_ref()), *count as usize),
@@ -90,7 +90,7 @@ impl NodeList {
         }
     }
 
-    /// How many processors a node has.
+    /// Returns the number of processors of a node.
     pub fn processors(&self, node: usize) -> u32 {
         match self {
             Self::Equal { sample, count, .. } => {
@@ -101,7 +101,7 @@ impl NodeList {
         }
     }
 
-    /// The id of a node's first processor.
+    /// Returns the id of a node's first processor.
     pub fn first(&self, node: usize) -> u32 {
         match self {
             Self::Equal { sample, .. } => node as u32 * sample.processors,
@@ -109,7 +109,7 @@ impl NodeList {
         }
     }
 
-    /// The node that holds a processor.
+    /// Returns the node of a processor.
     pub fn node_of(&self, id: u32) -> usize {
         match self {
             Self::Equal { sample, count, .. } => (id / sample.processors).min(count - 1) as usize,

@@ -1,33 +1,33 @@
-//! What a platform has besides processors.
+//! Resources of a platform besides processors.
 
 use std::sync::Arc;
 
 use super::{Platform, PlatformError};
 use crate::model::{Demand, Needs, ProcSet, Resource, ResourceId, ResourceKind, Resources};
 
-/// Most resources of a platform.
+/// Maximum number of resources of a platform.
 const MOST: usize = 1024;
 
-/// Resources by number, and how much there is of each.
+/// Resources by number, with their amounts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Held {
-    /// Those of nodes first, each kind by name.
+    /// Resources of nodes first. Within each kind, sorted by name.
     resources: Vec<Resource>,
-    /// How many of these belong to nodes.
+    /// Number of resources that belong to nodes.
     of_nodes: usize,
-    /// For each kind of node (equal ones are one) the amounts of what belongs to nodes.
+    /// For each stored node, its amounts of the resources of nodes. Equal nodes may be stored once.
     amounts: Vec<u64>,
-    /// For each resource what there is on the whole platform.
+    /// For each resource, its total amount on the platform.
     totals: Vec<u128>,
     licences: Resources,
     consumables: Resources,
 }
 
 impl Platform {
-    /// The same machines, each with these resources instead of those that it had: for nodes that are equal.
+    /// Replaces the resources of each node. All nodes get equal amounts.
     ///
     /// # Errors
-    /// [`PlatformError`] names a resource of two kinds.
+    /// [`PlatformError`] names a resource that has two kinds.
     ///
     /// ```
     /// use makespan_core::{Platform, Resources};
@@ -44,25 +44,25 @@ impl Platform {
         Self { list, ..self }.counted(licences, consumables)
     }
 
-    /// The same machines with these licences, which belong to no node: a task holds what it needs of them wherever it runs.
+    /// Sets the licences. They belong to no node: a task holds them wherever it runs.
     ///
     /// # Errors
-    /// [`PlatformError`] names a resource of two kinds.
+    /// [`PlatformError`] names a resource that has two kinds.
     pub fn with_licences(self, licences: Resources) -> Result<Self, PlatformError> {
         let consumables = self.held.consumables.clone();
         self.counted(licences, consumables)
     }
 
-    /// The same machines with these amounts of what is used up: no task gets what another one has taken, at any time.
+    /// Sets the consumables. An amount that a task has taken is never available to other tasks.
     ///
     /// # Errors
-    /// [`PlatformError`] names a resource of two kinds.
+    /// [`PlatformError`] names a resource that has two kinds.
     pub fn with_consumables(self, consumables: Resources) -> Result<Self, PlatformError> {
         let licences = self.held.licences.clone();
         self.counted(licences, consumables)
     }
 
-    /// Numbers the resources anew.
+    /// Numbers the resources again.
     pub(super) fn counted(self, licences: Resources, consumables: Resources) -> Result<Self, PlatformError> {
         let mut names: Vec<&str> =
             self.kinds().flat_map(|(node, _)| node.resources.iter().map(|(name, _)| name)).collect();
@@ -90,7 +90,7 @@ impl Platform {
             for (total, resource) in totals.iter_mut().zip(&resources) {
                 let amount = node.resources.amount(&resource.name);
                 amounts.push(amount);
-                // What a switch has serves nobody.
+                // Resources of a switch cannot be used.
                 *total += if node.processors > 0 { u128::from(amount) * count as u128 } else { 0 };
             }
         }
@@ -99,27 +99,27 @@ impl Platform {
         Ok(Self { held, ..self })
     }
 
-    /// The resources, in the order of their ids: those of nodes first.
+    /// Returns the resources in the order of their ids, resources of nodes first.
     pub fn resources(&self) -> &[Resource] {
         &self.held.resources
     }
 
-    /// How many of the resources belong to nodes; they come first.
+    /// Returns the number of resources that belong to nodes. Their ids come first.
     pub fn node_resources(&self) -> usize {
         self.held.of_nodes
     }
 
-    /// The resource of this name. O(resources).
+    /// Returns the resource with this name. Takes O(resources).
     pub fn resource(&self, name: &str) -> Option<ResourceId> {
         self.held.resources.iter().position(|resource| &*resource.name == name).map(|at| ResourceId(at as u16))
     }
 
-    /// The resource with this id.
+    /// Returns the resource with this id.
     pub fn resource_of(&self, id: ResourceId) -> &Resource {
         &self.held.resources[id.index()]
     }
 
-    /// How much of a resource a node has; zero of what belongs to no node.
+    /// Returns a node's amount of a resource, or zero if the resource belongs to no node.
     pub fn amount(&self, node: usize, resource: ResourceId) -> u64 {
         let Held { of_nodes, amounts, .. } = &*self.held;
         if resource.index() >= *of_nodes {
@@ -130,22 +130,22 @@ impl Platform {
         amounts[row * of_nodes + resource.index()]
     }
 
-    /// How much of a resource there is in all, on nodes that compute.
+    /// Returns the total amount of a resource. For resources of nodes, only nodes with processors count.
     pub fn total(&self, resource: ResourceId) -> u128 {
         self.held.totals[resource.index()]
     }
 
-    /// What belongs to no node and comes back.
+    /// Returns the amounts that belong to no node and that tasks return.
     pub fn licences(&self) -> &Resources {
         &self.held.licences
     }
 
-    /// What belongs to no node and is used up.
+    /// Returns the amounts that belong to no node and that tasks use up.
     pub fn consumables(&self) -> &Resources {
         &self.held.consumables
     }
 
-    /// What is needed, by the ids of resources.
+    /// Returns the demands for these needs, by resource ids.
     ///
     /// # Errors
     /// The name of a resource that does not exist.
@@ -157,14 +157,15 @@ impl Platform {
         needs.iter().filter(|(_, need)| !need.is_nothing()).map(demand).collect()
     }
 
-    /// The most processors that a task could have on a node, were it empty, if it has `processors` in all.
+    /// Returns the maximum number of processors on the empty node for a task with `processors` processors in total.
     pub fn room_for(&self, node: usize, demands: &[Demand], processors: u32) -> u32 {
         let most = self.list.processors(node).min(processors);
         let of_nodes = demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes);
         of_nodes.fold(most, |most, demand| demand.need.fitting(self.amount(node, demand.resource), most, processors))
     }
 
-    /// The nodes of some processors, each with how many of them it has, in order. Ids beyond the platform do not count.
+    /// Returns the nodes of some processors in order, each with the number of its processors in the set. Ids beyond the
+    /// platform are ignored.
     pub fn parts(&self, processors: &ProcSet) -> Vec<(usize, u32)> {
         let mut parts: Vec<(usize, u32)> = Vec::new();
         for &(first, last) in processors.intervals().iter().filter(|interval| interval.0 < self.processors) {

@@ -1,13 +1,13 @@
-//! Changing a large set of processors by a small one, without building it anew.
+//! In-place changes of a large set by a small set.
 
 use super::ProcSet;
 
-/// Up to so many intervals are put in or taken out one by one, each moving the tail of the larger set; more are
-/// merged.
+/// Maximum number of intervals that are inserted or removed one by one, each of which moves the tail of the larger set.
+/// More intervals are merged.
 const FEW: usize = 16;
 
 impl ProcSet {
-    /// Adds the ids of `other`. O(k (log n + n moved words)) for few intervals k, O(n + k) for many.
+    /// Adds the ids of `other`. Takes O(k (log n + n moved words)) for few intervals k, and O(n + k) for many.
     pub fn insert(&mut self, other: &Self) {
         if other.intervals.len() > FEW {
             *self = self.union(other);
@@ -18,8 +18,8 @@ impl ProcSet {
         }
     }
 
-    /// Takes out the ids of `other`, as far as they are in. O(k (log n + n moved words)) for few intervals k, O(n + k)
-    /// for many.
+    /// Removes the ids of `other`. Ids that are not in the set are ignored. Takes O(k (log n + n moved words)) for few
+    /// intervals k, and O(n + k) for many.
     pub fn remove(&mut self, other: &Self) {
         if other.intervals.len() > FEW {
             *self = self.difference(other);
@@ -31,7 +31,7 @@ impl ProcSet {
     }
 
     fn insert_interval(&mut self, first: u32, last: u32) {
-        // Those from `from` to before `to` meet or touch the new interval, and become one with it.
+        // The intervals from `from` to before `to` overlap or touch the new interval and are joined with it.
         let from = self.intervals.partition_point(|&(_, end)| end.saturating_add(1) < first);
         let meeting = self.intervals[from..].partition_point(|&(start, _)| start <= last.saturating_add(1));
         let to = from + meeting;

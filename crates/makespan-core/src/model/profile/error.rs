@@ -1,17 +1,17 @@
-//! Why figures make no profile.
+//! The reasons why times and parameters do not form a profile.
 
 use thiserror::Error;
 
 use crate::model::Time;
 use crate::text::counted;
 
-/// Why figures do not make a profile.
+/// The reason why times and parameters do not form a profile.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ProfileError {
-    /// No allotment at all.
+    /// The profile has no allotment.
     #[error("there is no allotment; give the time on at least one number of processors")]
     Empty,
-    /// A time that is zero or negative.
+    /// A time is zero or negative.
     #[error("the time on {} is {time}; it must be positive", counted(.processors, "processor"))]
     NotPositive {
         /// The allotment.
@@ -19,15 +19,15 @@ pub enum ProfileError {
         /// Its time.
         time: Time,
     },
-    /// Bounds on the allotment that hold for no number.
+    /// The range of the allotment is empty.
     #[error("processors from {min} to {max} is an empty range; min must be at least 1 and at most max")]
     Range {
-        /// Fewest.
+        /// Minimum allotment.
         min: u32,
-        /// Most.
+        /// Maximum allotment.
         max: u32,
     },
-    /// A time on a machine that is no time.
+    /// A time on a machine is out of range.
     #[error("the time on machine number {machine} is {time} s; it must be positive and below 146 years")]
     OnMachine {
         /// Position of the node, from 0.
@@ -35,17 +35,17 @@ pub enum ProfileError {
         /// The time.
         time: Time,
     },
-    /// A task that no machine can run.
+    /// No machine can run the task.
     #[error("no machine can run it; give the time on at least one")]
     NoMachine,
-    /// A law's parameter outside its range.
+    /// A parameter of a law is outside its range.
     #[error("{name} is {value}; it must be {range}")]
     Law {
         /// The parameter.
         name: &'static str,
         /// Its value.
         value: f64,
-        /// What is accepted.
+        /// The accepted range.
         range: &'static str,
     },
 }

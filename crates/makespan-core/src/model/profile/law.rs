@@ -1,14 +1,14 @@
-//! Times along a speed-up law, in integers.
+//! Times of a speed-up law, in integers.
 
 use super::power;
 use super::{ProfileError, SpeedupLaw, first_fitting};
 use crate::model::{Area, Time};
 
-/// A sequential time and the law by which it falls, on `min ..= max` processors.
+/// A sequential time and a speed-up law, on `min ..= max` processors.
 ///
-/// The time on n processors is the law's, rounded up to a tick. The parameters of the law are rounded once, when this is
-/// made; from then on the arithmetic is exact, so that times never rise with n, and the work before that last rounding never
-/// falls. [`Law::time`] differs from the law in real numbers by less than two ticks and one part in 2^50.
+/// The time on n processors is the time of the law, rounded up to a tick. The parameters of the law are rounded once,
+/// when the value is created. All further arithmetic is exact, so times never rise with n, and the work before rounding
+/// up never falls. [`Law::time`] differs from the law in real numbers by less than two ticks and one part in 2^50.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Law {
     pub(super) sequential: Time,
@@ -18,10 +18,10 @@ pub(super) struct Law {
     pub(super) curve: Curve,
 }
 
-/// The share of the sequential time that remains on n processors.
+/// The fraction of the sequential time that remains on n processors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Curve {
-    /// The largest of some lines in 1/n. On one processor one of them is [`UNIT`] and none is more.
+    /// The maximum of some lines in 1/n. At n = 1, the maximum is [`UNIT`].
     Lines([Line; 3]),
     /// `n^-exponent` for an exponent from [`power::LEAST`] to 1.
     Power(f64),
@@ -44,12 +44,12 @@ impl Line {
         Self { constant, shared: units(shared).min(UNIT - constant) }
     }
 
-    /// Amdahl's law.
+    /// Returns the line of Amdahl's law.
     fn serial(constant: f64) -> Self {
         Self::new(constant, 1.0)
     }
 
-    /// The units on n processors, times n.
+    /// Returns the value on n processors times n, in units.
     fn over(self, n: u32) -> u128 {
         u128::from(self.constant) * u128::from(n) + u128::from(self.shared)
     }
@@ -57,7 +57,7 @@ impl Line {
 
 impl Law {
     /// # Errors
-    /// [`ProfileError`] when the range is empty or a parameter is out of range.
+    /// [`ProfileError`] if the range is empty or a parameter is out of range.
     pub(super) fn new(sequential: Time, law: SpeedupLaw, min: u32, max: u32) -> Result<Self, ProfileError> {
         law.check()?;
         if min == 0 || min > max {
@@ -82,7 +82,7 @@ impl Law {
         Time::from_ticks(ticks)
     }
 
-    /// The fewest processors on which the time is at most `deadline`.
+    /// Returns the minimum number of processors on which the time is at most `deadline`.
     pub(super) fn min_allotment(&self, deadline: Time) -> Option<u32> {
         if deadline >= self.sequential {
             return Some(self.min);
@@ -90,7 +90,7 @@ impl Law {
         match &self.curve {
             Curve::Power(exponent) => {
                 let fits = |processors| self.time(processors) <= deadline;
-                // The law inverted tells where the boundary is, up to rounding; the search starts there.
+                // The inverse of the law gives the boundary up to rounding. The search starts there.
                 let fraction = deadline.ticks() as f64 / self.sequential.ticks() as f64;
                 let near = fraction.powf(-1.0 / exponent).ceil() as u32;
                 fits(self.max).then(|| first_fitting(self.min, self.max, near.clamp(self.min, self.max), fits))
@@ -111,9 +111,9 @@ impl Law {
         }
     }
 
-    /// No allotment of at least `processors` has less work.
+    /// Returns a lower bound on the work of every allotment of at least `processors`.
     ///
-    /// With x the time before it is rounded up and t after it: `q t(q) >= q x(q) >= p x(p)` for q >= p.
+    /// If x is the time before rounding up and t the time after, then `q t(q) >= q x(q) >= p x(p)` for q >= p.
     pub(super) fn least_work(&self, processors: u32) -> Area {
         let p = u128::from(processors);
         match &self.curve {
@@ -130,13 +130,13 @@ impl Law {
         }
     }
 
-    /// No allotment has more work.
+    /// Returns an upper bound on the work of every allotment.
     pub(super) fn most_work(&self) -> Area {
         // q t(q) < q (x(q) + 1) <= max x(max) + max - 1 for q < max.
         self.time(self.max).area(self.max) + Area::from(self.max - 1)
     }
 
-    /// Whether work never falls before times are rounded up.
+    /// Returns true if the work before rounding up never falls.
     pub(super) fn is_monotone(&self) -> bool {
         match self.curve {
             Curve::Lines(_) => true,
@@ -149,7 +149,7 @@ impl Law {
     }
 }
 
-/// The line on which n processors are.
+/// Returns the line that is highest on n processors.
 fn highest(lines: &[Line; 3], processors: u32) -> Line {
     let [first, second, third] = *lines;
     let higher = |a: Line, b: Line| if b.over(processors) > a.over(processors) { b } else { a };
@@ -162,11 +162,11 @@ impl Curve {
         match law {
             SpeedupLaw::Linear {} | SpeedupLaw::Power { exponent: 1.0 } => Self::Lines([Line::serial(0.0), none, none]),
             SpeedupLaw::Amdahl { serial } => Self::Lines([Line::serial(serial), none, none]),
-            // Less than a part in 2^50 on 2^32 processors.
+            // The error is less than one part in 2^50 on 2^32 processors.
             SpeedupLaw::Power { exponent } if exponent < power::LEAST => Self::Lines([Line::serial(1.0), none, none]),
             SpeedupLaw::Power { exponent } => Self::Power(exponent),
-            // Each of Downey's cases is a line in 1/n. Their slopes grow with 1/n, and they meet where the cases change: so
-            // the law is the largest of them.
+            // Each of Downey's cases is a line in 1/n. The slopes grow with 1/n and the lines meet where the cases
+            // change, so the law is the maximum of the lines.
             SpeedupLaw::Downey { parallelism: a, sigma } => {
                 let end = Line::new(1.0 / a, 0.0);
                 if sigma <= 1.0 {

@@ -8,16 +8,16 @@ use crate::model::Time;
 /// The time of a sequential task on one processor of each node, in the order of the platform's nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Machines {
-    /// [`Machines::CANNOT`] where the task cannot run.
+    /// The times, with [`Machines::CANNOT`] for machines that cannot run the task.
     pub(super) row: Arc<[Time]>,
     pub(super) shortest: Time,
-    /// Among the machines that can run it.
+    /// The longest time on a machine that can run the task.
     pub(super) longest: Time,
 }
 
 impl Machines {
-    /// Stands for the time on a machine that cannot run the task: longer than any schedule of an instance, and so that
-    /// the sum of it and any instant of a schedule is still a [`Time`].
+    /// The time on a machine that cannot run the task. It is longer than any schedule of an instance. The sum of this
+    /// time and any instant of a schedule is still a valid [`Time`].
     pub(super) const CANNOT: Time = Time::from_ticks(i64::MAX / 2);
 
     pub(super) fn new(row: Arc<[Time]>) -> Result<Self, ProfileError> {
@@ -34,7 +34,7 @@ impl Machines {
         if longest == Time::ZERO { Err(ProfileError::NoMachine) } else { Ok(Self { row, shortest, longest }) }
     }
 
-    /// Without the machines that take longer than `limit`.
+    /// Returns the times without the machines that take longer than `limit`, or `None` if no machine remains.
     pub(super) fn within(&self, limit: Time) -> Option<Self> {
         let row = self.row.iter().map(|&time| if time <= limit { time } else { Self::CANNOT }).collect();
         Self::new(row).ok()

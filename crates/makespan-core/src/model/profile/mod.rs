@@ -19,12 +19,12 @@ use crate::model::{Area, Time};
 
 /// The time of a task on each number of processors that it accepts.
 ///
-/// An allotment is *dominated* when fewer processors are at least as fast; schedulers never choose one
-/// ([`Profile::allotments`] leaves them out), which makes times strictly decreasing whatever was measured.
+/// An allotment is *dominated* if a smaller allotment is at least as fast. Schedulers never choose a dominated
+/// allotment, and [`Profile::allotments`] omits them. So times strictly decrease, whatever was measured.
 ///
-/// A task with a time of its own on each machine ([`Profile::on_machines`]) is sequential; what is asked of its one
-/// allotment is answered for the machine on which it is fastest. How long a job takes on given processors, and whether
-/// it can run there, only the instance knows: [`crate::Instance::time`], [`crate::Instance::time_on`].
+/// A task with a time for each machine ([`Profile::on_machines`]) is sequential. Methods that take its only allotment
+/// answer for the fastest machine. Only the instance knows the time of a task on given processors, and whether the task
+/// can run there: [`crate::Instance::time`], [`crate::Instance::time_on`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile(Shape);
 
@@ -37,10 +37,10 @@ enum Shape {
 }
 
 impl Profile {
-    /// A task that runs on exactly `processors`.
+    /// Creates the profile of a task that runs on exactly `processors` processors.
     ///
     /// # Errors
-    /// [`ProfileError`] when either figure is not positive.
+    /// [`ProfileError`] if a value is not positive.
     pub fn rigid(processors: u32, time: Time) -> Result<Self, ProfileError> {
         if processors == 0 {
             return Err(ProfileError::Range { min: 0, max: 0 });
@@ -49,10 +49,10 @@ impl Profile {
         Ok(Self(Shape::Rigid { processors, time }))
     }
 
-    /// A task with measured times on 1, 2, 3 .. processors.
+    /// Creates the profile of a task with measured times on 1, 2, 3, ... processors.
     ///
     /// # Errors
-    /// [`ProfileError`] when there is none or one is not positive.
+    /// [`ProfileError`] if there are no times or a time is not positive.
     pub fn table(times: Vec<Time>) -> Result<Self, ProfileError> {
         for (index, &time) in times.iter().enumerate() {
             positive(index as u32 + 1, time)?;
@@ -64,31 +64,32 @@ impl Profile {
         }
     }
 
-    /// A task of `sequential` time on one processor whose time falls by `law`, on `min ..= max` processors. Times are
-    /// the law's, rounded up to a tick, and differ from it by less than two ticks and one part in 2^50: the parameters become
-    /// fixed-point numbers, with which the arithmetic is exact. More processors never take longer.
+    /// Creates the profile of a task on `min ..= max` processors whose time is `sequential` on one processor and falls
+    /// by `law`. Times are rounded up to a tick, and differ from the law by less than two ticks and one part in 2^50:
+    /// the parameters become fixed-point numbers, with which the arithmetic is exact. More processors never take
+    /// longer.
     ///
     /// # Errors
-    /// [`ProfileError`] when the time is not positive, the range is empty or a parameter is out of range.
+    /// [`ProfileError`] if the time is not positive, the range is empty or a parameter is out of range.
     pub fn law(sequential: Time, law: SpeedupLaw, min: u32, max: u32) -> Result<Self, ProfileError> {
         positive(1, sequential)?;
         Law::new(sequential, law, min, max).map(|law| Self(Shape::Law(Arc::new(law))))
     }
 
-    /// A sequential task with a time of its own on one processor of each node of the platform, in the order of the
-    /// nodes; [`Profile::CANNOT_RUN`] where it cannot run. Speeds of nodes do not change these times.
+    /// Creates the profile of a sequential task with a time for each node of the platform, in the order of the nodes.
+    /// [`Profile::CANNOT_RUN`] marks nodes on which the task cannot run. Speeds of nodes do not change these times.
     ///
     /// # Errors
-    /// [`ProfileError`] when a time is not positive, or no machine can run the task.
+    /// [`ProfileError`] if a time is not positive, or if no machine can run the task.
     pub fn on_machines(row: impl Into<Arc<[Time]>>) -> Result<Self, ProfileError> {
         Machines::new(row.into()).map(|machines| Self(Shape::Machines(Arc::new(machines))))
     }
 
-    /// In [`Profile::on_machines`] the time on a machine that cannot run the task: longer than any schedule.
+    /// The time on a machine that cannot run the task, in [`Profile::on_machines`]. It is longer than any schedule.
     pub const CANNOT_RUN: Time = Machines::CANNOT;
 
-    /// The times on one processor of each node, for a task that has a time of its own on each machine;
-    /// [`Profile::CANNOT_RUN`] where it cannot run.
+    /// Returns the times on one processor of each node, if the task has a time for each machine.
+    /// [`Profile::CANNOT_RUN`] marks nodes on which the task cannot run.
     pub fn machine_times(&self) -> Option<&[Time]> {
         match &self.0 {
             Shape::Machines(machines) => Some(&machines.row),
@@ -96,12 +97,12 @@ impl Profile {
         }
     }
 
-    /// Whether the task takes exactly one processor.
+    /// Returns true if the task takes exactly one processor.
     pub fn is_sequential(&self) -> bool {
         self.max_processors() == 1
     }
 
-    /// Fewest processors that the task accepts.
+    /// Returns the minimum number of processors that the task accepts.
     pub fn min_processors(&self) -> u32 {
         match &self.0 {
             Shape::Rigid { processors, .. } => *processors,
@@ -111,7 +112,7 @@ impl Profile {
         }
     }
 
-    /// Most processors that the task accepts.
+    /// Returns the maximum number of processors that the task accepts.
     pub fn max_processors(&self) -> u32 {
         match &self.0 {
             Shape::Rigid { processors, .. } => *processors,
@@ -121,15 +122,15 @@ impl Profile {
         }
     }
 
-    /// Whether the task accepts this allotment.
+    /// Returns true if the task accepts this allotment.
     pub fn accepts(&self, processors: u32) -> bool {
         (self.min_processors()..=self.max_processors()).contains(&processors)
     }
 
-    /// The time on `processors`; that of the fastest machine where machines have their own.
+    /// Returns the time on `processors` processors. If the task has a time for each machine, returns the shortest.
     ///
     /// # Panics
-    /// When the task does not accept this allotment.
+    /// Panics if the task does not accept this allotment.
     pub fn time(&self, processors: u32) -> Time {
         assert!(self.accepts(processors), "a task is timed only on an allotment that it accepts");
         match &self.0 {
@@ -140,16 +141,16 @@ impl Profile {
         }
     }
 
-    /// Processors times time.
+    /// Returns the work on `processors` processors: their number times the time.
     ///
     /// # Panics
-    /// When the task does not accept this allotment.
+    /// Panics if the task does not accept this allotment.
     pub fn work(&self, processors: u32) -> Area {
         self.time(processors).area(processors)
     }
 
-    /// The fewest processors on which the task takes at most `deadline`: the canonical allotment of Mounié, Rapine
-    /// and Trystram. O(log processors).
+    /// Returns the minimum number of processors on which the task takes at most `deadline`: the canonical allotment of
+    /// Mounié, Rapine and Trystram. Takes O(log processors).
     pub fn min_allotment(&self, deadline: Time) -> Option<u32> {
         match &self.0 {
             Shape::Rigid { processors, time } => (*time <= deadline).then_some(*processors),
@@ -159,8 +160,8 @@ impl Profile {
         }
     }
 
-    /// An allotment of least work among those that take at most `deadline`. For a law this is
-    /// [`Profile::min_allotment`], since work never falls there but by the rounding of a tick.
+    /// Returns an allotment of least work among the allotments that take at most `deadline`. For a law, this is
+    /// [`Profile::min_allotment`], because work only falls by the rounding to a tick.
     pub fn thriftiest(&self, deadline: Time) -> Option<u32> {
         match &self.0 {
             Shape::Table(table) => table.index(deadline).map(|index| match &table.least {
@@ -171,8 +172,8 @@ impl Profile {
         }
     }
 
-    /// No allotment that takes at most `deadline` has less work than this; exact for tables, and for laws the work
-    /// before times are rounded up to a tick.
+    /// Returns a lower bound on the work of every allotment that takes at most `deadline`. The bound is exact for
+    /// tables. For laws, it is the work before times are rounded up to a tick.
     pub fn least_work(&self, deadline: Time) -> Option<Area> {
         let processors = self.thriftiest(deadline)?;
         match &self.0 {
@@ -181,7 +182,7 @@ impl Profile {
         }
     }
 
-    /// The most work over all allotments that are not dominated; for a law no less than that.
+    /// Returns the maximum work of the allotments that are not dominated. For a law, returns an upper bound.
     pub fn most_work(&self) -> Area {
         match &self.0 {
             Shape::Rigid { processors, .. } => self.work(*processors),
@@ -194,7 +195,7 @@ impl Profile {
         }
     }
 
-    /// The fewest processors that reach the shortest time.
+    /// Returns the minimum number of processors with the shortest time.
     pub fn fastest(&self) -> u32 {
         match &self.0 {
             Shape::Rigid { processors, .. } => *processors,
@@ -204,7 +205,7 @@ impl Profile {
         }
     }
 
-    /// The shortest time over all allotments.
+    /// Returns the shortest time over all allotments.
     pub fn shortest(&self) -> Time {
         match &self.0 {
             Shape::Rigid { time, .. } => *time,
@@ -214,8 +215,8 @@ impl Profile {
         }
     }
 
-    /// The longest time over all allotments that are not dominated: that of the fewest processors, on the slowest
-    /// machine that can run the task where machines have their own.
+    /// Returns the longest time of the allotments that are not dominated, that is, on the fewest processors. If the
+    /// task has a time for each machine, returns the time on the slowest machine that can run the task.
     pub fn longest(&self) -> Time {
         match &self.0 {
             Shape::Machines(machines) => machines.longest,
@@ -223,7 +224,7 @@ impl Profile {
         }
     }
 
-    /// The longest time over all allotments, dominated ones too.
+    /// Returns the longest time of all allotments, including dominated ones.
     pub fn slowest(&self) -> Time {
         let longest = self.longest();
         match &self.0 {
@@ -232,8 +233,8 @@ impl Profile {
         }
     }
 
-    /// The allotments that are not dominated, ascending: their times strictly decrease. Enumerates a law's whole
-    /// range, so it is for small instances and for output.
+    /// Returns the allotments that are not dominated, ascending. Their times strictly decrease. The method enumerates
+    /// the whole range of a law, so use it only for small instances and for output.
     pub fn allotments(&self) -> impl Iterator<Item = u32> + '_ {
         let mut best = Time::MAX;
         (self.min_processors()..=self.max_processors()).filter(move |&processors| {
@@ -244,7 +245,7 @@ impl Profile {
         })
     }
 
-    /// How many measured allotments are dominated.
+    /// Returns the number of measured allotments that are dominated.
     pub fn dominated(&self) -> usize {
         match &self.0 {
             Shape::Table(table) => table.times.len() + 1 - table.min as usize - table.useful(),
@@ -252,9 +253,9 @@ impl Profile {
         }
     }
 
-    /// Whether the task accepts one processor and work never falls as processors are added, the assumption of the
-    /// 3/2 dual approximation: `k t(k) >= (k - 1) t(k')` where `k'` is the next smaller useful allotment. Along a law
-    /// this is said of the times before they are rounded up to a tick ([`Profile::rounds_up`]).
+    /// Returns true if the task accepts one processor and work never falls as processors are added. The 3/2 dual
+    /// approximation requires this: `k t(k) >= (k - 1) t(k')`, with the next smaller useful allotment `k'`. For a law,
+    /// the times before they are rounded up to a tick count ([`Profile::rounds_up`]).
     pub fn is_monotone(&self) -> bool {
         match &self.0 {
             Shape::Rigid { processors, .. } => *processors == 1,
@@ -270,17 +271,17 @@ impl Profile {
         }
     }
 
-    /// Whether times on several processors are those of a law, rounded up to a tick.
+    /// Returns true if some times are those of a law on several processors, rounded up to a tick.
     pub fn rounds_up(&self) -> bool {
         matches!(&self.0, Shape::Law(law) if law.max > 1)
     }
 
-    /// Whether the task runs on one number of processors only.
+    /// Returns true if the task accepts only one number of processors.
     pub fn is_rigid(&self) -> bool {
         self.min_processors() == self.max_processors()
     }
 
-    /// The law behind the times and its sequential time, for a task that has one.
+    /// Returns the sequential time and the law, for a task with a speed-up law.
     pub fn speedup(&self) -> Option<(Time, SpeedupLaw)> {
         match &self.0 {
             Shape::Law(law) => Some((law.sequential, law.speedup)),
@@ -288,7 +289,7 @@ impl Profile {
         }
     }
 
-    /// The measured times on 1, 2, 3 .. processors, for a task that has a table.
+    /// Returns the measured times on 1, 2, 3, ... processors, for a task with a table.
     pub fn times(&self) -> Option<&[Time]> {
         match &self.0 {
             Shape::Table(table) => Some(&table.times),
@@ -296,7 +297,7 @@ impl Profile {
         }
     }
 
-    /// This profile on at most `processors`; `None` when the task needs more.
+    /// Limits this profile to at most `processors` processors. Returns `None` if the task needs more.
     pub fn at_most(self, processors: u32) -> Option<Self> {
         if self.max_processors() <= processors {
             return Some(self);
@@ -305,7 +306,7 @@ impl Profile {
             return None;
         }
         Some(Self(match self.0 {
-            // The same shape as a table of one time has from the start.
+            // A table of a single time is stored as rigid.
             Shape::Table(table) if processors == 1 => Shape::Rigid { processors, time: table.times[0] },
             Shape::Table(table) => {
                 Shape::Table(Arc::new(Table::new(table.times[..processors as usize].to_vec(), table.min)))
@@ -315,7 +316,7 @@ impl Profile {
         }))
     }
 
-    /// This profile on at least `processors`; `None` when the task accepts only fewer.
+    /// Limits this profile to at least `processors` processors. Returns `None` if the task accepts only fewer.
     pub fn at_least(self, processors: u32) -> Option<Self> {
         if self.min_processors() >= processors {
             return Some(self);
@@ -330,8 +331,8 @@ impl Profile {
         }))
     }
 
-    /// The same profile where the longest time is this, a positive one, and all others are in proportion, rounded up to a tick.
-    /// Saturates at half the range of [`Time`], less a tick.
+    /// Scales this profile so that its longest time is `longest`, which must be positive. Other times keep their
+    /// proportions and are rounded up to a tick. Saturates at one tick less than half the range of [`Time`].
     ///
     /// ```
     /// use makespan_core::{Profile, Time};
@@ -362,7 +363,7 @@ impl Profile {
         })
     }
 
-    /// This profile without the allotments, or machines, that take longer than `limit`; `None` when every one does.
+    /// Removes the allotments or machines that take longer than `limit`. Returns `None` if none remain.
     pub fn within(self, limit: Time) -> Option<Self> {
         if let Shape::Machines(machines) = &self.0 {
             if machines.longest <= limit {
@@ -375,8 +376,8 @@ impl Profile {
     }
 }
 
-/// The first number from `low` to `high` that fits, where `high` does and all after the first do: in doubling steps from
-/// `near`, then by bisection.
+/// Returns the first number from `low` to `high` that fits. `high` must fit, and so must all numbers after the first.
+/// Searches in doubling steps from `near`, then by bisection.
 fn first_fitting(mut low: u32, mut high: u32, near: u32, fits: impl Fn(u32) -> bool) -> u32 {
     let mut step = 1;
     if fits(near) {

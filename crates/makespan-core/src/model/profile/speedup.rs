@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::ProfileError;
 
-/// How the time of a task falls with its allotment.
+/// A law by which the time of a task falls with its allotment.
 ///
-/// More processors never take longer and never do less work, in real numbers. [`super::Profile`] evaluates laws in integers,
-/// so that no rounding of floats changes this.
+/// In real numbers, more processors never take longer and never do less work. [`super::Profile`] evaluates laws in
+/// integers, so rounding of floats cannot violate this.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpeedupLaw {
@@ -15,12 +15,12 @@ pub enum SpeedupLaw {
     Linear {},
     /// `S(n) = 1 / (serial + (1 - serial) / n)` (Amdahl 1967, DOI 10.1145/1465482.1465560).
     Amdahl {
-        /// The share of the work that cannot be divided, in [0, 1].
+        /// The fraction of the work that cannot be divided, in [0, 1].
         serial: f64,
     },
     /// `S(n) = n ^ exponent`.
     Power {
-        /// In [0, 1]; 1 is linear.
+        /// The exponent, in [0, 1]; 1 is linear.
         exponent: f64,
     },
     /// Downey's two-parameter model (Downey 1997, "A model for speedup of parallel programs", UCB/CSD-97-933).
@@ -33,13 +33,13 @@ pub enum SpeedupLaw {
 }
 
 impl SpeedupLaw {
-    /// Refuses parameters outside the law's range.
+    /// Checks that the parameters are within the ranges of the law.
     ///
     /// # Errors
     /// [`ProfileError::Law`] names the parameter and its range.
     pub fn check(self) -> Result<(), ProfileError> {
         let within = |name, value: f64, low: f64, high: f64, range| {
-            // A NaN is in no range.
+            // NaN is not in any range.
             if (low..=high).contains(&value) { Ok(()) } else { Err(ProfileError::Law { name, value, range }) }
         };
         match self {
@@ -53,16 +53,16 @@ impl SpeedupLaw {
         }
     }
 
-    /// `1 / S(n)`: the time on `n >= 1` processors over the time on one, in (0, 1], up to the rounding of floats: nothing
-    /// that is to be proved stands on it.
+    /// Returns `1 / S(n)`: the time on `n >= 1` processors divided by the time on one, in (0, 1], up to the rounding of
+    /// floats. Do not use this value in proofs.
     pub fn time_fraction(self, processors: u32) -> f64 {
         let n = f64::from(processors);
         match self {
             Self::Linear {} => 1.0 / n,
             Self::Amdahl { serial } => serial + (1.0 - serial) / n,
             Self::Power { exponent } => n.powf(-exponent),
-            // Downey's cases, each written as a constant plus a constant over n. The last is the least there is: beside it
-            // the others might round to less.
+            // Downey's cases, each written as a constant plus a constant over n. The last case is the minimum, and
+            // rounding must not bring the other cases below it.
             Self::Downey { parallelism: a, sigma } => {
                 let fraction = if sigma <= 1.0 {
                     let half = sigma / (2.0 * a);

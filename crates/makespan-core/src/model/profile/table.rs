@@ -1,15 +1,16 @@
-//! Measured times, with the allotments that are worth using.
+//! Tables of measured times, with the allotments that are useful.
 
 use crate::model::Time;
 
-/// Times on `1 ..= times.len()` processors, of which fewer than `min` are not accepted.
+/// Times on `1 ..= times.len()` processors. Allotments below `min` are not accepted.
 #[derive(Debug, PartialEq)]
 pub(super) struct Table {
     pub(super) times: Vec<Time>,
     pub(super) min: u32,
-    /// The allotments that are not dominated, with their times; `None` when all are useful.
+    /// The allotments that are not dominated, with their times; `None` if all are useful.
     kept: Option<Vec<(u32, Time)>>,
-    /// For each useful allotment the one of least work among it and all larger ones; `None` when work never falls.
+    /// For each useful allotment, the allotment of least work among itself and all larger ones; `None` if work never
+    /// falls.
     pub(super) least: Option<Vec<u32>>,
 }
 
@@ -54,7 +55,7 @@ impl Table {
         self.kept.as_ref().map_or_else(|| self.times[index], |kept| kept[index].1)
     }
 
-    /// The first useful allotment that takes at most `deadline`.
+    /// Returns the position of the first useful allotment that takes at most `deadline`.
     pub(super) fn index(&self, deadline: Time) -> Option<usize> {
         let index = match &self.kept {
             Some(kept) => kept.partition_point(|&(_, time)| time > deadline),
