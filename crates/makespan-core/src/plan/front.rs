@@ -1,11 +1,11 @@
-//! Schedules to choose from.
+//! Fronts: schedules to choose from.
 
 use crate::model::{Instance, Time};
 use crate::proof::Bound;
 use crate::schedule::{Objective, Schedule, undominated};
 
-/// Schedules of which none is at once shorter and of no more weighted completion than another, nor the reverse; where
-/// best-effort bags were filled in afterwards, that was so before.
+/// Schedules of which none dominates another in makespan and weighted completion. If best-effort bags were added
+/// afterwards, this holds for the schedules without these bags.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Front {
     points: Vec<FrontPoint>,
@@ -15,16 +15,17 @@ pub struct Front {
 /// A schedule of a front.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrontPoint {
-    /// What runs where and when.
+    /// The schedule.
     pub schedule: Schedule,
-    /// On weighted completion, among schedules of at most a makespan that this one keeps; without a condition, among
-    /// all.
+    /// A bound on weighted completion, among all schedules that meet a condition on the makespan that this schedule
+    /// also meets. Without a condition, among all schedules.
     pub bound: Option<Bound>,
 }
 
 impl Front {
-    /// Of these points those that no other beats, by makespan. Chosen is the one whose makespan times weighted completion
-    /// is least: nothing can be gained on one objective without losing a larger part of the other.
+    /// Creates a front of the points that no other point dominates, sorted by makespan. The chosen point minimises the
+    /// product of makespan and weighted completion: any improvement of one objective loses a larger factor of the
+    /// other.
     pub fn new(instance: &Instance, points: Vec<FrontPoint>) -> Self {
         let figures = |point: &FrontPoint| {
             [Objective::Makespan, Objective::WeightedCompletion].map(|each| each.value(instance, &point.schedule))
@@ -38,12 +39,12 @@ impl Front {
         Self { chosen: chosen.unwrap_or(0), points }
     }
 
-    /// The same points in the same order, each changed; the chosen one stays chosen.
+    /// Changes each point. The order and the chosen point remain.
     pub fn map(self, each: impl FnMut(FrontPoint) -> FrontPoint) -> Self {
         Self { points: self.points.into_iter().map(each).collect(), chosen: self.chosen }
     }
 
-    /// The points that end by an instant; chosen is the one that would be of them alone.
+    /// Returns the front of the points that end by `end`. The chosen point is chosen among them.
     #[must_use]
     pub fn within(self, instance: &Instance, end: Time) -> Self {
         let keeps = |point: &FrontPoint| point.schedule.makespan() <= end;
@@ -53,17 +54,17 @@ impl Front {
         Self::new(instance, self.points.into_iter().filter(keeps).collect())
     }
 
-    /// The points, by makespan: their weighted completion falls.
+    /// Returns the points, by ascending makespan and descending weighted completion.
     pub fn points(&self) -> &[FrontPoint] {
         &self.points
     }
 
-    /// The position of the chosen point.
+    /// Returns the position of the chosen point.
     pub fn chosen(&self) -> usize {
         self.chosen
     }
 
-    /// The schedule of the chosen point; one without placements if there is no point.
+    /// Returns the schedule of the chosen point, or an empty schedule if there is no point.
     pub fn into_schedule(mut self) -> Schedule {
         if self.chosen < self.points.len() {
             self.points.swap_remove(self.chosen).schedule

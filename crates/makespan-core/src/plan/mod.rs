@@ -1,4 +1,4 @@
-//! What a scheduler is, and what it returns: a plan, with the bounds that it proved on its way.
+//! Schedulers and their plans, including the bounds that they prove.
 
 mod front;
 mod scheduler;
@@ -13,22 +13,22 @@ use crate::proof::Value;
 use crate::schedule::{Objective, Schedule, Strategy};
 use crate::tree::SteadyState;
 
-/// The outcome of planning.
+/// The result of a scheduler.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Plan {
-    /// Every job placed once.
+    /// One schedule, which contains every job once.
     Schedule(Schedule),
     /// Several schedules to choose from, by makespan and weighted completion.
     Front(Front),
     /// Several schedules of compound jobs to choose from, by finish, cost and utilisation.
     Strategy(Strategy),
-    /// Rates at which bags of tasks are computed on a tree, with a period of whole tasks; it has no placements.
+    /// Rates at which bags of tasks are computed on a tree, with a period of whole tasks. It has no placements.
     Periodic(Box<SteadyState>),
 }
 
 impl Plan {
-    /// Every schedule of the plan; none of a steady state.
+    /// Returns every schedule of the plan. A steady state has none.
     pub fn schedules(&self) -> impl Iterator<Item = &Schedule> {
         let all: Vec<&Schedule> = match self {
             Self::Schedule(schedule) => vec![schedule],
@@ -39,8 +39,8 @@ impl Plan {
         all.into_iter()
     }
 
-    /// The schedule, for a plan that is one; the chosen one of a front or a strategy; `None` of a steady state, and of a front
-    /// without points.
+    /// Returns the schedule, or the chosen schedule of a front or strategy. Returns `None` for a steady state, and for
+    /// a front without points.
     pub fn schedule(&self) -> Option<&Schedule> {
         match self {
             Self::Schedule(schedule) => Some(schedule),
@@ -50,7 +50,7 @@ impl Plan {
         }
     }
 
-    /// The same schedule, owned.
+    /// Like [`Plan::schedule`], but returns the schedule by value.
     pub fn into_schedule(self) -> Option<Schedule> {
         match self {
             Self::Schedule(schedule) => Some(schedule),
@@ -60,7 +60,8 @@ impl Plan {
         }
     }
 
-    /// The value of an objective: of a steady state its throughput, of the schedule all others; `None` of what it does not have.
+    /// Returns the value of an objective. Only a steady state has a throughput, and only a schedule has other values.
+    /// Returns `None` for other combinations.
     pub fn value(&self, objective: Objective, instance: &Instance) -> Option<Value> {
         match (self, objective) {
             (Self::Periodic(state), Objective::Throughput) => Some(state.throughput.clone().into()),

@@ -9,44 +9,46 @@ use crate::plan::{Plan, Stop};
 use crate::proof::Bound;
 use crate::schedule::Objective;
 
-/// An offline algorithm: an instance in, a plan out.
+/// An offline algorithm, which turns an instance into a plan.
 pub trait Scheduler: Send + Sync {
-    /// The spec that names this scheduler with its parameters, such as `demt[shuffles=50]`.
+    /// Returns the spec that names this scheduler with its parameters, such as `demt[shuffles=50]`.
     fn name(&self) -> String;
 
-    /// Whether it can plan this instance at all.
+    /// Checks that the scheduler can plan this instance.
     ///
     /// # Errors
-    /// [`Unsupported`] says which property of the instance it cannot handle.
+    /// [`Unsupported`] names the property of the instance that the scheduler cannot handle.
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported>;
 
-    /// The proven ratio to the optimum on this instance, if there is one.
+    /// Returns the proven ratio to the optimum on this instance, if there is one.
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee>;
 
-    /// Whether it searches, and returns the best that it has when [`Context::stop`] is requested.
+    /// Returns true if the scheduler searches, and returns its best plan when [`Context::stop`] is requested.
     fn is_anytime(&self) -> bool {
         false
     }
 
-    /// No schedule of its plan may be longer than this many times the proven bound on the makespan, where it was told so; what is filled in
-    /// afterwards does not count.
+    /// Returns the maximum ratio of makespan to proven bound that all schedules of the plan must meet, if set.
+    /// Best-effort bags that are added afterwards do not count.
     fn makespan_at_most(&self) -> Option<f64> {
         None
     }
 
-    /// For how long it may take, where it was told so: all of [`Context::spent`] counts.
+    /// Returns the time limit, if set. It includes [`Context::spent`].
     fn time_limit(&self) -> Option<Duration> {
         None
     }
 
-    /// Where each job counts as one: the same algorithm with weights, for those that cut a job into parts which share its weight. `None` where
-    /// jobs count by their weights, or the sum over jobs is not what is minimised.
+    /// Returns the same algorithm with weights, if the algorithm counts each job as one. A caller that cuts a job into
+    /// parts needs this, because the parts share the job's weight. Returns `None` if the algorithm already uses
+    /// weights, or does not minimise a sum over jobs.
     fn by_weight(&self) -> Option<Box<dyn Scheduler>> {
         None
     }
 
-    /// The same algorithm for jobs that were cut into parts, each of which is a job with its share of the weight: what counts is when the last
-    /// part ends. `wholes` has a number for each job of the instance, the same for all parts of one. `None` where it only counts parts.
+    /// Returns the same algorithm for jobs that were cut into parts. Each part is a job with its share of the weight,
+    /// but the end of the last part counts. `wholes` contains a number for each job of the instance, which is equal for
+    /// all parts of one job. Returns `None` if the algorithm can only count parts.
     fn of_wholes(&self, wholes: Vec<u32>) -> Option<Box<dyn Scheduler>> {
         let _ = wholes;
         None
@@ -55,34 +57,34 @@ pub trait Scheduler: Send + Sync {
     /// Plans every job of the instance.
     ///
     /// # Errors
-    /// [`ScheduleError`] when the instance is not supported.
+    /// [`ScheduleError`] if the instance is not supported.
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError>;
 }
 
 /// A proven ratio: the value is at most `numerator / denominator` times the optimum, plus `plus`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guarantee {
-    /// Above the line.
+    /// Numerator of the ratio.
     pub numerator: u32,
-    /// Below the line.
+    /// Denominator of the ratio.
     pub denominator: u32,
-    /// What rounding times up to a tick may add to a makespan.
+    /// Time that rounding up to a tick may add to a makespan.
     pub plus: Time,
 }
 
 impl Guarantee {
-    /// A ratio.
+    /// Creates a ratio.
     pub const fn ratio(numerator: u32, denominator: u32) -> Self {
         Self { numerator, denominator, plus: Time::ZERO }
     }
 
-    /// The same with so many ticks more.
+    /// Adds a number of ticks.
     #[must_use]
     pub const fn plus_ticks(self, ticks: i64) -> Self {
         Self { plus: Time::from_ticks(self.plus.ticks() + ticks), ..self }
     }
 
-    /// Twice as much.
+    /// Doubles the ratio and the added time.
     #[must_use]
     pub const fn doubled(self) -> Self {
         let plus = Time::from_ticks(2 * self.plus.ticks());
@@ -93,7 +95,7 @@ impl Guarantee {
         }
     }
 
-    /// Whether `value` is within the ratio of `optimum`, in exact integers.
+    /// Returns true if `value` is within the ratio of `optimum`, in exact integers.
     pub fn holds(self, value: i128, optimum: i128) -> bool {
         (value - i128::from(self.plus.ticks())) * i128::from(self.denominator) <= optimum * i128::from(self.numerator)
     }
@@ -110,29 +112,30 @@ impl std::fmt::Display for Guarantee {
     }
 }
 
-/// What a scheduler may use besides the instance, and what it tells besides the plan.
+/// Input of a scheduler besides the instance, and output besides the plan.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
-    /// Seed of every random choice; the same seed gives the same plan.
+    /// Seed of every random choice. Equal seeds give equal plans.
     pub seed: u64,
-    /// What the user should know about this plan, one sentence each.
+    /// Remarks about the plan for the user, one sentence each.
     pub remarks: Vec<String>,
-    /// Set by someone else, on Ctrl-C say: a scheduler that searches returns the best that it has.
+    /// Stop request, for example by Ctrl-C. A scheduler that searches then returns its best plan.
     pub stop: Stop,
-    /// Bounds that the scheduler proved on its way, so that nobody has to search for them again.
+    /// Bounds that the scheduler proved during planning, so that they need not be searched for again.
     pub bounds: Vec<Bound>,
-    /// The proven bound on the makespan that [`Scheduler::makespan_at_most`] is a multiple of, where the caller has one; otherwise it is the
-    /// scheduler's own. Who cuts jobs into parts proves more or less of the parts than of the jobs.
+    /// The proven bound on the makespan for [`Scheduler::makespan_at_most`], if the caller has one. Otherwise, the
+    /// scheduler uses its own bound. A caller that cuts jobs into parts needs this, because bounds on the parts differ
+    /// from bounds on the jobs.
     pub floor: Option<Time>,
-    /// Whether the bounds that are told with every schedule ([`Objective::standard`]) are wanted, beside those that help the search: whoever has a
-    /// time limit proves them within it.
+    /// True if the scheduler should prove the standard bounds ([`Objective::standard`]), in addition to the bounds that
+    /// help its search. A scheduler with a time limit proves them within this limit.
     pub prove: bool,
-    /// Time that the caller needs for other work, reading and writing say, and that counts within a time limit.
+    /// Time that the caller needs for other work, such as input and output. It counts within a time limit.
     pub spent: Duration,
 }
 
 impl Context {
-    /// A context with this seed.
+    /// Creates a context with this seed.
     pub fn with_seed(seed: u64) -> Self {
         Self { seed, ..Self::default() }
     }
@@ -143,7 +146,7 @@ impl Context {
 #[error("{0}")]
 pub struct Unsupported(pub String);
 
-/// Why there is no plan.
+/// The reason why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ScheduleError {
     /// The scheduler does not handle this kind of instance.
@@ -151,10 +154,10 @@ pub enum ScheduleError {
     Unsupported {
         /// Spec of the scheduler.
         scheduler: String,
-        /// Which property.
+        /// The property that the scheduler cannot handle.
         reason: Unsupported,
     },
-    /// A search under a limit came to its end without a schedule.
+    /// A limited search ended without a schedule.
     #[error(
         "{scheduler} found no schedule that ends by {limit} s; the shortest one found takes {reached} s, and none is \
          shorter than {floor} s: allow {:.4} times the bound, or a longer search",
@@ -163,7 +166,7 @@ pub enum ScheduleError {
     NotFound {
         /// Spec of the scheduler.
         scheduler: String,
-        /// The longest makespan allowed.
+        /// Maximum makespan.
         limit: Time,
         /// The proven bound on the makespan.
         floor: Time,
@@ -172,7 +175,7 @@ pub enum ScheduleError {
     },
 }
 
-/// A factor of four places that times `floor` is no less than `reached`.
+/// Returns a factor with four decimal places whose product with `floor` is at least `reached`.
 fn enough(reached: Time, floor: Time) -> f64 {
     let ten_thousandths = 10_000 * i128::from(reached.ticks()) / i128::from(floor.ticks().max(1)) + 1;
     ten_thousandths as f64 / 1e4

@@ -7,8 +7,8 @@ use crate::schedule::{FreeTime, Placement, Reservation, Schedule, Timeline};
 
 /// Collects reservations for tasks and assigns processor ids at the end.
 ///
-/// Ids follow from counts alone: within a class of equally available processors, jobs that never hold more than the
-/// class at once can always be given ids in order of their start.
+/// Counts alone determine the ids: within a class of equally available processors, ids can always be assigned in order
+/// of start, if jobs never hold more processors at once than the class has.
 #[derive(Debug)]
 pub struct ScheduleBuilder<'a> {
     instance: &'a Instance,
@@ -19,17 +19,17 @@ pub struct ScheduleBuilder<'a> {
 }
 
 impl<'a> ScheduleBuilder<'a> {
-    /// An empty schedule.
+    /// Creates an empty schedule.
     pub fn new(instance: &'a Instance) -> Self {
         Self { instance, timeline: None, held: Vec::with_capacity(instance.tasks() as usize), put: Vec::new() }
     }
 
-    /// The free processors that remain.
+    /// Returns the timeline of the remaining free processors.
     pub fn timeline(&mut self) -> &mut Timeline {
         self.timeline.get_or_insert_with(|| Timeline::new(self.instance))
     }
 
-    /// Places a task at its earliest fit, not before `after` nor its release; returns its start and end.
+    /// Places a task at its earliest fit, not before `after` or its release. Returns its start and end.
     pub fn place_earliest(&mut self, task: TaskId, allotment: u32, after: Time) -> (Time, Time) {
         let duration = self.instance.profile(task).time(allotment);
         let after = after.max(self.instance.release(task));
@@ -39,14 +39,14 @@ impl<'a> ScheduleBuilder<'a> {
         (start, start + duration)
     }
 
-    /// Records a reservation that was made on [`ScheduleBuilder::timeline`], or counted by the caller on a platform
-    /// that is always open.
+    /// Adds a reservation of a task. The reservation was made on [`ScheduleBuilder::timeline`], or was counted by the
+    /// caller on a platform that is always open.
     pub fn hold(&mut self, task: TaskId, reservation: Reservation) {
         self.held.push((task, reservation));
     }
 
-    /// Records a placement with its processors, which no reservation of this builder may meet: for platforms on which
-    /// counts alone do not suffice.
+    /// Adds a placement with its processors, for platforms on which counts are not sufficient. No reservation of this
+    /// builder may overlap the placement.
     pub fn put(&mut self, placement: Placement) {
         self.put.push(placement);
     }
@@ -54,18 +54,18 @@ impl<'a> ScheduleBuilder<'a> {
     /// Assigns processor ids.
     ///
     /// # Panics
-    /// When the reservations hold more processors than there are: a defect of the caller.
+    /// Panics if the reservations hold more processors than the platform has, which is a defect of the caller.
     pub fn finish(self) -> Schedule {
         let classes = self.instance.availability().classes();
         let pools = classes.iter().map(|class| class.processors.clone()).collect();
         self.finish_from(pools)
     }
 
-    /// Assigns processor ids from these pools, of which [`Reservation::of_parts`] tells how many each job holds: for
-    /// callers who tell more processors apart than by when they are closed.
+    /// Assigns processor ids from these pools. [`Reservation::of_parts`] states the number of processors of each pool
+    /// that a job holds. This is for callers that distinguish processors by more than their closed periods.
     ///
     /// # Panics
-    /// When the reservations hold more processors of a pool than there are: a defect of the caller.
+    /// Panics if the reservations hold more processors of a pool than it has, which is a defect of the caller.
     pub fn finish_from(self, pools: Vec<ProcSet>) -> Schedule {
         let mut free = pools;
         let mut by_start: Vec<usize> = (0..self.held.len()).collect();
@@ -73,7 +73,7 @@ impl<'a> ScheduleBuilder<'a> {
         let mut by_end = by_start.clone();
         by_end.sort_unstable_by_key(|&index| (self.held[index].1.end, self.held[index].0));
         let mut ending = by_end.into_iter().peekable();
-        // Of the pools that a job holds processors of: there may be thousands.
+        // For each reservation, only the pools from which it holds processors, because there may be thousands of pools.
         let mut given: Vec<SmallVec<[(usize, ProcSet); 1]>> = vec![SmallVec::new(); self.held.len()];
         for index in by_start {
             let (_, reservation) = &self.held[index];
@@ -101,7 +101,7 @@ impl<'a> ScheduleBuilder<'a> {
     }
 }
 
-/// The processors of all pools.
+/// Joins the processors of all pools.
 fn together(parts: SmallVec<[(usize, ProcSet); 1]>) -> ProcSet {
     let mut all = ProcSet::new();
     for (at, (_, part)) in parts.into_iter().enumerate() {

@@ -1,31 +1,30 @@
-//! When are so many processors free for so long?
+//! Queries for free processors over time.
 
-/// Processors that are free over time, by number: an earliest fit is asked of this and of nothing else.
+/// The number of free processors over time. Every search for an earliest fit uses this trait.
 ///
-/// [`Timeline`](crate::Timeline) is what schedules are built on. Others answer the same several times faster for a
-/// narrower use.
+/// Schedules are built on [`Timeline`](crate::Timeline). Other implementations answer several times faster for special
+/// cases.
 pub trait FreeTime {
-    /// An instant or a duration: [`Time`](crate::Time), or ticks for searches that keep all numbers in flat arrays.
+    /// An instant or a duration: [`Time`](crate::Time), or ticks if a search keeps all numbers in flat arrays.
     type Instant: Copy + PartialEq;
 
-    /// Processors that are held, with all that is needed to give them back.
+    /// Reserved processors, with all data that are needed to release them.
     type Held;
 
-    /// The first instant, not before `after`, from which `width` processors are free for `duration`, the same ones
-    /// throughout.
+    /// Returns the first instant, not before `after`, from which `width` fixed processors are free for `duration`.
     ///
     /// # Panics
-    /// When so many are never free for so long.
+    /// Panics if this number of processors is never free for `duration`.
     fn earliest_fit(&self, width: u32, duration: Self::Instant, after: Self::Instant) -> Self::Instant;
 
-    /// Whether `width` processors are free from `start` for `duration`, the same ones throughout.
+    /// Returns true if `width` fixed processors are free from `start` for `duration`.
     fn fits(&self, width: u32, start: Self::Instant, duration: Self::Instant) -> bool {
         self.earliest_fit(width, duration, start) == start
     }
 
-    /// Holds `width` processors from `start` to `end`, where they have to be free.
+    /// Reserves `width` processors from `start` to `end`. They must be free.
     fn hold(&mut self, width: u32, start: Self::Instant, end: Self::Instant) -> Self::Held;
 
-    /// Gives back what was held.
+    /// Releases reserved processors.
     fn release(&mut self, held: &Self::Held);
 }

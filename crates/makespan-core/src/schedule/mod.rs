@@ -1,5 +1,4 @@
-//! What runs where and when: schedules, the reservations that they are built from, what they cost, and the rules that
-//! they are checked by.
+//! Schedules, the reservations that they are built from, their objectives, and the rules that validate them.
 
 mod builder;
 mod free_time;

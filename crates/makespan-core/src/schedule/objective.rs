@@ -1,4 +1,4 @@
-//! What is optimised, and what is measured.
+//! Objectives and metrics of schedules.
 
 use std::fmt;
 
@@ -8,34 +8,35 @@ use super::shape::{Origin, Shape, Unit};
 use crate::model::{Area, Instance, Time, WeightedTime};
 use crate::schedule::{Schedule, cost};
 
-/// A value to minimise, or a throughput to maximise, exact, for which bounds are proved.
+/// An exact value to minimise, or a throughput to maximise, for which bounds are proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Objective {
-    /// When the last job ends, in ticks.
+    /// The end of the last job, in ticks.
     Makespan,
-    /// The sum over jobs of weight times completion time ("minsum"), in millionths times ticks. A bag completes when
-    /// its last task does.
+    /// The sum over jobs of weight times completion time ("minsum"), in millionths times ticks. A bag completes with
+    /// its last task.
     WeightedCompletion,
-    /// The mean over jobs of completion minus release (a bag counts once), in thousandths of a tick (1e-12 s), rounded down.
+    /// The mean over jobs of completion minus release, in thousandths of a tick (1e-12 s), rounded down. A bag counts
+    /// once.
     MeanFlow,
-    /// The sum over tasks of volume over time, each in thousandths rounded up ([`crate::cost`]): what fast processors cost
-    /// more than slow ones.
+    /// The sum over tasks of volume divided by time, each in thousandths and rounded up ([`crate::cost`]). Fast
+    /// processors cost more than slow ones.
     Cost,
-    /// The least throughput of a job divided by its weight, in weighted tasks a second: it is maximised. That of a steady state is a
-    /// rational. The value of a schedule is the number of its tasks divided by its makespan, in billionths and rounded down; no
-    /// bound applies to this value.
+    /// The minimum over jobs of throughput divided by weight, in weighted tasks per second, which is maximised. The
+    /// value of a steady state is a rational. The value of a schedule is the number of a job's tasks divided by the
+    /// makespan, in billionths and rounded down; no bound applies to this value.
     #[serde(rename = "fair_throughput")]
     Throughput,
-    /// The largest lateness of a job, in ticks. A job is late by what it ends after its deadline: never by less than zero (so textbooks
-    /// call it *tardiness*), and not at all without a deadline.
+    /// The largest lateness of a job, in ticks: the time from its deadline to its end. The lateness is never negative
+    /// (textbooks call it *tardiness*), and zero without a deadline.
     MaxLateness,
     /// The sum over jobs of weight times lateness ("total weighted tardiness"), in millionths times ticks.
     WeightedLateness,
 }
 
 impl Objective {
-    /// Those that schedules are measured by, in the order of reports.
+    /// The objectives of schedules, in the order of reports.
     pub const OF_SCHEDULES: [Self; 6] = [
         Self::Makespan,
         Self::WeightedCompletion,
@@ -44,21 +45,21 @@ impl Objective {
         Self::MaxLateness,
         Self::WeightedLateness,
     ];
-    /// Those that depend on when jobs end.
+    /// The objectives that depend on the ends of jobs.
     pub const OF_TIME: [Self; 5] =
         [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow, Self::MaxLateness, Self::WeightedLateness];
     /// The objectives that depend on the end of each job, and not only on the end of the last job.
     pub const OF_JOBS: [Self; 4] =
         [Self::WeightedCompletion, Self::MeanFlow, Self::MaxLateness, Self::WeightedLateness];
-    /// Those that are sums over jobs.
+    /// The objectives that are sums over jobs.
     pub const SUMS: [Self; 3] = [Self::WeightedCompletion, Self::MeanFlow, Self::WeightedLateness];
-    /// Those that depend on deadlines.
+    /// The objectives that depend on deadlines.
     pub const OF_DEADLINES: [Self; 2] = [Self::MaxLateness, Self::WeightedLateness];
-    /// Those of which every schedule states the value and a bound, in the order of reports.
+    /// The objectives that are reported with a bound for every schedule, in the order of reports.
     pub const STANDARD: [Self; 2] = [Self::Makespan, Self::WeightedCompletion];
 
-    /// Those of which every schedule of this instance states the value and a bound, in the order of reports:
-    /// [`Objective::STANDARD`], and [`Objective::OF_DEADLINES`] where some job has a deadline.
+    /// Returns the objectives that are reported with a bound for every schedule of this instance, in the order of
+    /// reports: [`Objective::STANDARD`], and [`Objective::OF_DEADLINES`] if some job has a deadline.
     pub fn standard(instance: &Instance) -> impl Iterator<Item = Self> + Clone + use<> {
         let of_deadlines = Self::OF_DEADLINES.into_iter().take(if instance.has_deadlines() { 2 } else { 0 });
         Self::STANDARD.into_iter().chain(of_deadlines)
@@ -114,7 +115,7 @@ impl Objective {
         self.shape().is_some_and(|shape| shape.unit == Unit::MeanTime)
     }
 
-    /// The value of a schedule.
+    /// Returns the value of a schedule.
     pub fn value(self, instance: &Instance, schedule: &Schedule) -> i128 {
         let Some(shape) = self.of_jobs() else {
             return match self {
@@ -130,19 +131,19 @@ impl Objective {
         shape.value(total, instance.jobs().len())
     }
 
-    /// Whether more is better, so that bounds are from above.
+    /// Returns true if larger values are better, so that bounds are upper bounds.
     pub const fn is_maximised(self) -> bool {
         matches!(self, Self::Throughput)
     }
 
-    /// The exact decimal of a value in integer units: seconds, weight times seconds, a cost, which has no unit, or weighted tasks
-    /// a second.
+    /// Formats a value as an exact decimal. The unit is seconds, weight times seconds, weighted tasks per second, or
+    /// none for a cost.
     pub fn decimal(self, value: i128) -> String {
         match self.shape() {
             Some(Shape { unit: Unit::Time, .. }) => {
                 Time::from_ticks(i64::try_from(value).unwrap_or(i64::MAX)).to_string()
             }
-            // No objective has a smaller unit than weighted times.
+            // No other objective has a smaller unit than weighted time.
             _ => {
                 let scale = 10_i128.pow((Unit::WeightedTime.places() - self.places()) as u32);
                 WeightedTime(value.saturating_mul(scale)).to_string()
@@ -150,8 +151,8 @@ impl Objective {
         }
     }
 
-    /// How many decimal places a value has at most, in seconds if it is a time: the integer unit is 10 to the power of minus
-    /// this.
+    /// Returns the maximum number of decimal places of a value, in seconds if it is a time. The integer unit is 10 to
+    /// the power of minus this number.
     pub const fn places(self) -> usize {
         match self.shape() {
             Some(shape) => shape.unit.places(),
@@ -160,12 +161,12 @@ impl Objective {
         }
     }
 
-    /// The word in files and on the command line.
+    /// Returns the name in files and on the command line.
     pub const fn name(self) -> &'static str {
         self.words()[0]
     }
 
-    /// The heading of a column.
+    /// Returns the heading of a table column.
     pub const fn heading(self) -> &'static str {
         self.words()[2]
     }
@@ -191,24 +192,24 @@ impl fmt::Display for Objective {
     }
 }
 
-/// Figures of a schedule or of what happened. Floats, for display and statistics.
+/// Metrics of a schedule or a trace, as floats for display and statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
-    /// When the last job ends, s.
+    /// End of the last job, in seconds.
     pub makespan: f64,
-    /// Sum of weight times completion time, s.
+    /// Sum of weight times completion time, in seconds.
     pub weighted_completion: f64,
-    /// Mean over jobs of completion minus release, s.
+    /// Mean over jobs of completion minus release, in seconds.
     pub mean_flow: f64,
-    /// Mean over jobs of `max(1, flow / max(10 s, run time))`; the run time of a bag is from its first start to its
+    /// Mean over jobs of `max(1, flow / max(10 s, run time))`. The run time of a bag lasts from its first start to its
     /// last end.
     pub mean_bounded_slowdown: f64,
-    /// Used area over the area that was open from the first release to the makespan, in [0, 1].
+    /// Used area divided by the area that was open from the first release to the makespan, in [0, 1].
     pub utilisation: f64,
 }
 
 impl Metrics {
-    /// The run time below which the bounded slowdown no longer grows.
+    /// Run times below this threshold count as the threshold in the bounded slowdown.
     pub const SLOWDOWN_THRESHOLD: Time = Time::from_seconds(10);
 
     /// Measures a schedule.
@@ -236,17 +237,17 @@ impl Metrics {
     }
 }
 
-/// When the jobs that compete end, and when the best-effort bags do.
+/// The ends of competing jobs and of best-effort bags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Apart {
-    /// The makespan of all jobs but the best-effort bags.
+    /// Makespan of all jobs except best-effort bags.
     pub others: Time,
-    /// When the last best-effort task ends.
+    /// End of the last best-effort task.
     pub best_effort: Time,
 }
 
 impl Apart {
-    /// Of a schedule; `None` when the instance has no best-effort bag.
+    /// Computes the ends in a schedule, or returns `None` if the instance has no best-effort bag.
     pub fn of(instance: &Instance, schedule: &Schedule) -> Option<Self> {
         let best_effort: Vec<bool> = instance.jobs().iter().map(crate::model::Job::is_best_effort).collect();
         if !best_effort.contains(&true) {
@@ -263,14 +264,14 @@ impl Apart {
     }
 }
 
-/// From the first start of a job to its last end.
+/// The span of a job, from its first start to its last end.
 #[derive(Clone, Copy)]
 struct Span {
     start: Time,
     end: Time,
 }
 
-/// The spans of the jobs; `None` for one that is not placed.
+/// Returns the span of each job, or `None` for a job without placements.
 fn spans(instance: &Instance, schedule: &Schedule) -> Vec<Option<Span>> {
     let mut spans: Vec<Option<Span>> = vec![None; instance.jobs().len()];
     for placement in schedule.placements() {
@@ -281,17 +282,18 @@ fn spans(instance: &Instance, schedule: &Schedule) -> Vec<Option<Span>> {
     spans
 }
 
-/// Each job counts once, by its last end.
+/// Returns the weighted completion. Each job counts once, by its last end.
 fn weighted_completion(instance: &Instance, schedule: &Schedule) -> WeightedTime {
     let ends = spans(instance, schedule);
     let each = instance.jobs().iter().zip(ends);
     each.filter_map(|(job, span)| Some(job.weight.times(span?.end))).sum()
 }
 
-/// Of the job that gets least for its weight: its tasks over the makespan, in billionths of weighted tasks a second.
+/// Returns the fair throughput: the minimum over jobs of tasks divided by makespan and weight, in billionths of
+/// weighted tasks per second.
 fn throughput(instance: &Instance, schedule: &Schedule) -> i128 {
     let makespan = i128::from(schedule.makespan().ticks());
-    // Millionths of weight, ticks and billionths.
+    // The factors cancel millionths of weight and ticks, and convert to billionths.
     let scale = 1_000_000 * i128::from(Time::TICKS_PER_SECOND) * 1_000_000_000;
     let each = instance.jobs().iter().map(|job| (job.tasks() as i128, i128::from(job.weight.millionths()) * makespan));
     let rates = each.filter(|&(_, divisor)| divisor > 0).map(|(tasks, divisor)| tasks.saturating_mul(scale) / divisor);

@@ -1,7 +1,7 @@
-//! What is best in one thing or another.
+//! Pareto-optimal values.
 
-/// Of these things those that no other equals or betters in all figures, less being better: by their figures, and of equal
-/// ones the first.
+/// Returns the items that are not dominated: no other item is at least as good in all figures, where less is better.
+/// The result is sorted by figures. Of items with equal figures, the first remains.
 ///
 /// ```
 /// use makespan_core::undominated;

@@ -4,36 +4,37 @@ use std::sync::Arc;
 
 use crate::model::{ProcSet, TaskId, Time};
 
-/// A task on its processors from start to end.
+/// A task on its processors, from start to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// Which task.
+    /// The task.
     pub task: TaskId,
-    /// First instant.
+    /// Start of the task.
     pub start: Time,
-    /// First instant at which the processors are free again.
+    /// End of the task: the first instant at which the processors are free again.
     pub end: Time,
-    /// Where.
+    /// Processors of the task.
     pub processors: ProcSet,
 }
 
-/// What runs where and when, and, where an algorithm says so, which part of its construction each placement belongs to.
+/// The placements of tasks. If the algorithm provides it, each placement has the name of a group: the part of the
+/// algorithm's construction to which it belongs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     placements: Vec<Placement>,
-    /// One for each placement, or none at all.
+    /// One entry for each placement, or none.
     groups: Vec<Option<Arc<str>>>,
 }
 
 impl Schedule {
-    /// From placements in any order; they are kept by start, then task.
+    /// Creates a schedule from placements in any order, and sorts them by start, then task.
     pub fn new(mut placements: Vec<Placement>) -> Self {
         placements.sort_unstable_by_key(|placement| (placement.start, placement.task));
         Self { placements, groups: Vec::new() }
     }
 
-    /// From placements in any order, each with the name of its group, if it has one: for people who look at the
-    /// schedule, without meaning to any rule. Equal names should share their text.
+    /// Creates a schedule from placements in any order, each with the name of its group, if it has one. Groups are only
+    /// for people who look at the schedule; no rule depends on them. Equal names should share one text.
     pub fn with_groups(mut placements: Vec<(Placement, Option<Arc<str>>)>) -> Self {
         placements.sort_by_key(|(placement, _)| (placement.start, placement.task));
         let (placements, mut groups): (Vec<_>, Vec<_>) = placements.into_iter().unzip();
@@ -43,23 +44,23 @@ impl Schedule {
         Self { placements, groups }
     }
 
-    /// The placements by start, then task.
+    /// Returns the placements, sorted by start, then task.
     pub fn placements(&self) -> &[Placement] {
         &self.placements
     }
 
-    /// The group of the placement at this position.
+    /// Returns the group of the placement at this position.
     pub fn group(&self, index: usize) -> Option<&str> {
         self.groups.get(index)?.as_deref()
     }
 
-    /// The placements with the names of their groups: what [`Schedule::with_groups`] takes.
+    /// Returns the placements with the names of their groups, as in [`Schedule::with_groups`].
     pub fn grouped(&self) -> impl Iterator<Item = (&Placement, Option<Arc<str>>)> {
         let group = |at: usize| self.groups.get(at).cloned().flatten();
         self.placements.iter().enumerate().map(move |(at, placement)| (placement, group(at)))
     }
 
-    /// The names of all groups, in alphabetical order.
+    /// Returns the names of all groups, in alphabetical order.
     pub fn group_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.groups.iter().filter_map(|group| group.as_deref()).collect();
         names.sort_unstable();
@@ -67,7 +68,7 @@ impl Schedule {
         names
     }
 
-    /// When the last job ends; zero without jobs.
+    /// Returns the end of the last job, or zero if there are no jobs.
     pub fn makespan(&self) -> Time {
         self.placements.iter().map(|placement| placement.end).max().unwrap_or(Time::ZERO)
     }

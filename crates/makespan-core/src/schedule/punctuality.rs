@@ -1,20 +1,20 @@
-//! How many jobs are in time.
+//! Numbers of jobs that meet their deadline.
 
 use super::Schedule;
 use crate::model::{Instance, Time};
 
-/// The jobs of a schedule that end by their deadline.
+/// Numbers of jobs that meet their deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Punctuality {
-    /// How many do.
+    /// Number of jobs that end by their deadline.
     pub in_time: usize,
-    /// How many state a deadline.
+    /// Number of jobs with a deadline.
     pub with_deadline: usize,
 }
 
 impl Punctuality {
-    /// Of a schedule; `None` where no job states a deadline. A job of which a task is not placed is not in time.
-    /// O(jobs + placements).
+    /// Counts the jobs of a schedule, or returns `None` if no job has a deadline. A job with an unplaced task does not
+    /// meet its deadline. Takes O(jobs + placements).
     pub fn of(instance: &Instance, schedule: &Schedule) -> Option<Self> {
         let with_deadline = instance.jobs().iter().filter(|job| job.deadline.is_some()).count();
         if with_deadline == 0 {
@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(found(vec![job("a").with_deadline(s(2)), bag.clone()]), Some((1, 1)));
         assert_eq!(found(vec![job("a").with_deadline(s(1)), bag.clone().with_deadline(s(6))]), Some((1, 2)));
         assert_eq!(found(vec![job("a"), bag.with_deadline(s(5))]), Some((0, 1)));
-        // One that is not placed.
+        // Job `d` is not placed.
         let jobs = ["a", "b", "c", "d"].map(|name| job(name).with_deadline(s(60)));
         assert_eq!(found(jobs.to_vec()), Some((3, 4)));
     }

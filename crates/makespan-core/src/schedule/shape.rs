@@ -39,7 +39,7 @@ impl Unit {
 /// The objective is the maximum or the sum of these costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Whether the objective is the sum of the costs of the jobs. If false, the objective is the maximum cost.
+    /// True if the objective is the sum of the costs of the jobs. If false, the objective is the maximum cost.
     pub is_sum: bool,
     /// The instant from which each end is measured.
     pub from: Origin,
@@ -53,7 +53,7 @@ pub struct EndCost {
     /// Cost per tick: the weight of the job in millionths, or 1 if the objective ignores weights. The cost is always 0
     /// if the objective does not depend on the end of this job.
     pub weight: u64,
-    /// In ticks.
+    /// The instant from which ticks are counted.
     pub from: i64,
     is_lateness: bool,
 }

@@ -1,10 +1,10 @@
-//! Several schedules of compound jobs with what they cost.
+//! Strategies: several schedules of compound jobs with their costs.
 
 use crate::model::{Area, Instance, Profile, Time};
 use crate::schedule::{Placement, Schedule, undominated};
 
-/// The volume of a task: its time on one processor of speed 1, or on the fewest that it accepts times their number; of
-/// a task with a time of its own on each machine the shortest of them. Saturates.
+/// Returns the volume of a task: its time on one processor of speed 1, or its work on the minimum number of processors
+/// that it accepts. If the task has a time for each machine, returns the shortest. Saturates.
 pub fn volume(profile: &Profile) -> Time {
     if profile.machine_times().is_some() {
         return profile.shortest();
@@ -13,16 +13,16 @@ pub fn volume(profile: &Profile) -> Time {
     Time::from_ticks(i64::try_from(least).unwrap_or(i64::MAX))
 }
 
-/// What a task of this volume costs that takes so long: V / T in thousandths, rounded up.
+/// Returns the cost of a task of this volume and time: V / T in thousandths, rounded up.
 ///
-/// Source: the cost function CF = sum of ceil(V / T) of V. V. Toporkov, Programming and Computer Software 34(3), 2008;
-/// thousandths tell processors apart whose speeds differ by less than one.
+/// Source: the cost function CF = sum of ceil(V / T) of V. V. Toporkov, Programming and Computer Software 34(3), 2008.
+/// Thousandths distinguish processors whose speeds differ by less than one.
 pub fn task_cost(volume: Time, time: Time) -> i64 {
     let (volume, time) = (i128::from(volume.ticks()) * 1000, i128::from(time.ticks().max(1)));
     i64::try_from((volume + time - 1) / time).unwrap_or(i64::MAX)
 }
 
-/// The cost of a schedule, in thousandths: the sum of [`task_cost`] over its placements.
+/// Returns the cost of a schedule in thousandths: the sum of [`task_cost`] over its placements.
 pub fn cost(instance: &Instance, schedule: &Schedule) -> i128 {
     let of = |placement: &Placement| {
         let volume = volume(instance.profile(placement.task));
@@ -31,7 +31,7 @@ pub fn cost(instance: &Instance, schedule: &Schedule) -> i128 {
     schedule.placements().iter().map(of).sum()
 }
 
-/// How long processors are busy in a schedule, added up.
+/// Returns the total busy time of all processors in a schedule, in processor-ticks.
 pub fn busy(schedule: &Schedule) -> Area {
     schedule
         .placements()
@@ -40,21 +40,22 @@ pub fn busy(schedule: &Schedule) -> Area {
         .sum()
 }
 
-/// One schedule of a strategy with its figures.
+/// A schedule of a strategy, with its figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// What runs where and when.
+    /// The schedule.
     pub schedule: Schedule,
-    /// When the last task ends.
+    /// End of the last task.
     pub finish: Time,
-    /// In thousandths; see [`cost`].
+    /// Cost in thousandths (see [`cost`]).
     pub cost: i128,
-    /// See [`busy`].
+    /// Busy time of all processors (see [`busy`]).
     pub busy: Area,
 }
 
-/// Schedules each of which is better than every other one in something: it ends sooner, costs less or keeps processors busier. The
-/// strategy of Tselishchev and Toporkov, from which one is chosen as processors are there.
+/// Schedules of which none dominates another: each one ends sooner, costs less or keeps processors busier than each
+/// other one. This is the strategy of Tselishchev and Toporkov, from which one schedule is chosen when the available
+/// processors are known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strategy {
     variants: Vec<Variant>,
@@ -62,7 +63,7 @@ pub struct Strategy {
 }
 
 impl Variant {
-    /// A schedule with its true figures.
+    /// Creates a variant and computes its figures.
     pub fn new(instance: &Instance, schedule: Schedule) -> Self {
         let (finish, cost, busy) = (schedule.makespan(), cost(instance, &schedule), busy(&schedule));
         Self { schedule, finish, cost, busy }
@@ -70,8 +71,8 @@ impl Variant {
 }
 
 impl Strategy {
-    /// Of these variants those that no other beats, by finish; chosen is the one whose `key` is least, of several the
-    /// one that ends first. `None` without variants.
+    /// Creates a strategy of the variants that no other variant dominates, sorted by finish. The chosen variant has the
+    /// smallest `key`, and the earliest end among equals. Returns `None` if there are no variants.
     pub fn new<K: Ord>(variants: Vec<Variant>, key: impl Fn(&Variant) -> K) -> Option<Self> {
         let figures = |variant: &Variant| [i128::from(variant.finish.ticks()), variant.cost, -variant.busy];
         let variants = undominated(variants, figures);
@@ -79,21 +80,21 @@ impl Strategy {
         Some(Self { variants, chosen })
     }
 
-    /// The variants, by finish.
+    /// Returns the variants, sorted by finish.
     pub fn variants(&self) -> &[Variant] {
         &self.variants
     }
 
-    /// The position of the chosen variant.
+    /// Returns the position of the chosen variant.
     pub fn chosen(&self) -> usize {
         self.chosen
     }
 
-    /// The same choice, each variant another. Those that are beaten now go; where the chosen one is among them, the first is
-    /// chosen.
+    /// Replaces each variant and removes variants that are then dominated. The chosen variant remains chosen unless it
+    /// is removed; then the first variant is chosen.
     ///
     /// # Panics
-    /// Never: there are as many variants as before.
+    /// Never panics: there is at least one variant.
     #[must_use]
     pub fn map(&self, other: impl Fn(&Variant) -> Variant) -> Self {
         let chosen = other(&self.variants[self.chosen]);
@@ -101,7 +102,7 @@ impl Strategy {
         Self::new(others, |variant| *variant != chosen).expect("there are as many variants as before")
     }
 
-    /// The chosen schedule.
+    /// Returns the chosen schedule.
     pub fn into_schedule(mut self) -> Schedule {
         self.variants.swap_remove(self.chosen).schedule
     }
@@ -125,7 +126,7 @@ mod tests {
             Variant::new(&instance, Schedule::new(vec![Placement { task: TaskId(0), start, end, processors }]))
         };
         assert_eq!((on(0, 0).cost, on(1, 0).cost, on(1, 0).busy), (1000, 2000, 5));
-        // 10 / 1.5 is 7 ticks, rounded up, and 10 000 / 7 is 1429, rounded up.
+        // The time is 10 / 1.5 = 7 ticks, rounded up, and the cost is 10 000 / 7 = 1429, rounded up.
         assert_eq!(on(2, 0).cost, 1429);
         let strategy = Strategy::new(vec![on(0, 0), on(1, 0), on(0, 1), on(1, 0)], |variant| variant.cost).unwrap();
         assert_eq!((strategy.variants().len(), strategy.chosen()), (2, 1));

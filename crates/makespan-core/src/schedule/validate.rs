@@ -9,60 +9,60 @@ use crate::model::{Instance, Job, ProcSet, Rows, Shortage, TaskId, Time};
 use crate::schedule::{Placement, Schedule};
 use crate::text::counted;
 
-/// A rule that a schedule breaks. Times are in seconds.
+/// A rule that a schedule violates. Times are in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Violation {
-    /// A task that does not exist.
+    /// A task does not exist.
     #[error("task number {0} does not exist")]
     UnknownTask(TaskId),
-    /// A job without placement.
+    /// A job has no placement.
     #[error("job `{0}` is not placed")]
     Missing(String),
-    /// A bag or a compound job of which not every task has a placement.
+    /// Some tasks of a bag or a compound job have no placement.
     #[error("job `{job}`: {missing} of {tasks} tasks not placed, the first is {first}")]
     MissingTasks {
         /// The job.
         job: String,
-        /// How many.
+        /// Number of missing tasks.
         missing: u64,
-        /// How many tasks it has.
+        /// Number of tasks of the job.
         tasks: u64,
-        /// The task of the smallest number that is missing: its number in a bag, its name in a compound job.
+        /// The first missing task: its number in a bag, its name in a compound job.
         first: String,
     },
-    /// A job, or a task of a bag, with several placements.
+    /// A job, or a task of a bag, has several placements.
     #[error("job `{job}` is placed {times} times")]
     Repeated {
         /// The job.
         job: String,
-        /// How often.
+        /// Number of placements.
         times: usize,
     },
-    /// An allotment that the job does not accept.
+    /// The job does not accept the allotment.
     #[error("job `{job}` is placed on {}; it accepts {min} to {max}", counted(.processors, "processor"))]
     Allotment {
         /// The job.
         job: String,
         /// Its allotment.
         processors: u32,
-        /// Fewest accepted.
+        /// Minimum allotment.
         min: u32,
-        /// Most accepted.
+        /// Maximum allotment.
         max: u32,
     },
-    /// A machine on which the job cannot run.
+    /// The job cannot run on a machine.
     #[error("job `{job}` is placed on processors {processors} of {node}; it cannot run there{walltime}")]
     Machine {
         /// The job.
         job: String,
         /// Its processors.
         processors: ProcSet,
-        /// The first of their nodes.
+        /// The first node of these processors.
         node: String,
-        /// That its walltime is the reason, if it is; otherwise empty.
+        /// An addition to the message if the walltime is the reason, otherwise empty.
         walltime: &'static str,
     },
-    /// A duration that is not the job's time on its processors.
+    /// The duration differs from the job's time on its processors.
     #[error("job `{job}` lasts {lasts} s; on processors {processors} it takes {takes} s")]
     Duration {
         /// The job.
@@ -71,10 +71,10 @@ pub enum Violation {
         processors: ProcSet,
         /// End minus start.
         lasts: Time,
-        /// Its time there.
+        /// Time of the job on these processors.
         takes: Time,
     },
-    /// A start before the release date.
+    /// The job starts before its release date.
     #[error("job `{job}` starts at {start} s, before its release at {release} s")]
     TooEarly {
         /// The job.
@@ -84,7 +84,7 @@ pub enum Violation {
         /// Its release date.
         release: Time,
     },
-    /// A processor that does not exist.
+    /// A processor does not exist.
     #[error("job `{job}` is placed on processor {processor}; ids run from 0 to {last}")]
     UnknownProcessor {
         /// The job.
@@ -94,7 +94,7 @@ pub enum Violation {
         /// Largest id.
         last: u32,
     },
-    /// A job that is not in its best placement, on a platform that requires that.
+    /// The platform requires best placement, and the job is not in one.
     #[error(
         "job `{job}` is spread over the nodes {nodes}; on this platform (placement = compact) a job is on one node if one is \
          large enough, and else on whole nodes and a part of at most one"
@@ -105,41 +105,41 @@ pub enum Violation {
         /// The nodes held in part, by name.
         nodes: String,
     },
-    /// Tasks that together need more of a resource than there is; the one is named that starts last.
+    /// Some tasks together need more of a resource than the platform has. The named task is the one that starts last.
     #[error("{0}")]
     Resource(Box<Shortage>),
-    /// A task that does not wait for another, or not for its data.
+    /// A task does not wait for another task or its data.
     #[error("job `{job}` starts at {start} s; `{after}` ends at {end} s and its data arrive at {arrival} s")]
     Precedence {
         /// The task.
         job: String,
-        /// When it starts.
+        /// Start of the task.
         start: Time,
         /// The task that it waits for.
         after: String,
-        /// When that ends.
+        /// End of that task.
         end: Time,
-        /// When the data are where they are needed.
+        /// Arrival of the data.
         arrival: Time,
     },
-    /// Two jobs on one processor.
+    /// Two jobs hold a processor at the same time.
     #[error("jobs `{first}` and `{second}` both hold processor {processor} at {at} s")]
     Overlap {
         /// The job that started first.
         first: String,
-        /// The other.
+        /// The other job.
         second: String,
-        /// A processor they share.
+        /// A processor that both jobs hold.
         processor: u32,
-        /// When the second starts.
+        /// Start of the second job.
         at: Time,
     },
-    /// A job on processors that are reserved or down.
+    /// A job holds processors that are reserved or down.
     #[error("job `{job}` holds processors {processors} while they are unavailable from {start} s to {end} s")]
     Unavailable {
         /// The job.
         job: String,
-        /// The shared processors.
+        /// The processors that are unavailable.
         processors: ProcSet,
         /// Start of the period.
         start: Time,
@@ -148,12 +148,15 @@ pub enum Violation {
     },
 }
 
-/// Checks that every task of every job is placed exactly once, on an accepted allotment for exactly its time, not
-/// before its release, on existing processors that are open and its own, in its best placement where the platform
-/// requires it, after the tasks that it waits for and the transfer of their data, and with all the resources that it needs.
+/// Checks that a schedule is valid. Every task of every job must be placed exactly once:
+///
+/// * on an accepted allotment of existing, open processors that no other task holds, for exactly its time;
+/// * in its best placement, if the platform requires it;
+/// * not before its release, the end of the tasks that it waits for and the arrival of their data;
+/// * with all resources that it needs.
 ///
 /// # Errors
-/// All violations, at most one of each kind for a task. A task of a bag is called `name/17`.
+/// All violations, at most one of each kind per task. A task of a bag has a name such as `name/17`.
 pub fn validate(instance: &Instance, schedule: &Schedule) -> Result<(), Vec<Violation>> {
     let mut violations: Vec<Violation> = unknown_tasks(instance, schedule).collect();
     if violations.is_empty() {
@@ -197,10 +200,10 @@ fn placed_once(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
     violations
 }
 
-/// `placed` are the tasks of one job that are placed, ascending.
+/// Checks that every task of a job is placed once. `placed` contains the placed tasks of the job, ascending.
 fn tasks_once(instance: &Instance, job: &Job<Rows>, placed: &[TaskId], violations: &mut Vec<Violation>) {
     let tasks = job.tasks();
-    // The smallest task not seen so far, as long as none is missing before it.
+    // The first missing task so far.
     let (mut known, mut first) = (0_u64, job.first());
     for same in placed.chunk_by(|a, b| a == b) {
         let task = same[0];
@@ -228,7 +231,7 @@ fn allotment(instance: &Instance, placement: &Placement) -> Option<Violation> {
     }
     let held = &placement.processors;
     if held.last().is_none_or(|id| id >= instance.processors()) {
-        // Reported as processors that do not exist.
+        // Another check reports processors that do not exist.
         return None;
     }
     let named = || name(instance, placement);
@@ -280,7 +283,7 @@ fn compact(instance: &Instance, placement: &Placement) -> Option<Violation> {
     (!is_best).then(|| Violation::Scattered { job: name(instance, placement), nodes: nodes() })
 }
 
-/// Walks the placements by start and remembers for each processor who holds it until when.
+/// Walks through the placements by start, and stores for each processor its last placement and when it ends.
 fn exclusive(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
     let placements = schedule.placements();
     let mut holder = vec![(Time::ZERO, 0_usize); instance.processors() as usize];

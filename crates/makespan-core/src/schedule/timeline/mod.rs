@@ -1,4 +1,4 @@
-//! Free processors over time, on any platform and for any number of placements.
+//! The number of free processors over time, on any platform and for any number of placements.
 
 mod steps;
 
@@ -9,55 +9,55 @@ use steps::Steps;
 use crate::model::{Instance, Time};
 use crate::schedule::FreeTime;
 
-/// How often a question is asked of each class at one instant before a walk over all of them answers it.
+/// Number of instants at which the classes are queried one by one, before a walk over all classes finds the answer.
 const FEW: usize = 8;
 
-/// Free processors over time, by class of equally available processors.
+/// The number of free processors over time, by class of equally available processors.
 ///
-/// A question takes O(g log n) time, with n placements and g the gaps that are wide enough but too short and lie
-/// before the answer. With reservations or outages it is asked of each class of processors, at some instants, and then takes
-/// O(n log n).
+/// With n placements and g earlier gaps that are wide enough but too short, a query takes O(g log n). If there are
+/// reservations or outages, a query examines each class of processors at some instants and takes O(n log n).
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    /// Free processors of all classes together.
+    /// Number of free processors of all classes together.
     total: Steps,
-    /// Free processors of each class; empty when there is one class, which `total` then describes.
+    /// Number of free processors of each class. Empty if there is only one class, which is `total`.
     classes: Vec<Steps>,
 }
 
-/// Processors held from `start` to `end`. Ids are assigned when a schedule is complete.
+/// A reservation of processors from `start` to `end`. Ids are assigned when the schedule is complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reservation {
-    /// First instant.
+    /// Start of the reservation.
     pub start: Time,
-    /// First instant at which they are free again.
+    /// End of the reservation: the first instant at which the processors are free again.
     pub end: Time,
-    /// How many.
+    /// Number of processors.
     pub width: u32,
-    /// How many of each class, where there are several.
+    /// Number of processors of each class, if there are several classes.
     pub(crate) parts: Option<Box<[u32]>>,
 }
 
 impl Reservation {
-    /// A reservation on a platform whose processors are always open, made without asking a timeline.
+    /// Creates a reservation without a timeline, on a platform whose processors are always open.
     pub fn on_open_platform(width: u32, start: Time, end: Time) -> Self {
         Self { start, end, width, parts: None }
     }
 
-    /// How many of each class, or of each pool of [`ScheduleBuilder::finish_from`](crate::ScheduleBuilder), where there
-    /// are several.
+    /// Returns the number of processors of each class, or of each pool of
+    /// [`ScheduleBuilder::finish_from`](crate::ScheduleBuilder), if there are several.
     pub fn parts(&self) -> Option<&[u32]> {
         self.parts.as_deref()
     }
 
-    /// A reservation of so many processors of each pool of [`ScheduleBuilder::finish_from`](crate::ScheduleBuilder).
+    /// Creates a reservation with a number of processors of each pool of
+    /// [`ScheduleBuilder::finish_from`](crate::ScheduleBuilder).
     pub fn of_parts(parts: Box<[u32]>, start: Time, end: Time) -> Self {
         Self { start, end, width: parts.iter().sum(), parts: Some(parts) }
     }
 }
 
 impl Timeline {
-    /// The platform of the instance, empty but for its reservations and outages.
+    /// Creates the timeline of an instance without placements. Only reservations and outages hold processors.
     pub fn new(instance: &Instance) -> Self {
         let availability = instance.availability();
         let mut total = Steps::constant(i64::from(instance.processors()));
@@ -77,20 +77,21 @@ impl Timeline {
         Self { total, classes }
     }
 
-    /// Free processors at an instant.
+    /// Returns the number of free processors at an instant.
     pub fn free_at(&self, instant: Time) -> u32 {
         self.total.at(instant) as u32
     }
 
-    /// The most processors that one job could hold from `start` to `end`: free throughout, never growing with `end`.
+    /// Returns the maximum number of processors that one job could hold from `start` to `end`. This never grows with
+    /// `end`.
     pub fn free_throughout(&self, start: Time, end: Time) -> u32 {
         let least = |steps: &Steps| steps.min_within(start, end);
         let free = if self.classes.is_empty() { least(&self.total) } else { self.classes.iter().map(least).sum() };
         free.max(0) as u32
     }
 
-    /// The first instant after `after` at which something becomes free or is taken, even where as much becomes free as
-    /// is taken.
+    /// Returns the first instant after `after` at which processors become free or are taken, even if the number of free
+    /// processors does not change.
     pub fn next_change(&self, after: Time) -> Option<Time> {
         let each = self.classes.iter().chain([&self.total]);
         each.filter_map(|steps| steps.next_breakpoint(after)).min()
@@ -104,8 +105,8 @@ impl Timeline {
         }
     }
 
-    /// The first instant, not before `from`, from which `width` processors are free for `duration`, by one walk over all
-    /// changes of all classes: O(n log n), where asking at each change takes as long for each of them.
+    /// Returns the first instant, not before `from`, from which `width` processors are free for `duration`. One walk
+    /// over all changes of all classes takes O(n log n). A query at each change would take this time for each of them.
     fn first_by_class(&self, width: u32, duration: Time, from: Time) -> Time {
         let (mut free, mut changes) = (0, Vec::new());
         for steps in &self.classes {
@@ -130,7 +131,7 @@ impl Timeline {
             || self.classes.iter().map(|steps| steps.min_within(start, end)).sum::<i64>() >= i64::from(width)
     }
 
-    /// Takes from the most constrained classes first.
+    /// Distributes the processors over the classes, most constrained classes first.
     fn parts(&self, width: u32, start: Time, end: Time) -> Box<[u32]> {
         let mut missing = width;
         let parts = self.classes.iter().map(|steps| {
@@ -158,7 +159,7 @@ impl FreeTime for Timeline {
             match self.total.next_below(start, level) {
                 Some(blocked) if blocked < start + duration => start = blocked,
                 _ if self.fits_by_class(width, start, start + duration) => return start,
-                // Enough are free in number, but not the same ones throughout: another class has to open or close.
+                // Enough processors are free, but not throughout: another class must open or close.
                 _ if missed >= FEW => return self.first_by_class(width, duration, start),
                 _ => {
                     missed += 1;
@@ -176,7 +177,7 @@ impl FreeTime for Timeline {
     }
 
     /// # Panics
-    /// When they are not free.
+    /// Panics if the processors are not free.
     fn hold(&mut self, width: u32, start: Time, end: Time) -> Reservation {
         let parts = (!self.classes.is_empty()).then(|| self.parts(width, start, end));
         let reservation = Reservation { start, end, width, parts };
@@ -189,12 +190,14 @@ impl FreeTime for Timeline {
     }
 }
 
-/// The smallest value of a step function from an instant on for `duration`, and all later changes of that as the instant moves.
+/// Returns the minimum of a step function over `duration` from `from`, and appends its later changes as the window
+/// moves.
 fn least_ahead(steps: &Steps, duration: Time, from: Time, changes: &mut Vec<(Time, i64)>) -> i64 {
     let mut pieces: Vec<(Time, i64)> = Vec::new();
     steps.each_from(from, &mut |at, value| pieces.push((at, value)));
-    // A piece is ahead from the first instant whose duration reaches into it until its end. Those that are ahead and have no
-    // smaller one behind them, by their values: the first is the smallest.
+    // The pieces within the window, by increasing value, without pieces that have a later piece of at most their value.
+    // The first is the minimum. A piece is in the window from the first instant at which the window reaches its start,
+    // until its end.
     let mut ahead: VecDeque<(i64, Time)> = VecDeque::new();
     let enters = |at: Time| Time::from_ticks(at.ticks().saturating_sub(duration.ticks()).saturating_add(1)).max(from);
     let ends = |index: usize| pieces.get(index + 1).map_or(Time::MAX, |next| next.0);

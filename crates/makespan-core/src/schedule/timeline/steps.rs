@@ -4,9 +4,10 @@ use crate::model::Time;
 
 const NONE: u32 = u32::MAX;
 
-/// Free processors over time: piecewise constant, changed by adding to a period, searched for the first instant at
-/// which it falls below or reaches a level. A treap over the breakpoints; each operation takes O(log breakpoints)
-/// expected. Priorities come from a fixed sequence, so equal histories give equal trees.
+/// The number of free processors over time, as a piecewise constant function. Supports addition over a period, and
+/// searches for the first instant at which the value is below or at least a level. It is a treap over the breakpoints;
+/// each operation takes O(log breakpoints) expected time. Priorities come from a fixed sequence, so equal histories
+/// give equal trees.
 #[derive(Clone, Debug)]
 pub(super) struct Steps {
     nodes: Vec<Node>,
@@ -17,13 +18,13 @@ pub(super) struct Steps {
 
 #[derive(Clone, Debug)]
 struct Node {
-    /// The value holds from here to the next breakpoint.
+    /// The breakpoint from which the value holds.
     from: Time,
     value: i64,
-    /// Smallest and largest value in this subtree.
+    /// Smallest and largest value in the subtree.
     min: i64,
     max: i64,
-    /// Still to be added to both children.
+    /// Amount that must still be added to both children.
     pending: i64,
     priority: u64,
     left: u32,
@@ -31,14 +32,14 @@ struct Node {
 }
 
 impl Steps {
-    /// Constant from time zero on.
+    /// Creates a function that is constant from time zero on.
     pub(super) fn constant(value: i64) -> Self {
         let mut steps = Self { nodes: Vec::new(), unused: Vec::new(), root: NONE, sequence: 0 };
         steps.root = steps.leaf(Time::ZERO, value);
         steps
     }
 
-    /// The value at an instant.
+    /// Returns the value at an instant.
     pub(super) fn at(&self, instant: Time) -> i64 {
         let (mut at, mut added, mut found) = (self.root, 0, 0);
         while at != NONE {
@@ -55,7 +56,7 @@ impl Steps {
         found
     }
 
-    /// Adds `change` from `start` to `end`; `Time::MAX` as end means for ever.
+    /// Adds `change` from `start` to `end`. `Time::MAX` as `end` means forever.
     pub(super) fn add(&mut self, start: Time, end: Time, change: i64) {
         if start >= end || change == 0 {
             return;
@@ -75,7 +76,7 @@ impl Steps {
             after = self.merge(leaf, after);
         }
         self.shift(inside, change);
-        // Steps that no longer differ from their predecessor are dropped, so the tree stays as small as the function.
+        // Remove steps that no longer differ from their predecessor, so that the tree stays as small as the function.
         if value_before.is_some() && self.first_value(inside) == value_before {
             inside = self.drop_first(inside);
         }
@@ -86,7 +87,7 @@ impl Steps {
         self.root = self.merge(front, after);
     }
 
-    /// The first instant, not before `after`, at which the value is below `level`.
+    /// Returns the first instant, not before `after`, at which the value is below `level`.
     pub(super) fn next_below(&self, after: Time, level: i64) -> Option<Time> {
         if self.at(after) < level {
             return Some(after);
@@ -94,7 +95,7 @@ impl Steps {
         self.search(self.root, 0, after, &|node, added| node.min + added < level, &|value| value < level)
     }
 
-    /// The first instant, not before `after`, at which the value is at least `level`.
+    /// Returns the first instant, not before `after`, at which the value is at least `level`.
     pub(super) fn next_reaching(&self, after: Time, level: i64) -> Option<Time> {
         if self.at(after) >= level {
             return Some(after);
@@ -102,17 +103,17 @@ impl Steps {
         self.search(self.root, 0, after, &|node, added| node.max + added >= level, &|value| value >= level)
     }
 
-    /// The first breakpoint after an instant.
+    /// Returns the first breakpoint after an instant.
     pub(super) fn next_breakpoint(&self, after: Time) -> Option<Time> {
         self.search(self.root, 0, after, &|_, _| true, &|_| true)
     }
 
-    /// The smallest value from `start` to `end`.
+    /// Returns the smallest value from `start` to `end`.
     pub(super) fn min_within(&self, start: Time, end: Time) -> i64 {
         self.at(start).min(self.min_after(self.root, 0, start, end))
     }
 
-    /// Gives the value at an instant and each later breakpoint with its value to `take`, ascending.
+    /// Calls `take` with the value at `start`, and then with each later breakpoint and its value, ascending.
     pub(super) fn each_from(&self, start: Time, take: &mut impl FnMut(Time, i64)) {
         take(start, self.at(start));
         self.each_after(self.root, 0, start, take);
@@ -128,7 +129,7 @@ impl Steps {
         self.each_after(node.right, below, start, take);
     }
 
-    /// Smallest value among breakpoints strictly inside `(start, end)`.
+    /// Returns the smallest value among the breakpoints strictly inside `(start, end)`.
     fn min_after(&self, at: u32, added: i64, start: Time, end: Time) -> i64 {
         if at == NONE {
             return i64::MAX;
@@ -146,7 +147,7 @@ impl Steps {
         (node.value + added).min(left).min(right)
     }
 
-    /// Smallest value among the breakpoints later than `start`.
+    /// Returns the smallest value among the breakpoints later than `start`.
     fn min_from(&self, mut at: u32, mut added: i64, start: Time) -> i64 {
         let mut least = i64::MAX;
         while at != NONE {
@@ -165,7 +166,7 @@ impl Steps {
         least
     }
 
-    /// Smallest value among the breakpoints earlier than `end`.
+    /// Returns the smallest value among the breakpoints earlier than `end`.
     fn min_until(&self, mut at: u32, mut added: i64, end: Time) -> i64 {
         let mut least = i64::MAX;
         while at != NONE {
@@ -183,7 +184,8 @@ impl Steps {
         least
     }
 
-    /// The first breakpoint after `after` whose value is `wanted`; `may_hold` prunes subtrees by their extremes.
+    /// Returns the first breakpoint after `after` whose value is `wanted`. `may_hold` prunes subtrees by their
+    /// extremes.
     fn search(
         &self,
         at: u32,
@@ -249,7 +251,7 @@ impl Steps {
         node.max = value.max(left.1).max(right.1);
     }
 
-    /// Breakpoints before `key`, and the others.
+    /// Splits a tree into the breakpoints before `key` and the others.
     fn split(&mut self, at: u32, key: Time) -> (u32, u32) {
         if at == NONE {
             return (NONE, NONE);
@@ -268,7 +270,7 @@ impl Steps {
         parts
     }
 
-    /// Joins two trees, all of `left` before all of `right`.
+    /// Joins two trees. All breakpoints of `left` must be before those of `right`.
     fn merge(&mut self, left: u32, right: u32) -> u32 {
         if left == NONE || right == NONE {
             return if left == NONE { right } else { left };
@@ -303,7 +305,7 @@ impl Steps {
         self.edge_value(tree, |node| node.right)
     }
 
-    /// The value of the outermost breakpoint on one side of a tree.
+    /// Returns the value of the outermost breakpoint on one side of a tree.
     fn edge_value(&self, mut at: u32, next: impl Fn(&Node) -> u32) -> Option<i64> {
         let (mut value, mut added) = (None, 0);
         while let Some(node) = self.nodes.get(at as usize) {

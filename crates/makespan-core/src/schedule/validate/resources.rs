@@ -1,4 +1,5 @@
-//! No more of a resource is held than there is, at any instant: a sweep over starts and ends, resource by resource.
+//! Check that tasks never hold more of a resource than the platform has: a sweep over starts and ends for each
+//! resource.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +7,17 @@ use super::{Violation, name};
 use crate::model::{Instance, Need, ResourceId, ResourceKind, Shortage, Time};
 use crate::schedule::Schedule;
 
-/// Something is taken or given back.
+/// A task takes or returns an amount.
 struct Change {
     at: Time,
-    /// Ends come before starts.
+    /// False sorts first: ends come before starts.
     starts: bool,
-    /// Position in the schedule.
+    /// Position of the placement in the schedule.
     placement: usize,
     amount: u128,
 }
 
-/// The placements, in which every task stands once, that need more than there is.
+/// Returns the placements that exceed a resource. Every task must be placed exactly once.
 pub(super) fn check(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
     if !instance.has_demands() {
         return Vec::new();
@@ -51,7 +52,7 @@ pub(super) fn check(instance: &Instance, schedule: &Schedule) -> Vec<Violation> 
         .collect()
 }
 
-/// What a task on `of` processors holds where it has `here` of them.
+/// Returns the amount that a task on `of` processors holds on a node on which it has `here` of them.
 fn amount(need: &Need, here: u32, of: u32) -> u128 {
     let (here, of) = (u128::from(here), u128::from(of));
     match need {
@@ -65,7 +66,7 @@ fn amount(need: &Need, here: u32, of: u32) -> u128 {
     }
 }
 
-/// The first instant at which more is held than there is.
+/// Returns a violation for the first instant at which tasks hold more than there is.
 fn sweep(
     instance: &Instance,
     schedule: &Schedule,
@@ -108,14 +109,15 @@ mod tests {
     use crate::model::{Job, Needs, Platform, ProcSet, Profile, Resources, TaskId};
     use crate::schedule::{Placement, validate};
 
-    /// Two nodes of 2 processors with 10 of memory, 2 licences and 3 to use up; tasks of 2 processors and 5 ticks.
+    /// Checks tasks of 2 processors and 5 ticks on two nodes of 2 processors with 10 bytes of memory, 2 licences and a
+    /// budget of 3.
     fn check(needs: &[(&'static str, u64)], placements: &[(i64, &str)], expect: &str) {
         let amounts = |amounts: &[(&str, u64)]| Resources::new(amounts.iter().copied()).unwrap();
         let platform = Platform::cluster(2, 2).unwrap().with_node_resources(&amounts(&[("memory", 10)])).unwrap();
         let platform = platform.with_licences(amounts(&[("solver", 2)])).unwrap();
         let platform = platform.with_consumables(amounts(&[("budget", 3)])).unwrap();
         let ticks = Time::from_ticks;
-        // On one processor they would use up nothing, so that there may be enough for all.
+        // On one processor, the tasks would not use up anything, so the instance itself is valid.
         let need = |&(name, amount): &(&'static str, u64)| match name {
             "budget" => (name, Need::ByAllotment([0, amount].into())),
             _ => (name, Need::whole(amount)),
@@ -143,7 +145,7 @@ mod tests {
     #[test]
     fn amounts_are_kept_node_by_node_and_instant_by_instant() {
         check(&[("memory", 10)], &[(0, "0-1"), (0, "2-3"), (5, "0-1")], "");
-        // Half of it on each of both nodes, beside half of another.
+        // Each task holds half of its amount on each of the two nodes, at the same time as another task.
         check(&[("memory", 10)], &[(0, "0,2"), (4, "1,3")], "");
         check(&[("memory", 11)], &[(0, "0,2")], "");
         let both =
