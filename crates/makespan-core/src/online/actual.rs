@@ -1,26 +1,26 @@
-//! How long tasks really take, which no policy sees.
+//! Real run times, which no policy sees.
 
 use crate::model::{Instance, ProcSet, Profile, TaskId, Time};
 
-/// The real times behind the estimates of an instance.
+/// The real run times of the tasks of an instance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Actual {
-    /// Every task takes as long as estimated.
+    /// Every task takes its estimated time.
     #[default]
     AsEstimated,
-    /// Each task takes these times, in the order of the instance's tasks. A profile accepts every allotment that the task's
-    /// estimate does.
+    /// Each task takes the times of its profile, in the order of the instance's tasks. Each profile accepts every
+    /// allotment that the task's estimate accepts.
     Profiles(Vec<Profile>),
-    /// Each task takes so many millionths of its estimate wherever it runs, rounded up to a tick and at least one, in the
-    /// order of the instance's tasks.
+    /// Each task takes its estimate times a factor in millionths on any processors, rounded up to a tick and at least
+    /// one tick. Factors are in the order of the instance's tasks.
     Factors(Vec<u64>),
 }
 
 impl Actual {
-    /// How long a task really takes on these processors, were it not ended before.
+    /// Returns the real time of a task on these processors if the task is not ended earlier.
     ///
     /// # Panics
-    /// When the task does not accept as many processors.
+    /// Panics if the task does not accept this number of processors.
     pub fn time(&self, instance: &Instance, task: TaskId, processors: &ProcSet) -> Time {
         match self {
             Self::AsEstimated => instance.time(task, processors),
@@ -33,7 +33,7 @@ impl Actual {
     }
 }
 
-/// So many millionths of a time, rounded up, and at least a tick. Saturates.
+/// Returns a time multiplied by a factor in millionths, rounded up, and at least a tick. Saturates.
 fn scaled(time: Time, millionths: u64) -> Time {
     let ticks = (i128::from(time.ticks()) * i128::from(millionths) + 999_999) / 1_000_000;
     Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX).max(1))

@@ -1,4 +1,4 @@
-//! What waits, what runs and what is free: the state of a cluster, simulated or real.
+//! The state of a simulated or real cluster: waiting tasks, running tasks and free processors.
 
 mod closed;
 mod order;
@@ -16,53 +16,53 @@ pub use closed::expected_repair;
 use order::Order;
 use resources::Held;
 
-/// No position among the running tasks.
+/// Marks a task that is not running.
 const NONE: u32 = u32::MAX;
 
-/// The state of a cluster that a [`crate::Policy`] sees, kept up to date by whoever drives it.
+/// The state of a cluster that a [`crate::Policy`] sees. The caller that drives the cluster keeps it up to date.
 ///
-/// It checks what a policy wants ([`Defect`]) and knows nothing of how long tasks really run. A start or an end changes
-/// the free processors in place; the tasks that run are found and taken out in constant time.
+/// A cluster checks the decisions of a policy ([`Defect`]) and does not know the real run times. The start or end of a
+/// task changes the free processors in place. Running tasks are found and removed in constant time.
 #[derive(Clone, Debug)]
 pub struct Cluster<'a> {
     instance: Cow<'a, Instance>,
     now: Time,
     waiting: TaskSet,
     running: Vec<Running>,
-    /// For each task where it is in `running`, or [`NONE`].
+    /// For each task, its position in `running`, or [`NONE`].
     slots: Vec<u32>,
-    /// Neither held nor blocked.
+    /// Processors that are neither held nor blocked.
     free: ProcSet,
-    /// What running tasks hold besides processors.
+    /// Resources that running tasks hold besides processors.
     held: Held,
-    /// Within an unavailable period, or down.
+    /// Processors within an unavailable period or down.
     blocked: ProcSet,
-    /// Starts and ends of the instance's unavailable periods by time, and how many have come.
+    /// Starts and ends of the instance's unavailable periods, in order of time.
     changes: Vec<Change>,
     changed: usize,
-    /// How many unavailable periods the instance had when this began; those behind them were announced.
+    /// Number of unavailable periods that the instance had initially. Later periods were announced.
     own_periods: usize,
-    /// The unavailable periods in force, as positions in the instance.
+    /// The current unavailable periods, as positions in the instance.
     periods: Vec<u32>,
-    /// What is down, each processor once: since it went down first, until it is expected up.
+    /// Processors that are down, each once, from the first failure until the expected repair.
     down: Vec<Unavailable>,
-    /// Until when each of these was said to be down; where nobody said, since when it is.
+    /// For each entry of `down`, the announced repair, or the start of the failure if none was announced.
     said: Vec<Time>,
-    /// The failures in force, with what was said of the repair.
+    /// The current failures, with the announced repair.
     outages: Vec<(Outage, ProcSet, Option<Time>)>,
-    /// When the next repair is overdue.
+    /// The instant at which the next repair is overdue.
     overdue: Time,
     order: Order,
-    /// By how much a task may be expected to outlast the instant at which its processors close.
+    /// Time by which a task's expected end may exceed the instant at which its processors close.
     grace: Time,
 }
 
-/// Names processors that are down, from [`Cluster::fail`] to [`Cluster::repair`].
+/// An identifier of processors that are down, from [`Cluster::fail`] to [`Cluster::repair`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage(pub u32);
 
 impl<'a> Cluster<'a> {
-    /// A cluster at time 0 on which nothing waits and nothing runs.
+    /// Creates a cluster at time 0 without waiting or running tasks.
     pub fn new(instance: &'a Instance) -> Self {
         Self::of(Cow::Borrowed(instance))
     }
@@ -92,20 +92,20 @@ impl<'a> Cluster<'a> {
         cluster
     }
 
-    /// Adds jobs to the instance while it is carried out. They are to be submitted when they are released, as all others. The
-    /// identifiers of what was there stay ([`Instance::append`]); an instance that was borrowed is copied once. Returned are the
-    /// tasks that will never start, since they wait for one that has failed.
+    /// Appends jobs to the instance while it is executed. The caller must submit them at their release, like all other
+    /// jobs. Existing identifiers remain valid ([`Instance::append`]). A borrowed instance is copied once. Returns the
+    /// tasks that will never start because they wait for a failed task.
     ///
     /// # Errors
-    /// [`InstanceError`] names the job that is wrong; then nothing was added.
+    /// [`InstanceError`] names the invalid job. In this case, nothing is added.
     pub fn append(&mut self, jobs: Vec<Job>) -> Result<Vec<TaskId>, InstanceError> {
         self.instance.to_mut().append(jobs)?;
         self.slots.resize(self.instance.tasks() as usize, NONE);
         Ok(self.order.grow(&self.instance))
     }
 
-    /// Replaces estimated times, of what waits, runs or is to come ([`Instance::restate`]); an instance that was borrowed is copied
-    /// once. Returned is what the policy is to be told.
+    /// Replaces estimated times of waiting, running or future tasks ([`Instance::restate`]). A borrowed instance is
+    /// copied once. Returns the events for the policy.
     pub fn restate(&mut self, restated: Vec<Restated>) -> Vec<Event> {
         if restated.is_empty() {
             return Vec::new();
@@ -113,54 +113,55 @@ impl<'a> Cluster<'a> {
         self.instance.to_mut().restate(restated).into_iter().map(Event::Estimated).collect()
     }
 
-    /// Makes known when processors will close: the view shows these unavailable periods behind those that the instance had, in the
-    /// place of those that were announced before. An instance that was borrowed is copied once.
+    /// Announces future unavailable periods. They replace previously announced periods; the initial periods of the
+    /// instance remain. A borrowed instance is copied once.
     ///
-    /// They are told and not enforced: processors close when they do ([`Cluster::fail`]), and a task that would run into such a period
-    /// may be started. Whether they were taken: not where one is empty or of processors that are none, nor where they are too far away.
+    /// Announced periods are visible to the policy but not enforced: processors close only when they fail
+    /// ([`Cluster::fail`]), and a task that would run into such a period may start. Returns true on success, and false
+    /// if a period is empty, has unknown processors, or is too far away.
     pub fn announce(&mut self, announced: Vec<Unavailable>) -> bool {
         let is_new = self.instance.unavailable()[self.own_periods..] != announced[..];
         !is_new || self.instance.to_mut().announce(self.own_periods, announced)
     }
 
-    /// What a policy may know.
+    /// Returns the state that a policy may see.
     pub fn view(&self) -> View<'_> {
         let Self { instance, now, waiting, running, free, down, .. } = self;
         View { now: *now, instance, waiting, running, free, down, ended: self.order.ended(self.held.used_up()) }
     }
 
-    /// Machines and tasks.
+    /// Returns the instance.
     pub fn instance(&self) -> &Instance {
         &self.instance
     }
 
-    /// The present instant.
+    /// Returns the current instant.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Tasks that are released and not started.
+    /// Returns the tasks that are released and not started.
     pub fn waiting(&self) -> &TaskSet {
         &self.waiting
     }
 
-    /// Tasks that run, in no order.
+    /// Returns the running tasks, in arbitrary order.
     pub fn running(&self) -> &[Running] {
         &self.running
     }
 
-    /// A task that runs.
+    /// Returns a running task.
     pub fn run_of(&self, task: TaskId) -> Option<&Running> {
         self.running.get(*self.slots.get(task.index())? as usize)
     }
 
-    /// How a task is called.
+    /// Returns the name of a task.
     pub fn name(&self, task: TaskId) -> Cow<'_, str> {
         self.instance.name(task)
     }
 
-    /// Takes a task from the running ones; `None` when it does not run. Its processors are free again, as far as they
-    /// are neither in an unavailable period nor down.
+    /// Removes a running task, or returns `None` if the task does not run. Its processors become free, unless they are
+    /// in an unavailable period or down.
     pub fn end(&mut self, task: TaskId) -> Option<Running> {
         let slot = std::mem::replace(self.slots.get_mut(task.index())?, NONE);
         if slot == NONE {
@@ -179,10 +180,10 @@ impl<'a> Cluster<'a> {
         Some(ended)
     }
 
-    /// What it is for nothing to happen any more although tasks wait.
+    /// Checks that no tasks wait. Call this when nothing more will happen.
     ///
     /// # Errors
-    /// [`Defect::Stalled`] when a task waits.
+    /// [`Defect::Stalled`] if a task waits.
     pub fn check_complete(&self) -> Result<(), Defect> {
         let Some(task) = self.waiting.first() else { return Ok(()) };
         Err(Defect::Stalled { waiting: self.waiting.len(), example: self.name(task).into_owned() })

@@ -1,52 +1,52 @@
-//! What a policy may not do.
+//! Violations of the contract of policies.
 
 use thiserror::Error;
 
 use crate::model::{ProcSet, Shortage, Time};
 use crate::text::counted;
 
-/// What a policy decided against its contract.
+/// A decision of a policy that violates the contract.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Defect {
-    /// A job that the instance does not have.
+    /// The job does not exist.
     #[error("it names job {0}, which the instance does not have")]
     UnknownJob(u64),
-    /// A job that is not released yet, runs, has ended or was cancelled.
+    /// The job is not released yet, runs, has ended or was cancelled.
     #[error("it starts or cancels job `{0}`, which is not waiting")]
     NotWaiting(String),
-    /// Processors beyond the platform.
+    /// Some processors do not exist.
     #[error("it starts job `{job}` on {processors}; processors run from 0 to {last}")]
     UnknownProcessors {
         /// The job.
         job: String,
-        /// Where.
+        /// The chosen processors.
         processors: ProcSet,
         /// The largest id.
         last: u32,
     },
-    /// Processors that other jobs hold.
+    /// Other jobs hold some of the processors.
     #[error("it starts job `{job}` on {processors}, of which {busy} are busy")]
     Busy {
         /// The job.
         job: String,
-        /// Where.
+        /// The chosen processors.
         processors: ProcSet,
-        /// Those that are not free.
+        /// The processors that are not free.
         busy: ProcSet,
     },
-    /// Processors that are reserved or down.
+    /// Some processors are reserved or down.
     #[error("it starts job `{job}` on {processors}, of which {closed} are unavailable until {until} s")]
     Unavailable {
         /// The job.
         job: String,
-        /// Where.
+        /// The chosen processors.
         processors: ProcSet,
-        /// Those that are closed.
+        /// The processors that are closed.
         closed: ProcSet,
-        /// The end of the period, as far as it is known.
+        /// The expected end of the period.
         until: Time,
     },
-    /// Processors that are reserved before the job is expected to end.
+    /// Some processors are reserved before the expected end of the job.
     #[error(
         "it starts job `{job}` on {processors}, of which {closed} are unavailable from {from} s; the job is expected \
          to end at {end} s"
@@ -54,28 +54,28 @@ pub enum Defect {
     Closing {
         /// The job.
         job: String,
-        /// Where.
+        /// The chosen processors.
         processors: ProcSet,
-        /// Those that close.
+        /// The processors that close.
         closed: ProcSet,
         /// The start of the period.
         from: Time,
-        /// When the job is expected to end.
+        /// Expected end of the job.
         end: Time,
     },
-    /// An allotment that the job does not accept.
+    /// The job does not accept the allotment.
     #[error("it starts job `{job}` on {}; the job accepts {min} to {max}", counted(.allotment, "processor"))]
     Allotment {
         /// The job.
         job: String,
-        /// How many.
+        /// Number of processors.
         allotment: u32,
-        /// Fewest.
+        /// Minimum number of processors.
         min: u32,
-        /// Most.
+        /// Maximum number of processors.
         max: u32,
     },
-    /// Processors on which the job cannot run.
+    /// The job cannot run on the processors.
     #[error("it starts job `{job}` on processors {processors}, where the job cannot run")]
     Machine {
         /// The job.
@@ -83,7 +83,7 @@ pub enum Defect {
         /// The processors.
         processors: ProcSet,
     },
-    /// No best placement, where that is required.
+    /// The platform requires best placement, and the processors are not in one.
     #[error(
         "it starts job `{job}` on {processors}, which are spread over nodes; on this platform (placement = compact) a job is \
          on one node if one is large enough, and else on whole nodes and a part of at most one"
@@ -91,41 +91,41 @@ pub enum Defect {
     Scattered {
         /// The job.
         job: String,
-        /// Where.
+        /// The chosen processors.
         processors: ProcSet,
     },
-    /// Nodes on which something is missing that the job needs, or too few licences.
+    /// The nodes lack a resource that the job needs, or there are too few licences.
     #[error("it starts a job without what that needs: {0}")]
     Resource(Box<Shortage>),
-    /// Processors that data of the job have not reached.
+    /// Data of the job have not arrived on the processors.
     #[error("it starts job `{job}` on {processors} before its data are there: those of `{from}` arrive at {arrival} s")]
     Data {
         /// The job.
         job: String,
-        /// Where.
+        /// The chosen processors.
         processors: ProcSet,
-        /// Where the data come from.
+        /// The task that produces the data.
         from: String,
-        /// When they are there.
+        /// Arrival of the data.
         arrival: Time,
     },
-    /// Nothing runs, nothing will be released, and it asks for no wake-up.
+    /// Tasks wait although nothing runs and nothing will be released, and the policy requests no wake-up.
     #[error("it leaves {waiting} jobs waiting for ever, `{example}` among them")]
     Stalled {
-        /// How many.
+        /// Number of waiting tasks.
         waiting: usize,
-        /// One of them.
+        /// One of these tasks.
         example: String,
     },
-    /// It lets time pass from one wake-up or failure to the next and does nothing.
+    /// The policy does nothing at many consecutive wake-ups or failures.
     #[error(
         "it did nothing at {instants} instants on end, at which it was woken or processors went down and up and no job \
          ran, while `{example}` is waiting"
     )]
     Restless {
-        /// How many.
+        /// Number of these instants.
         instants: u64,
-        /// One of the jobs.
+        /// One of the waiting tasks.
         example: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Estimates that change while an instance is carried out.
+//! Estimates that change while an instance is executed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,36 +6,36 @@ use std::sync::Arc;
 use crate::model::{Instance, Restated};
 use crate::online::Run;
 
-/// Learns times from what has ended. Whoever drives a policy asks it after each success, and puts what it says into the instance
-/// that the policy sees ([`Instance::restate`]).
+/// Learns run times from tasks that have ended. The driver of a policy calls an estimator after each success and puts
+/// the returned times into the instance that the policy sees ([`Instance::restate`]).
 ///
-/// It is asked in the order of the ends, and says the same when it hears the same: a run that goes on in another process
-/// lets it hear all that ended before.
+/// The calls are in the order of the ends, and equal calls must give equal results. A run that is resumed in another
+/// process first repeats the calls for all tasks that ended before.
 pub trait Estimator {
-    /// A task of this instance has ended with success, at last. Returned are new times of others, and of itself where it stands for
-    /// the tasks of a bag.
+    /// Learns from a task that succeeded. Returns new times of other tasks, and of the task itself if it represents a
+    /// bag.
     fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<Restated>;
 
-    /// Jobs have come, behind those that the instance had ([`Instance::append`]). Returned is what is known of their times; by
-    /// default nothing.
+    /// Learns about jobs that were appended to the instance ([`Instance::append`]). Returns known times of the new
+    /// tasks; by default, none.
     fn grown(&mut self, _instance: &Instance) -> Vec<Restated> {
         Vec::new()
     }
 }
 
-/// Makes an [`Estimator`] for an instance, a new one for each time that it is carried out.
+/// Creates [`Estimator`]s: a new one for each execution of an instance.
 #[derive(Clone)]
 pub struct Estimation(Arc<Make>);
 
 type Make = dyn Fn(&Instance) -> Box<dyn Estimator> + Send + Sync;
 
 impl Estimation {
-    /// Made by a function.
+    /// Creates an estimation from a function.
     pub fn new(make: impl Fn(&Instance) -> Box<dyn Estimator> + Send + Sync + 'static) -> Self {
         Self(Arc::new(make))
     }
 
-    /// An estimator that has heard nothing yet.
+    /// Creates an estimator that has not learned anything yet.
     pub fn begin(&self, instance: &Instance) -> Box<dyn Estimator> {
         (self.0)(instance)
     }

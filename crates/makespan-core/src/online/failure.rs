@@ -1,16 +1,16 @@
-//! Processors that break and are repaired.
+//! Failures of processors.
 
 use crate::model::{ProcSet, Time};
 
-/// Some processors do not work for a while, which nobody knew before.
+/// An unexpected failure of processors, until they are repaired.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Which.
+    /// The processors.
     pub processors: ProcSet,
-    /// From this instant.
+    /// Start of the failure.
     pub down: Time,
-    /// Until this instant, which no policy sees.
+    /// End of the failure, which no policy sees.
     pub up: Time,
-    /// When the repair is expected, which policies see; `None` when nobody knows.
+    /// Expected repair, which policies see; `None` if unknown.
     pub expected_up: Option<Time>,
 }

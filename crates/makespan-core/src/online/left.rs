@@ -1,21 +1,21 @@
-//! What is left of resources now.
+//! Free amounts of resources.
 
 use crate::model::{Demand, Instance, ProcSet, TaskId};
 use crate::online::View;
 
-/// What running tasks leave of every resource, for policies that start several tasks at an instant; nothing is counted where no
-/// task needs more than processors.
+/// Free amounts of every resource, for policies that start several tasks at one instant. Contains nothing if no task
+/// needs resources besides processors.
 #[derive(Clone, Debug)]
 pub struct Left<'a> {
     instance: &'a Instance,
-    /// For each node what is left of its resources.
+    /// The free amounts of the resources of each node.
     nodes: Vec<u64>,
-    /// For each resource what is left of what belongs to no node.
+    /// The free amount of each resource that belongs to no node.
     common: Vec<u128>,
 }
 
 impl<'a> Left<'a> {
-    /// What a view shows.
+    /// Computes the free amounts from a view.
     pub fn of(view: &View<'a>) -> Self {
         let instance = view.instance;
         let mut left = Self { instance, nodes: Vec::new(), common: Vec::new() };
@@ -36,7 +36,7 @@ impl<'a> Left<'a> {
         left
     }
 
-    /// Takes what a task needs on these processors if all of it is left; whether it is.
+    /// Takes the resources that a task needs on these processors, if all are free. Returns true on success.
     pub fn take(&mut self, task: TaskId, processors: &ProcSet) -> bool {
         let demands = self.instance.demands(task);
         if demands.is_empty() {

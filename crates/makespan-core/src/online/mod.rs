@@ -1,4 +1,4 @@
-//! What happens, one event at a time: policies, the cluster that they see, and the trace that is left.
+//! Online scheduling: policies, the cluster that they see, and the resulting trace.
 
 mod accounting;
 mod actual;

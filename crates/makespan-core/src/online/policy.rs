@@ -7,90 +7,90 @@ pub use log::{LogEntry, Logged, Spot};
 use crate::model::{Instance, ProcSet, TaskId, Time, Unavailable};
 use crate::online::{Ended, TaskSet};
 
-/// What happened.
+/// An event that a policy receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A task ended with success.
     Finished(TaskId),
-    /// A task ended without success and will not be run again, or will never start since it waits for such a task.
+    /// A task failed and will not run again, or will never start because it waits for such a task.
     Failed(TaskId),
-    /// A task lost processors while it ran; all that it did is lost, and it waits again.
+    /// A running task lost processors. Its work is lost, and it waits again.
     Interrupted(TaskId),
-    /// Processors of this node that were down are up again, or are expected up earlier than before.
+    /// Processors of this node are up again after a failure, or their expected repair is now earlier.
     NodeUp(usize),
-    /// Processors of this node went down, or are expected up later than before.
+    /// Processors of this node went down, or their expected repair is now later.
     NodeDown(usize),
-    /// A task reached its release date, and all that it waits for has ended with success: it may start, where its data are
-    /// there ([`View::arrival`]).
+    /// A task is released and all its predecessors have succeeded. It may start on processors on which its data have
+    /// arrived ([`View::arrival`]).
     Submitted(TaskId),
-    /// The estimated times of this task, and of those that are equal to it, are other than before ([`Instance::restate`]); of a bag
-    /// it is the first task. Some of them may wait, some may run, and others may be those of which a policy has not heard: they do not
-    /// concern it, unless it was given a plan of them.
+    /// The estimated times of this task and of all equal tasks have changed ([`Instance::restate`]). For a bag, this is
+    /// its first task. These tasks may be waiting, running or not yet submitted. A policy can ignore tasks that are not
+    /// submitted, unless it has a plan that includes them.
     Estimated(TaskId),
-    /// An instant that the policy asked for.
+    /// An instant that the policy requested.
     Wake,
 }
 
-/// What the policy wants.
+/// A decision of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Start a waiting task now on free processors.
     Start {
-        /// Which task.
+        /// The task.
         task: TaskId,
-        /// Where; its size is the allotment.
+        /// The processors. Their number is the allotment.
         processors: ProcSet,
     },
-    /// End a waiting task so long after its start, whatever its walltime is; said before the start that it is for.
+    /// Limit the run time of a waiting task, independently of its walltime. Must precede the start of the task.
     Limit {
-        /// Which task.
+        /// The task.
         task: TaskId,
-        /// How long it may run.
+        /// Maximum run time.
         time: Time,
     },
     /// Send [`Event::Wake`] at this instant, unless another event comes first.
     WakeAt(Time),
-    /// Give up a waiting task.
+    /// Cancel a waiting task.
     Cancel(TaskId),
 }
 
-/// A task that runs.
+/// A running task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Running {
-    /// Which task.
+    /// The task.
     pub task: TaskId,
-    /// Since when.
+    /// Start of the task.
     pub start: Time,
-    /// Where.
+    /// Processors of the task.
     pub processors: ProcSet,
 }
 
-/// What a policy may know: estimates only, never how long a task will really run.
+/// The state that a policy may see. It contains only estimates, never real run times.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// The present instant.
+    /// The current instant.
     pub now: Time,
-    /// Machines, jobs and tasks, with estimated times. A policy does not look at tasks that it has not heard of; of all the
-    /// tasks of a compound job it has heard when it has heard of one. More may be there at every event: an instance grows. And
-    /// times may be other than at the event before, of the tasks of which [`Event::Estimated`] says so. So may be unavailable periods
-    /// ([`crate::Cluster::announce`]), where a policy is driven that can bear it.
+    /// Platform, jobs and tasks, with estimated times. A policy must ignore tasks that have not been submitted. Once a
+    /// task of a compound job is submitted, the policy may read all tasks of this job. Between events, the instance may
+    /// grow, and times may change if [`Event::Estimated`] reports it. Unavailable periods may also change
+    /// ([`crate::Cluster::announce`]) if the policy supports this.
     pub instance: &'a Instance,
-    /// Tasks that are released, wait for no other and are not started.
+    /// Tasks that are released, have no open predecessors and are not started.
     pub waiting: &'a TaskSet,
-    /// Tasks that run, in no order.
+    /// Running tasks, in arbitrary order.
     pub running: &'a [Running],
-    /// Processors on which a task may start now: not held, not unavailable, not down.
+    /// Processors on which a task may start now: not held, not unavailable and not down.
     pub free: &'a ProcSet,
-    /// Processors that went down, until they are expected to be up again. None is in two of these.
+    /// Processors that are down, with their expected repair. The entries are disjoint.
     pub down: &'a [Unavailable],
-    /// When and where the tasks ended that others wait for; empty where none does.
+    /// Ends and processors of the tasks that other tasks wait for; empty if there are none.
     pub ended: Ended<'a>,
 }
 
 impl View<'_> {
-    /// When all data of a task have arrived on these processors, which may be in the past: it must not start there before
-    /// (a policy asks to be woken then). Zero for a task that waits for none; `None` when something that it waits for has
-    /// not ended with success. O(dependences * nodes).
+    /// Returns the instant at which all data of a task have arrived on these processors. It may be in the past. The
+    /// task must not start there earlier; a policy can request a wake-up at this instant. Returns zero for a task
+    /// without predecessors, and `None` if a predecessor has not succeeded. Takes O(dependences * nodes).
     pub fn arrival(&self, task: TaskId, processors: &ProcSet) -> Option<Time> {
         let mut latest = Time::ZERO;
         for edge in self.instance.incoming(task).filter(|edge| !edge.is_between_jobs(self.instance)) {
@@ -100,32 +100,33 @@ impl View<'_> {
     }
 }
 
-/// An online algorithm. It returns decisions and performs none.
+/// An online algorithm. It returns decisions and does not execute them.
 pub trait Policy {
-    /// Answers all events of one instant, in the order of [`Event::order`], with the state after the
-    /// last of them. What it wants is added to `decisions` and done in that order.
+    /// Handles all events of one instant, in the order of [`Event::order`]. `view` is the state after the last event.
+    /// The policy appends its decisions to `decisions`, and they are executed in this order.
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>);
 
-    /// Hands over what it has to tell of its plans since it was last asked, by time. Most policies tell nothing.
+    /// Returns the log entries about the policy's plans since the last call, in order of time. Most policies log
+    /// nothing.
     fn log(&mut self) -> Vec<LogEntry> {
         Vec::new()
     }
 
-    /// Takes in what an earlier policy of the same rules told of the same instance, by time, before anything happens: a run
-    /// goes on in another process. Most policies have no use for it.
+    /// Restores state from the log of an earlier policy with equal rules for the same instance, in order of time. A
+    /// resumed run calls this before the first event. Most policies ignore it.
     fn recall(&mut self, _told: &[LogEntry]) {}
 }
 
 impl Event {
-    /// The tasks whose times are other than before, those of a bag each.
+    /// Returns the tasks whose times have changed, including all tasks of bags.
     pub fn estimated(events: &[Self], instance: &Instance) -> TaskSet {
         let named =
             events.iter().filter_map(|event| if let Self::Estimated(task) = *event { Some(task) } else { None });
         named.flat_map(|task| instance.equal_tasks(task)).collect()
     }
 
-    /// The order of the events of one instant: that of the variants, then of ids. What gives processors back comes before
-    /// what asks for them.
+    /// Returns the sort key of events at one instant: variant, then id. Events that free processors come before events
+    /// that request them.
     pub const fn order(&self) -> (u8, usize) {
         match *self {
             Self::Finished(task) => (0, task.index()),
@@ -141,18 +142,18 @@ impl Event {
 }
 
 impl Running {
-    /// When the task is expected to end: by its estimate, and when that has passed as [`believed_end`] says.
+    /// Returns the expected end of the task: by its estimate, or by [`believed_end`] if the estimate has passed.
     pub fn expected_end(&self, instance: &Instance, now: Time) -> Time {
         believed_end(self.start, self.start + instance.time(self.task, &self.processors), now)
     }
 }
 
-/// When a task that was expected to end at some instant, and runs now, is believed to end: then, or, while that has passed, a
-/// quarter later than it would have taken by that, again and again. So the belief depends on when the task began and on
-/// the present, and not on when somebody looked.
+/// Returns the expected end of a running task. This is `expected`, if it is in the future. If it has passed, a quarter
+/// of the expected run time is added repeatedly. So the result depends only on the start of the task and the current
+/// instant, not on earlier calls.
 ///
-/// A quarter is rounded up to whole seconds where the expected time is one of whole seconds, so that instants of a log
-/// in seconds stay whole.
+/// If the expected run time is a whole number of seconds, a quarter is rounded up to whole seconds, so that instants of
+/// a log in seconds remain whole.
 pub fn believed_end(start: Time, expected: Time, now: Time) -> Time {
     let whole = (expected - start).ticks() % Time::TICKS_PER_SECOND == 0;
     let unit = if whole { Time::TICKS_PER_SECOND } else { 1 };
@@ -163,7 +164,7 @@ pub fn believed_end(start: Time, expected: Time, now: Time) -> Time {
     end
 }
 
-/// A quarter of a duration, rounded up to whole units, and at least one.
+/// Returns a quarter of a duration, rounded up to whole units, and at least one unit.
 pub(crate) fn quarter(duration: Time, unit: i64) -> Time {
     let ticks = (duration.ticks() / 4).max(1);
     let missing = (unit - ticks % unit) % unit;

@@ -1,15 +1,17 @@
-//! What remains of an instance while it is carried out.
+//! The remaining work of an instance while it is executed.
 
 use crate::model::{HeldAmount, Instance, Part, ResourceId, ResourceKind, TaskId, Time, Unavailable};
 use crate::online::{Running, View};
 
 impl Instance {
-    /// What remains to be planned: the waiting tasks, released now at the earliest, beside the running ones.
+    /// Returns the remaining work to plan: the waiting tasks, released now or later. Running tasks become unavailable
+    /// periods.
     pub fn residual(&self, view: &View<'_>) -> Part {
         self.residual_before(view, Time::MAX)
     }
 
-    /// The same without the unavailable periods that begin at an instant or later, for a plan that ends before them.
+    /// Like [`Instance::residual`], but without the unavailable periods that begin at `horizon` or later, for a plan
+    /// that ends before them.
     pub fn residual_before(&self, view: &View<'_>, horizon: Time) -> Part {
         self.residual_until(view, horizon, &|running| running.expected_end(self, view.now))
     }
@@ -39,7 +41,7 @@ impl Instance {
 }
 
 impl View<'_> {
-    /// What running tasks hold of resources until they are expected to end, and what has been used up.
+    /// Returns the amounts that running tasks hold until their expected end, and the amounts that are used up.
     pub fn held(&self) -> Vec<HeldAmount> {
         self.held_until(&|running| running.expected_end(self.instance, self.now))
     }
@@ -58,7 +60,7 @@ impl View<'_> {
                 continue;
             }
             let parts = platform.parts(&running.processors);
-            // Consumables are among what has been used up.
+            // Consumables are counted as used up.
             for demand in demands.iter().filter(|demand| demand.kind != ResourceKind::Consumable) {
                 let resource = demand.resource;
                 let each = demand.amounts(&parts, allotment);

@@ -1,12 +1,12 @@
-//! A set of tasks that is cheap to change.
+//! A set of tasks with fast updates.
 
 use crate::model::TaskId;
 
-/// A set of tasks, iterated in ascending order. Insertion and removal touch one word a level, of which a million tasks
-/// have four; the next member is found in as many.
+/// A set of tasks, iterated in ascending order. Insertion and removal change one word per level. A million tasks need
+/// four levels. The search for the next member visits at most two words per level.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskSet {
-    /// Bit `i` of a level says whether word `i` of the level before has any bit; level 0 is the set itself.
+    /// Bit `i` of a level is set if word `i` of the level below is not zero. Level 0 is the set itself.
     levels: Vec<Vec<u64>>,
     len: usize,
 }
@@ -14,28 +14,28 @@ pub struct TaskSet {
 const BITS: usize = u64::BITS as usize;
 
 impl TaskSet {
-    /// An empty set.
+    /// Creates an empty set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many members.
+    /// Returns the number of members.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is no member.
+    /// Returns true if the set has no members.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether the task is a member.
+    /// Returns true if the task is a member.
     pub fn contains(&self, task: TaskId) -> bool {
         let word = self.levels.first().and_then(|words| words.get(task.index() / BITS));
         word.is_some_and(|word| word >> (task.index() % BITS) & 1 == 1)
     }
 
-    /// Adds a task; whether it was not a member before.
+    /// Adds a task. Returns true if the task was not a member before.
     pub fn insert(&mut self, task: TaskId) -> bool {
         if self.contains(task) {
             return false;
@@ -50,7 +50,7 @@ impl TaskSet {
         true
     }
 
-    /// Takes a task out; whether it was a member before.
+    /// Removes a task. Returns true if the task was a member before.
     pub fn remove(&mut self, task: TaskId) -> bool {
         if !self.contains(task) {
             return false;
@@ -67,10 +67,10 @@ impl TaskSet {
         true
     }
 
-    /// The smallest member from `task` on.
+    /// Returns the smallest member that is `task` or larger.
     pub fn next(&self, task: TaskId) -> Option<TaskId> {
         let mut at = task.index();
-        // Up to a level whose word has a later bit, then down along the first bits.
+        // Climbs to a level whose word has a later bit, then descends along the first bits.
         let mut level = 0;
         loop {
             let word = self.levels.get(level)?.get(at / BITS).copied().unwrap_or(0) & (u64::MAX << (at % BITS));
@@ -88,12 +88,12 @@ impl TaskSet {
         }
     }
 
-    /// The smallest member.
+    /// Returns the smallest member.
     pub fn first(&self) -> Option<TaskId> {
         self.next(TaskId(0))
     }
 
-    /// The members, ascending.
+    /// Returns the members, ascending.
     pub fn iter(&self) -> impl Iterator<Item = TaskId> + '_ {
         std::iter::successors(self.first(), |task| self.next(TaskId(task.0.checked_add(1)?)))
     }
@@ -106,7 +106,7 @@ impl TaskSet {
         let mut words = index / BITS + 1;
         for level in 0.. {
             if self.levels.len() == level {
-                // A new level above summarises the one below.
+                // Summarises the level below in a new level.
                 let below = &self.levels[level - 1];
                 let mut summary = vec![0; below.len().div_ceil(BITS)];
                 for (at, _) in below.iter().enumerate().filter(|(_, word)| **word != 0) {

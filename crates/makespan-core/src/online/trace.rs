@@ -1,4 +1,4 @@
-//! What happened, whoever made it happen.
+//! The trace of a simulation or a real run.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,30 +6,30 @@ use crate::model::{Instance, ProcSet, TaskId, Time};
 use crate::online::Accounting;
 use crate::schedule::{Placement, Schedule};
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// With success.
+    /// The task succeeded.
     Succeeded,
-    /// The program returned this status, or a signal ended it (128 + its number, as shells count).
+    /// The program returned this status, or a signal ended it (128 plus its number, as in shells).
     Failed {
         /// Exit status.
         status: i32,
     },
-    /// It reached its walltime and was ended.
+    /// The run was ended at its walltime.
     TimedOut,
-    /// It lost processors and waits again.
+    /// The run lost processors, and the task waits again.
     Interrupted,
-    /// It could not be started.
+    /// The run could not be started.
     NotStarted,
 }
 
-/// Signals of Linux, whose numbers are added to 128 in the status of what they ended.
+/// Number of signals on Linux. The status of a process that a signal ended is 128 plus the number of the signal.
 const SIGNALS: i32 = 64;
 
 impl Outcome {
-    /// The signal that ended the program, as its status tells.
+    /// Returns the signal that ended the program, according to its status.
     pub fn signal(self) -> Option<i32> {
         match self {
             Self::Failed { status } if (129..=128 + SIGNALS).contains(&status) => Some(status - 128),
@@ -41,18 +41,18 @@ impl Outcome {
 /// One execution of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// Which task.
+    /// The task.
     #[serde(rename = "job")]
     pub task: TaskId,
-    /// First instant.
+    /// Start of the run.
     pub start: Time,
-    /// Last instant.
+    /// End of the run.
     pub end: Time,
-    /// Where.
+    /// Processors of the run.
     pub processors: ProcSet,
     /// How it ended.
     pub outcome: Outcome,
-    /// What it used, where somebody counted.
+    /// Resource usage of the run, if it was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accounting: Option<Accounting>,
 }
@@ -65,7 +65,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// What happened as a schedule, for metrics and pictures. Runs that never started are left out.
+    /// Returns the trace as a schedule, for metrics and pictures. Omits runs that never started.
     pub fn schedule(&self) -> Schedule {
         let started = self.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);
         Schedule::new(
@@ -80,7 +80,7 @@ impl Trace {
         )
     }
 
-    /// Whether every task of the instance has succeeded.
+    /// Returns true if every task of the instance has succeeded.
     pub fn all_succeeded(&self, instance: &Instance) -> bool {
         let succeeded = self.runs.iter().filter(|run| run.outcome == Outcome::Succeeded).count();
         succeeded as u64 == instance.tasks()

@@ -1,4 +1,4 @@
-//! Unavailable periods that come and go, and processors that go down and up.
+//! Start and end of unavailable periods, and processors that go down and up.
 
 use super::{Cluster, Outage};
 use crate::model::{Instance, ProcSet, Time, Unavailable};
@@ -9,11 +9,11 @@ use crate::online::quarter;
 pub(super) struct Change {
     pub at: Time,
     pub closes: bool,
-    /// Position in the instance.
+    /// Position of the period in the instance.
     pub period: u32,
 }
 
-/// The starts and ends of all periods, ends before starts.
+/// Returns the starts and ends of all periods, ends before starts.
 pub(super) fn changes(instance: &Instance) -> Vec<Change> {
     let both = |(index, period): (usize, &Unavailable)| {
         let change = |at, closes| Change { at, closes, period: index as u32 };
@@ -26,9 +26,10 @@ pub(super) fn changes(instance: &Instance) -> Vec<Change> {
 
 const SHORTEST_DELAY: Time = Time::from_seconds(60);
 
-/// When processors that went `down` are expected up again, seen at `now`: as was said, while that is to come; if nobody
-/// said, after a minute. While that has passed, a quarter later than they would have been down by then, in whole seconds and
-/// at least a minute, again and again. So it does not depend on when somebody looked.
+/// Returns when processors that went down at `down` are expected up again, as estimated at `now`. This is the announced
+/// repair `said`, if it is in the future, or a minute after `down` if no repair was announced. If the expected repair
+/// has passed, a delay is added repeatedly: a quarter of the expected down time, in whole seconds, and at least a
+/// minute. The result does not depend on earlier calls.
 pub fn expected_repair(down: Time, said: Option<Time>, now: Time) -> Time {
     let mut expected = said.map_or(down, |said| said.max(down));
     while expected <= now && expected < Time::MAX {
@@ -39,8 +40,8 @@ pub fn expected_repair(down: Time, said: Option<Time>, now: Time) -> Time {
 }
 
 impl Cluster<'_> {
-    /// Lets time pass until `now`, which is not before the present instant: unavailable periods begin and end. Whether
-    /// any processor was closed; tasks that run there are for the caller to see to.
+    /// Advances the time to `now`, which is not before the current instant: unavailable periods begin and end. Returns
+    /// true if any processor was closed. The caller must handle tasks that run there.
     pub fn advance(&mut self, now: Time) -> bool {
         self.now = self.now.max(now);
         let mut closing = false;
@@ -62,14 +63,14 @@ impl Cluster<'_> {
         closing
     }
 
-    /// When the next unavailable period of the instance begins or ends.
+    /// Returns the next start or end of an unavailable period of the instance.
     pub fn next_change(&self) -> Option<Time> {
         self.changes.get(self.changed).map(|change| change.at)
     }
 
-    /// Processors go down now, and are expected up again at an instant or it is not known when. Tasks that run there are
-    /// for the caller to see to, under this `outage`, which is no other at the same time. Returns the processors of which
-    /// this changes anything: those that were not down, and those that are now expected up later.
+    /// Marks processors as down from now, until the expected repair if one is known. The caller must handle tasks that
+    /// run there. `outage` must differ from all current outages. Returns the processors whose state changes: processors
+    /// that were not down, and processors whose expected repair is now later.
     pub fn fail(&mut self, outage: Outage, processors: &ProcSet, expected_up: Option<Time>) -> ProcSet {
         self.block(processors);
         let mut new = processors.clone();
@@ -90,8 +91,8 @@ impl Cluster<'_> {
         changed.union(&new)
     }
 
-    /// Processors that went down are up again, but for those of other failures. Returns the processors of which this
-    /// changes anything: those that are up, and those that are now expected up earlier.
+    /// Ends an outage. Its processors are up again, except those of other outages. Returns the processors whose state
+    /// changes: processors that are up, and processors whose expected repair is now earlier.
     pub fn repair(&mut self, outage: Outage) -> ProcSet {
         let Some(at) = self.outages.iter().position(|other| other.0 == outage) else { return ProcSet::new() };
         let (_, repaired, _) = self.outages.remove(at);
@@ -102,7 +103,7 @@ impl Cluster<'_> {
             let Unavailable { processors, start, end } = down;
             let inside = processors.intersection(&repaired).difference(&up);
             self.put_down(processors.difference(&repaired), start, said);
-            // What the others say of each processor, if all do.
+            // The latest announced repair of the other outages for each processor, if all of them announced one.
             let mut parts = if inside.is_empty() { Vec::new() } else { vec![(inside, Some(start))] };
             for (_, others, up) in &self.outages {
                 let mut split = Vec::with_capacity(parts.len());
@@ -127,7 +128,7 @@ impl Cluster<'_> {
         changed
     }
 
-    /// These have been down since `start`, and were said to be up again at an instant.
+    /// Records that processors have been down since `start`, with the announced repair `said`.
     fn put_down(&mut self, processors: ProcSet, start: Time, said: Time) {
         if processors.is_empty() {
             return;
@@ -142,7 +143,7 @@ impl Cluster<'_> {
         self.said.push(said);
     }
 
-    /// Processors that are in an unavailable period or down.
+    /// Returns the processors that are in an unavailable period or down.
     pub fn blocked(&self) -> &ProcSet {
         &self.blocked
     }
@@ -152,7 +153,7 @@ impl Cluster<'_> {
         self.blocked.insert(processors);
     }
 
-    /// Opens processors, but for those that are blocked for another reason as well.
+    /// Opens processors, except those that are blocked for another reason.
     fn unblock(&mut self, processors: &ProcSet) {
         let mut opened = processors.clone();
         for &period in &self.periods {
@@ -168,7 +169,7 @@ impl Cluster<'_> {
         self.free.insert(&opened);
     }
 
-    /// Puts off the repairs that should have come.
+    /// Postpones the repairs that are overdue.
     fn expect_later(&mut self) {
         for (down, &said) in self.down.iter_mut().zip(&self.said) {
             down.end = expected_repair(down.start, Some(said), self.now);

@@ -1,24 +1,24 @@
-//! Tasks that wait for others.
+//! Tasks that wait for other tasks.
 
 use super::Cluster;
 use crate::model::{Instance, ProcSet, TaskId, Time};
 use crate::online::{Defect, Ended};
 
-/// Where each task stands with what it waits for; empty where none does.
+/// The progress of each task's predecessors. Empty if no task waits for another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
-    /// Of each different task how many of those that it waits for have not ended with success.
+    /// For each different task, the number of its predecessors that have not succeeded.
     missing: Vec<u64>,
     released: Vec<bool>,
     /// Tasks that will never start.
     abandoned: Vec<bool>,
     runs: Vec<Option<(Time, ProcSet)>>,
     at_hand: bool,
-    /// How each task ended, for jobs that come later and wait for it.
+    /// The state of each task, for jobs that are added later and wait for the task.
     ends: Vec<End>,
 }
 
-/// How a task ended.
+/// The state of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum End {
     #[default]
@@ -34,7 +34,7 @@ impl Order {
         order
     }
 
-    /// Takes in the tasks that were not there before. Returned are those of them that will never start.
+    /// Adds the new tasks of the instance. Returns those that will never start.
     pub fn grow(&mut self, instance: &Instance) -> Vec<TaskId> {
         let tasks = instance.tasks() as usize;
         self.ends.resize(tasks, End::Open);
@@ -78,7 +78,7 @@ impl Order {
         Ended { runs: &self.runs, at_hand: self.at_hand, used_up }
     }
 
-    /// The tasks that wait for this one and were not given up before.
+    /// Abandons the tasks that wait for this one and returns those that were not abandoned before.
     fn abandon_behind(&mut self, instance: &Instance, task: TaskId) -> Vec<TaskId> {
         let behind = instance.outgoing(task).flat_map(|edge| instance.equal_tasks(edge.to));
         behind.filter(|next| !std::mem::replace(&mut self.abandoned[next.index()], true)).collect()
@@ -86,15 +86,15 @@ impl Order {
 }
 
 impl Cluster<'_> {
-    /// The same cluster, on which data need no time between nodes: they are in files that all see.
+    /// Returns this cluster with shared files: data take no time between nodes.
     #[must_use]
     pub fn with_data_at_hand(mut self) -> Self {
         self.order.at_hand = true;
         self
     }
 
-    /// A task is released, or was interrupted. Whether it is among the waiting ones now: it is not while anything that it
-    /// waits for has not ended with success.
+    /// Submits a task that was released or interrupted. Returns true if the task is now waiting, and false while one of
+    /// its predecessors has not succeeded.
     pub fn submit(&mut self, task: TaskId) -> bool {
         self.held.forget(task);
         if let Some(released) = self.order.released.get_mut(task.index()) {
@@ -107,8 +107,8 @@ impl Cluster<'_> {
         true
     }
 
-    /// A task has ended with success, at this instant and on these processors. Returned are the tasks that waited for it
-    /// last and are released: they are among the waiting ones now.
+    /// Records that a task succeeded at this instant on these processors. Returns the released tasks whose last
+    /// predecessor was this task. They are now waiting.
     pub fn succeed(&mut self, task: TaskId, at: Time, processors: &ProcSet) -> Vec<TaskId> {
         self.order.ends[task.index()] = End::Succeeded;
         if self.order.missing.is_empty() {
@@ -132,8 +132,8 @@ impl Cluster<'_> {
         ready
     }
 
-    /// A task will never end with success. Returned, by ascending id, are the tasks that wait for it, directly or through
-    /// others, and will never start; none is returned twice.
+    /// Records that a task will never succeed. Returns, by ascending id, the tasks that wait for it directly or
+    /// indirectly and will never start. No task is returned twice.
     pub fn abandon(&mut self, task: TaskId) -> Vec<TaskId> {
         self.order.ends[task.index()] = End::Failed;
         let (mut lost, mut open) = (Vec::new(), vec![task]);
@@ -147,7 +147,7 @@ impl Cluster<'_> {
         lost
     }
 
-    /// Whether a task may still start: it is among the waiting ones, or released and waits for others that may succeed.
+    /// Returns true if a task may still start: it waits, or it is released and its predecessors may succeed.
     pub fn may_start(&self, task: TaskId) -> bool {
         let Order { released, abandoned, ends, .. } = &self.order;
         let waits_for_others = || {
@@ -157,7 +157,7 @@ impl Cluster<'_> {
         self.waiting.contains(task) || waits_for_others()
     }
 
-    /// A task that has not started is taken back: it never will. Returned are those that wait for it, as by [`Cluster::abandon`].
+    /// Cancels a task that has not started. Returns the tasks that wait for it, like [`Cluster::abandon`].
     pub fn give_up(&mut self, task: TaskId) -> Vec<TaskId> {
         self.waiting.remove(task);
         if let Some(abandoned) = self.order.abandoned.get_mut(task.index()) {
@@ -166,7 +166,7 @@ impl Cluster<'_> {
         self.abandon(task)
     }
 
-    /// Refuses processors that some data of a task have not reached.
+    /// Returns an error if some data of the task have not arrived on these processors.
     pub(super) fn check_data(&self, task: TaskId, processors: &ProcSet) -> Result<(), Defect> {
         for edge in self.instance.incoming(task).filter(|edge| !edge.is_between_jobs(&self.instance)) {
             let arrival = self.order.ended(&[]).arrival(&self.instance, edge, processors);

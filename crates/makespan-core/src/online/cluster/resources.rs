@@ -1,4 +1,4 @@
-//! What running tasks hold besides processors.
+//! Resources that running tasks hold besides processors.
 
 use rustc_hash::FxHashMap;
 
@@ -6,21 +6,21 @@ use super::Cluster;
 use crate::model::{Demand, Instance, ProcSet, ResourceKind, Shortage, TaskId};
 use crate::online::Defect;
 
-/// What is held of each resource.
+/// The amounts of each resource that tasks hold or have used up.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Held {
-    /// For each node what is held of each resource of nodes; empty until a task needs one.
+    /// For each node, the held amount of each resource of nodes. Empty until a task needs one.
     nodes: Vec<u64>,
-    /// For each resource what is held of what belongs to no node and comes back.
+    /// For each resource, the held amount if it is a licence.
     platform: Vec<u64>,
-    /// For each resource what has been used up.
+    /// For each resource, the amount that has been used up.
     spent: Vec<u64>,
-    /// What each task has used up.
+    /// The amounts that each task has used up.
     used_up: FxHashMap<TaskId, Vec<(u16, u64)>>,
 }
 
 impl Held {
-    /// What has been used up of each resource; empty where nothing is.
+    /// Returns the amount of each resource that has been used up. May be empty if there is none.
     pub fn used_up(&self) -> &[u64] {
         &self.spent
     }
@@ -32,7 +32,7 @@ impl Held {
         self.spent.resize(platform.resources().len(), 0);
     }
 
-    /// Where a demand of a task on these processors counts, and how much.
+    /// Calls `take` with each node and amount of a demand of a task on these processors.
     fn each(instance: &Instance, demand: &Demand, processors: &ProcSet, mut take: impl FnMut(Option<usize>, u64)) {
         let allotment = processors.len();
         if demand.kind == ResourceKind::OfNodes {
@@ -68,7 +68,7 @@ impl Held {
         }
     }
 
-    /// What the task used up stays so.
+    /// Releases the resources of a task. Consumables remain used up.
     pub fn give_back(&mut self, instance: &Instance, task: TaskId, processors: &ProcSet) {
         let row = instance.platform().node_resources();
         for demand in instance.demands(task) {
@@ -81,7 +81,7 @@ impl Held {
         }
     }
 
-    /// A task that used something up waits again: it counts when it starts anew.
+    /// Returns the consumables of a task that waits again. They are counted when the task restarts.
     pub fn forget(&mut self, task: TaskId) {
         for (resource, amount) in self.used_up.remove(&task).into_iter().flatten() {
             self.spent[resource as usize] -= amount;
@@ -90,8 +90,8 @@ impl Held {
 }
 
 impl Cluster<'_> {
-    /// Refuses processors on whose nodes something is missing that the task needs, and a task for which too few licences are
-    /// left.
+    /// Returns an error if nodes of these processors lack a resource that the task needs, or if too few licences or
+    /// consumables are left.
     pub(super) fn check_resources(&mut self, task: TaskId, processors: &ProcSet) -> Result<(), Defect> {
         let instance = &self.instance;
         let demands = instance.demands(task);
@@ -133,7 +133,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// A task that ran on these processors before this cluster was there has used up what it needs; what it held came back.
+    /// Counts the consumables of a task that ran on these processors before this cluster was created.
     pub fn has_used_up(&mut self, task: TaskId, processors: &ProcSet) {
         self.held.forget(task);
         self.held.take(&self.instance, task, processors);

@@ -1,11 +1,11 @@
-//! What a policy wants, checked.
+//! Checks of a policy's decisions.
 
 use super::Cluster;
 use crate::model::{ProcSet, TaskId, Time};
 use crate::online::{Defect, Running};
 
 impl Cluster<'_> {
-    /// Takes a task from the waiting ones.
+    /// Removes a task from the waiting tasks.
     ///
     /// # Errors
     /// [`Defect::UnknownJob`] and [`Defect::NotWaiting`].
@@ -15,10 +15,10 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Starts a waiting task now: its processors are no longer free.
+    /// Starts a waiting task now. Its processors are no longer free.
     ///
     /// # Errors
-    /// Every [`Defect`] of a start; then nothing is changed.
+    /// Every [`Defect`] of a start. In this case, nothing is changed.
     pub fn start(&mut self, task: TaskId, processors: ProcSet) -> Result<&Running, Defect> {
         self.check_waiting(task)?;
         self.check_place(task, &processors)?;
@@ -34,11 +34,11 @@ impl Cluster<'_> {
         Ok(&self.running[slot])
     }
 
-    /// A task runs already, which somebody else has started: from now on it holds its processors, and what else it needs. It was
-    /// not submitted before.
+    /// Records that a task runs already, which was not submitted to this cluster. From now on, it holds its processors
+    /// and resources.
     ///
     /// # Errors
-    /// [`Defect::Busy`] and its like where its processors are not free; then nothing is changed.
+    /// [`Defect::Busy`] or a similar defect if its processors are not free. In this case, nothing is changed.
     pub fn take_over(&mut self, running: Running) -> Result<(), Defect> {
         let task = running.task;
         self.submit(task);
@@ -52,15 +52,16 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// The same cluster where a task may be expected to run for so long after its processors close: a policy is woken a moment
-    /// late in real time, and what it planned to end when a period begins starts all the same.
+    /// Returns this cluster with a grace period: the expected end of a task may exceed the closing of its processors by
+    /// `grace`. In real time, a policy is woken a moment late. With a grace period, a task that was planned to end when
+    /// an unavailable period begins can still start.
     #[must_use]
     pub fn with_grace(mut self, grace: Time) -> Self {
         self.grace = grace;
         self
     }
 
-    /// Refuses a task that does not wait.
+    /// Returns an error if a task is not waiting.
     ///
     /// # Errors
     /// [`Defect::UnknownJob`] and [`Defect::NotWaiting`].
@@ -71,7 +72,7 @@ impl Cluster<'_> {
         if self.waiting.contains(task) { Ok(()) } else { Err(Defect::NotWaiting(self.name(task).into_owned())) }
     }
 
-    /// Refuses processors that are not free, and those on which the task does not run.
+    /// Returns an error if processors are not free, or if the task cannot run on them.
     fn check_place(&self, task: TaskId, processors: &ProcSet) -> Result<(), Defect> {
         let name = || self.name(task).into_owned();
         let last = self.instance.processors() - 1;
@@ -97,7 +98,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Refuses processors that close before the task is expected to end.
+    /// Returns an error if processors close before the expected end of the task.
     fn check_open(&self, task: TaskId, processors: &ProcSet) -> Result<(), Defect> {
         let ahead = &self.changes[self.changed..];
         if ahead.is_empty() {
@@ -114,7 +115,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Why these processors are not free.
+    /// Returns the reason why these processors are not free.
     #[cold]
     fn not_free(&self, task: TaskId, processors: &ProcSet) -> Defect {
         let mut held = ProcSet::new();

@@ -1,4 +1,4 @@
-//! What a policy tells people about its plans.
+//! The log of a policy about its plans.
 
 use std::borrow::Cow;
 
@@ -9,84 +9,85 @@ use crate::model::{Instance, TaskId, Time};
 /// One line of a policy's log ([`crate::Policy::log`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogEntry {
-    /// When it was decided.
+    /// Time of the decision.
     pub time: Time,
     /// The task concerned, or the first task of the job concerned ([`Logged::is_of_job`]).
     #[serde(rename = "job")]
     pub task: TaskId,
-    /// What was decided.
+    /// The decision.
     pub what: Logged,
 }
 
-/// A processor from an instant on.
+/// A processor and the start of a time on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spot {
-    /// Its id.
+    /// Id of the processor.
     pub processor: u32,
-    /// The instant.
+    /// The start.
     pub start: Time,
 }
 
-/// What a policy decided.
+/// A logged decision of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Logged {
-    /// A job got a plan: one of so many variants, which ends then at that cost ([`crate::cost`], in thousandths), and
-    /// by when it has to.
+    /// A job received a plan: one variant of its strategy, with its finish, cost ([`crate::cost`], in thousandths) and
+    /// deadline.
     Planned {
-        /// How many variants its strategy has.
+        /// Number of variants of the job's strategy.
         variants: usize,
-        /// When its last task is to end.
+        /// Planned end of the last task.
         finish: Time,
-        /// In thousandths.
+        /// Cost in thousandths.
         cost: i128,
-        /// By when it has to end.
+        /// Deadline of the job.
         deadline: Time,
     },
-    /// The place planned for a task was not free; it got another one.
+    /// The planned processor of a task was not free, and the task received another one.
     Collision {
-        /// What was planned.
+        /// The planned processor and start.
         planned: Spot,
-        /// What it got.
+        /// The actual processor and start.
         resolved: Spot,
-        /// What that is charged with.
+        /// Penalty of the change.
         penalty: i64,
     },
-    /// Machines changed: the job goes on by another variant of its strategy, counted from 0 by finish.
+    /// Machines changed, and the job continues with another variant of its strategy. Variants are counted from 0 by
+    /// finish.
     OtherVariant {
-        /// Which one before.
+        /// The previous variant.
         from: usize,
-        /// Which one now.
+        /// The new variant.
         to: usize,
     },
-    /// Machines changed and no variant is left: what is not started of the job is planned again.
+    /// Machines changed and no variant remains. The tasks of the job that have not started are planned again.
     PlannedAgain {
-        /// When its last task is to end now.
+        /// New planned end of the last task.
         finish: Time,
     },
-    /// No variant ends in time: the job takes the places of a list schedule.
+    /// No variant meets the deadline, and the job uses a list schedule.
     Fallback {
-        /// When its last task is to end.
+        /// Planned end of the last task.
         finish: Time,
-        /// By when it has to end.
+        /// Deadline of the job.
         deadline: Time,
     },
-    /// No variant ends in time, and late jobs are not wanted: the job is given up.
+    /// No variant meets the deadline and late jobs are not accepted, so the job is cancelled.
     Rejected {
-        /// When it would have ended.
+        /// End of the job without cancellation.
         finish: Time,
-        /// By when it has to end.
+        /// Deadline of the job.
         deadline: Time,
     },
 }
 
 impl Logged {
-    /// Whether it is about a job, and not about one of its tasks.
+    /// Returns true if the decision is about a job, not about one of its tasks.
     pub const fn is_of_job(&self) -> bool {
         !matches!(self, Self::Collision { .. })
     }
 
-    /// By when a job has to end, where that is told.
+    /// Returns the deadline of the job, if the entry contains one.
     pub const fn deadline(&self) -> Option<Time> {
         match *self {
             Self::Planned { deadline, .. } | Self::Fallback { deadline, .. } | Self::Rejected { deadline, .. } => {
@@ -96,7 +97,7 @@ impl Logged {
         }
     }
 
-    /// When a job is to end, where that is told.
+    /// Returns the planned end of the job, if the entry contains one.
     pub const fn finish(&self) -> Option<Time> {
         match *self {
             Self::Planned { finish, .. }
@@ -107,7 +108,7 @@ impl Logged {
         }
     }
 
-    /// The word in files.
+    /// Returns the name in files.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Planned { .. } => "planned",
@@ -121,7 +122,7 @@ impl Logged {
 }
 
 impl LogEntry {
-    /// The name of the task or of the job.
+    /// Returns the name of the task or job.
     pub fn name<'a>(&self, instance: &'a Instance) -> Cow<'a, str> {
         if self.what.is_of_job() {
             return Cow::Borrowed(&instance.job_of(self.task).name);
@@ -129,7 +130,7 @@ impl LogEntry {
         instance.name(self.task)
     }
 
-    /// One sentence without the name: what comes after it. Seconds are rounded to milliseconds.
+    /// Returns a sentence without its subject, to print after the name. Seconds are rounded to milliseconds.
     pub fn sentence(&self) -> String {
         match self.what {
             Logged::Planned { variants, finish, cost, deadline } => format!(
@@ -165,12 +166,12 @@ impl LogEntry {
     }
 }
 
-/// By how much an end misses a deadline; empty when it does not.
+/// Describes the delay after the deadline; empty if there is none.
 fn late(finish: Time, deadline: Time) -> String {
     if finish > deadline { format!(", {} s after its deadline", short(finish - deadline)) } else { String::new() }
 }
 
-/// Seconds, rounded to milliseconds.
+/// Returns seconds, rounded to milliseconds.
 fn short(time: Time) -> f64 {
     (time.seconds() * 1e3).round() / 1e3
 }
