@@ -1,4 +1,4 @@
-//! What is measured of a flow of compound jobs.
+//! Measures of a flow of compound jobs.
 
 mod load;
 #[cfg(test)]
@@ -12,42 +12,42 @@ use crate::model::{Area, Instance, Job, Rows, Time};
 use crate::online::{LogEntry, Logged, Outcome, Run, Trace};
 use crate::schedule::{task_cost, volume};
 
-/// Figures of jobs and of the flow that they are, beside [`crate::Measures`].
+/// Measures of compound jobs and of the flow that they form, in addition to [`crate::Measures`].
 ///
 /// Source: the statistics of A. Tselishchev and V. V. Toporkov, "Compound job scheduling and job-flows management in
 /// distributed computing", 54th IWK, Ilmenau 2009, section 4: "the overall cost of every job execution and the whole
-/// job-flow, average load balance of CPUs and others". What balance is they do not say; see [`LoadBalance`].
+/// job-flow, average load balance of CPUs and others". The paper does not define balance; see [`LoadBalance`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompoundMeasures {
-    /// One for each job of the instance, in its order.
+    /// Measures of each job, in the order of the instance.
     pub jobs: Vec<JobMeasures>,
-    /// All of them together.
+    /// Measures of the whole flow.
     pub flow: FlowMeasures,
 }
 
-/// Figures of one job.
+/// Measures of one job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobMeasures {
-    /// When it was submitted.
+    /// The release date.
     pub release: Time,
-    /// When its first task started, if one did.
+    /// Start of the first task, if any task started.
     pub start: Option<Time>,
-    /// When the last of its tasks that ran ended.
+    /// End of the last task that ran.
     pub end: Option<Time>,
-    /// What became of it.
+    /// The result of the job.
     pub ending: JobEnding,
-    /// By when its user wants it ended.
+    /// The deadline that the user stated.
     pub stated: Option<Time>,
-    /// By when the policy says that it has to end, the last time that it spoke of it. It may give a job the same time from a
-    /// later instant than the release, and a deadline to a job that states none.
+    /// The deadline from the last log entry of the policy. The policy may measure the job's deadline from an instant
+    /// after the release, and may set a deadline for a job without one.
     pub told: Option<Time>,
-    /// In thousandths: the sum of [`crate::task_cost`] over the tasks that succeeded, by the time that each really took.
+    /// Cost in thousandths: the sum of [`crate::task_cost`] over the tasks that succeeded, by their real run times.
     pub cost: i128,
-    /// How long processors ran its tasks, with what was interrupted, added up.
+    /// Processor-ticks in which tasks of the job ran, including interrupted runs.
     pub busy: Area,
 }
 
-/// What became of a job.
+/// The result of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobEnding {
@@ -55,48 +55,48 @@ pub enum JobEnding {
     Succeeded,
     /// A task failed or reached its walltime.
     Failed,
-    /// A task was given up, and none failed.
+    /// A task was cancelled, and no task failed.
     GivenUp,
 }
 
-/// Figures of the whole flow.
+/// Measures of the whole flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowMeasures {
-    /// Jobs that end by their deadline ([`JobMeasures::deadline`]) with success.
+    /// Number of jobs that succeed by their deadline ([`JobMeasures::deadline`]).
     pub in_time: usize,
-    /// Jobs that have a deadline.
+    /// Number of jobs that have a deadline.
     pub with_deadline: usize,
-    /// Jobs that end with success by when the policy said that they have to.
+    /// Number of jobs that succeed by the deadline from the policy's log.
     pub as_told: usize,
-    /// Jobs of which a task failed.
+    /// Number of jobs with a failed task.
     pub failed: usize,
-    /// Jobs that were given up.
+    /// Number of jobs that were cancelled.
     pub given_up: usize,
-    /// The sum over the jobs, in thousandths.
+    /// Sum of the costs of all jobs, in thousandths.
     pub cost: i128,
-    /// From the first release.
+    /// The first release.
     pub from: Time,
-    /// To the last end.
+    /// The last end.
     pub to: Time,
-    /// How evenly processors are loaded between these.
+    /// The load of the processors between these instants.
     pub load: LoadBalance,
-    /// Collisions that the policy told of in the last plan of each job. Those of plans that it replaced are not counted.
+    /// Number of collisions in the last plan of each job, from the policy's log. Plans that were replaced do not count.
     pub collisions: usize,
-    /// What they are charged with.
+    /// Sum of the penalties of these collisions.
     pub penalty: i128,
-    /// Jobs for which, in the last plan, a list schedule was taken.
+    /// Number of jobs whose last plan is a list schedule.
     pub fallbacks: usize,
-    /// How often a job went over to another variant or was planned again.
+    /// Number of times that a job changed to another variant or was planned again.
     pub changes: usize,
 }
 
 impl JobMeasures {
-    /// By when it has to end: its own deadline, else what the policy told.
+    /// Returns the deadline: the one that the user stated, otherwise the one from the policy's log.
     pub fn deadline(&self) -> Option<Time> {
         self.stated.or(self.told)
     }
 
-    /// Whether it succeeded by its deadline; `None` where it has none.
+    /// Returns whether the job succeeded by its deadline, or `None` if it has none.
     pub fn is_in_time(&self) -> Option<bool> {
         self.deadline().map(|deadline| self.succeeded_by(deadline))
     }
@@ -107,14 +107,14 @@ impl JobMeasures {
 }
 
 impl FlowMeasures {
-    /// From the first release to the last end.
+    /// Returns the time from the first release to the last end.
     pub fn span(&self) -> Time {
         self.to.saturating_since(self.from)
     }
 }
 
 impl JobEnding {
-    /// The word in files.
+    /// Returns the name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Succeeded => "succeeded",
@@ -125,8 +125,8 @@ impl JobEnding {
 }
 
 impl CompoundMeasures {
-    /// Measures what happened to an instance with compound jobs or with deadlines; `None` for others. `log` is what the policy told of it, by
-    /// time, and empty of most policies. O(tasks + entries).
+    /// Measures a trace. Returns `None` if the instance has neither compound jobs nor deadlines. `log` contains the
+    /// policy's log entries in order of time; most policies log nothing. Takes O(tasks + entries).
     pub fn of(instance: &Instance, trace: &Trace, log: &[LogEntry]) -> Option<Self> {
         let has_deadlines = instance.jobs().iter().any(|job| job.deadline.is_some());
         if !instance.has_compound_jobs() && !has_deadlines {
@@ -170,7 +170,7 @@ impl JobMeasures {
 
     fn add(&mut self, instance: &Instance, run: &Run) {
         match run.outcome {
-            // It waits for a task that failed or was given up.
+            // The task waits for a task that failed or was cancelled.
             Outcome::NotStarted => return,
             Outcome::Succeeded => {
                 let volume = volume(instance.profile(run.task));
@@ -185,7 +185,7 @@ impl JobMeasures {
     }
 }
 
-/// What was told of the last plan of a job.
+/// The log entries about the last plan of a job.
 #[derive(Clone, Default)]
 struct Planned {
     collisions: usize,

@@ -1,4 +1,4 @@
-//! What is measured of what happened.
+//! Measures of a trace.
 
 mod counted;
 mod distribution;
@@ -14,54 +14,55 @@ use crate::model::{Area, Instance, TaskId, Time, Unavailable, WeightedTime};
 use crate::online::{Outcome, Run, Trace};
 use crate::schedule::Metrics;
 
-/// Figures of a trace. Floats, for display and statistics; times in seconds.
+/// Measures of a trace, as floats for display and statistics. Times are in seconds.
 ///
-/// Counted are the jobs that ended, with success or without; those that were given up, or still waited, are not. Of a
-/// job that was interrupted the last run counts, and everything before it as waiting. The tasks of a compound job are
-/// one job, which runs from their first start to their last end; each task of a bag counts like a job.
+/// The measures count jobs that ended, with or without success. Jobs that were cancelled, or still waited, do not
+/// count. For an interrupted job, the last run counts, and all time before it counts as waiting. The tasks of a
+/// compound job count as one job from their first start to their last end. Each task of a bag counts as a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measures {
-    /// How many jobs ended.
+    /// Number of jobs that ended.
     pub jobs: usize,
-    /// From the release to the start.
+    /// Times from release to start.
     pub wait: Distribution,
-    /// From the release to the end.
+    /// Times from release to end.
     pub flow: Distribution,
-    /// `max(1, (wait + run) / max(run, 10 s))`, where run is from start to end: D. G. Feitelson, L. Rudolph,
-    /// U. Schwiegelshohn, K. C. Sevcik and P. Wong, "Theory and practice in parallel job scheduling", JSSPP 1997.
+    /// `max(1, (wait + run) / max(run, 10 s))`, with the time `run` from start to end: D. G. Feitelson, L. Rudolph, U.
+    /// Schwiegelshohn, K. C. Sevcik and P. Wong, "Theory and practice in parallel job scheduling", JSSPP 1997.
     pub bounded_slowdown: Distribution,
-    /// Sum of weight times end.
+    /// Sum of weight times end over all jobs.
     pub weighted_completion: f64,
-    /// When the last job ends.
+    /// End of the last job.
     pub makespan: f64,
-    /// Area of all runs over the area that could be used from the first release to the makespan, in [0, 1]: that of
-    /// processors which are neither in an unavailable period nor down. Runs that were interrupted count as use.
+    /// Area of all runs divided by the usable area from the first release to the makespan, in [0, 1]. Processors in an
+    /// unavailable period or down are not usable. Interrupted runs count as use.
     pub utilisation: f64,
-    /// Jobs first started while a job earlier in the order of release, then id, had not been started yet.
+    /// Number of jobs that first started while an earlier job, by release and then id, had not started yet.
     pub backfilled: usize,
-    /// Runs that lost processors, whether the job was queued again or had failed with that, and others that failed: all
-    /// that they did is lost. Those that reached their walltime are not among them.
+    /// Number of runs whose work is lost: runs that lost processors, whether the job was queued again or failed, and
+    /// other runs that failed. Runs that reached their walltime do not count.
     pub interrupted_runs: usize,
-    /// The area of these runs, in processors times seconds.
+    /// Area of the lost runs, in processor-seconds.
     pub lost_area: f64,
-    /// Jobs that were ended at their walltime.
+    /// Number of jobs that were ended at their walltime.
     pub killed: usize,
-    /// Jobs that ended otherwise without success.
+    /// Number of jobs that ended without success for another reason.
     pub failed: usize,
-    /// Whether users fare alike; `None` when no user is known.
+    /// Fairness between users; `None` if no user is known.
     pub fairness: Option<Fairness>,
 }
 
-/// How evenly users fare, by the mean bounded slowdown of the jobs of each.
+/// Fairness between users, measured by the mean bounded slowdown of each user's jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fairness {
-    /// How many users have a job that ended.
+    /// Number of users with a job that ended.
     pub users: usize,
-    /// Jain's index: the square of the sum over users by their number times the sum of the squares. 1 when all fare
-    /// alike, 1 / users when one bears all: R. Jain, D. Chiu and W. Hawe, "A quantitative measure of fairness and
-    /// discrimination for resource allocation in shared computer systems", DEC-TR-301, 1984.
+    /// Jain's index: the square of the sum over users, divided by the number of users times the sum of squares. The
+    /// index is 1 if all users have equal values, and 1 / users if all but one are zero: R. Jain, D. Chiu and W. Hawe,
+    /// "A quantitative measure of fairness and discrimination for resource allocation in shared computer systems",
+    /// DEC-TR-301, 1984.
     pub jain: f64,
-    /// The worst user's over the mean over users.
+    /// The worst user's value divided by the mean over users.
     pub worst_over_mean: f64,
 }
 
@@ -71,7 +72,7 @@ impl Measures {
         Self::with_failures(instance, trace, &[])
     }
 
-    /// The same where processors were down in these periods, which may overlap.
+    /// Measures a trace of machines of which processors were down in these periods. The periods may overlap.
     pub fn with_failures(instance: &Instance, trace: &Trace, down: &[Unavailable]) -> Self {
         let spans = counted::spans(instance, &trace.runs);
         let ended: Vec<&Run> = match &spans {
@@ -137,12 +138,12 @@ fn backfilled(instance: &Instance, trace: &Trace) -> usize {
     order.iter().filter_map(|id| first[id.index()]).filter(|&start| overtakes(start)).count()
 }
 
-/// `slowdowns` are those of the runs.
+/// Computes the fairness. `slowdowns` contains the bounded slowdown of each run.
 fn fairness(instance: &Instance, ended: &[&Run], slowdowns: &[f64]) -> Option<Fairness> {
     let user = |run: &Run| instance.job_of(run.task).user;
     let mut known: Vec<(u32, f64)> =
         ended.iter().zip(slowdowns).filter_map(|(run, &slowdown)| Some((user(run)?, slowdown))).collect();
-    // Stable, so that the sums are made in one order.
+    // A stable sort, so that sums are always computed in the same order.
     known.sort_by_key(|&(user, _)| user);
     let same_user = known.chunk_by(|a, b| a.0 == b.0);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;

@@ -1,4 +1,4 @@
-//! Figures of a trace, for tables and statistics.
+//! Measures of a trace, for tables and statistics.
 
 mod compound_flow;
 mod measures;

@@ -1,4 +1,4 @@
-//! What is measured of a flow of independent tasks on machines of different speeds.
+//! Measures of a flow of independent tasks on machines of different speeds.
 
 mod phases;
 #[cfg(test)]
@@ -11,35 +11,36 @@ pub use phases::{Phase, PhaseStep, Phases};
 use crate::model::{Instance, Time};
 use crate::online::{Outcome, Trace};
 
-/// Figures of a flow of sequential tasks, beside [`crate::Measures`]. Floats, for display and statistics; times in seconds.
+/// Measures of a flow of sequential tasks, in addition to [`crate::Measures`]. Floats for display and statistics; times
+/// in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskFlowMeasures {
-    /// When the last task ends.
+    /// End of the last task.
     pub makespan: f64,
-    /// No policy reaches less.
+    /// A lower bound on the makespan of every policy.
     pub bound: f64,
-    /// The mean over processors of the part of the time from 0 to the makespan in which they run a task: as the paper has it,
-    /// so that it falls when fast processors are preferred.
+    /// Mean over processors of the fraction of time, from 0 to the makespan, in which they run a task. This is the
+    /// paper's definition. It falls if fast processors are preferred.
     pub utilisation: f64,
-    /// The same, each processor counted with its speed.
+    /// The utilisation with each processor weighted by its speed.
     pub utilisation_by_speed: f64,
-    /// Tasks ended a second, from the first release to the makespan.
+    /// Number of tasks that end per second, from the first release to the makespan.
     pub throughput: f64,
-    /// In which phases the system was.
+    /// The phases of the system over time.
     pub phases: Phases,
 }
 
 impl TaskFlowMeasures {
-    /// Whether an instance is a flow: independent tasks on one processor each, of which some arrive later, on machines that
-    /// differ.
+    /// Returns true if an instance is a flow: independent tasks on one processor each, some of which arrive later, on
+    /// machines that differ.
     pub fn suits(instance: &Instance) -> bool {
         instance.is_sequential()
             && instance.has_release_dates()
             && (!instance.platform().has_unit_speed() || instance.has_machine_times())
     }
 
-    /// Measures what happened to a sequential instance. Interrupted runs count as use. `bound` is on the makespan,
-    /// by the real times: [`crate::release_area_bound`] where the estimates are these.
+    /// Measures a trace of a sequential instance. Interrupted runs count as use. `bound` is a bound on the makespan by
+    /// the real times. If these equal the estimates, it is [`crate::release_area_bound`].
     pub fn of(instance: &Instance, trace: &Trace, bound: Time) -> Self {
         let platform = instance.platform();
         let started = || trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);
@@ -66,7 +67,7 @@ impl TaskFlowMeasures {
         }
     }
 
-    /// By how much the makespan exceeds its bound, as a part of it.
+    /// Returns the excess of the makespan over its bound, as a fraction of the bound.
     pub fn gap(&self) -> f64 {
         if self.bound > 0.0 { self.makespan / self.bound - 1.0 } else { 0.0 }
     }

@@ -1,34 +1,35 @@
-//! How busy a cluster was, over time.
+//! Usage of a cluster over time.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Instance, Time};
 use crate::online::{Outcome, Trace};
 
-/// Processors held and jobs waiting as step functions of time.
+/// Numbers of held processors and of waiting jobs, as step functions of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Ascending, each different from the one before. Before the first step nothing is held and nothing waits; the
-    /// last one holds nothing.
+    /// The steps, ascending in time. Consecutive steps differ. Before the first step, no processor is held and no job
+    /// waits. In the last step, no processor is held.
     pub steps: Vec<UsageStep>,
 }
 
-/// What holds from an instant until the next step.
+/// The usage from an instant until the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageStep {
-    /// From this instant.
+    /// Start of the step.
     pub from: Time,
-    /// Processors on which a job runs.
+    /// Number of processors that run a job.
     pub held: u32,
-    /// Jobs that are released, or were interrupted, and have not been started.
+    /// Number of jobs that are released or were interrupted, and are not started.
     pub waiting: u32,
 }
 
 impl Usage {
-    /// Of what happened. A job that was never started is left out: a trace does not know when it was given up.
+    /// Computes the usage of a trace. Jobs that never started are omitted, because a trace does not contain the time of
+    /// their cancellation.
     pub fn of(instance: &Instance, trace: &Trace) -> Self {
         let started = || trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);
-        // Since when each job waits. The runs of one job follow each other in a trace.
+        // The instant from which each job waits. The runs of a job are in order in a trace.
         let jobs = instance.jobs().iter();
         let mut since: Vec<Time> =
             jobs.flat_map(|job| std::iter::repeat_n(job.release, job.tasks() as usize)).collect();

@@ -1,30 +1,31 @@
-//! How evenly processors are loaded.
+//! The distribution of load over processors.
 
 use crate::model::{Instance, Time};
 use crate::online::{Outcome, Trace};
 
-/// Of the parts of a period in which each processor runs a task. All 0, but `balance`, which is 1, for an empty period.
+/// Statistics of the load: the fraction of a period in which each processor runs a task. For an empty period, `balance`
+/// is 1 and all other values are 0.
 ///
-/// `balance` is mean over most: 1 where all processors are equally busy, 1 / processors where one does everything. It is
-/// the load balance of C. Rosas, J. Giménez, J. Labarta, "Scalability prediction for fundamental performance factors",
-/// Supercomputing Frontiers and Innovations 1(2), 2014, DOI 10.14529/jsfi140201. Faster processors that do more in the same
-/// time count as equally loaded.
+/// `balance` is the mean divided by the maximum: 1 if all processors are equally busy, and 1 / processors if one
+/// processor does all work. It is the load balance of C. Rosas, J. Giménez, J. Labarta, "Scalability prediction for
+/// fundamental performance factors", Supercomputing Frontiers and Innovations 1(2), 2014, DOI 10.14529/jsfi140201. A
+/// faster processor that does more work in equal time counts as equally loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LoadBalance {
-    /// The mean over processors: the utilisation.
+    /// Mean load, which is the utilisation.
     pub mean: f64,
-    /// Of the processor that is busy for the shortest time.
+    /// Minimum load.
     pub least: f64,
-    /// Of the one that is busy for the longest.
+    /// Maximum load.
     pub most: f64,
-    /// The standard deviation over processors.
+    /// Standard deviation of the load.
     pub deviation: f64,
-    /// Mean over most; 1 where nothing ran.
+    /// Mean divided by maximum; 1 if nothing ran.
     pub balance: f64,
 }
 
 impl LoadBalance {
-    /// Of what ran in a period of this length, that nothing began before and nothing outlived. Interrupted runs count as busy.
+    /// Measures the load in a period of length `span` that contains all runs. Interrupted runs count as busy.
     pub(super) fn of(instance: &Instance, trace: &Trace, span: Time) -> Self {
         let mut busy = vec![0_i64; instance.processors() as usize];
         for run in trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {

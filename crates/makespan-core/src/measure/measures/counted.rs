@@ -1,4 +1,4 @@
-//! Tasks of compound jobs count together.
+//! Combination of the tasks of compound jobs.
 
 use crate::model::{Instance, TaskId, Weight};
 use crate::online::{Outcome, Run};
@@ -36,13 +36,13 @@ pub(super) fn spans(instance: &Instance, runs: &[Run]) -> Option<Vec<Run>> {
     Some(spans)
 }
 
-/// What counts when this task ends: the weight of a compound job, of any other its share.
+/// Returns the weight that counts when this task ends: the weight of its compound job, or its share of any other job.
 pub(super) fn weight(instance: &Instance, task: TaskId) -> Weight {
     let job = instance.job_of(task);
     if job.is_compound() { job.weight } else { job.task_weight() }
 }
 
-/// The task that counts where this one starts: the first of a compound job.
+/// Returns the task that represents a task in counts: the first task of its compound job, otherwise the task itself.
 pub(super) fn task_that_counts(instance: &Instance, task: TaskId) -> TaskId {
     let job = instance.job_of(task);
     if job.is_compound() { job.first() } else { task }

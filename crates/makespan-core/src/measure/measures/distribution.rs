@@ -1,13 +1,13 @@
-//! A few figures of many.
+//! Mean and percentiles of values.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::Time;
 
-/// Mean and percentiles of some values; zeros when there is none.
+/// Mean and percentiles of some values; all zero if there are none.
 ///
-/// A percentile p is the value of rank `ceil(p n / 100)` in ascending order (nearest rank), so it is always one of the
-/// values; the median is the 50th.
+/// The percentile p is the value of rank `ceil(p n / 100)` in ascending order (nearest rank), so it is always one of
+/// the values. The median is the 50th percentile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
     /// Arithmetic mean.
@@ -20,19 +20,19 @@ pub struct Distribution {
     pub p95: f64,
     /// 99th percentile.
     pub p99: f64,
-    /// The largest.
+    /// Maximum.
     pub max: f64,
 }
 
 impl Distribution {
-    /// Of these values, summed in the order given. NaN comes after every number.
+    /// Describes these values. They are summed in the given order. NaN is larger than every number.
     pub fn of(mut values: Vec<f64>) -> Self {
         let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
         values.sort_unstable_by(f64::total_cmp);
         Self::of_sorted(mean, &values, |&value| value)
     }
 
-    /// Of these durations, in seconds. The mean is rounded once.
+    /// Describes these durations, in seconds. The mean is rounded once.
     pub fn of_times(mut times: Vec<Time>) -> Self {
         let sum: i128 = times.iter().map(|time| i128::from(time.ticks())).sum();
         let mean = sum as f64 / times.len().max(1) as f64 / Time::TICKS_PER_SECOND as f64;

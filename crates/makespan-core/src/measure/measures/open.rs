@@ -1,9 +1,9 @@
-//! How much of a cluster could be used.
+//! The usable area of a cluster.
 
 use crate::model::{Area, Instance, ProcSet, Time, Unavailable};
 
-/// Processors times ticks between two instants in which they are neither unavailable nor down. O(k (log k + m)) for k failures and
-/// unavailable periods of at most m processors.
+/// Returns the processor-ticks between two instants in which processors are neither unavailable nor down. Takes O(k
+/// (log k + m)) for k failures and unavailable periods of up to m processors.
 pub(super) fn area(instance: &Instance, down: &[Unavailable], from: Time, until: Time) -> Area {
     if down.is_empty() {
         return instance.availability().open_area(from, until);
@@ -19,7 +19,7 @@ pub(super) fn area(instance: &Instance, down: &[Unavailable], from: Time, until:
         }
     }
     changes.sort_unstable_by_key(|&(at, closes, _)| (at, closes));
-    // For how many reasons each processor is closed.
+    // The number of periods that close each processor.
     let mut reasons = vec![0_u32; instance.processors() as usize];
     let (mut open, mut since, mut area) = (instance.processors(), from, 0);
     for (at, closes, processors) in changes {

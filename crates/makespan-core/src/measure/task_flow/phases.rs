@@ -1,4 +1,4 @@
-//! Saturation, starvation, and what is between them.
+//! The phases of a flow of tasks: saturation, slide region and starvation.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,15 +8,16 @@ use crate::online::Trace;
 
 /// The state of a system that serves a flow of tasks.
 ///
-/// W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid", section 2,
-/// name the phases and give no thresholds. Ours: in saturation "enough tasks" wait, which is more than two for each processor
-/// as in their scheduler, so that the system would not leave the phase at once if nothing arrived.
+/// W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid",
+/// section 2, name the phases but give no thresholds. This crate uses the following threshold: in saturation, "enough
+/// tasks" wait if more than two tasks wait for each processor, as in the paper's scheduler. Then the system would not
+/// leave the phase at once if no more tasks arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// All processors run tasks and more than two tasks a processor wait.
+    /// All processors run tasks, and more than two tasks per processor wait.
     Saturation,
-    /// Neither: the region around the balance line, from which the system slides into either phase.
+    /// Any other state: the region around the balance line, from which the system slides into one of the other phases.
     Slide,
     /// Some processor is idle and no task waits.
     Starvation,
@@ -25,18 +26,18 @@ pub enum Phase {
 /// The phases of a system over time, from the first release on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phases {
-    /// Ascending; each phase is another than the one before.
+    /// The steps, ascending in time. Consecutive phases differ.
     pub steps: Vec<PhaseStep>,
-    /// When the last task ends.
+    /// End of the last task.
     pub end: Time,
 }
 
 /// A phase that holds from an instant until the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseStep {
-    /// From this instant.
+    /// Start of the phase.
     pub from: Time,
-    /// Which phase.
+    /// The phase.
     pub phase: Phase,
 }
 
@@ -54,7 +55,7 @@ impl Phase {
         }
     }
 
-    /// How it is called.
+    /// Returns the name of the phase.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Saturation => "saturation",
@@ -65,7 +66,7 @@ impl Phase {
 }
 
 impl Phases {
-    /// Of what happened. A task waits from its release to its start, at the scheduler or at a node.
+    /// Computes the phases of a trace. A task waits from its release to its start, at the scheduler or at a node.
     pub fn of(instance: &Instance, trace: &Trace) -> Self {
         let usage = Usage::of(instance, trace);
         let Some(end) = usage.steps.last().map(|step| step.from) else { return Self::default() };
@@ -85,18 +86,19 @@ impl Phases {
         Self { steps, end }
     }
 
-    /// The part of the time that the system was in a phase.
+    /// Returns the fraction of time in which the system was in a phase.
     pub fn share(&self, phase: Phase) -> f64 {
         let Some(first) = self.steps.first() else { return 0.0 };
         self.within(phase, first.from, self.end)
     }
 
-    /// The part of the time from `from` to `until` that the system was in a phase. O(number of steps).
+    /// Returns the fraction of time from `from` to `until` in which the system was in a phase. Takes O(number of
+    /// steps).
     pub fn within(&self, phase: Phase, from: Time, until: Time) -> f64 {
         let ends = self.steps.iter().skip(1).map(|step| step.from).chain([self.end]);
         let time = |(step, end): (&PhaseStep, Time)| end.min(until).saturating_since(step.from.max(from)).seconds();
         let held = self.steps.iter().zip(ends).filter(|(step, _)| step.phase == phase).map(time);
-        // The sum of no floats is -0.
+        // The sum of an empty iterator of floats is -0.
         let held = held.fold(0.0, |sum: f64, time| sum + time);
         let whole = until.min(self.end).saturating_since(from).seconds();
         if whole > 0.0 { held / whole } else { 0.0 }
