@@ -1,13 +1,14 @@
-//! Bags of tasks on a tree of machines: what a steady state is about.
+//! Bags of tasks on a tree of machines: the model of steady states.
 //!
-//! The model is that of O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus
-//! distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 2:
-//! all data begin at the root; a node receives from its parent, computes, and sends to one child at a time, all at once
-//! (full overlap, single port); results are negligible. A send takes the port for the latency of the link and the bytes
-//! over its bandwidth, and the data are there when it ends: section 5.1.4 measures b in a simulator with latencies.
+//! The model is due to O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus
+//! distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section
+//! 2. All data begin at the root. A node receives from its parent, computes, and sends to one child at a time, all
+//! simultaneously (full overlap, single port). Results are negligible. A send occupies the port for the latency of the
+//! link plus the bytes divided by its bandwidth, and the data arrive at its end: section 5.1.4 measures b in a
+//! simulator with latencies.
 //!
-//! Figures are exact rationals, so that a throughput can be proved and a period computed. A float of the platform stands
-//! for its shortest decimal: a speed that a file writes as 0.1 is one tenth here.
+//! All numbers are exact rationals, so that a throughput can be proved and a period computed. A float of the platform
+//! represents its shortest decimal: a speed that is written as 0.1 in a file is exactly one tenth.
 
 pub mod network;
 mod network_schedule;
@@ -32,100 +33,100 @@ pub use steady_state::SteadyState;
 
 use crate::model::{Instance, Job, JobId, Rows, Task, TaskId, Time};
 
-/// An instance seen as a tree problem: nodes in platform order, applications in job order.
+/// An instance as a tree problem, with nodes in platform order and applications in job order.
 #[derive(Clone, Debug)]
 pub struct TreeProblem {
     nodes: Vec<TreeNode>,
     applications: Vec<Application>,
     children: Vec<Vec<usize>>,
     order: Vec<usize>,
-    /// Ticks that a task takes, by node and application; `Time::MAX` on a switch.
+    /// Ticks per task, by node and application; `Time::MAX` for a switch.
     times: Vec<Time>,
 }
 
 /// A node with its link to the parent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreeNode {
-    /// The node above; `None` for the root, which holds all data.
+    /// The parent node; `None` for the root, which initially has all data.
     pub parent: Option<usize>,
-    /// How many tasks it computes side by side; 0 for a switch.
+    /// Number of tasks that the node computes at the same time; 0 for a switch.
     pub processors: u32,
-    /// Work units a second of one processor.
+    /// Work units per second of one processor.
     pub speed: RBig,
-    /// Bytes a second from the parent; 0 for the root, which has none.
+    /// Bytes per second from the parent; 0 for the root.
     pub bandwidth: RBig,
-    /// What every transfer from the parent takes before its first byte, of the port's time too.
+    /// Delay of each transfer from the parent before its first byte. It also occupies the port.
     pub latency: Time,
 }
 
 /// A bag of equal tasks, all of which begin at the root.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Application {
-    /// The job that it is in the instance.
+    /// The corresponding job of the instance.
     pub job: JobId,
-    /// The first of its tasks.
+    /// The first task.
     pub first: TaskId,
-    /// Work units a task.
+    /// Work units per task.
     pub work: RBig,
-    /// Bytes a task.
+    /// Bytes per task.
     pub data: RBig,
-    /// Importance: throughputs are compared after division by it.
+    /// Weight, by which throughputs are divided before they are compared.
     pub weight: RBig,
-    /// How many tasks there are.
+    /// Number of tasks.
     pub count: u64,
 }
 
-/// Why an instance is no tree problem.
+/// The reason why an instance is not a tree problem.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TreeError {
-    /// No job.
+    /// The instance has no jobs.
     #[error("there are no applications; give at least one job with a `count`")]
     NoApplications,
-    /// Several nodes without a tree.
+    /// Several nodes do not form a tree.
     #[error("the nodes form no tree: `{0}` has no parent and is not the only such node; give `parent` and `bandwidth`")]
     NoTree(String),
-    /// A link without bandwidth.
+    /// A link has no bandwidth.
     #[error("node `{0}` has a parent and no bandwidth; give `bandwidth` in bytes a second")]
     NoBandwidth(String),
-    /// A graph.
+    /// A job is compound.
     #[error("job `{0}` is a graph of tasks, and a steady state is one of bags; plan the graph by itself")]
     Graph(String),
-    /// A job that is not a bag.
+    /// A job is not a bag.
     #[error("job `{0}` is not a bag of tasks; give it a `count`, the number of its tasks")]
     NotABag(String),
-    /// Tasks that need, or may take, several processors.
+    /// Tasks need or accept several processors.
     #[error("job `{0}`: a task on a tree runs on one processor; give `work` without `speedup`, or one `time`")]
     Parallel(String),
-    /// An application of weight zero.
+    /// An application has weight zero.
     #[error("job `{0}` has weight 0, and a fair throughput divides by it; give a positive weight")]
     NoWeight(String),
-    /// A release date.
+    /// A job has a release date.
     #[error("job `{0}` is released later than 0; a steady state knows no release dates")]
     Released(String),
-    /// A walltime.
+    /// A job has a walltime.
     #[error("job `{0}` has a walltime, which would forbid it some nodes; a steady state knows none, leave it out")]
     Walltime(String),
-    /// Times of its own on each machine.
+    /// A job has a time for each machine.
     #[error("job `{0}` has times of its own on machines; give `work`, which takes its time over the speed of a node")]
     MachineTimes(String),
-    /// A need of more than processors.
+    /// A job needs resources besides processors.
     #[error("job `{0}` needs `{1}`, and a steady state counts processors and links alone; leave the need out")]
     Needs(String, String),
-    /// A job that waits for another.
+    /// A job waits for another job.
     #[error("job `{0}` waits for `{1}`, and in a steady state all bags run at once; leave `after` out")]
     After(String, String),
-    /// Reservations or outages.
+    /// Processors are unavailable at times.
     #[error("processors are unavailable at times; a steady state knows no such periods")]
     Unavailable,
 }
 
 impl TreeProblem {
-    /// The view of an instance whose platform is one tree (or one node) and whose jobs are all bags of tasks on one
-    /// processor. O(nodes + jobs).
+    /// Creates the tree problem of an instance whose platform is a tree or a single node, and whose jobs are all bags
+    /// of tasks on one processor. Takes O(nodes + jobs).
     ///
     /// # Errors
-    /// [`TreeError`] says which node or job does not fit. A cycle of parents and zero bandwidths or speeds are refused
-    /// before, by [`crate::Platform::new`].
+    /// [`TreeError`] names the node or job that does not fit. [`crate::Platform::new`] already rejects cycles of
+    /// parents, and bandwidths and speeds of zero.
     pub fn new(instance: &Instance) -> Result<Self, TreeError> {
         if instance.jobs().is_empty() {
             return Err(TreeError::NoApplications);
@@ -154,46 +155,47 @@ impl TreeProblem {
         Ok(Self { nodes, applications, children, order, times })
     }
 
-    /// Whether [`TreeProblem::new`] is meant for this instance: the platform has links, and the tasks of some job have
-    /// data or all jobs are bags.
+    /// Returns true if a steady state suits this instance: the platform is a tree, and either the tasks of some job
+    /// have data or all jobs are bags.
     pub fn is_meant(instance: &Instance) -> bool {
         let jobs = instance.jobs();
         let has_data = |job: &Job<Rows>| instance.task(job.first()).data.is_some();
         instance.platform().is_tree() && (jobs.iter().any(has_data) || jobs.iter().all(Job::is_bag))
     }
 
-    /// The nodes, in platform order.
+    /// Returns the nodes, in platform order.
     pub fn nodes(&self) -> &[TreeNode] {
         &self.nodes
     }
 
-    /// The applications, in job order.
+    /// Returns the applications, in job order.
     pub fn applications(&self) -> &[Application] {
         &self.applications
     }
 
-    /// The root.
+    /// Returns the root.
     pub fn root(&self) -> usize {
         self.order[0]
     }
 
-    /// The children of a node, in platform order.
+    /// Returns the children of a node, in platform order.
     pub fn children(&self, node: usize) -> &[usize] {
         &self.children[node]
     }
 
-    /// All nodes, every parent before its children (breadth first).
+    /// Returns all nodes, every parent before its children (breadth first).
     pub fn order(&self) -> &[usize] {
         &self.order
     }
 
-    /// How long a node computes one task, rounded up to a tick as in any schedule; `Time::MAX` on a switch.
+    /// Returns the time in which a node computes one task, rounded up to a tick as in any schedule; `Time::MAX` for a
+    /// switch.
     pub fn compute_time(&self, node: usize, application: usize) -> Time {
         self.times[node * self.applications.len() + application]
     }
 
-    /// Seconds for which the port of a node's parent is busy with one task: latency and bytes over bandwidth. The root
-    /// receives at once what it has.
+    /// Returns the seconds for which one task occupies the port of a node's parent: latency plus bytes divided by
+    /// bandwidth. Zero for the root, which has all data.
     pub fn send_seconds(&self, node: usize, application: usize) -> RBig {
         let one = &self.nodes[node];
         if one.bandwidth.is_zero() {
@@ -202,33 +204,34 @@ impl TreeProblem {
         one.latency_seconds() + &self.applications[application].data / &one.bandwidth
     }
 
-    /// The same, rounded up to a tick; `None` when that is longer than any schedule: the node is unreachable in time.
+    /// Returns [`TreeProblem::send_seconds`], rounded up to a tick. Returns `None` if this is longer than any schedule,
+    /// so that the node cannot be reached in time.
     pub fn send_time(&self, node: usize, application: usize) -> Option<Time> {
         let ticks = self.send_seconds(node, application) * RBig::from(Time::TICKS_PER_SECOND);
         let ticks = i64::try_from(ticks.ceil()).ok().filter(|&ticks| ticks <= i64::MAX / 4)?;
         Some(Time::from_ticks(ticks))
     }
 
-    /// Work units a second of all processors of a node.
+    /// Returns the work units per second of all processors of a node.
     pub fn capacity(&self, node: usize) -> RBig {
         RBig::from(self.nodes[node].processors) * &self.nodes[node].speed
     }
 }
 
 impl TreeNode {
-    /// Whether it computes at all.
+    /// Returns true if the node has processors.
     pub fn computes(&self) -> bool {
         self.processors > 0
     }
 
-    /// The latency of the link from the parent in seconds, exactly.
+    /// Returns the exact latency of the link from the parent, in seconds.
     pub fn latency_seconds(&self) -> RBig {
         RBig::from_parts(self.latency.ticks().into(), (Time::TICKS_PER_SECOND as u64).into())
     }
 }
 
 impl Application {
-    /// Bytes for each unit of work, the communication-to-computation ratio of the paper.
+    /// Returns the bytes per unit of work, which the paper calls communication-to-computation ratio.
     pub fn ratio(&self) -> RBig {
         &self.data / &self.work
     }

@@ -1,4 +1,4 @@
-//! A schedule on a tree with its transfers, and the rules that it must keep. They share no code with what makes schedules.
+//! Schedules on a tree with their transfers, and an independent check. The check shares no code with the schedulers.
 
 use dashu_ratio::RBig;
 use rustc_hash::FxHashMap;
@@ -8,54 +8,54 @@ use super::decimal_of;
 use crate::model::{Instance, Platform, TaskId, Time};
 use crate::schedule::Schedule;
 
-/// What runs where and when, and how the data of each task come there.
+/// A schedule, with the transfers that bring the data of each task to its node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NetworkSchedule {
     /// The placements.
     pub schedule: Schedule,
-    /// The transfers, by start.
+    /// The transfers, sorted by start.
     pub transfers: Vec<Transfer>,
 }
 
-/// The data of one task sent to a node by its parent.
+/// A transfer of the data of one task from a node's parent to the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Transfer {
     /// The task.
     pub task: TaskId,
-    /// The position of the node that receives it.
+    /// The position of the receiving node.
     pub to: usize,
-    /// When the parent begins to send.
+    /// Start of the send.
     pub start: Time,
-    /// When its port is free again and the data are there: later by the latency of the link and the bytes over its
-    /// bandwidth at least.
+    /// End of the send: the port is free again and the data have arrived. This is after `start` by at least the latency
+    /// of the link plus the bytes divided by its bandwidth.
     pub end: Time,
 }
 
-/// A rule of the network that a schedule breaks. Nodes are named.
+/// A rule of the network that a schedule violates. Nodes are given by name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NetworkViolation {
-    /// A transfer to the root, to a node without link, or of a task that does not exist.
+    /// A transfer goes to the root or to a node without a link, or its task does not exist.
     #[error("transfer {0} is to no node with a link, or of no task of a bag")]
     Unknown(usize),
-    /// Too fast for the link.
+    /// A transfer is too fast for the link.
     #[error("task {task} of job `{job}` is sent to node `{node}` in less time than its link needs")]
     TooFast {
         /// The job.
         job: String,
         /// The number of the task.
         task: u32,
-        /// Who receives it.
+        /// The receiver.
         node: String,
     },
-    /// Two sends at a time.
+    /// A node sends two tasks at the same time.
     #[error("node `{node}` sends two tasks at once at {at} s")]
     TwoSends {
         /// The sender.
         node: String,
-        /// When the second one begins.
+        /// Start of the second send.
         at: Time,
     },
-    /// Sent or computed before it is there.
+    /// A node sends or computes a task before its data have arrived.
     #[error("node `{node}` {does} task {task} of job `{job}` at {at} s, and does not have its data then")]
     NotThere {
         /// The node.
@@ -66,27 +66,33 @@ pub enum NetworkViolation {
         job: String,
         /// The number of the task.
         task: u32,
-        /// When.
+        /// The instant.
         at: Time,
     },
-    /// A task that came twice, or that is not computed at the end of its way.
+    /// A task was received twice, or is not computed at the end of its path.
     #[error("task {task} of job `{job}` is sent to node `{node}`, and not computed there or below, or sent twice")]
     Astray {
         /// The job.
         job: String,
         /// The number of the task.
         task: u32,
-        /// Who received it in vain.
+        /// The node that received the task in vain.
         node: String,
     },
 }
 
-/// Checks the transfers of a schedule whose placements [`crate::validate`] checks: one send at a time from every node (and
-/// so one receive at a time, as each node has one parent), each for as long as latency and bandwidth need, store and forward, all data beginning
-/// at the root, no task sent twice or in vain. O(n log n).
+/// Checks the transfers of a schedule whose placements [`crate::validate`] checks. The rules are:
+///
+/// * Each node sends one task at a time. So it also receives one at a time, because each node has one parent.
+/// * Each send takes at least the time that latency and bandwidth require.
+/// * A node forwards a task only after it has received it completely.
+/// * All data begin at the root.
+/// * No task is sent twice or in vain.
+///
+/// Takes O(n log n).
 ///
 /// # Errors
-/// Every violation that is found.
+/// All violations that are found.
 pub fn validate_network(instance: &Instance, network: &NetworkSchedule) -> Result<(), Vec<NetworkViolation>> {
     let mut violations = Vec::new();
     let checker = Checker { instance, platform: instance.platform() };
@@ -114,7 +120,7 @@ impl Checker<'_> {
         linked && self.instance.has_task(transfer.task) && self.instance.job_of(transfer.task).is_bag()
     }
 
-    /// The name of the job of a task, and the number of the task in it.
+    /// Returns the name of a task's job, and the number of the task within the job.
     fn task(&self, task: TaskId) -> (String, u32) {
         if !self.instance.has_task(task) {
             return (String::new(), 0);
@@ -151,7 +157,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Follows every task from where it is computed to the root.
+    /// Follows every task from the node that computes it to the root.
     fn ways(&self, network: &NetworkSchedule, violations: &mut Vec<NetworkViolation>) {
         let nodes = self.platform.nodes();
         let mut received: FxHashMap<(TaskId, usize), (Time, Time)> = FxHashMap::default();
@@ -186,7 +192,7 @@ impl Checker<'_> {
             }
         }
         if used < network.transfers.len() {
-            // Whatever nobody used was sent in vain; in the order of the transfers.
+            // Transfers that were not used were in vain. Report them in the order of the transfers.
             let left = |transfer: &&Transfer| received.contains_key(&(transfer.task, transfer.to));
             violations.extend(network.transfers.iter().filter(left).map(|transfer| self.astray(transfer)));
         }

@@ -1,4 +1,4 @@
-//! A best steady state with the proof that none is better, exactly.
+//! An optimal steady state, with an exact proof of optimality.
 
 use dashu_ratio::RBig;
 use thiserror::Error;
@@ -6,39 +6,40 @@ use thiserror::Error;
 use super::rates::sum;
 use super::{Rates, RatesError, TreeProblem};
 
-/// An optimal solution of the steady-state programme and of its dual, in rationals.
+/// Optimal solutions of the steady-state programme and of its dual, in rationals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Optimum {
-    /// The fair throughput: weighted tasks a second.
+    /// The fair throughput, in weighted tasks per second.
     pub throughput: RBig,
-    /// Who computes what.
+    /// The rates at which nodes compute tasks.
     pub rates: Rates,
-    /// What a task of each application is worth: the weighted prices add up to 1.
+    /// The dual price of a task of each application. The weighted prices add up to 1.
     pub task_prices: Vec<RBig>,
-    /// What the time of each node's port is worth: by so much would the fair throughput rise for a second more in a second.
+    /// The dual price of the time of each node's port: the increase of the fair throughput for one more second of port
+    /// time per second.
     pub port_prices: Vec<RBig>,
 }
 
-/// Why it is no optimum.
+/// The reason why a solution is not an optimum.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum OptimumError {
-    /// The rates are no steady state.
+    /// The rates are not a steady state.
     #[error(transparent)]
     Rates(#[from] RatesError),
-    /// The rates have another throughput.
+    /// The rates have a different throughput.
     #[error("the rates have another fair throughput than the one stated")]
     Throughput,
-    /// The prices are no prices, or allow more.
+    /// The prices are invalid, or allow a higher throughput.
     #[error("the prices do not prove that no steady state is better")]
     Prices,
 }
 
 impl Optimum {
-    /// Checks primal and dual in rationals: the rates are feasible with this throughput, and the prices bound every
-    /// throughput by it.
+    /// Checks primal and dual solution in rationals: the rates are feasible and have this throughput, and the prices
+    /// prove that no throughput is higher.
     ///
     /// # Errors
-    /// [`OptimumError`] says which part fails.
+    /// [`OptimumError`] names the part that fails.
     pub fn verify(&self, problem: &TreeProblem) -> Result<(), OptimumError> {
         if self.rates.fair_throughput(problem)? != self.throughput {
             return Err(OptimumError::Throughput);
@@ -50,8 +51,8 @@ impl Optimum {
     }
 }
 
-/// What prices bound the fair throughput by, exactly (the argument is that of [`crate::proof::TreePrices`]); `None`
-/// when they are negative, too few or all zero.
+/// Returns the exact bound on the fair throughput that prices prove, with the argument of [`crate::proof::TreePrices`].
+/// Returns `None` if prices are negative, missing or all zero.
 pub fn dual_value(problem: &TreeProblem, task_prices: &[RBig], port_prices: &[RBig]) -> Option<RBig> {
     let applications = problem.applications();
     let negative = |prices: &[RBig]| prices.iter().any(|price| *price < RBig::ZERO);

@@ -1,7 +1,7 @@
-//! Whole tasks in a period that repeats.
+//! Periods of a steady state, in whole tasks.
 //!
-//! Section 3.2 of the paper: in each period every node sends and computes what it received in the period before. A node
-//! has one parent, so receiving needs no care, and what it sends within a period goes in any order.
+//! Section 3.2 of the paper: in each period, every node sends and computes the tasks that it received in the previous
+//! period. A node has one parent, so its receives cannot collide. Its sends within a period can have any order.
 
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
@@ -10,42 +10,44 @@ use thiserror::Error;
 use super::{Rates, TreeProblem, next_decimal};
 use crate::model::Time;
 
-/// A steady state in whole tasks and ticks.
+/// A period of a steady state, in whole tasks and ticks.
 ///
-/// The clock of a node is late by one period by the clock of its parent. In period i of its clock it sends to its children, one task after the other, and computes, what its parent sent in period i of *its* clock.
-/// Its processors take turns: each computes the tasks of a whole period, in as many periods as there are processors,
-/// so no packing is needed and no time is lost.
+/// The clock of a node is one period behind the clock of its parent. In period i of its own clock, a node computes, and
+/// sends to its children one after the other, the tasks that its parent sent in period i of the parent's clock. The
+/// processors of a node take turns: each computes the tasks of a whole period, and has as many periods for this as
+/// there are processors. So no packing is needed and no time is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Periodic {
-    /// How long a period lasts.
+    /// Length of a period.
     pub period: Time,
-    /// Tasks that are computed in a period, by node and then application.
+    /// Number of tasks that are computed in a period, by node and then application.
     pub tasks: Vec<u64>,
 }
 
-/// Why there is no such period.
+/// The reason why there is no such period.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PeriodicError {
-    /// Some application does not get a single task done in a period.
+    /// Some application completes no task in a period.
     #[error("in a period of {period} s some application completes no task; choose a longer one")]
     TooShort {
         /// The period.
         period: Time,
     },
-    /// The period, or what happens in it, is beyond what a schedule can hold.
+    /// The period, or its contents, exceeds the range of a schedule.
     #[error("a period that long cannot be written as a schedule; choose a shorter one, rounded")]
     TooLong,
-    /// More tasks and transfers than can be listed.
+    /// There are more tasks and transfers than can be listed.
     #[error("{count} tasks and transfers are too many to list one by one; at most {most} are")]
     TooMany {
-        /// How many there would be.
+        /// Number of tasks and transfers.
         count: u128,
-        /// How many may be.
+        /// Maximum number.
         most: usize,
     },
 }
 
-/// The least period, in ticks, in which all rates are whole numbers of tasks; it may have hundreds of digits.
+/// Returns the smallest period, in ticks, in which all rates are whole numbers of tasks. It may have hundreds of
+/// digits.
 pub fn exact_period(rates: &Rates) -> UBig {
     let second = RBig::from(Time::TICKS_PER_SECOND);
     let each = rates.all().iter().filter(|rate| !rate.is_zero()).map(|rate| rate / &second);
@@ -57,16 +59,16 @@ pub fn exact_period(rates: &Rates) -> UBig {
 }
 
 impl Periodic {
-    /// Most tasks of one kind in a period.
+    /// Maximum number of tasks per node and application in a period.
     pub const MAX_TASKS: u64 = 1 << 40;
 
-    /// Rates in a period of about so long: `floor(rate * period)` tasks each. Where the times of single tasks, rounded up to
-    /// ticks, need a little more, the period is longer by that, and so it is always feasible. What lacks less than the 15th
-    /// figure of its rate for a whole number of tasks is that number, so that rates as a file states them make the same period
-    /// ([`Periodic::is_rounded_from`]).
+    /// Rounds rates to `floor(rate * period)` tasks each. The result is always feasible: if the times of single tasks,
+    /// rounded up to ticks, need more time, the period becomes longer. A rate that is less than one unit in its 15th
+    /// significant figure below a whole number of tasks counts as this number, so that rates from a file give an equal
+    /// period ([`Periodic::is_rounded_from`]).
     ///
     /// # Errors
-    /// [`PeriodicError`] when the period is too short for anything to be done, or too long to be written.
+    /// [`PeriodicError`] if the period is too short to complete a task of each application, or too long for a schedule.
     pub fn rounded(problem: &TreeProblem, rates: &Rates, period: Time) -> Result<Self, PeriodicError> {
         let seconds = RBig::from_parts(period.ticks().into(), (Time::TICKS_PER_SECOND as u64).into());
         let whole = |rate: &RBig| {
@@ -84,8 +86,8 @@ impl Periodic {
         Ok(Self { period, ..periodic })
     }
 
-    /// Whether it is what [`Periodic::rounded`] makes of these rates, for some length. No length is stated, so the lengths that
-    /// give just these numbers of tasks are found: an interval.
+    /// Returns true if this is the result of [`Periodic::rounded`] for these rates and some length. The length is not
+    /// stored, so the method computes the interval of lengths that give exactly these numbers of tasks.
     pub fn is_rounded_from(&self, problem: &TreeProblem, rates: &Rates) -> bool {
         let Some(least) = self.least_period(problem) else { return false };
         let period = self.period.ticks();
@@ -102,22 +104,23 @@ impl Periodic {
             first = first.max((RBig::from(tasks) * &each).ceil());
             end = end.min((RBig::from(tasks + 1) * each).ceil());
         }
-        // The period is the length, or what the tasks need if that is longer.
+        // The period is the given length, or the time that the tasks need if this is longer.
         let last = IBig::from(period);
         let first = if period == least { first } else { first.max(last.clone()) };
         period >= least && first <= last && first < end
     }
 
-    /// Rates in the least period in which they are whole numbers of tasks.
+    /// Returns the smallest period in which all rates are whole numbers of tasks.
     ///
     /// # Errors
-    /// [`PeriodicError::TooLong`] when that is beyond what a schedule can hold, as it often is.
+    /// [`PeriodicError::TooLong`] if this period exceeds the range of a schedule, as it often does.
     pub fn exact(problem: &TreeProblem, rates: &Rates) -> Result<Self, PeriodicError> {
         let ticks = i64::try_from(IBig::from(exact_period(rates))).map_err(|_| PeriodicError::TooLong)?;
         Self::rounded(problem, rates, Time::from_ticks(ticks))
     }
 
-    /// Tasks of every application that enter each subtree in a period, by node and then application.
+    /// Returns the number of tasks of every application that enter each subtree in a period, by node and then
+    /// application.
     pub fn flows(&self, problem: &TreeProblem) -> Vec<u64> {
         let applications = problem.applications().len();
         let mut flows = self.tasks.clone();
@@ -132,7 +135,7 @@ impl Periodic {
         flows
     }
 
-    /// The ticks that the busiest port or processors need; `None` when they are too many.
+    /// Returns the ticks that the busiest port or the busiest processors need, or `None` if the number is too large.
     fn least_period(&self, problem: &TreeProblem) -> Option<i64> {
         let applications = problem.applications().len();
         let flows = self.flows(problem);
@@ -157,13 +160,13 @@ impl Periodic {
         i64::try_from(longest).ok().filter(|&ticks| ticks <= i64::MAX / 4)
     }
 
-    /// Tasks a second, by node and then application, exactly.
+    /// Returns the exact tasks per second, by node and then application.
     pub fn rates(&self) -> Vec<RBig> {
         let (second, ticks) = (RBig::from(Time::TICKS_PER_SECOND), RBig::from(self.period.ticks()));
         self.tasks.iter().map(|&tasks| RBig::from(tasks) * &second / &ticks).collect()
     }
 
-    /// The fair throughput of the period, weighted tasks a second, exactly.
+    /// Returns the exact fair throughput of the period, in weighted tasks per second.
     pub fn throughput(&self, problem: &TreeProblem) -> RBig {
         let applications = problem.applications();
         let flows = self.flows(problem);
@@ -173,9 +176,10 @@ impl Periodic {
         least.unwrap_or(RBig::ZERO) * RBig::from(Time::TICKS_PER_SECOND) / ticks
     }
 
-    /// When the clock of each node starts: that of the root at 0, and each other one a period after that of its parent. After the latest of those with work the tree is in its steady state (the *start-up*), and
-    /// when the root has sent its last period, as long passes until all is done (the *clean-up*), but for the turns of
-    /// processors. `None` when a start is beyond what a schedule can hold: the node is unreachable in time.
+    /// Returns the start of each node's clock: 0 for the root, and one period after the parent for any other node. The
+    /// *start-up* lasts until the latest start of a node with work; then the tree is in its steady state. After the
+    /// root has sent its last period, the *clean-up* takes as long as the start-up, apart from the turns of processors.
+    /// A start is `None` if it exceeds the range of a schedule: the node cannot be reached in time.
     pub fn starts(&self, problem: &TreeProblem) -> Vec<Option<Time>> {
         let mut starts = vec![Some(Time::ZERO); problem.nodes().len()];
         for &node in problem.order() {
@@ -187,7 +191,7 @@ impl Periodic {
         starts
     }
 
-    /// The start-up: when the last node with work is in its steady state.
+    /// Returns the end of the start-up: the instant at which the last node with work is in its steady state.
     pub fn start_up(&self, problem: &TreeProblem) -> Option<Time> {
         let applications = problem.applications().len();
         let works = |node: &usize| self.tasks[node * applications..][..applications].iter().any(|&tasks| tasks > 0);
@@ -195,8 +199,9 @@ impl Periodic {
         (0..starts.len()).filter(works).map(|node| starts[node]).max_by_key(|start| start.unwrap_or(Time::MAX))?
     }
 
-    /// How many tasks each node holds at most, in all: those that arrive in a period, those that it sends or computes in it,
-    /// and those that its other processors still compute. The root holds everything anyway and needs no buffer.
+    /// Returns the maximum total number of tasks that each node holds: tasks that arrive in a period, tasks that it
+    /// sends or computes in the period, and tasks that its other processors still compute. The root has all tasks
+    /// anyway and needs no buffer.
     pub fn buffers(&self, problem: &TreeProblem) -> Vec<u64> {
         let applications = problem.applications().len();
         let flows = self.flows(problem);

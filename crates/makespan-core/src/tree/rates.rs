@@ -1,29 +1,30 @@
-//! Who computes how many tasks a second.
+//! Rates at which nodes compute tasks.
 
 use dashu_ratio::RBig;
 use thiserror::Error;
 
 use super::TreeProblem;
 
-/// Tasks a second of every application on every node. What is sent follows: each node receives what its subtree computes.
+/// Tasks per second of every application on every node. The transfers follow from the rates: each node receives the
+/// tasks that its subtree computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rates {
     applications: usize,
     tasks: Vec<RBig>,
 }
 
-/// Why rates are no steady state.
+/// The reason why rates are not a steady state.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RatesError {
-    /// Rates of another problem.
+    /// The rates belong to another problem.
     #[error("there are {found} rates, and {expected} nodes and applications make pairs")]
     Size {
-        /// How many there are.
+        /// Number of rates.
         found: usize,
-        /// How many there should be.
+        /// Expected number of rates.
         expected: usize,
     },
-    /// Less than nothing.
+    /// A rate is negative.
     #[error("application {application} has a negative rate on node {node}")]
     Negative {
         /// Position of the node.
@@ -31,45 +32,45 @@ pub enum RatesError {
         /// Position of the application.
         application: usize,
     },
-    /// More work than the processors of a node do.
+    /// A node has more work than its processors can do.
     #[error("node {node} would compute {load:.12} times as much as its processors can")]
     Processors {
         /// Position of the node.
         node: usize,
-        /// About how many times; infinite on a switch.
+        /// Approximate work divided by capacity; infinite for a switch.
         load: f64,
     },
-    /// Rates that are feasible, and another throughput beside them.
+    /// The rates are feasible, but do not have the stated throughput.
     #[error("the rates have another fair throughput than the one stated")]
     Throughput,
-    /// More data than a node can send to its children.
+    /// A node has more data to send to its children than its port allows.
     #[error("node {node} would send {load:.12} seconds in a second")]
     Port {
         /// Position of the node.
         node: usize,
-        /// About how many.
+        /// Approximate seconds of sending per second.
         load: f64,
     },
 }
 
 impl Rates {
-    /// Rates by node, then application: that of application `k` on node `u` is at `u * applications + k`.
+    /// Creates rates by node, then application: the rate of application `k` on node `u` is at `u * applications + k`.
     pub fn new(applications: usize, tasks: Vec<RBig>) -> Self {
         Self { applications, tasks }
     }
 
-    /// Tasks of an application that a node computes a second.
+    /// Returns the tasks of an application that a node computes per second.
     pub fn of(&self, node: usize, application: usize) -> &RBig {
         &self.tasks[node * self.applications + application]
     }
 
-    /// All of them, by node, then application.
+    /// Returns all rates, by node, then application.
     pub fn all(&self) -> &[RBig] {
         &self.tasks
     }
 
-    /// Tasks a second of every application that enter each subtree, in the order of the rates: on the link to a node, and
-    /// for the root in all.
+    /// Returns the tasks per second of every application that enter each subtree, in the order of the rates. These are
+    /// the flows on the link to each node, and, for the root, the totals.
     pub fn flows(&self, problem: &TreeProblem) -> Vec<RBig> {
         let mut flows = self.tasks.clone();
         for &node in problem.order().iter().rev() {
@@ -85,7 +86,7 @@ impl Rates {
         flows
     }
 
-    /// The part of its time that a node computes, over all its processors; 0 for a switch.
+    /// Returns the fraction of time in which a node computes, over all its processors; 0 for a switch.
     pub fn processor_load(&self, problem: &TreeProblem, node: usize) -> RBig {
         let capacity = problem.capacity(node);
         if capacity.is_zero() { RBig::ZERO } else { self.work(problem, node) / capacity }
@@ -96,10 +97,10 @@ impl Rates {
         sum(&each.filter(|work| !work.is_zero()).collect::<Vec<_>>())
     }
 
-    /// The fair throughput of these rates: the least weighted throughput of an application, exactly.
+    /// Returns the exact fair throughput of these rates: the minimum over applications of throughput divided by weight.
     ///
     /// # Errors
-    /// [`RatesError`] when a node would compute or send more than it can: checked in rationals, without tolerance.
+    /// [`RatesError`] if a node would compute or send more than it can. The check uses rationals, without tolerance.
     pub fn fair_throughput(&self, problem: &TreeProblem) -> Result<RBig, RatesError> {
         let (nodes, applications) = (problem.nodes().len(), problem.applications().len());
         if self.applications != applications || self.tasks.len() != nodes * applications {
@@ -126,12 +127,12 @@ impl Rates {
     }
 }
 
-/// The part of a link's time that flows take, where the link is that to `child`: latencies and bytes.
+/// Returns the fraction of time in which flows occupy the link to `child`, with latencies and bytes.
 pub fn link_load(problem: &TreeProblem, flows: &[RBig], child: usize) -> RBig {
     latency_load(problem, flows, child) + byte_load(problem, flows, child)
 }
 
-/// The part of a link's time that the latencies of tasks take.
+/// Returns the fraction of time in which the latencies of tasks occupy a link.
 pub fn latency_load(problem: &TreeProblem, flows: &[RBig], child: usize) -> RBig {
     let one = &problem.nodes()[child];
     if one.parent.is_none() || one.latency == crate::model::Time::ZERO {
@@ -141,7 +142,7 @@ pub fn latency_load(problem: &TreeProblem, flows: &[RBig], child: usize) -> RBig
     flow.iter().filter(|flow| !flow.is_zero()).fold(RBig::ZERO, |tasks, flow| tasks + flow) * one.latency_seconds()
 }
 
-/// The part of a link's time that the bytes of tasks take.
+/// Returns the fraction of time in which the bytes of tasks occupy a link.
 fn byte_load(problem: &TreeProblem, flows: &[RBig], child: usize) -> RBig {
     let applications = problem.applications();
     let flow = &flows[child * applications.len()..];
@@ -150,13 +151,13 @@ fn byte_load(problem: &TreeProblem, flows: &[RBig], child: usize) -> RBig {
     if bytes.is_zero() { bytes } else { bytes / &problem.nodes()[child].bandwidth }
 }
 
-/// The part of its time that a node sends for flows.
+/// Returns the fraction of time in which a node sends flows.
 pub fn port_load(problem: &TreeProblem, flows: &[RBig], node: usize) -> RBig {
     let each = problem.children(node).iter().map(|&child| link_load(problem, flows, child));
     sum(&each.filter(|load| !load.is_zero()).collect::<Vec<_>>())
 }
 
-/// A sum by halves, so that few terms of it have long denominators.
+/// Returns a sum, computed by halves, so that only few intermediate terms have long denominators.
 pub(super) fn sum(terms: &[RBig]) -> RBig {
     match terms {
         [] => RBig::ZERO,

@@ -1,12 +1,12 @@
-//! Between floats and exact rationals.
+//! Conversions between floats and exact rationals.
 
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 
-/// The shortest decimal that reads as this float, exactly: what a file wrote, up to 15 digits of it.
+/// Returns the shortest decimal that parses as this float, exactly. This is the text in a file, up to 15 digits.
 ///
 /// # Panics
-/// When the float is not finite.
+/// Panics if the float is not finite.
 pub fn decimal_of(value: f64) -> RBig {
     assert!(value.is_finite(), "only a finite float has a decimal");
     let text = format!("{value:e}");
@@ -20,15 +20,16 @@ pub fn decimal_of(value: f64) -> RBig {
     if shift < 0 { RBig::from_parts(significant, power) } else { RBig::from(significant * IBig::from(power)) }
 }
 
-/// The nearest float, for display and for searches.
+/// Returns the nearest float, for display and for searches.
 pub fn float_of(value: &RBig) -> f64 {
     value.to_f64().value()
 }
 
-/// Significant figures of decimals in files.
+/// Number of significant figures of decimals in files.
 const FIGURES: i64 = 15;
 
-/// The nearest decimal of 15 significant figures that is not above a rational, or, `up`, not below it.
+/// Returns the nearest decimal of 15 significant figures that is at most the rational, or at least the rational if `up`
+/// is true.
 pub fn short_decimal(value: &RBig, up: bool) -> RBig {
     let magnitude = float_of(value).abs().log10().floor();
     if value.is_zero() || !magnitude.is_finite() {
@@ -41,8 +42,8 @@ pub fn short_decimal(value: &RBig, up: bool) -> RBig {
     if places >= 0 { whole / power } else { whole * power }
 }
 
-/// The decimal of 15 significant figures that follows [`short_decimal`] of a positive rational, rounded down: what a file states
-/// is below it.
+/// Returns the decimal of 15 significant figures after [`short_decimal`] of a positive rational, rounded down. A value
+/// that a file states is below this decimal.
 pub fn next_decimal(value: &RBig) -> RBig {
     let low = short_decimal(value, false);
     let magnitude = float_of(&low).abs().log10().floor();
@@ -54,7 +55,7 @@ pub fn next_decimal(value: &RBig) -> RBig {
     if places >= 0 { low + RBig::ONE / power } else { low + power }
 }
 
-/// A decimal as it is written; of another rational, its nearest float.
+/// Formats a decimal exactly, and any other rational as its nearest float.
 pub fn decimal_text(value: &RBig) -> String {
     let mut denominator = value.denominator().clone();
     let mut places = 0_usize;
@@ -88,7 +89,8 @@ pub fn decimal_text(value: &RBig) -> String {
     }
 }
 
-/// A decimal literal, such as `12.5` or `1e-9`, exactly; `None` for anything else, and for exponents beyond 400.
+/// Parses a decimal literal, such as `12.5` or `1e-9`, exactly. Returns `None` for any other text, and for exponents
+/// beyond 400.
 pub fn parse_decimal(text: &str) -> Option<RBig> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let exponent: i64 = exponent.parse().ok().filter(|exponent: &i64| exponent.abs() <= 400)?;

@@ -1,10 +1,10 @@
-//! A periodic steady state as a schedule with its transfers.
+//! Conversion of a periodic steady state to a schedule with its transfers.
 
 use super::{NetworkSchedule, Periodic, PeriodicError, Rates, Transfer, TreeProblem};
 use crate::model::{Instance, ProcSet, TaskId, Time};
 use crate::schedule::{Placement, Schedule};
 
-/// Most placements and transfers that are listed.
+/// Maximum number of placements and transfers.
 const MAX: usize = 20_000_000;
 
 /// Maximum number of shorter periods that are tried. The length of each tried period is `SHORTER` times the length of
@@ -14,16 +14,17 @@ const SHORTER: f64 = 0.8;
 /// Number of tasks above which the time for start-up and clean-up is negligible.
 const FEW: u128 = 5000;
 
-/// The tasks of a node and of its subtree within a period, for one application: the tasks of a subtree follow each other.
+/// The numbers of a node's tasks and its subtree's tasks within a period, for one application. The tasks of a subtree
+/// are consecutive.
 #[derive(Clone, Copy)]
 struct Numbers {
-    /// The first one of the subtree; the node's own come first.
+    /// Number of the first task of the subtree. The node's own tasks come first.
     first: u64,
     own: u64,
     subtree: u64,
 }
 
-/// Everything that stays the same from period to period.
+/// The state of a conversion.
 struct Unrolling<'a> {
     periodic: &'a Periodic,
     instance: &'a Instance,
@@ -35,11 +36,11 @@ struct Unrolling<'a> {
 }
 
 impl Periodic {
-    /// The schedule of the first `periods` periods, or of all tasks: with its start-up and clean-up, until everything is
-    /// done. The last period of an application may be part of one. `problem` is the view of `instance`.
+    /// Returns the schedule of the first `periods` periods, or of all tasks, with start-up and clean-up. The last
+    /// period of an application may be incomplete. `problem` is the tree problem of `instance`.
     ///
     /// # Errors
-    /// [`PeriodicError`] when the schedule is too long or too large to be listed.
+    /// [`PeriodicError`] if the schedule is too long or has too many entries.
     pub fn unroll(
         &self,
         instance: &Instance,
@@ -104,7 +105,7 @@ impl Periodic {
         std::iter::once(self.clone()).chain(tried).min_by_key(end).unwrap_or_else(|| self.clone())
     }
 
-    /// Numbers tasks within a period from the root on, in depth-first order.
+    /// Numbers the tasks within a period, from the root in depth-first order.
     fn numbers(&self, problem: &TreeProblem) -> Vec<Numbers> {
         let applications = problem.applications().len();
         let flows = self.flows(problem);
@@ -126,8 +127,8 @@ impl Periodic {
 }
 
 impl Unrolling<'_> {
-    /// What a node does in one period of its clock; `quota` has for each application how many tasks earlier periods had,
-    /// and how many this one has.
+    /// Adds the computations and sends of a node in one period of its clock. For each application, `quota` contains the
+    /// number of tasks in earlier periods, and the number of tasks in this period.
     fn node(&mut self, node: usize, period: u64, quota: &[(u64, u64)]) -> Result<(), PeriodicError> {
         let applications = quota.len();
         let numbers = &self.numbers[node * applications..][..applications];

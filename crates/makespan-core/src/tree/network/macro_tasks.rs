@@ -1,35 +1,35 @@
-//! Several tasks as one.
+//! Macro-tasks, which consist of several tasks.
 
 use thiserror::Error;
 
 use super::{Kind, Network, NetworkError};
 
-/// Why tasks are not joined.
+/// The reason why tasks cannot be combined into macro-tasks.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum MacroTaskError {
-    /// The weights are in no ratio of small integers.
+    /// The weights are not in a ratio of small integers.
     #[error(
         "a macro-task would have more than {most} tasks of one application; give weights in a ratio of small integers"
     )]
     Ratio {
-        /// The most that are joined.
+        /// Maximum number of tasks that are combined.
         most: u32,
     },
-    /// The macro-tasks make no network.
+    /// The macro-tasks do not form a network.
     #[error(transparent)]
     Network(#[from] NetworkError),
 }
 
-/// Beyond this a macro-task is no unit to send.
+/// Maximum number of tasks of one application in a macro-task. A larger unit would be too large to send.
 const MAX: u32 = 1000;
 
 impl Network {
-    /// The same applications in macro-tasks: each has tasks of every application in proportion to the weights, in the
-    /// smallest integers. What is left when one application has too few tasks for a further macro-task stays single,
-    /// in kinds of its own after the macro-tasks.
+    /// Combines tasks into macro-tasks. Each macro-task has tasks of every application in proportion to the weights, in
+    /// the smallest possible integers. Tasks that remain because one application has too few tasks for a further
+    /// macro-task stay single, in kinds of their own after the macro-tasks.
     ///
     /// # Errors
-    /// [`MacroTaskError`] when the weights are in no ratio of small integers.
+    /// [`MacroTaskError`] if the weights are not in a ratio of small integers.
     pub fn in_macro_tasks(&self) -> Result<Self, MacroTaskError> {
         let share = shares(&self.kinds().iter().map(|kind| kind.weight).collect::<Vec<_>>())?;
         let count = self.kinds().iter().zip(&share).map(|(kind, share)| kind.count / share).min().unwrap_or(0);
@@ -53,10 +53,10 @@ impl Network {
     }
 }
 
-/// The smallest integers in the ratio of the weights.
+/// Returns the smallest integers in the ratio of the weights.
 fn shares(weights: &[f64]) -> Result<Vec<u32>, MacroTaskError> {
     let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
-    // A weight is a number of millionths, so the smallest denominator that serves is searched for, not computed.
+    // Weights are multiples of a millionth, so the smallest suitable denominator is found by search.
     (1..=MAX)
         .find_map(|factor| {
             let scaled = weights.iter().map(|weight| weight / least * f64::from(factor));

@@ -1,10 +1,9 @@
-//! Trees of machines as a decentralised scheduler knows them: the network in floats, and the interface of the policy of
-//! one node.
+//! Trees of machines for decentralised schedulers: the network in floats, and the policy interface of a node.
 //!
-//! The model is that of O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus
+//! The model is due to O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus
 //! distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), sections
-//! 2 and 4: all tasks start at the root; a node receives, sends and computes at the same time; what it holds waits in a
-//! buffer of a few tasks; and whenever a place in the buffer becomes free the node asks its parent for a task.
+//! 2 and 4. All tasks start at the root. A node receives, sends and computes at the same time. Its tasks wait in a
+//! buffer for a few tasks. When a slot in the buffer becomes free, the node requests a task from its parent.
 
 mod macro_tasks;
 mod policy;

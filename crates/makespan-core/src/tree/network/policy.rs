@@ -1,155 +1,157 @@
-//! What one node sees and decides.
+//! Events, views and decisions of one node.
 
 use super::Kind;
 use crate::model::Time;
 
-/// What one node hears. Kinds are numbered as in [`super::Network::kinds`], children from 0 in the order of
-/// [`super::Network::children`]. A lane is 0 where all kinds share a buffer, and the kind where each has its own.
+/// An event at one node. Kinds are numbered as in [`super::Network::kinds`], children from 0 in the order of
+/// [`super::Network::children`]. A lane is 0 if all kinds share a buffer, and the kind if each kind has its own buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeEvent {
-    /// A task arrived from the parent, or came back to the root from a node that was removed.
+    /// A task arrived from the parent, or returned to the root from a node that was removed.
     Received {
-        /// Of which kind.
+        /// Kind of the task.
         kind: usize,
     },
     /// A child has room for one more task.
     Requested {
-        /// Which child.
+        /// The child.
         child: usize,
-        /// In which lane.
+        /// The lane.
         lane: usize,
     },
-    /// A task that was being sent to a child that was removed is here as before.
+    /// A task was being sent to a child that was removed, and is now back in this node's buffer.
     Returned {
-        /// Of which kind.
+        /// Kind of the task.
         kind: usize,
     },
-    /// The link to a child has another bandwidth.
+    /// The bandwidth of the link to a child changed.
     BandwidthChanged {
-        /// Which child.
+        /// The child.
         child: usize,
     },
-    /// This node computes at another speed.
+    /// The speed of this node changed.
     SpeedChanged,
-    /// A child is gone, with all nodes below it.
+    /// A child was removed, with all nodes below it.
     ChildRemoved {
-        /// Which child.
+        /// The child.
         child: usize,
     },
 }
 
-/// What one node does next.
+/// A decision of one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeDecision {
-    /// Compute a task that waits here.
+    /// Compute a waiting task.
     Compute {
-        /// Of which kind.
+        /// Kind of the task.
         kind: usize,
     },
-    /// Send a task that waits here to a child that asked for one.
+    /// Send a waiting task to a child that requested one.
     Send {
-        /// To which child.
+        /// The child.
         child: usize,
-        /// Of which kind.
+        /// Kind of the task.
         kind: usize,
     },
-    /// Nothing for now; the policy is asked again when something happens, or else at this later instant.
+    /// Do nothing now. The policy is called again after the next event, or at this later instant if no event occurs
+    /// before.
     Wait {
-        /// When.
+        /// The latest time of the next call.
         until: Time,
     },
 }
 
-/// What one node knows of its children: what they asked for and what they were sent. A child tells with each request
-/// which task left its buffer.
+/// A node's knowledge of its children: their requests, and the tasks that were sent to them. With each request, a child
+/// reports which task left its buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Children<'a> {
-    /// Bytes a second to each child.
+    /// Bytes per second to each child.
     pub bandwidth: &'a [f64],
-    /// Seconds that a task on its way to each child takes besides.
+    /// Latency in seconds of each task on its way to each child.
     pub latency: &'a [f64],
-    /// Requests that are not answered, by child and lane.
+    /// Number of unanswered requests, by child and lane.
     pub requests: &'a [u32],
-    /// Tasks in the child's buffer or on their way to it as far as this node has heard, by child and kind.
+    /// Number of tasks in the child's buffer or on their way to it, as known to this node, by child and kind.
     pub levels: &'a [u32],
-    /// Whether something is on its way to the child, by child and lane.
+    /// True if a task is on its way to the child, by child and lane.
     pub receiving: &'a [bool],
 }
 
-/// What one node knows: itself and its children.
+/// A node's knowledge of itself and its children.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeView<'a> {
-    /// The present instant.
+    /// The current instant.
     pub now: Time,
-    /// The kinds of tasks there are.
+    /// The kinds of tasks.
     pub kinds: &'a [Kind],
-    /// Tasks that wait here by kind, without those that are being sent. The root has those that nobody got.
+    /// Number of waiting tasks by kind, without tasks that are being sent. At the root, these are the tasks that were
+    /// not sent.
     pub ready: &'a [u32],
-    /// How many tasks of each lane may be started here now.
+    /// Number of tasks of each lane that may start here now.
     pub idle: &'a [u32],
-    /// How many sends of each lane may be started here now.
+    /// Number of sends of each lane that may start here now.
     pub ports: &'a [u32],
-    /// Work units a second of one processor here.
+    /// Work units per second of one processor of this node.
     pub speed: f64,
     /// The children.
     pub children: Children<'a>,
 }
 
-/// The decentralised scheduler of one node: it sees its node and the node's children, nothing else.
+/// The decentralised scheduler of one node. It sees only its node and the children of this node.
 ///
-/// It hears each event as it happens. When all events of an instant are over it is asked what to do, again and again
-/// until it wants nothing more.
+/// It receives each event when it happens. After all events of an instant, it is called repeatedly until it returns no
+/// more decisions.
 pub trait NodePolicy {
-    /// Takes note of an event. Nothing is decided here.
+    /// Receives an event. Decisions are made later in [`NodePolicy::decide`].
     fn hear(&mut self, event: NodeEvent, view: &NodeView<'_>) {
         let _ = (event, view);
     }
 
-    /// What this node does now; it is done at once and seen in the next view.
+    /// Returns the next decision of this node, if any. It is executed at once and visible in the next view.
     fn decide(&mut self, view: &NodeView<'_>) -> Option<NodeDecision>;
 }
 
 impl NodeView<'_> {
-    /// How many lanes there are: one, or one a kind.
+    /// Returns the number of lanes: one, or one per kind.
     pub fn lanes(&self) -> usize {
         self.idle.len()
     }
 
-    /// The lane of a kind.
+    /// Returns the lane of a kind.
     pub fn lane(&self, kind: usize) -> usize {
         if self.lanes() == 1 { 0 } else { kind }
     }
 
-    /// Whether a task of this kind can be computed now.
+    /// Returns true if a task of this kind can be computed now.
     pub fn can_compute(&self, kind: usize) -> bool {
         self.ready[kind] > 0 && self.idle[self.lane(kind)] > 0
     }
 
-    /// Whether the child waits for a task of this lane and receives none.
+    /// Returns true if the child has requested a task of this lane and receives none.
     pub fn asks(&self, child: usize, lane: usize) -> bool {
         let at = child * self.lanes() + lane;
         self.children.requests[at] > 0 && !self.children.receiving[at]
     }
 
-    /// Whether a task of this kind can be sent to this child now.
+    /// Returns true if a task of this kind can be sent to this child now.
     pub fn can_send(&self, child: usize, kind: usize) -> bool {
         let lane = self.lane(kind);
         self.ready[kind] > 0 && self.ports[lane] > 0 && self.asks(child, lane)
     }
 
-    /// How many tasks of a kind this node supposes in a child's buffer.
+    /// Returns the number of tasks of a kind that this node assumes in a child's buffer.
     pub fn level(&self, child: usize, kind: usize) -> u32 {
         self.children.levels[child * self.kinds.len() + kind]
     }
 
-    /// Seconds that the port needs to send a piece of this kind to this child, alone: a latency a task, and the bytes over
-    /// the bandwidth.
+    /// Returns the seconds that the port needs to send a piece of this kind to this child, without other sends: the
+    /// latency of each task, plus the bytes divided by the bandwidth.
     pub fn hop(&self, child: usize, kind: usize) -> f64 {
         let kind = &self.kinds[kind];
         self.children.latency[child] * f64::from(kind.size()) + kind.data / self.children.bandwidth[child]
     }
 
-    /// How many children there are, with those that were removed.
+    /// Returns the number of children, including removed ones.
     pub fn degree(&self) -> usize {
         self.children.bandwidth.len()
     }

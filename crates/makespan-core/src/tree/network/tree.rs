@@ -7,96 +7,96 @@ use thiserror::Error;
 use crate::model::Time;
 use crate::tree::{Application, TreeProblem, float_of};
 
-/// One machine of a network.
+/// A machine of a network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NetworkNode {
-    /// The node above it; `None` for the root alone.
+    /// The parent node; `None` only for the root.
     pub parent: Option<usize>,
-    /// How many tasks it computes at once; 0 for a switch.
+    /// Number of tasks that the node computes at the same time; 0 for a switch.
     pub processors: u32,
-    /// Work units a second of each processor; not read for a switch.
+    /// Work units per second of each processor. Ignored for a switch.
     pub speed: f64,
-    /// Bytes a second from the parent; not read for the root.
+    /// Bytes per second from the parent. Ignored for the root.
     pub bandwidth: f64,
-    /// What each task takes on the way from the parent besides its bytes; not read for the root.
+    /// Latency of each task on the way from the parent. Ignored for the root.
     pub latency: Time,
 }
 
-/// What is sent and computed as one piece: a task of an application, or a macro-task of several.
+/// A kind of piece that is sent and computed as a unit: a task of an application, or a macro-task of several tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kind {
-    /// Bytes.
+    /// Bytes per piece.
     pub data: f64,
-    /// Work units.
+    /// Work units per piece.
     pub work: f64,
-    /// Importance of one piece: throughput is fair when tasks a second are in proportion to it.
+    /// Weight of one piece. Throughput is fair if the tasks per second are in proportion to the weights.
     pub weight: f64,
-    /// How many there are.
+    /// Number of pieces.
     pub count: u32,
-    /// What one piece has: pairs of an application and a number of its tasks.
+    /// Contents of one piece: pairs of an application and a number of its tasks.
     pub tasks: Vec<(usize, u32)>,
 }
 
 impl Kind {
-    /// How many tasks one piece has, each of which takes the latency of a link.
+    /// Returns the number of tasks in one piece. Each task takes the latency of a link.
     pub fn size(&self) -> u32 {
         self.tasks.iter().map(|&(_, count)| count).sum()
     }
 }
 
-/// A tree of machines and the tasks that its root holds. Nodes are numbered breadth first, so that the children of a
-/// node are neighbours.
+/// A tree of machines, and the tasks that its root initially has. Nodes are numbered breadth first, so the children of
+/// a node have consecutive numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     nodes: Vec<NetworkNode>,
     first_child: Vec<usize>,
-    /// Position of each node in the list that the network was made of.
+    /// Position of each node in the original list.
     origin: Vec<usize>,
     kinds: Vec<Kind>,
     applications: usize,
 }
 
-/// Why nodes and kinds make no network.
+/// The reason why nodes and kinds do not form a network.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NetworkError {
-    /// No node at all, or no node without parent, or several.
+    /// There is no node, or not exactly one node without parent.
     #[error("{0} nodes have no parent; a tree has exactly one root")]
     Roots(usize),
-    /// A parent that does not exist, or a cycle.
+    /// A parent does not exist, or the parents form a cycle.
     #[error("node {0} is not below the root; its parents lead to no node or in a circle")]
     Detached(usize),
-    /// A figure that is not a positive number.
+    /// A value of a node is not a positive number.
     #[error("node {node}: {what} must be a positive number")]
     Node {
         /// Position of the node.
         node: usize,
-        /// Which figure.
+        /// The name of the value.
         what: &'static str,
     },
-    /// No application.
+    /// There are no applications.
     #[error("there are no applications; give at least one bag of tasks")]
     NoKinds,
-    /// A figure of a kind that is negative or not finite, or a weight or work of zero.
+    /// A value of a kind is negative or not finite, or a weight or work is zero.
     #[error("application {kind}: {what}")]
     Kind {
         /// Position of the kind.
         kind: usize,
-        /// What is wrong and what would be right.
+        /// The problem and its remedy.
         what: &'static str,
     },
-    /// More tasks than are counted.
+    /// There are more tasks than can be counted.
     #[error("there are more than 4294967295 tasks; make fewer and longer ones")]
     TooManyTasks,
-    /// Nothing computes.
+    /// No node has processors.
     #[error("no node of the tree computes; give at least one a processor")]
     NoProcessors,
 }
 
 impl Network {
-    /// A network of these nodes in any order, whose root holds one application a kind.
+    /// Creates a network of these nodes in any order, whose root has one application per kind.
     ///
     /// # Errors
-    /// [`NetworkError`] names the node or application that is wrong.
+    /// [`NetworkError`] names the invalid node or application.
     pub fn new(nodes: &[NetworkNode], kinds: Vec<Kind>) -> Result<Self, NetworkError> {
         check_nodes(nodes)?;
         check_kinds(&kinds)?;
@@ -111,11 +111,11 @@ impl Network {
         Ok(Self { nodes, first_child, origin, kinds, applications })
     }
 
-    /// The network of a tree problem, one kind an application, in the nearest floats. Nodes keep the order of
-    /// [`TreeProblem::order`].
+    /// Creates the network of a tree problem with one kind per application, in the nearest floats. Nodes keep the order
+    /// of [`TreeProblem::order`].
     ///
     /// # Errors
-    /// [`NetworkError::TooManyTasks`] when there are more tasks than are counted.
+    /// [`NetworkError::TooManyTasks`] if there are more tasks than can be counted.
     pub fn of(problem: &TreeProblem) -> Result<Self, NetworkError> {
         let nodes: Vec<NetworkNode> = problem
             .nodes()
@@ -140,16 +140,16 @@ impl Network {
         Self::new(&nodes, problem.applications().iter().enumerate().map(kind).collect::<Result<_, _>>()?)
     }
 
-    /// The same machines with other kinds of the same applications.
+    /// Returns this network with other kinds of the same applications.
     ///
     /// # Errors
-    /// [`NetworkError`] names the kind that is wrong.
+    /// [`NetworkError`] names the invalid kind.
     pub fn with_kinds(&self, kinds: Vec<Kind>) -> Result<Self, NetworkError> {
         check_kinds(&kinds)?;
         Ok(Self { kinds, ..self.clone() })
     }
 
-    /// The same with links without latency: what a scheduler sees that does not know of latencies.
+    /// Returns this network without latencies, for schedulers that ignore latencies.
     #[must_use]
     pub fn without_latency(&self) -> Self {
         let mut network = self.clone();
@@ -157,22 +157,22 @@ impl Network {
         network
     }
 
-    /// The nodes, breadth first; the root is node 0.
+    /// Returns the nodes, breadth first. The root is node 0.
     pub fn nodes(&self) -> &[NetworkNode] {
         &self.nodes
     }
 
-    /// The children of a node.
+    /// Returns the children of a node.
     pub fn children(&self, node: usize) -> Range<usize> {
         self.first_child[node]..self.first_child[node + 1]
     }
 
-    /// Where a node was in the list that the network was made of.
+    /// Returns the position of a node in the original list.
     pub fn origin(&self, node: usize) -> usize {
         self.origin[node]
     }
 
-    /// Whether each node computes or has one that computes below it.
+    /// Returns, for each node, true if the node or a node below it has processors.
     pub fn serves(&self) -> Vec<bool> {
         let mut serves: Vec<bool> = self.nodes.iter().map(|node| node.processors > 0).collect();
         for (at, node) in self.nodes.iter().enumerate().rev() {
@@ -183,17 +183,17 @@ impl Network {
         serves
     }
 
-    /// What is sent and computed.
+    /// Returns the kinds of pieces.
     pub fn kinds(&self) -> &[Kind] {
         &self.kinds
     }
 
-    /// How many applications the kinds belong to.
+    /// Returns the number of applications that the kinds belong to.
     pub fn applications(&self) -> usize {
         self.applications
     }
 
-    /// How many tasks each application has.
+    /// Returns the number of tasks of each application.
     pub fn tasks(&self) -> Vec<u64> {
         let mut tasks = vec![0; self.applications];
         for kind in &self.kinds {
@@ -205,7 +205,8 @@ impl Network {
     }
 }
 
-/// Nodes in breadth-first order, and where the children of each begin in it, with one entry more.
+/// Returns the nodes in breadth-first order, and the position of each node's first child in this order, with one
+/// additional entry at the end.
 fn breadth_first(nodes: &[NetworkNode]) -> Result<(Vec<usize>, Vec<usize>), NetworkError> {
     let mut below = vec![Vec::new(); nodes.len()];
     for (at, node) in nodes.iter().enumerate() {
