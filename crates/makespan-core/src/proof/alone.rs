@@ -1,4 +1,4 @@
-//! A job alone.
+//! Bound on the makespan by a single job.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,10 +6,10 @@ use crate::model::{Instance, JobId};
 use crate::proof::{CertificateError, Kind, Scope, Value, earliest_completion};
 use crate::schedule::Objective;
 
-/// This job, or one task of this bag, alone on the empty platform cannot end sooner: nor can everything.
+/// A bound on the makespan: a job, or one task of a bag, cannot end sooner even if it is alone on the empty platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alone {
-    /// Which job.
+    /// The job.
     pub job: JobId,
 }
 

@@ -1,4 +1,4 @@
-//! What there is to be held from one instant to another.
+//! The amounts of processors and resources that are available between two instants.
 
 use super::CertificateError;
 use super::error::malformed;
@@ -13,7 +13,7 @@ pub(super) struct Open<'a> {
 }
 
 impl<'a> Open<'a> {
-    /// O(classes of processors).
+    /// Takes O(classes of processors).
     pub(super) fn new(instance: &'a Instance, node: usize) -> Self {
         let own = instance.platform().processors_of(node);
         let classes = instance.availability().classes().iter().filter(|class| !class.closed.is_empty());
@@ -30,7 +30,8 @@ impl<'a> Open<'a> {
     }
 }
 
-/// The open time of all processors within a window, at the prices of their nodes. O(nodes * classes of processors).
+/// Returns the total open time of all processors within a window, weighted by the prices of their nodes. Takes O(nodes
+/// * classes of processors). Returns `None` on overflow.
 pub(super) fn open_cost(instance: &Instance, prices: &[u64], from: i128, until: i128) -> Option<i128> {
     let mut priced = prices.iter().enumerate().filter(|&(_, &price)| price > 0);
     priced.try_fold(0_i128, |sum, (node, &price)| {
@@ -38,7 +39,8 @@ pub(super) fn open_cost(instance: &Instance, prices: &[u64], from: i128, until: 
     })
 }
 
-/// How much of a resource there is within a window, times for how long. A node that is closed as a whole takes what it has along.
+/// Returns the available amount of a resource within a window, times ticks. While all processors of a node are closed,
+/// its resources are unavailable.
 pub(super) fn open_amount(instance: &Instance, resource: ResourceId, from: i128, until: i128) -> Option<i128> {
     let platform = instance.platform();
     let length = (until - from).max(0);
@@ -58,7 +60,7 @@ pub(super) fn open_amount(instance: &Instance, resource: ResourceId, from: i128,
     whole.checked_sub(closed)
 }
 
-/// When all processors of a node are closed, in order.
+/// Returns the periods in which all processors of a node are closed, in order.
 fn closed_nodes(instance: &Instance, node: usize) -> Vec<(Time, Time)> {
     let own = instance.platform().processors_of(node);
     let classes = instance.availability().classes().iter();
@@ -77,7 +79,7 @@ fn overlap((start, end): (Time, Time), from: i128, until: i128) -> i128 {
     (i128::from(end.ticks()).min(until) - i128::from(start.ticks()).max(from)).max(0)
 }
 
-/// A deadline that is supposed to be kept, and a window of time before it.
+/// A deadline that is assumed, and a window of time before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     pub(super) deadline: i128,
@@ -87,7 +89,7 @@ pub(super) struct Window {
 
 impl Window {
     /// # Errors
-    /// [`CertificateError::Malformed`] where the window begins before 0 or after its end.
+    /// [`CertificateError::Malformed`] if the window begins before 0 or after its end.
     pub(super) fn new(deadline: Time, from: Time, until: Time) -> Result<Self, CertificateError> {
         if from < Time::ZERO || until < from {
             return malformed("its window must not begin before 0 or after its end");
@@ -96,8 +98,8 @@ impl Window {
         Ok(Self { deadline, from, until })
     }
 
-    /// For how long a task of this time runs within the window at least, over all its starts: as early or as late as it can. `None`
-    /// where it cannot keep the deadline.
+    /// Returns the minimum time for which a task of this duration runs within the window, over all its starts. The
+    /// minimum is at the earliest or the latest start. Returns `None` if the task cannot meet the deadline.
     pub(super) fn least(&self, head: i128, time: i128, tail: i128) -> Option<i128> {
         let latest = self.deadline - tail;
         if head + time > latest {

@@ -1,32 +1,32 @@
-//! The allotments among which a job chooses, grouped where there are many.
+//! The allotments from which a job chooses, grouped if there are many.
 
 use crate::model::{Area, Profile};
 
-/// An allotment, or something that costs no more than any of a group of them.
+/// An allotment, or a lower bound on the costs of a group of allotments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::proof) struct Choice {
     pub(in crate::proof) processors: i128,
-    /// For how long the processors are paid.
+    /// Time for which the processors are paid.
     pub(in crate::proof) paid: i128,
-    /// When the job ends after its start.
+    /// Time from start to end of the job.
     pub(in crate::proof) time: i128,
 }
 
-/// Profiles that accept at most this many numbers of processors are searched through.
+/// Profiles with at most this many allotments are enumerated.
 const ALL: u32 = 256;
-/// Beyond, a group that starts at k holds `k / GROUP` allotments, at least one.
+/// In larger profiles, a group that starts at k contains `k / GROUP` allotments, but at least one.
 const GROUP: u32 = 32;
 
-/// Successive allotments that become one choice, of which the last is the fastest.
+/// Successive allotments that form one choice. The last one is the fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::proof) struct Group {
     pub(in crate::proof) first: u32,
     pub(in crate::proof) last: u32,
-    /// When the job ends after its start; the choice is never paid for less.
+    /// Time from start to end of the job. The choice is paid for at least this time.
     pub(in crate::proof) time: i64,
 }
 
-/// The choices under prices that never rise after the release date, or under any.
+/// Collects the choices of a profile. `never_rises` is true if prices never rise after the release date.
 pub(in crate::proof) fn of(profile: &Profile, never_rises: bool, choices: &mut Vec<Choice>) {
     let mut groups = Vec::new();
     self::groups(profile, &mut groups);
@@ -38,14 +38,14 @@ pub(in crate::proof) fn of(profile: &Profile, never_rises: bool, choices: &mut V
     }));
 }
 
-/// The same without what is paid, which takes longer to find than the rest.
+/// Like [`of`], but without the paid times, which take longer to compute than the rest.
 pub(in crate::proof) fn groups(profile: &Profile, groups: &mut Vec<Group>) {
     groups.clear();
     let (first, last) = (profile.min_processors(), profile.max_processors());
     if last - first < ALL {
         groups.extend(profile.allotments().map(|processors| Group::new(profile, processors, processors)));
     } else if profile.speedup().is_some() {
-        // A law is not enumerated.
+        // Allotments of a law are not enumerated.
         let mut from = first;
         while from <= last {
             let until = last.min(from.saturating_add(size(from) - 1));
@@ -73,11 +73,12 @@ impl Group {
         Self { first, last, time: profile.time(last).ticks() }
     }
 
-    /// For how long the first allotment is paid.
+    /// Returns the time for which the first allotment is paid.
     ///
-    /// With k >= first processors for p >= time: whatever the prices, that pays for `first` processors for `time`. And
-    /// let q = least work / first. If p >= q it pays for `first` processors for q; otherwise k p >= first q at the mean
-    /// price of a shorter run from the same start, which is no lower when prices never rise.
+    /// An allotment of the group has k >= first processors for p >= time. Whatever the prices, it pays at least for
+    /// `first` processors for `time`. Let q = least work / first. If p >= q, it pays at least for `first` processors
+    /// for q. Otherwise, k p >= first q, and the mean price is the mean price of a shorter run from the same start,
+    /// which is not lower if prices never rise.
     pub(in crate::proof) fn paid(&self, profile: &Profile, never_rises: bool) -> i64 {
         if self.first == self.last || !never_rises {
             return self.time;
@@ -87,9 +88,9 @@ impl Group {
     }
 }
 
-/// What each of so many processors does of some work; the work is at most that of so many over a time.
+/// Returns the share of each of `processors` processors of some work. The work is at most this number times a time.
 pub(in crate::proof) fn share(work: Area, processors: u32) -> i64 {
-    // The same division as of 128 bits, and several times faster where it is enough.
+    // Equivalent to the division of 128 bits, but several times faster if 64 bits suffice.
     match u64::try_from(work) {
         Ok(narrow) => (narrow / u64::from(processors)) as i64,
         Err(_) => (work / Area::from(processors)) as i64,

@@ -1,4 +1,4 @@
-//! What tasks cost at least that must all end by a horizon.
+//! Lower bounds on the cost of tasks that must all end by a horizon.
 
 use std::ops::RangeInclusive;
 
@@ -12,50 +12,52 @@ use super::{CertificateError, Kind, Places, Reaching, Scope, Value};
 use crate::model::{Instance, JobId, TaskId, Time};
 use crate::schedule::{Objective, task_cost, volume};
 
-/// Prices for the time of processors, and for the room between tasks that wait for each other.
+/// Prices for the time of processors, and for the time between tasks that wait for each other.
 ///
-/// Let everything end by the horizon H, let `lambda_k(t) >= 0` be a price of a processor of node k at instant t, and
-/// `y_e >= 0` a price of a tick on each edge. With `c_ik` the cost of task i on node k, `t_ik` its time there, `s_i` its start
-/// and `C_i` its end, the cost of every such schedule is at least
+/// Suppose that everything ends by the horizon H. Let `lambda_k(t) >= 0` be a price of a processor of node k at instant
+/// t, and `y_e >= 0` a price of a tick on each edge. With the cost `c_ik` of task i on node k, its time `t_ik` there,
+/// its start `s_i` and its end `C_i`, the cost of every such schedule is at least
 ///
 /// `sum_i min_(k, s) [ c_ik + out_i (s + t_ik) - in_i s + integral of lambda_k over [s, s + t_ik] ] - sum_k integral of
 /// lambda_k * open_k`,
 ///
-/// where `open_k(t)` are the open processors of node k, `out_i` and `in_i` are the sums of the prices of the edges that lead
-/// from the task and to it, and the minimum is over the nodes and starts between the longest path of tasks that leads to
-/// the task and the longest one behind it, each at its fastest, with the transfers that no placement avoids if all ends by H
-/// ([`Reaching`]).
+/// Here, `open_k(t)` is the number of open processors of node k, and `out_i` and `in_i` are the sums of the prices of
+/// the edges from and to the task. The minimum is over the nodes, and over the starts between the longest path of tasks
+/// before the task and the longest path behind it. On these paths, each task has its shortest time. Transfers count
+/// that no placement can avoid if everything ends by H ([`Reaching`]).
 ///
-/// *Proof* (weak duality). Along an edge from u to v `C_u <= s_v`, so `y_e (C_u - s_v)` is at most zero; and at every instant no
-/// more processors of a node are held than are open, so the sum of the integrals over the runs is at most that of `lambda_k *
-/// open_k`. Adding both to the cost of a schedule lowers it; what comes out is a sum over tasks, each at least its minimum. ∎
+/// *Proof* (weak duality). Along an edge from u to v, `C_u <= s_v`, so `y_e (C_u - s_v)` is at most zero. At every
+/// instant, tasks hold at most the open processors of a node, so the sum of the integrals over the runs is at most the
+/// integral of `lambda_k * open_k`. Adding both terms to the cost of a schedule lowers it. The result is a sum over
+/// tasks, each of which is at least its minimum. ∎
 ///
-/// A transfer has no price of its own. A task that may hold several processors counts with its least cost at its slowest and with its
-/// edges at its fastest, and pays for no processor. A bag stands for as many tasks as it has. What stands in the brackets is
-/// piecewise linear in s, and least where s begins or ends, or s or s + t is an instant.
+/// A transfer has no price of its own. A task that may hold several processors counts with its minimum cost (at its
+/// longest time), uses its shortest time for its edges, and pays for no processor. A bag counts once for each of its
+/// tasks. The expression in brackets is piecewise linear in s. Its minimum is at the beginning or the end of the range
+/// of s, or where s or s + t is an instant of the prices.
 ///
-/// Costs are whole numbers of thousandths, so a fraction proves the next one. Without a horizon there are no prices, and every
-/// task counts with its least cost.
+/// Costs are whole numbers of thousandths, so a fraction proves the next integer. Without a horizon there are no
+/// prices, and every task counts with its minimum cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CostPrices {
-    /// Every task ends by this instant; without it, whenever it does.
+    /// The instant by which every task ends; `None` if there is no such limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizon: Option<Time>,
-    /// `t_0 .. t_J`, ascending, not negative; none where processors have no price.
+    /// `t_0 .. t_J`, ascending, not negative; empty if processors have no price.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instants: Vec<Time>,
-    /// For each node of the platform the price from `t_j` to `t_j+1`, in `2^-scale` thousandths a tick.
+    /// For each node of the platform, the price from `t_j` to `t_j+1`, in `2^-scale` thousandths per tick.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<Vec<i64>>,
-    /// For each edge of each compound job, in file order, a price in the same unit; none where all are zero.
+    /// For each edge of each compound job, in file order, a price in the same unit; empty if all are zero.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<i64>,
-    /// The binary places of the prices.
+    /// Number of binary places of the prices.
     #[serde(default)]
     pub scale: u32,
 }
 
-/// The prices of the edges at one task, added up.
+/// The sums of the prices of the edges at one task.
 #[derive(Clone, Copy, Debug, Default)]
 struct EdgePrices {
     into: i128,
@@ -66,7 +68,7 @@ fn ticks(time: Time) -> i128 {
     time.ticks().into()
 }
 
-/// Where one task may run for how long and at what cost.
+/// One way to run a task: its node, its time there and its cost.
 struct Choice {
     node: usize,
     time: i128,
@@ -82,7 +84,7 @@ impl Kind for CostPrices {
         Scope::Any
     }
 
-    /// The cost that follows, in thousandths, rounded up. O(J log J) for each task and node, J instants.
+    /// Returns the proven cost in thousandths, rounded up. Takes O(J log J) for each task and node, with J instants.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check(instance)?;
         let integrals: Option<Vec<Prefix>> = self.prices.iter().map(|own| Prefix::new(&self.instants, own)).collect();
@@ -103,7 +105,7 @@ impl Kind for CostPrices {
                     Some(horizon) => {
                         let span = spans[task as usize];
                         let room = |choice: &Choice| match &reach {
-                            // Transfers count for tasks of one processor only, which know their nodes.
+                            // Transfers count only for tasks of one processor, because only these have a known node.
                             Some((reach, reaching)) => {
                                 let kind = reaching.kind_of(choice.node)?;
                                 let (head, tail) = reach.as_ref()?.of(task as usize, kind)?;
@@ -128,7 +130,7 @@ impl Kind for CostPrices {
                 sum.add(least.unwrap_or(0).checked_mul(i128::from(job.equal_tasks())))?;
             }
         }
-        // A shift rounds down, and that of the negative value up.
+        // The shift rounds down. Shifting the negative value therefore rounds the bound up.
         let sold = prices::sold(instance, &self.instants, &self.prices, Time::MAX)?;
         let negative = sold.checked_sub(sum.0).ok_or(CertificateError::Overflow)?;
         Ok(Value::Integer((-(negative >> self.scale)).max(0)))
@@ -156,7 +158,8 @@ impl CostPrices {
         Ok(())
     }
 
-    /// The prices at each task of a job, whose edges are counted from `first` on, which becomes that of the next job.
+    /// Returns the sums of the edge prices at each task of a job. `first` is the position of the job's first edge, and
+    /// is advanced to the first edge of the next job.
     fn flows(&self, instance: &Instance, id: JobId, first: &mut usize) -> Vec<EdgePrices> {
         let job = instance.job(id);
         let mut flows = vec![EdgePrices::default(); job.different_tasks() as usize];
@@ -170,7 +173,8 @@ impl CostPrices {
         flows
     }
 
-    /// What one task pays at least on one node if it starts within this range, in the unit of the prices; `None` on overflow.
+    /// Returns the minimum payment of a task on one node if it starts within this range, in the unit of the prices.
+    /// Returns `None` on overflow.
     fn least(
         &self,
         choice: &Choice,
@@ -206,10 +210,11 @@ impl CostPrices {
     }
 }
 
-/// Stands for the node of a task that may hold several processors.
+/// Represents the node of a task that may hold several processors.
 const SEVERAL: usize = usize::MAX;
 
-/// The nodes on which a task can run; one that stands for all where it may hold several processors.
+/// Returns the nodes on which a task can run. For a task that may hold several processors, a single choice represents
+/// all nodes.
 fn choices(times: &Times<'_>, places: &Places<'_>, task: TaskId) -> Vec<Choice> {
     let profile = times.instance.profile(task);
     let volume = volume(profile);

@@ -1,4 +1,4 @@
-//! Why tasks cannot all end by a deadline, deduced step by step.
+//! Refutation of a deadline by deductions, step by step.
 
 mod grid;
 mod held;
@@ -20,23 +20,26 @@ pub use held::Held;
 use runs::Runs;
 use windows::{Window, Windows};
 
-/// Suppositions within suppositions, at most.
+/// Maximum number of nested suppositions.
 const MAX_DEPTH: usize = 8;
-/// Instants are below this, so that sums and differences of a few are exact.
+/// Upper limit for instants, so that sums and differences of a few instants are exact.
 const MAX_TICKS: i128 = 1 << 100;
 
 /// A refuted deadline: a list of deductions, each of which follows from those before it.
 ///
-/// Suppose that everything ends by `deadline`. Each task then has a window: it starts no earlier than its release and the ends of all that
-/// it waits for, and ends no later than the deadline and the latest starts of all that waits for it. A [`Step`] makes one window narrower,
-/// because with a start before, or an end after, the new limit of the window something would be impossible ([`Reason`]); what follows along the edges is
-/// deduced without a step. The equal tasks of a bag have one window: what is deduced of any of them, beside the others, holds for each; only deductions
-/// within a deduction suppose nothing of a bag, since they would of all of its tasks. If some task is left without a window, or too much must be held within some time ([`Step::Full`]), the
-/// supposition is false.
+/// Suppose that everything ends by `deadline`. Then each task has a window. It starts no earlier than its release and
+/// the ends of its predecessors, and ends no later than the deadline and the latest starts of its successors. A
+/// [`Step`] makes one window narrower: a start before, or an end after, the new limit would lead to a contradiction
+/// ([`Reason`]). Consequences along edges are deduced without a step.
 ///
-/// All instants of the steps are multiples of `unit`. Where that is more than a tick it must divide all times, releases and ends of closed
-/// periods: some schedule of least makespan then starts everything at such multiples, and the makespan is at least the next multiple after
-/// the deadline.
+/// All equal tasks of a bag have one window, because a deduction about one of them, beside the others, holds for each.
+/// But nested deductions suppose nothing about a bag, because such a supposition would apply to all its tasks. The
+/// deadline is refuted if some task has no window left, or if tasks must hold too much within some time
+/// ([`Step::Full`]).
+///
+/// All instants of the steps are multiples of `unit`. If the unit is more than a tick, it must divide all times,
+/// releases and ends of closed periods. Some schedule of minimum makespan then starts every task at a multiple, and the
+/// makespan is at least the next multiple after the deadline.
 ///
 /// Sources: windows of energy, J. Erschler, P. Lopez, "Energy-based approach for task scheduling under time and resources constraints"
 /// (PMS 1990), and Ph. Baptiste, C. Le Pape, W. Nuijten, Ann. Oper. Res. 92 (1999), DOI 10.1023/A:1018995000688; shaving, P. Martin, D. B. Shmoys, IPCO 1996,
@@ -46,35 +49,35 @@ const MAX_TICKS: i128 = 1 << 100;
 pub struct Deductions {
     /// The refuted deadline.
     pub deadline: Time,
-    /// Ticks in a unit of time of the steps.
+    /// Length of the unit of time of the steps, in ticks.
     pub unit: i64,
-    /// What the steps name by its position here.
+    /// Resources to which the steps refer by position.
     pub held: Vec<Held>,
-    /// The deductions in their order.
+    /// The deductions, in order.
     pub steps: Vec<Step>,
 }
 
-/// A deduction; tasks are numbered as different tasks of the instance, and instants are in units.
+/// A deduction. Tasks are numbered as different tasks of the instance, and instants are in units.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// This task starts no earlier than at this instant: an earlier start is refuted.
+    /// The task starts no earlier than this instant: an earlier start is refuted.
     Start(u32, i64, Reason),
-    /// This task ends no later than at this instant: a later end is refuted.
+    /// The task ends no later than this instant: a later end is refuted.
     End(u32, i64, Reason),
-    /// Of this, more must be held from the first instant to the second than there is.
+    /// Between the first and the second instant, tasks must hold more of this resource than there is.
     Full(u32, i64, i64),
 }
 
-/// Why a supposition on the window of a task is false.
+/// The reason why a supposition about the window of a task is false.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// Of this, more would have to be held from the first instant to the second than there is.
+    /// Between the first and the second instant, tasks would have to hold more of this resource than there is.
     Window(u32, i64, i64),
-    /// It cannot run at the same time as this task, and neither of both could come first.
+    /// The task cannot run at the same time as this other task, and neither of them can come first.
     Pair(u32),
-    /// These deductions would follow, and with them a contradiction.
+    /// These deductions would follow, which lead to a contradiction.
     Steps(Vec<Step>),
 }
 
@@ -87,8 +90,9 @@ impl Kind for Deductions {
         Scope::Any
     }
 
-    /// The makespan that follows, in ticks. For n different tasks with r ways to run, e edges and s steps, those within steps included:
-    /// O((n + e) log n + r) for each step at most, where a step costs O(r) mostly, and memory for the certificate and O(n + r + e).
+    /// Returns the proven makespan in ticks. For n different tasks with r ways to run, e edges and s steps (including
+    /// nested steps), each step takes at most O((n + e) log n + r) time, and O(r) in most cases. The memory is O(n + r
+    /// + e) in addition to the certificate.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         grid::check(instance, self.unit)?;
         let unit = i128::from(self.unit);
@@ -107,17 +111,17 @@ impl Kind for Deductions {
     }
 }
 
-/// What is deduced so far.
+/// The state of the deductions so far.
 struct Replay<'a> {
     deadline: Time,
-    /// In ticks.
+    /// Length of the unit in ticks.
     unit: i128,
     held: All<'a>,
     windows: Windows<'a>,
 }
 
 impl Replay<'_> {
-    /// Follows these steps; tells whether a contradiction is reached.
+    /// Applies these steps. Returns true if they reach a contradiction.
     fn steps(&mut self, steps: &[Step], depth: usize) -> Result<bool, CertificateError> {
         for step in steps {
             let (row, supposed, concluded, reason) = match *step {
@@ -152,7 +156,7 @@ impl Replay<'_> {
         Ok(false)
     }
 
-    /// Checks that a task cannot run within its window and this one.
+    /// Checks that a task cannot run within both its own window and this window.
     fn refute(&mut self, row: usize, supposed: Window, reason: &Reason, depth: usize) -> Result<(), CertificateError> {
         let Some(window) = self.windows.narrowed(row, supposed) else { return Ok(()) };
         match *reason {
@@ -189,7 +193,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Checks that more must be held than there is, of one task within a window of its own.
+    /// Checks that tasks must hold more than there is. `special` replaces the window of one task.
     fn check_full(
         &self,
         held: u32,
@@ -207,7 +211,7 @@ impl Replay<'_> {
         if ticks.abs() < MAX_TICKS { Ok(ticks) } else { Err(CertificateError::Overflow) }
     }
 
-    /// A different task: one, or any of several equal ones.
+    /// Returns the row of a different task. The row represents a task, or all equal tasks of a bag.
     fn row(&self, task: u32) -> Result<usize, CertificateError> {
         match self.windows.count(task as usize) {
             Some(_) => Ok(task as usize),
@@ -215,7 +219,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Whether it stands for several equal tasks, which all have one window.
+    /// Returns true if the row represents several equal tasks, which share one window.
     fn is_bag(&self, row: usize) -> bool {
         self.windows.count(row).is_some_and(|count| count > 1)
     }

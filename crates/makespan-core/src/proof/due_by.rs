@@ -1,4 +1,4 @@
-//! The jobs of early deadlines by themselves.
+//! Bounds on lateness from the jobs with early deadlines.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,17 +6,19 @@ use super::{CertificateError, Kind, Proof, Scope, Value, total};
 use crate::model::{Instance, JobId, Time};
 use crate::schedule::Objective;
 
-/// What is proved of the jobs with deadlines up to an instant, as an instance of their own: other jobs only stand in their way.
+/// A bound from the jobs with deadlines up to an instant, as an instance of their own. Other jobs would only delay
+/// them.
 ///
-/// If these jobs, with all that they wait for, cannot all end before M, one of them ends at M or later, after its deadline by at
-/// least M minus `due`: a bound on the largest lateness from one on a makespan. And the sum of weight times lateness is at
-/// least the sum of weight times completion minus that of weight times deadline, over these jobs alone: a bound on the weighted lateness
-/// from one on a weighted completion. One on the makespan bounds it, too: by the least of their weights times the largest lateness.
+/// If these jobs and their predecessors cannot all end before M, one of them ends at M or later, and is late by at
+/// least M minus `due`. So a bound on their makespan yields a bound on the largest lateness. The sum of weight times
+/// lateness is at least the sum of weight times completion minus the sum of weight times deadline, over these jobs
+/// alone. So a bound on their weighted completion yields a bound on the weighted lateness. A bound on their makespan
+/// also yields one: the minimum of their weights times the largest lateness.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DueBy {
     /// The latest deadline that counts.
     pub due: Time,
-    /// Of the makespan, or of the weighted completion, of these jobs; it numbers them from 0, in their order.
+    /// The proof of a bound on the makespan or the weighted completion of these jobs. It numbers them from 0, in order.
     pub proof: Box<Proof>,
 }
 
@@ -45,7 +47,7 @@ impl Kind for DueBy {
         if objective == Objective::MaxLateness {
             return latest().map(Value::Integer);
         }
-        // That of one job that is so late, whichever it is.
+        // The weighted lateness if only one job is that late, whichever it is.
         let own = || Self::early(instance, self.due).into_iter().map(|id| instance.job(id));
         let lightest = own().map(|job| i128::from(job.weight.millionths())).min().unwrap_or(0);
         let of_one = latest().and_then(|late: i128| late.checked_mul(lightest).ok_or(CertificateError::Overflow));
@@ -60,7 +62,8 @@ impl Kind for DueBy {
 }
 
 impl DueBy {
-    /// What has to be proved of the jobs for a bound on an objective of [`Objective::OF_DEADLINES`].
+    /// Returns the objective that has to be bounded for these jobs, to bound an objective of
+    /// [`Objective::OF_DEADLINES`].
     pub const fn objective(objective: Objective) -> Objective {
         match objective {
             Objective::MaxLateness => Objective::Makespan,
@@ -68,8 +71,8 @@ impl DueBy {
         }
     }
 
-    /// The jobs with deadlines up to an instant; for the largest lateness with all that they wait for, which has ended before they
-    /// begin.
+    /// Returns the instance of the jobs with deadlines up to an instant. For the largest lateness, it includes their
+    /// predecessors, which end before these jobs begin.
     pub fn part(instance: &Instance, due: Time, objective: Objective) -> Instance {
         let mut wanted = vec![false; instance.jobs().len()];
         Self::early(instance, due).iter().for_each(|id| wanted[id.index()] = true);

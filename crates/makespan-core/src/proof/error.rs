@@ -1,4 +1,4 @@
-//! Why nothing is proved.
+//! The reasons why a certificate proves nothing.
 
 use thiserror::Error;
 
@@ -6,10 +6,10 @@ use crate::model::{JobId, Time};
 use crate::schedule::Objective;
 use crate::tree::TreeError;
 
-/// Why a certificate proves nothing, or less than was stated.
+/// The reason why a certificate proves nothing, or less than the stated bound.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CertificateError {
-    /// A job that is not in the instance.
+    /// The job does not exist.
     #[error("the certificate names job {0}, which the instance does not have")]
     UnknownJob(JobId),
     /// The certificate is malformed.
@@ -20,26 +20,26 @@ pub enum CertificateError {
         "the certificate does not refute the deadline {deadline}: {needed} processor-ticks are needed of {available}"
     )]
     NotRefuted {
-        /// In seconds.
+        /// The deadline, in seconds.
         deadline: Time,
-        /// Area that the jobs need at least.
+        /// Minimum area that the jobs need.
         needed: i128,
-        /// Area that there is.
+        /// Available area.
         available: i128,
     },
-    /// The platform has processors of different speeds, or a network, or jobs have a time of their own on each machine.
+    /// The platform has processors of different speeds or a network, or jobs have a time for each machine.
     #[error("the certificate speaks of equal processors, and those of this instance differ or form a tree")]
     UnequalProcessors,
-    /// The instance has jobs that are graphs of tasks.
+    /// The instance has compound jobs.
     #[error("the certificate speaks of single tasks and bags, and some job is a graph of tasks")]
     Compound,
-    /// No bags of tasks on a tree.
+    /// The instance does not consist of bags of tasks on a tree.
     #[error("the certificate speaks of bags of tasks on a tree of machines: {0}")]
     NoTree(TreeError),
-    /// An intermediate value leaves 128 bits.
+    /// An intermediate value exceeds 128 bits.
     #[error("the certificate's figures are too large to check exactly")]
     Overflow,
-    /// A job cannot end by the horizon of the certificate: no schedule does, and there is nothing to bound.
+    /// A job cannot end by the horizon of the certificate. So there is no such schedule, and nothing to bound.
     #[error("no schedule ends by the horizon {horizon} of the certificate: job {job} cannot")]
     HorizonTooShort {
         /// The horizon.
@@ -47,7 +47,7 @@ pub enum CertificateError {
         /// The first such job.
         job: JobId,
     },
-    /// The certificate speaks of schedules that end by a horizon, and the bound of more.
+    /// The certificate applies only to schedules that end by a horizon, but the bound applies to more schedules.
     #[error(
         "the certificate speaks only of schedules with makespan at most {horizon}; the bound must state \
          makespan_at_most, and no later instant"
@@ -56,18 +56,18 @@ pub enum CertificateError {
         /// The horizon.
         horizon: Time,
     },
-    /// A kind of proof that says nothing of the objective.
+    /// The kind of proof does not bound this objective.
     #[error("this kind of certificate says nothing of the {objective}")]
     OtherObjective {
-        /// What the bound is on.
+        /// The objective of the bound.
         objective: Objective,
     },
-    /// The bound is higher than what the certificate proves, or lower on a throughput.
+    /// The bound is higher than the proven value, or lower for a throughput.
     #[error("the bound {stated} is not proved: its certificate proves {proven}")]
     TooStrong {
         /// The bound.
         stated: String,
-        /// What follows from the certificate.
+        /// The proven value.
         proven: String,
     },
 }

@@ -7,24 +7,25 @@ use super::{CertificateError, Kind, Scope, Value, soonest_completion};
 use crate::model::{Instance, Job, Profile, Rows, Time};
 use crate::schedule::Objective;
 
-/// A dual solution of the interval-indexed linear programme of Dutot, Eyraud, Mounié and Trystram (SPAA 2004,
-/// DOI 10.1145/1007912.1007932, section 3.3), corrected: the intervals cover all instants.
+/// A dual solution of the interval-indexed linear programme of Dutot, Eyraud, Mounié and Trystram (SPAA 2004, DOI
+/// 10.1145/1007912.1007932, section 3.3), with a correction: the intervals cover all instants.
 ///
-/// Instants `0 = b_0 < b_1 < .. < b_J` cut time into the intervals `(b_j, b_j+1]`, the last without end. A job that
-/// ends in interval `j` costs at least its weight times `max(b_j + 1 tick, release + shortest time)` and uses at least
-/// `S_ij`, its least work among allotments that let it end by `b_j+1`. All that ends by `b_j+1` fits in the open area
-/// between the first release and it. With a price `pi_j >= 0` for each of these area constraints and `sigma_j = pi_j + pi_j+1 + ..`, weak
-/// duality gives, for any prices whatever, with a job for each task of a bag, which has the weight
-/// [`Job::task_weight`] and costs at least that weight times the instant at which the whole bag can end,
+/// Instants `0 = b_0 < b_1 < .. < b_J` divide time into the intervals `(b_j, b_j+1]`, the last without end. A job that
+/// ends in interval `j` costs at least its weight times `max(b_j + 1 tick, release + shortest time)`. It uses at least
+/// `S_ij`, its minimum work among the allotments with which it ends by `b_j+1`. All jobs that end by `b_j+1` fit into
+/// the open area from the first release to this instant. Let `pi_j >= 0` be a price for each of these area constraints,
+/// and let `sigma_j = pi_j + pi_j+1 + ..`. Each task of a bag counts as a job with the weight [`Job::task_weight`], and
+/// costs at least this weight times the instant at which the whole bag can end. Then weak duality gives, for any
+/// prices,
 ///
 /// `sum_i min_j [ w_i max(b_j + 1, r_i + shortest_i) + S_ij sigma_j ] - sum_j pi_j area(b_j+1)  <=  sum_i w_i C_i`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntervalPrices {
     /// `b_1 .. b_J`, ascending.
     pub ends: Vec<Time>,
-    /// `pi_0 .. pi_J-1`, in `2^-scale` millionths of weight a processor.
+    /// `pi_0 .. pi_J-1`, in `2^-scale` millionths of weight per processor.
     pub prices: Vec<i64>,
-    /// The binary places of the prices.
+    /// Number of binary places of the prices.
     pub scale: u32,
 }
 
@@ -37,7 +38,7 @@ impl Kind for IntervalPrices {
         Scope::EqualProcessors
     }
 
-    /// The weighted completion that follows, rounded down.
+    /// Returns the proven weighted completion, rounded down.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check()?;
         let cumulated = self.cumulated();
@@ -62,7 +63,7 @@ impl IntervalPrices {
         prices::check_in_time(&instants, self.scale, [&self.prices])
     }
 
-    /// `sigma_0 .. sigma_J`, the last zero.
+    /// Returns `sigma_0 .. sigma_J`. The last is zero.
     fn cumulated(&self) -> Vec<i128> {
         let mut sums = vec![0; self.prices.len() + 1];
         for (index, &price) in self.prices.iter().enumerate().rev() {
@@ -71,7 +72,7 @@ impl IntervalPrices {
         sums
     }
 
-    /// The inner minimum for one task of a job that does not end before `soonest`; `None` on overflow.
+    /// Returns the inner minimum for one task of a job that does not end before `soonest`, or `None` on overflow.
     fn least_cost(&self, job: &Job<Rows>, profile: &Profile, soonest: Time, cumulated: &[i128]) -> Option<i128> {
         let alone = job.release + profile.shortest();
         let weight = i128::from(job.task_weight().millionths());
@@ -101,7 +102,7 @@ mod tests {
             let profile = Profile::table(vec![time, time]).unwrap();
             Job::new(name, profile).with_weight(Weight::parse(weight).unwrap())
         };
-        // The counter-example to the printed programme: it says 11.4 where the optimum is 6.9.
+        // The counter-example to the printed programme, which gives 11.4 although the optimum is 6.9.
         Instance::new(Platform::flat(2).unwrap(), vec![job("a", "1", "5"), job("b", "1.9", "1")], vec![]).unwrap()
     }
 

@@ -1,4 +1,4 @@
-//! A refuted deadline for each job, as if it were alone.
+//! Bounds from a refuted deadline for each job alone.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,16 +8,16 @@ use super::{CertificateError, Kind, Scope, TimeWindow, Value};
 use crate::model::{Instance, JobId};
 use crate::schedule::Objective;
 
-/// For each job a deadline that it cannot meet even if it is alone, after what it waits for: the job then ends a tick later at the
-/// earliest.
+/// For each job, a deadline that it cannot meet even if it is alone, after its predecessors. So the job ends at least a
+/// tick later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobWindows {
-    /// One a job, in their order.
+    /// One window for each job, in order.
     pub windows: Vec<TimeWindow>,
 }
 
 impl JobWindows {
-    /// When each job ends at the earliest, in ticks.
+    /// Returns the earliest end of each job, in ticks.
     fn completions(&self, instance: &Instance) -> Result<Vec<(JobId, i128)>, CertificateError> {
         if self.windows.len() != instance.jobs().len() {
             let problem = format!("it has {} windows for {} jobs", self.windows.len(), instance.jobs().len());

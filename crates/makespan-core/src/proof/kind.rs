@@ -1,4 +1,4 @@
-//! What a kind of proof says of itself.
+//! The interface of a kind of proof.
 
 use crate::model::{Instance, Time};
 use crate::proof::{CertificateError, Value};
@@ -6,35 +6,35 @@ use crate::schedule::Objective;
 
 /// A kind of proof.
 pub(super) trait Kind {
-    /// The objectives of which it speaks.
+    /// Returns the objectives that the proof can bound.
     fn objectives(&self) -> &'static [Objective];
 
-    /// The instances of which it speaks.
+    /// Returns the instances to which the proof applies.
     fn scope(&self) -> Scope;
 
-    /// What follows for an objective and an instance of which it speaks.
+    /// Returns the proven value for a supported objective and instance.
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError>;
 
-    /// What follows for the first objective of the kind, of which it is an integer.
+    /// Returns the proven integer value for the first objective of the kind.
     #[cfg(test)]
     fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
         self.value(self.objectives()[0], instance).map(|value| value.integer())
     }
 
-    /// The makespan up to which it speaks of schedules; `None` when it speaks of all.
+    /// Returns the makespan up to which the proof applies to schedules, or `None` if it applies to all.
     fn horizon(&self) -> Option<Time> {
         None
     }
 }
 
-/// Which instances a proof speaks of.
+/// The instances to which a proof applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// All.
+    /// All instances.
     Any,
-    /// Those without graphs of tasks.
+    /// Instances without graphs of tasks.
     SingleTasks,
-    /// Those of them in which all processors are equal.
+    /// Instances without graphs of tasks in which all processors are equal.
     EqualProcessors,
 }
 

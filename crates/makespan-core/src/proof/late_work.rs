@@ -1,4 +1,4 @@
-//! Why what is released late ends late.
+//! Bounds from the work that is released late.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,22 +6,22 @@ use super::{CertificateError, Kind, Scope, Value, prices};
 use crate::model::{Instance, Time};
 use crate::schedule::Objective;
 
-/// What is released from an instant on has to be computed after it.
+/// A bound on the makespan from the work that is released at or after an instant, and so must be done after it.
 ///
 /// With a price `lambda_k >= 0` for a tick on one processor of node `k`, a sequential task `i` pays at least
-/// `N_i = min_k lambda_k p_ik` wherever it runs. Of the tasks that are released at `from` or later, the `n` that pay most all run after
-/// `from`. At any instant at most `n` of them run, on as many processors, which sell a tick for no more than the sum of the `n`
-/// largest prices. So no schedule ends before
+/// `N_i = min_k lambda_k p_ik` wherever it runs. Of the tasks that are released at `from` or later, consider the `n`
+/// tasks that pay most. They all run after `from`. At any instant at most `n` of them run, on `n` processors, whose
+/// prices per tick sum to at most the `n` largest prices of processors. So no schedule ends before
 ///
 /// `from + (sum of the n largest N_i) / (sum of the n largest prices of processors)`.
 ///
-/// Unavailable periods and networks only make schedules longer. With prices in proportion to the speeds and all tasks at once this
-/// is E. Horvath, S. Lam, R. Sethi, J. ACM 24(1), 1977, DOI 10.1145/321992.321995.
+/// Unavailable periods and networks only make schedules longer. With prices in proportion to the speeds and all tasks
+/// at once, this is the bound of E. Horvath, S. Lam, R. Sethi, J. ACM 24(1), 1977, DOI 10.1145/321992.321995.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LateWork {
-    /// Only tasks that are released then, or later, count.
+    /// Only tasks that are released at this instant or later count.
     pub from: Time,
-    /// Of these so many count, those that pay most; all without it.
+    /// Number of these tasks that count: the tasks that pay most. `None` means all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tasks: Option<u64>,
     /// A price for each node of the platform, in order.
@@ -37,7 +37,7 @@ impl Kind for LateWork {
         Scope::SingleTasks
     }
 
-    /// The makespan that follows, in ticks, rounded up to a whole one.
+    /// Returns the proven makespan in ticks, rounded up.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let nodes = instance.platform().nodes();
         prices::check_nodes(&self.prices, instance)?;
@@ -58,13 +58,13 @@ impl Kind for LateWork {
         let most = self.tasks.unwrap_or(u64::MAX);
         let (needed, sold) = (largest(paid, most), largest(sold, most));
         let (needed, sold) = (needed.ok_or(CertificateError::Overflow)?, sold.ok_or(CertificateError::Overflow)?);
-        // Where nothing costs anything, nothing is needed.
+        // If all prices are zero, nothing is needed.
         let length = if sold > 0 { (needed + (sold - 1)) / sold } else { 0 };
         Ok(Value::Integer(i128::from(self.from.ticks()) + length))
     }
 }
 
-/// The sum of the so many largest, each of which there is so often.
+/// Returns the sum of the `most` largest values. Each value occurs as often as its count.
 fn largest(mut each: Vec<(i128, u64)>, mut most: u64) -> Option<i128> {
     each.sort_unstable_by(|a, b| b.cmp(a));
     each.into_iter().try_fold(0_i128, |sum, (value, count)| {
@@ -84,7 +84,7 @@ mod tests {
         Time::from_seconds(seconds)
     }
 
-    /// Tasks by size and release on nodes of speeds 1 and 3.
+    /// Returns an instance with tasks by size and release, on nodes of speeds 1 and 3.
     fn flow(tasks: &[(i64, i64)]) -> Instance {
         let node = |speed: u32| Node { speed: f64::from(speed), ..Node::new(speed.to_string(), 1) };
         let job = |(at, &(size, release)): (usize, &(i64, i64))| {
@@ -101,15 +101,16 @@ mod tests {
     #[test]
     fn late_work_by_hand() {
         let seconds = |seconds: i64| Ok(i128::from(s(seconds).ticks()));
-        // All work over all speeds; the largest alone on the fast node; what comes at 4, after it.
+        // The bounds are: all work divided by all speeds; the largest task alone on the fast node; the work that is
+        // released at 4.
         assert_eq!(proves(&flow(&[(9, 0), (9, 0), (6, 0)]), 0, None, &[1, 3]), seconds(6));
         assert_eq!(proves(&flow(&[(30, 0), (3, 0)]), 0, Some(1), &[1, 3]), seconds(10));
         assert_eq!(proves(&flow(&[(9, 0), (9, 4), (9, 4), (9, 4), (9, 4)]), 4, None, &[1, 3]), seconds(13));
-        // Nothing comes so late, nothing costs anything, nothing counts.
+        // No task is released that late; all prices are zero; no task counts.
         assert_eq!(proves(&flow(&[(9, 0)]), 1, None, &[1, 3]), Ok(0));
         assert_eq!(proves(&flow(&[(9, 2)]), 1, None, &[0, 0]), seconds(1));
         assert_eq!(proves(&flow(&[(9, 2)]), 1, Some(0), &[1, 3]), seconds(1));
-        // A bag is as many tasks.
+        // A bag counts as its number of tasks.
         let bag = |job: Job| job.with_count(4.try_into().unwrap());
         let bag = flow(&[]).with_jobs(flow(&[(9, 0)]).all_submitted().into_iter().map(bag).collect());
         assert_eq!(proves(&bag, 0, None, &[1, 3]), seconds(9));

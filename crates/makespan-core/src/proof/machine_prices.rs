@@ -1,4 +1,4 @@
-//! Prices for time on machines.
+//! Bounds from prices for time on machines.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,35 +8,38 @@ use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, Job, JobId, Rows, Time};
 use crate::schedule::Objective;
 
-/// A dual solution of the assignment programme of sequential jobs on machines that differ: a price for a tick on one processor
-/// of each node.
+/// A dual solution of the assignment programme of sequential jobs on different machines: a price for a tick on one
+/// processor of each node.
 ///
-/// With prices `lambda >= 0`, job `i` pays at least `N_i = min_k lambda_k p_ik` wherever it runs. For the makespan: what
-/// processors of node `k` sell until `T` is at most `A_k(T)`, their open time from the first release to `T`, and what ends by `T`
-/// runs only where `r_i + p_ik <= T`. So no schedule ends by `T` unless
+/// With prices `lambda >= 0`, job `i` pays at least `N_i = min_k lambda_k p_ik` wherever it runs.
+///
+/// For the makespan, let `A_k(T)` be the open time of the processors of node `k` from the first release to `T`. They
+/// sell at most this time until `T`, and a job that ends by `T` runs only on nodes with `r_i + p_ik <= T`. So no
+/// schedule ends by `T` unless
 ///
 /// `sum_i min { lambda_k p_ik : r_i + p_ik <= T }  <=  sum_k lambda_k A_k(T)`,
 ///
-/// and as the left side never rises with `T` and the right side never falls, the least `T` for which it holds is a bound. The
-/// prices are the dual variables of J. K. Lenstra, D. Shmoys, E. Tardos, Math. Programming 46, 1990, DOI 10.1007/BF01585745.
+/// The left side never rises with `T`, and the right side never falls. So the smallest `T` for which the inequality
+/// holds is a bound. The prices are the dual variables of J. K. Lenstra, D. Shmoys, E. Tardos, Math. Programming 46,
+/// 1990, DOI 10.1007/BF01585745.
 ///
-/// For weighted completion: with `Lambda` the price of a tick on all processors, job `i` is served at a rate of at most
-/// `lambda_k / Lambda` on node `k` in units of which it needs at least `q_i = N_i / Lambda`, and all rates together are at most 1.
-/// So the mean busy times are bounded as on one machine with times `q_i`, where the order of Smith is best, and a job
-/// ends half of its time after its mean busy time or later, as in W. Eastman, S. Even, I. Isaacs, Management Science 11, 1964,
-/// DOI 10.1287/mnsc.11.2.268:
+/// For weighted completion, let `Lambda` be the price of a tick on all processors. Job `i` needs at least
+/// `q_i = N_i / Lambda` units, and is served at a rate of at most `lambda_k / Lambda` on node `k`. All rates together
+/// are at most 1. So the mean busy times are bounded as on one machine with times `q_i`, on which Smith's order is
+/// optimal. A job ends at least half of its time after its mean busy time, as in W. Eastman, S. Even, I. Isaacs,
+/// Management Science 11, 1964, DOI 10.1287/mnsc.11.2.268:
 ///
 /// `sum_i w_i C_i  >=  sum_i w_i (r + q_1 + .. + q_i) + sum_i w_i (p_i - q_i) / 2`
 ///
-/// in the order of Smith of the `q_i`, with `p_i` the shortest time of job `i` and `r` the first release; and also
-/// `>= sum_i w_i (r_i + p_i)`.
+/// in Smith's order of the `q_i`, with the shortest time `p_i` of job `i` and the first release `r`. The bound
+/// `>= sum_i w_i (r_i + p_i)` holds as well.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachinePrices {
     /// A price for each node of the platform, in order.
     pub prices: Vec<i64>,
 }
 
-/// A job with what it pays at least.
+/// A job with the minimum price that it pays.
 struct Paid {
     weight: i128,
     tasks: i128,
@@ -65,7 +68,7 @@ impl Kind for MachinePrices {
 }
 
 impl MachinePrices {
-    /// The makespan that follows, in ticks.
+    /// Returns the proven makespan, in ticks.
     fn makespan(&self, instance: &Instance) -> Result<i128, CertificateError> {
         self.check(instance)?;
         if instance.jobs().is_empty() {
@@ -73,7 +76,7 @@ impl MachinePrices {
         }
         let priced: Vec<(i64, Open)> = self.priced(instance);
         let sold = |end| sold(&priced, instance.first_release(), end);
-        // First where every machine is allowed, then upward from there: mostly nothing more is refuted.
+        // First allow every machine, then search upward from this bound. In most cases, nothing more is refuted.
         let needed = self.least_paid(instance, None)?.unwrap_or(0);
         let (mut low, mut high) = (instance.first_release().ticks(), i64::MAX / 2);
         while low < high {
@@ -94,7 +97,7 @@ impl MachinePrices {
                 (low, step) = (next, step.saturating_mul(2));
                 continue;
             }
-            // Between the last that is refuted and the first that is not.
+            // Bisect between the last refuted instant and the first that is not refuted.
             let (mut refuted, mut open) = (low, next);
             while open - refuted > 1 {
                 let middle = refuted + (open - refuted) / 2;
@@ -106,9 +109,9 @@ impl MachinePrices {
         Ok(i128::from(low))
     }
 
-    /// The mean flow that follows, rounded down.
+    /// Returns the proven mean flow, rounded down.
     fn flow(&self, instance: &Instance) -> Result<i128, CertificateError> {
-        // One task of a bag ends no later than the bag: the others do not count, so that each job counts once.
+        // A task of a bag ends no later than the bag. Count only one task per bag, so that each job counts once.
         let single = |id: JobId| instance.submitted(id).without_copies();
         let bags = instance.has_bags().then(|| instance.with_jobs(instance.ids().map(single).collect()));
         let sum = self.completion(bags.as_ref().unwrap_or(instance), |_| 1)?;
@@ -131,14 +134,14 @@ impl MachinePrices {
         }
         let alone = |job: &Paid| (job.weight * job.tasks).checked_mul(job.release.checked_add(job.shortest)?);
         let alone = sum(jobs.iter().map(alone));
-        // Without weight a job counts for nothing, and behind all others it delays none.
+        // A job without weight does not count. Behind all others, it delays no other job.
         jobs.retain(|job| job.weight > 0);
         let priced = self.in_the_order_of_smith(instance, &mut jobs);
         Ok(alone.ok_or(overflow.clone())?.max(priced.ok_or(overflow)?))
     }
 
-    /// Of jobs with weight. Twice the price of a tick on all processors times the sum is a whole number; `None` when it is too
-    /// large.
+    /// Returns the bound on the weighted completion of jobs with positive weight. The computation uses twice the price
+    /// of a tick on all processors times the sum, which is a whole number. Returns `None` on overflow.
     fn in_the_order_of_smith(&self, instance: &Instance, jobs: &mut [Paid]) -> Option<i128> {
         let nodes = instance.platform().nodes();
         let all = sum(self
@@ -149,15 +152,17 @@ impl MachinePrices {
         if all == 0 {
             return Some(0);
         }
-        // All products fit if the largest does; found first, since half an order is none to sort by.
+        // All products fit if the largest one does. This is checked before sorting, because the comparison must not
+        // overflow.
         let heaviest = jobs.iter().map(|job| job.weight).max().unwrap_or(0);
         jobs.iter().map(|job| job.price).max().unwrap_or(0).checked_mul(heaviest)?;
-        // paid / weight, without a fraction. A job that pays and weighs nothing would be equal to all, and the order none.
+        // Compares paid / weight without fractions. A job with price and weight 0 would be equal to all others, and the
+        // order would be inconsistent.
         jobs.sort_by(|a, b| (a.price * b.weight).cmp(&(b.price * a.weight)));
         let first = i128::from(instance.first_release().ticks());
         let (mut before, mut value) = (0_i128, 0_i128);
         for job in jobs {
-            // The i-th of equal tasks ends after i of them: 1 + 2 + .. + count.
+            // The i-th of equal tasks ends after i of them: 1 + 2 + ... + count.
             let last = job.tasks.checked_mul(job.tasks.checked_add(1)?)?;
             let ends = job.price.checked_mul(last)?.checked_add(before.checked_mul(2 * job.tasks)?)?;
             let halves = all.checked_mul(job.shortest)?.checked_sub(job.price)?.checked_mul(job.tasks)?;
@@ -175,7 +180,8 @@ impl MachinePrices {
         prices::check_sequential(instance)
     }
 
-    /// What all jobs pay at least; only where they end by `end`, if that is given, and `None` when one does so nowhere.
+    /// Returns the minimum total payment of all jobs. If `end` is given, only nodes on which a job can end by then
+    /// count, and the result is `None` if there is no such node for some job.
     fn least_paid(&self, instance: &Instance, end: Option<Time>) -> Result<Option<i128>, CertificateError> {
         let mut all = Sum::default();
         for job in instance.jobs() {
@@ -226,15 +232,15 @@ mod tests {
     #[test]
     fn prices_bound_the_makespan() {
         let two = two_machines(&[[4, 6], [4, 6], [4, 6]], &[]);
-        // 3 * min(3 * 4, 2 * 6) = 36 of 5 a tick: 7.2, so 8, which is the optimum.
+        // The payments 3 * min(3 * 4, 2 * 6) = 36 at 5 per tick give 7.2, so the bound is 8, which is the optimum.
         assert_eq!(proves(&two, [3, 2]), Ok(8));
         assert_eq!(proves(&two, [1, 1]), Ok(6));
-        // No machine is fast enough for less than 4, whatever the prices.
+        // Every machine needs at least 4 ticks, whatever the prices.
         assert_eq!(proves(&two, [0, 0]), Ok(4));
-        // One machine is free of charge: only the length of the job counts.
+        // One machine has price zero: only the length of the job counts.
         assert_eq!(proves(&two_machines(&[[5, 9]], &[]), [0, 1]), Ok(5));
         assert_eq!(proves(&two_machines(&[[5, 9]], &[]), [1, 0]), Ok(5));
-        // Before 10 the second job has to be paid for on machine 0, where the first is, too.
+        // To end before 10, the second job must also run and pay on machine 0.
         assert_eq!(proves(&two_machines(&[[5, 10], [5, 10]], &[]), [1, 0]), Ok(10));
         assert!(matches!(proves(&two, [-1, 1]), Err(CertificateError::Malformed(_))));
         let short = MachinePrices { prices: vec![1] };
@@ -251,7 +257,8 @@ mod tests {
 
     #[test]
     fn prices_bound_weighted_completion() {
-        // Equal machines: 4, 4 and then 8; by Eastman, Even and Isaacs 2 + 4 + 6 + 3 * (4 - 2) / 2 = 15.
+        // On equal machines, the jobs end at 4, 4 and 8. The bound by Eastman, Even and Isaacs is 2 + 4 + 6 + 3 * (4 -
+        // 2) / 2 = 15.
         let equal = two_machines(&[[4, 4], [4, 4], [4, 4]], &[]);
         let prices = MachinePrices { prices: vec![1, 1] };
         let bound =
@@ -268,10 +275,10 @@ mod tests {
         let mut jobs = two_machines(&rows, &[]).all_submitted();
         jobs[1].weight = Weight::ZERO;
         let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
-        // Machine 0 is free of charge, and nothing is proved of what could run there.
+        // Machine 0 has price zero, so nothing is proved about jobs that could run there.
         let free = MachinePrices { prices: vec![0, 1] };
         assert!(free.value(Objective::WeightedCompletion, &instance).unwrap() <= Value::Integer(7_000_000));
-        // On machine 1 alone 1 + 6, which is the optimum, whatever the order in the file.
+        // On machine 1 alone, the bound is 1 + 6, which is the optimum, whatever the order in the file.
         let mut jobs = instance.all_submitted();
         for (job, row) in jobs.iter_mut().zip([[0, 5], [1, 0], [0, 1]]) {
             let row = row.map(|time| if time == 0 { Profile::CANNOT_RUN } else { Time::from_ticks(time) });

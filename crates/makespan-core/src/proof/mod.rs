@@ -1,7 +1,8 @@
-//! What is proved: lower bounds, upper ones on a throughput, and the proofs that they follow from by arithmetic alone.
+//! Proven bounds: lower bounds, upper bounds on a throughput, and the proofs from which they follow by arithmetic
+//! alone.
 //!
-//! A certificate is an objective and a [`Proof`]. Each kind of proof has a file, and says there of which objectives and
-//! instances it speaks; no proof is believed, [`Proof::proves`] recomputes what follows from it in integers, or
+//! A certificate is an objective and a [`Proof`]. Each kind of proof has a file, which documents the objectives and
+//! instances that it supports. Proofs are not trusted: [`Proof::proves`] recomputes their consequences in integers or
 //! rationals.
 
 mod alone;
@@ -75,56 +76,57 @@ pub use value::Value;
 
 /// Data from which a bound on an objective follows by arithmetic alone.
 ///
-/// A kind that speaks of several objectives had a name for each in files of earlier versions, which are still read.
+/// In earlier versions of the file format, a kind that supports several objectives had a name for each objective. Such
+/// files can still be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Proof {
     /// A job alone on the empty platform.
     Alone(Alone),
-    /// Not everything can end by a deadline.
+    /// A refuted deadline, by work and allotments.
     Rejection(Rejection),
-    /// Not everything can end by a deadline, by dual-feasible functions.
+    /// A refuted deadline, by dual-feasible functions.
     DualFeasible(DualFeasible),
     /// Prices for area in intervals of time.
     IntervalPrices(IntervalPrices),
     /// Prices for processors in continuous time.
     TimePrices(TimePrices),
-    /// Prices for time on machines that differ.
+    /// Prices for time on different machines.
     MachinePrices(MachinePrices),
     /// Prices for processors in continuous time that refute a deadline.
     DeadlinePrices(DeadlinePrices),
-    /// Prices for machines that differ in continuous time.
+    /// Prices for different machines in continuous time.
     MachineTimePrices(MachineTimePrices),
     /// Prices for positions on machines.
     PositionPrices(PositionPrices),
-    /// Prices for what is released from an instant on.
+    /// Prices for the work that is released from an instant on.
     LateWork(LateWork),
-    /// Not everything can end by a deadline, by a window of time.
+    /// A refuted deadline, by a window of time.
     TimeWindow(TimeWindow),
-    /// For each job such a deadline, as if it were alone.
+    /// A refuted deadline for each job alone.
     JobWindows(JobWindows),
-    /// Prices in time, paid by all tasks of jobs that choose when they end.
+    /// Prices in time that all tasks of a job pay, where each job chooses its end.
     JobPrices(JobPrices),
-    /// Not everything can end by a deadline, by what is held of a resource in a window of time.
+    /// A refuted deadline, by the amounts of a resource in a window of time.
     ResourceWindow(ResourceWindow),
     /// The longest path of tasks before the end of each job.
     Paths(Paths),
-    /// Paths of tasks, and what there is to be held, together.
+    /// Paths of tasks combined with the available processors and resources.
     PathFlow(PathFlow),
-    /// Not everything can end by a deadline, deduced step by step.
+    /// A refuted deadline, deduced step by step.
     Deductions(Deductions),
-    /// What is proved of the jobs of early deadlines.
+    /// A bound from the jobs with early deadlines.
     DueBy(DueBy),
-    /// Bound that follows from the fact that one job ends at the makespan.
+    /// A bound from the fact that one job ends at the makespan.
     LastJob(LastJob),
-    /// What every task costs at least, or prices under a horizon.
+    /// The minimum cost of every task, or prices under a horizon.
     CostPrices(CostPrices),
     /// Prices for tasks and the ports of a tree.
     TreePrices(TreePrices),
 }
 
 impl Proof {
-    /// What it is for people, behind "proved by".
+    /// Returns a description of the proof for users, to print after "proved by".
     pub const fn words(&self) -> &'static str {
         match self {
             Self::Alone(_) => "a job that takes this long even alone",
@@ -151,7 +153,7 @@ impl Proof {
         }
     }
 
-    /// What files call its kind.
+    /// Returns the name of the kind in files.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Alone(_) => "alone",
@@ -204,21 +206,21 @@ impl Proof {
         }
     }
 
-    /// The objectives of which this kind of proof speaks.
+    /// Returns the objectives that this kind of proof supports.
     pub fn objectives(&self) -> &'static [Objective] {
         self.kind().objectives()
     }
 
-    /// The makespan up to which it speaks of schedules; `None` when it speaks of all.
+    /// Returns the makespan up to which the proof applies to schedules, or `None` if it applies to all schedules.
     pub fn horizon(&self) -> Option<Time> {
         self.kind().horizon()
     }
 
-    /// The strongest bound on the objective that follows, on all schedules with makespan at most [`Proof::horizon`]: from
-    /// below, and on a throughput from above.
+    /// Returns the strongest proven bound on the objective, for all schedules with makespan at most [`Proof::horizon`].
+    /// It is a lower bound, or an upper bound on a throughput.
     ///
     /// # Errors
-    /// [`CertificateError`] when nothing follows on this instance.
+    /// [`CertificateError`] if nothing is proved for this instance.
     pub fn proves(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let kind = self.kind();
         if !kind.objectives().contains(&objective) {
@@ -229,7 +231,7 @@ impl Proof {
     }
 }
 
-/// The sum of values, of which one that is `None` is too large.
+/// Returns the sum of values. A value of `None` represents an overflow.
 fn total(mut each: impl Iterator<Item = Option<i128>>) -> Result<i128, CertificateError> {
     each.try_fold(0_i128, |sum, one| sum.checked_add(one?)).ok_or(CertificateError::Overflow)
 }

@@ -1,4 +1,4 @@
-//! Paths of tasks, and what there is to be held, together.
+//! Bounds from paths of tasks combined with the available processors and resources.
 
 mod areas;
 mod rate;
@@ -17,37 +17,41 @@ pub use areas::Areas;
 use areas::{Brought, Over};
 use rate::Rate;
 
-/// A flow along the edges and area arcs from task to task, and prices for processors and resources.
+/// A flow from task to task along edges and area arcs, and prices for processors and resources.
 ///
-/// A flow is a sum of paths. Along each, tasks run one after the other from a release on, so the makespan C is at least the release plus
-/// their times; weighed with the flow F, `F C >= sum_i (Y_i t_i + s_i r_i)`, where `Y_i` flows through task i, which takes `t_i`, and
-/// `s_i` of it begins there, at the release `r_i`. And until C no more is held than there is: the price of what is open between the
-/// first release and C is at least `sum_i q_i t_i`, where `q_i` is the price of what task i holds. Together
+/// A flow is a sum of paths. Along each path, tasks run one after the other from a release on, so the makespan C is at
+/// least the release plus their times. The total flow F gives `F C >= sum_i (Y_i t_i + s_i r_i)`. Here, `Y_i` is the
+/// flow through task i, which takes `t_i`, and `s_i` is the part that begins there, at the release `r_i`. Until C,
+/// tasks hold at most the available amounts, so the price of the open amounts between the first release and C is at
+/// least `sum_i q_i t_i`, where `q_i` is the price of the amounts that task i holds. Together,
 ///
 /// `F C + open(C) >= sum_i min { Y_i t + q t } + sum_i s_i r_i`,
 ///
-/// where each minimum is over the ways to run the task. The least C for which this is true is a bound: what is long on few processors is
-/// paid for on its path, and what is short on many is paid for by their area. Of a bag one task is on the paths.
+/// where each minimum is over the ways to run the task. The smallest C that satisfies this is a bound. A task that is
+/// long on few processors pays on its path, and a task that is short on many processors pays by their area. One task of
+/// a bag is on the paths.
 ///
-/// The flow may also go over area arcs ([`Areas`]). On one from u to v the path is longer by the area of the tasks between u and v, over what
-/// there is, so a task that lies between pays for its share of that area, too: with `L_i` the flow of the arcs that have it between their
-/// ends, its minimum becomes `min { Y_i t + q t + L_i q' t / R }`, rounded down.
+/// The flow may also use area arcs ([`Areas`]). On an arc from u to v, the path is longer by the area of the tasks
+/// between u and v, divided by the available amount. So a task between them pays for its share of this area, too. With
+/// the total flow `L_i` of the arcs that enclose task i, its minimum becomes `min { Y_i t + q t + L_i q' t / R }`,
+/// rounded down.
 ///
-/// Source: the dual of the linear programme of critical path and area for moldable tasks with precedence constraints (K. Jansen, H. Zhang,
-/// ACM Trans. Algorithms 2(3), 2006, DOI 10.1145/1159892.1159899); releases, resources, closed periods and speeds are our extension.
+/// Source: the dual of the linear programme of critical path and area for moldable tasks with precedence constraints
+/// (K. Jansen, H. Zhang, ACM Trans. Algorithms 2(3), 2006, DOI 10.1145/1159892.1159899). Releases, resources, closed
+/// periods and speeds are our extension.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathFlow {
-    /// Pairs of a different task, by its number in the instance, and how much flows through it; nothing through others.
+    /// Pairs of a different task, by its number in the instance, and its flow. Other tasks have no flow.
     pub tasks: Vec<(u32, u64)>,
-    /// Pairs of an edge, by its position in the instance, and how much flows along it; nothing along others.
+    /// Pairs of an edge, by its position in the instance, and its flow. Other edges have no flow.
     pub edges: Vec<(u32, u64)>,
-    /// For each node the price of a tick of one of its processors; none where processors have no price.
+    /// For each node, the price of a tick of one of its processors. Empty if processors have no price.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<u64>,
-    /// Pairs of the name of a resource and the price of a tick of one unit of it.
+    /// Pairs of the name of a resource and the price of a tick of one unit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<(String, u64)>,
-    /// Flows along area arcs, which the edges take in and give out as they do those of other edges.
+    /// Flows along area arcs, which enter and leave tasks like flows along edges.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub areas: Vec<Areas>,
 }
@@ -61,7 +65,8 @@ impl Kind for PathFlow {
         Scope::Any
     }
 
-    /// The makespan that follows, in ticks. O(tasks * (allotments * kinds of nodes) + edges), and O(tasks + edges) for each area arc.
+    /// Returns the proven makespan in ticks. Takes O(tasks * (allotments * kinds of nodes) + edges), and O(tasks +
+    /// edges) for each area arc.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let places = Places::new(instance);
         let rate = Rate::new(instance, &places, &self.prices, &self.resources)?;
@@ -82,7 +87,7 @@ impl Kind for PathFlow {
             }
             Some(sum)
         };
-        // What is too much to be counted is enough. An instance is shorter than this.
+        // An overflow counts as enough. An instance is shorter than this limit.
         let enough = |end: i128| has(end).is_none_or(|sum| sum >= needed);
         let (mut low, mut high) = (0, i128::from(i64::MAX / 2));
         if !enough(high) {
@@ -97,7 +102,7 @@ impl Kind for PathFlow {
 }
 
 impl PathFlow {
-    /// For each different task how much flows through it, and how much of that begins there.
+    /// Returns the flow through each different task, and the part of the flow that begins there.
     fn flows(&self, instance: &Instance, brought: &Brought) -> Result<(Vec<i128>, Vec<i128>), CertificateError> {
         let mut through = vec![0_i128; instance.different_tasks()];
         for &(task, flow) in &self.tasks {
@@ -123,7 +128,7 @@ impl PathFlow {
     }
 }
 
-/// What all tasks pay at least for their flow and for what they hold; `None` on overflow.
+/// Returns the minimum total payment of all tasks for their flow and their amounts, or `None` on overflow.
 fn needed(
     instance: &Instance,
     places: &Places<'_>,
@@ -139,7 +144,7 @@ fn needed(
             let row = instance.different(task);
             let (mut on_path, mut beside): (Option<i128>, Option<i128>) = (None, None);
             places.each(task, |run| {
-                // What is too large to be counted is not the least.
+                // A payment that overflows is not the minimum.
                 let Some(held) = held(rate, over, row, task, run) else { return };
                 let Some(paid) = through[row].checked_mul(run.time).and_then(|time| time.checked_add(held)) else {
                     return;
@@ -155,7 +160,7 @@ fn needed(
     Some(sum)
 }
 
-/// What a run pays for what it holds, on the whole and on the area arcs.
+/// Returns the payment of a run for its amounts, in total and on the area arcs.
 fn held(rate: &Rate<'_>, over: &[Over<'_>], row: usize, task: TaskId, run: &Run) -> Option<i128> {
     let mut held = rate.of(task, run)?.checked_mul(run.time)?;
     for over in over {

@@ -1,4 +1,4 @@
-//! The longest path of tasks before the end of each job.
+//! Bounds from the longest path of tasks before the end of each job.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,10 +6,11 @@ use super::{CertificateError, Kind, Places, Scope, Spans, Value, total};
 use crate::model::{Instance, JobId};
 use crate::schedule::{Objective, Shape};
 
-/// No job ends before the longest path of tasks that leads to its last task, each at its fastest, after its release. Paths go along
-/// the edges between jobs, too.
+/// A bound on the end of each job: the end of the longest path of tasks to its last task, after its release, with each
+/// task at its shortest time. Paths include the edges between jobs.
 ///
-/// There is nothing to state: all of it follows from the instance. Transfers count as nothing, and what else runs does not count.
+/// The certificate contains no data, because the bound follows from the instance. Transfers and other tasks are
+/// ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paths {}
 
@@ -33,7 +34,8 @@ pub(super) fn earliest_ends(instance: &Instance) -> Vec<(JobId, i128)> {
     instance.ids().map(|id| (id, spans.completion(instance, id))).collect()
 }
 
-/// What follows for an objective of [`Objective::OF_TIME`] when no job ends earlier than this.
+/// Returns the proven value of an objective of [`Objective::OF_TIME`] if each job ends at or after its instant in
+/// `ends`.
 pub(super) fn of_completions(
     objective: Objective,
     instance: &Instance,

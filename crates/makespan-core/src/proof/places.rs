@@ -1,4 +1,4 @@
-//! Where and how fast each task can run, whatever runs beside it.
+//! The places on which a task can run, and its times there, without regard to other tasks.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -8,32 +8,32 @@ use rustc_hash::FxHashMap;
 use super::choices::{self, Group};
 use crate::model::{Demand, Instance, Need, ProcSet, ResourceKind, TaskId, Time};
 
-/// Beyond so many allotments those of a task that needs resources are grouped.
+/// Maximum number of allotments that are examined one by one for a task that needs resources. More are grouped.
 const ALL: u32 = 256;
-/// A group that starts at k then holds `k / GROUP` allotments.
+/// A group that starts at k contains `k / GROUP` allotments.
 const GROUP: u32 = 32;
 
-/// The nodes of a platform by kind, and on which of them tasks can run.
+/// The nodes of a platform by kind, and the ways to run tasks on them.
 ///
-/// A task that holds several processors takes the time of the slowest of them. It holds its share of what it needs on every node that
-/// it has processors of, so it has none of a node without room for one.
+/// A task that holds several processors takes the time of the slowest of them. It holds a share of its needs on every
+/// node on which it has processors. So it has no processors on a node without room for one.
 #[derive(Debug)]
 pub struct Places<'a> {
     instance: &'a Instance,
-    /// Faster ones first.
+    /// The kinds, sorted by descending speed.
     kinds: Vec<NodeKind>,
-    /// For each node its kind; none without processors.
+    /// The kind of each node; `None` for a node without processors.
     kind_of: Vec<Option<usize>>,
-    /// For needs and an allotment how many processors a task can have on one node of each kind.
+    /// For needs and an allotment, the number of processors that a task can have on one node of each kind.
     rooms: RefCell<Rooms>,
 }
 
 type Rooms = FxHashMap<(usize, u32), Rc<[u32]>>;
 
-/// Equal nodes.
+/// A kind of equal nodes.
 #[derive(Clone, Debug)]
 struct NodeKind {
-    /// One of them, with one of its processors.
+    /// A node of this kind, and one of its processors.
     node: usize,
     processor: ProcSet,
     speed: f64,
@@ -41,14 +41,15 @@ struct NodeKind {
     count: u64,
 }
 
-/// A way to run a task that is at least as good as some of its allotments: no less is held, and no less long, on any of these.
+/// A way to run a task, which represents some of its allotments: each of them holds at least as much, for at least as
+/// long.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The fewest of these allotments.
+    /// The smallest of these allotments.
     pub first: u32,
-    /// The most.
+    /// The largest of these allotments.
     pub last: u32,
-    /// Their shortest time.
+    /// The shortest time of these allotments, in ticks.
     pub time: i128,
     on: On,
 }
@@ -56,12 +57,13 @@ pub struct Run {
 #[derive(Clone, Debug)]
 enum On {
     Node(usize),
-    /// Nodes of kinds before this one, of those where there is room.
+    /// The number of kinds of nodes, fastest first, and the number of processors on one node of each kind, if it is
+    /// limited.
     Kinds(usize, Option<Rc<[u32]>>),
 }
 
 impl<'a> Places<'a> {
-    /// Of the nodes that compute. O(nodes * kinds of nodes).
+    /// Groups the nodes with processors. Takes O(nodes * kinds of nodes).
     pub fn new(instance: &'a Instance) -> Self {
         let platform = instance.platform();
         let mut kinds: Vec<NodeKind> = Vec::new();
@@ -91,23 +93,24 @@ impl<'a> Places<'a> {
         Self { instance, kinds, kind_of, rooms: RefCell::default() }
     }
 
-    /// How many kinds of nodes there are.
+    /// Returns the number of kinds of nodes.
     pub fn kinds(&self) -> usize {
         self.kinds.len()
     }
 
-    /// The kind of a node; none without processors.
+    /// Returns the kind of a node, or `None` for a node without processors.
     pub fn kind_of(&self, node: usize) -> Option<usize> {
         self.kind_of[node]
     }
 
-    /// The speed of the nodes of a kind.
+    /// Returns the speed of the nodes of a kind.
     pub fn speed(&self, kind: usize) -> f64 {
         self.kinds[kind].speed
     }
 
-    /// Every way to run a task within its walltime: some is at least as good as what any schedule does. O(allotments * kinds of nodes),
-    /// for at most some 256 allotments and groups of them.
+    /// Calls `take` with every way to run a task within its walltime. For each schedule, one of them is at least as
+    /// good as the run in this schedule. Takes O(allotments * kinds of nodes), for up to about 256 allotments and
+    /// groups of allotments.
     pub fn each(&self, task: TaskId, mut take: impl FnMut(&Run)) {
         let (profile, walltime) = (self.instance.profile(task), self.instance.walltime(task).unwrap_or(Time::MAX));
         if let Some(row) = profile.machine_times() {
@@ -123,7 +126,7 @@ impl<'a> Places<'a> {
         self.groups(task, |first, last, time| self.on_kinds(task, first, last, time, walltime, &mut take));
     }
 
-    /// The least time of a task.
+    /// Returns the minimum time of a task.
     pub fn fastest(&self, task: TaskId) -> i128 {
         let profile = self.instance.profile(task);
         let one_speed = self.kinds.first().zip(self.kinds.last()).filter(|(first, last)| first.speed <= last.speed);
@@ -136,7 +139,7 @@ impl<'a> Places<'a> {
         least.unwrap_or(0)
     }
 
-    /// For each kind of node the least of its nodes' prices.
+    /// Returns, for each kind of node, the minimum price of its nodes.
     pub fn least_prices(&self, prices: &[u64]) -> Vec<u64> {
         let mut least = vec![u64::MAX; self.kinds.len()];
         for (kind, &price) in self.kind_of.iter().zip(prices) {
@@ -147,7 +150,8 @@ impl<'a> Places<'a> {
         least
     }
 
-    /// The least price of a processor that a run can have: of prices by node, and the least of each kind.
+    /// Returns the minimum price of a processor that a run can have, given the price of each node and the minimum price
+    /// of each kind.
     pub fn price(&self, run: &Run, by_node: &[u64], by_kind: &[u64]) -> u64 {
         match &run.on {
             On::Node(node) => by_node[*node],
@@ -158,7 +162,8 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Allotments one by one, or in groups: the first, the last, and their shortest time on processors of speed 1.
+    /// Calls `take` with each allotment, or each group of allotments: the first, the last, and their shortest time on
+    /// processors of speed 1.
     fn groups(&self, task: TaskId, mut take: impl FnMut(u32, u32, Time)) {
         let profile = self.instance.profile(task);
         let (first, last) = (profile.min_processors(), profile.max_processors());
@@ -171,7 +176,7 @@ impl<'a> Places<'a> {
             groups.iter().for_each(|group| take(group.first, group.last, Time::from_ticks(group.time)));
             return;
         }
-        // An allotment that is no faster than fewer processors may need less of a resource.
+        // An allotment that is not faster than fewer processors may still need less of a resource.
         let mut from = first;
         while from <= last {
             let size = if last - first < ALL { 1 } else { (from / GROUP).max(1) };
@@ -182,7 +187,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// On the fastest kinds of nodes, and these and slower ones.
+    /// Calls `take` with the runs on the fastest kinds of nodes, adding slower kinds step by step.
     fn on_kinds(&self, task: TaskId, first: u32, last: u32, time: Time, walltime: Time, take: &mut impl FnMut(&Run)) {
         let number = self.instance.demands_number(task);
         let rooms = (number > 0 && first == last).then(|| self.rooms(task, number, first));
@@ -213,16 +218,17 @@ impl<'a> Places<'a> {
 }
 
 impl Run {
-    /// No allotment of this run needs less.
+    /// Returns the minimum need of all allotments of this run.
     pub fn least(&self, need: &Need) -> u64 {
         match need {
-            // They grow with the processors.
+            // Linear needs grow with the number of processors.
             Need::Linear { .. } => need.total(self.first),
             Need::ByAllotment(_) => (self.first..=self.last).map(|one| need.total(one)).min().unwrap_or(0),
         }
     }
 
-    /// No allotment of this run needs less of a resource that comes back; zero of one that is used up, or not needed.
+    /// Returns the minimum amount that the allotments of this run hold of a resource that is returned. Returns zero for
+    /// a consumable, or if the resource is not needed.
     pub fn holds(&self, demands: &[Demand], resource: crate::model::ResourceId) -> u64 {
         let held = demands.iter().find(|demand| demand.resource == resource);
         held.filter(|demand| demand.kind != ResourceKind::Consumable).map_or(0, |demand| self.least(&demand.need))

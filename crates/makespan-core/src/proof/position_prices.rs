@@ -1,4 +1,4 @@
-//! Prices for positions on machines.
+//! Bounds from prices for positions on machines.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,22 +8,22 @@ use super::{CertificateError, Kind, Scope, Value};
 use crate::model::Instance;
 use crate::schedule::Objective;
 
-/// A dual solution of the assignment of sequential jobs to positions on machines: for each processor prices of the positions from its end,
-/// the last job first. Positions behind those that are listed are free of charge.
+/// A dual solution of the assignment of sequential jobs to positions on machines: for each processor, prices of the
+/// positions from its end, the last job first. Positions after the listed ones have price zero.
 ///
-/// On a processor that is free from `r_k` on, the job at position `l` from the end delays itself and the `l - 1` jobs after it by
-/// its time, so that the completions of a schedule add up to at least the sum over its jobs of `r_k + l p_ik`, and no two jobs
-/// have the same position. So with prices `pi >= 0`
+/// On a processor that is free from `r_k` on, the job at position `l` from the end delays itself and the `l - 1` jobs
+/// after it by its time. So the completions of a schedule sum to at least the sum over its jobs of `r_k + l p_ik`. No
+/// two jobs have the same position. So with prices `pi >= 0`,
 ///
 /// `sum_i C_i  >=  sum_i min_kl (r_k + l p_ik + pi_kl)  -  sum_kl pi_kl`.
 ///
-/// Release dates after the first one, and processors that close later, only delay schedules. The best prices prove the optimum where
-/// there are none of either.
+/// Release dates after the first one, and processors that close later, only delay schedules. If there are none, optimal
+/// prices prove the optimum.
 ///
-/// Source: W. A. Horn, "Minimizing average flow time with parallel machines", Operations Research 21, 1973,
-/// DOI 10.1287/opre.21.3.846; J. Bruno, E. G. Coffman, R. Sethi, "Scheduling independent tasks to reduce mean finishing time",
-/// Comm. ACM 17, 1974, DOI 10.1145/361082.361064: an assignment problem. Complexity of the check: O(n (n + m)) where no more
-/// positions have a price than there are jobs.
+/// Source: W. A. Horn, "Minimizing average flow time with parallel machines", Operations Research 21, 1973, DOI
+/// 10.1287/opre.21.3.846; J. Bruno, E. G. Coffman, R. Sethi, "Scheduling independent tasks to reduce mean finishing
+/// time", Comm. ACM 17, 1974, DOI 10.1145/361082.361064: an assignment problem. The check takes O(n (n + m)) if at most
+/// as many positions have a price as there are jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PositionPrices {
     /// For each processor of the platform, in order, the prices of its positions from the end.
@@ -39,8 +39,8 @@ impl Kind for PositionPrices {
         Scope::SingleTasks
     }
 
-    /// Rounded down. The mean flow counts one task of a bag, which ends no later than the bag; the weighted completion follows
-    /// only where all jobs have one weight and none is a bag.
+    /// Returns the proven value, rounded down. The mean flow counts one task of a bag, which ends no later than the
+    /// bag. The weighted completion is proved only if all jobs have equal weight and there are no bags.
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if objective == Objective::MeanFlow {
             return Ok(Value::Integer(prices::flow(self.completions(instance)?, instance)));
@@ -60,7 +60,7 @@ impl Kind for PositionPrices {
 }
 
 impl PositionPrices {
-    /// What all completions add up to at least, in ticks.
+    /// Returns a lower bound on the sum of all completions, in ticks.
     fn completions(&self, instance: &Instance) -> Result<i128, CertificateError> {
         if self.prices.len() != instance.processors() as usize {
             return malformed("each processor needs a list of prices, which may be empty");
@@ -76,14 +76,14 @@ impl PositionPrices {
             for (processor, prices) in self.prices.iter().enumerate() {
                 let Some(time) = instance.time_on(job.first(), nodes[processor]) else { continue };
                 let mut end = i128::from(ready[processor].ticks());
-                // One more position is free of charge, and those behind it only end later.
+                // The first position without a price counts. Later positions only end later.
                 for price in prices.iter().copied().chain([0]) {
                     end += i128::from(time.ticks());
                     let cost = end + i128::from(price);
                     least = Some(least.map_or(cost, |least: i128| least.min(cost)));
                 }
             }
-            // A job that can run nowhere is in no instance.
+            // Every instance contains only jobs that can run somewhere.
             all.add(Some(least.unwrap_or(0)))?;
         }
         Ok(all.0)
@@ -104,13 +104,13 @@ mod tests {
 
     #[test]
     fn prices_of_positions_by_hand() {
-        // Three jobs of 4 on two equal machines: 4 + 4 + 8.
+        // Three jobs of 4 on two equal machines end at 4, 4 and 8.
         let equal = two_machines(&[[4, 4], [4, 4], [4, 4]], &[]);
         assert_eq!(proves(&equal, [&[], &[]]), Ok(12));
         assert_eq!(proves(&equal, [&[4], &[4]]), Ok(16));
-        // Dearer ones prove no more.
+        // Higher prices do not prove more.
         assert_eq!(proves(&equal, [&[9], &[9]]), Ok(3 * 8 - 18));
-        // Machine 1 is closed until 3, in two periods, and again later: 4 + 8 + 7.
+        // Machine 1 is closed until 3, in two periods, and again later. The jobs end at 4, 8 and 7.
         let late = two_machines(&[[4, 4], [4, 4], [4, 4]], &[("1", 2, 3), ("1", 0, 2), ("1", 50, 60)]);
         assert_eq!(proves(&late, [&[4], &[1]]), Ok(19));
         let bound = Bound::proved_by(

@@ -1,8 +1,8 @@
-//! The integral of the price from zero to any instant.
+//! Integrals of a price from zero to any instant.
 
 use crate::model::Time;
 
-/// An instant, in ticks, and the integral of the price until then.
+/// An instant, in ticks, and the integral of the price until this instant.
 pub(super) type Event = (i64, i128);
 
 /// Prefix integrals of a piecewise constant function, and the instants at which it changes.
@@ -10,7 +10,7 @@ pub(super) type Event = (i64, i128);
 pub(super) struct Prefix {
     instants: Vec<i64>,
     prices: Vec<i64>,
-    /// At each instant.
+    /// The integral at each instant.
     integrals: Vec<i128>,
     /// Instants at which the price falls.
     falls: Vec<Event>,
@@ -19,21 +19,22 @@ pub(super) struct Prefix {
     places: Places,
 }
 
-/// Equal parts of the time from the first instant to the last, to find an instant's place in one look and a few steps.
+/// An index to find the position of an instant with a single lookup and a few steps. It divides the time from the first
+/// to the last instant into equal parts.
 #[derive(Clone, Debug)]
 struct Places {
     first: i64,
-    /// A part is two to the power of this long.
+    /// Logarithm of the length of a part, to base 2.
     shift: u32,
-    /// How many instants are before each part, and in the end how many there are.
+    /// The number of instants before each part, and finally the number of all instants.
     before: Vec<u32>,
 }
 
-/// So many parts at least, and less than twice as many unless the instants span less ticks.
+/// Minimum number of parts. There are fewer than twice as many, unless the instants span fewer ticks.
 const PARTS: i64 = 1024;
 
 impl Places {
-    /// Of ascending instants that are not negative.
+    /// Creates the index of ascending instants that are not negative.
     fn new(instants: &[i64]) -> Self {
         let (first, last) = (instants.first().copied().unwrap_or(0), instants.last().copied().unwrap_or(0));
         let shift = ((last - first) / PARTS).checked_ilog2().unwrap_or(0);
@@ -42,7 +43,7 @@ impl Places {
         Self { first, shift, before: (0..=parts).map(before).collect() }
     }
 
-    /// How many of the instants are at most this one.
+    /// Returns the number of instants that are at most `instant`.
     fn cursor(&self, instants: &[i64], instant: i64) -> usize {
         if instant < self.first {
             return 0;
@@ -55,7 +56,8 @@ impl Places {
 }
 
 impl Prefix {
-    /// From ascending instants that are not negative and one price fewer; `None` on overflow.
+    /// Creates the integrals from ascending instants that are not negative, and from one price for each pair of
+    /// consecutive instants. Returns `None` on overflow.
     pub(super) fn new(instants: &[Time], prices: &[i64]) -> Option<Self> {
         let instants: Vec<i64> = instants.iter().map(|instant| instant.ticks()).collect();
         let mut integrals = vec![0_i128];
@@ -77,7 +79,7 @@ impl Prefix {
         Some(Self { places, instants, prices: prices.to_vec(), integrals, falls, rises })
     }
 
-    /// The last instant.
+    /// Returns the last instant.
     pub(super) fn last(&self) -> i64 {
         self.instants.last().copied().unwrap_or(0)
     }
@@ -93,7 +95,7 @@ impl Prefix {
         self.at(i64::try_from(instant).unwrap_or(i64::MAX))
     }
 
-    /// The integral over all time.
+    /// Returns the integral over all time.
     pub(super) fn total(&self) -> i128 {
         self.integrals.last().copied().unwrap_or(0)
     }
@@ -106,13 +108,13 @@ impl Prefix {
         &self.rises[self.rises.partition_point(|rise| rise.0 <= instant)..]
     }
 
-    /// Makes of `low`, a copy, the same until `release`, and from then on the least price since: never more, and never
-    /// rising.
+    /// Lowers the prices of `low`, a copy of `self`. Until `release`, they are equal to the prices of `self`. From then
+    /// on, each is the minimum price since `release`. So they are never higher, and never rise after `release`.
     pub(super) fn lowered(&self, release: i64, low: &mut Self) {
         low.prices.clone_from(&self.prices);
         low.integrals.clone_from(&self.integrals);
         let after = self.cursor(release);
-        // Before the first instant the price is zero.
+        // The price is zero before the first instant.
         let mut least = after.checked_sub(1).map_or(0, |index| self.prices.get(index).copied().unwrap_or(0));
         for index in after..low.prices.len() {
             least = least.min(low.prices[index]);
@@ -122,21 +124,21 @@ impl Prefix {
         }
     }
 
-    /// How many instants are at most this one.
+    /// Returns the number of instants that are at most `instant`.
     fn cursor(&self, instant: i64) -> usize {
         self.places.cursor(&self.instants, instant)
     }
 
-    /// The integral until `instant`.
+    /// Returns the integral until `instant`.
     pub(super) fn at(&self, instant: i64) -> i128 {
         let Some(index) = self.cursor(instant).checked_sub(1) else { return 0 };
         let price = self.prices.get(index).copied().unwrap_or(0);
         self.integrals[index] + i128::from(price) * i128::from(instant - self.instants[index])
     }
 
-    /// The integral from an instant on over so many ticks.
+    /// Returns the integral over `ticks` ticks from an instant on.
     pub(super) fn over(&self, (start, before): Event, ticks: i64) -> i128 {
-        // The sum saturates after the last instant only, where the integral is the same.
+        // The sum saturates only after the last instant, where the integral is constant.
         self.at(start.saturating_add(ticks)) - before
     }
 }

@@ -1,4 +1,4 @@
-//! When tasks may run on each node, with the transfers that no placement avoids.
+//! The earliest and latest times of tasks on each node, with the transfers that no placement avoids.
 
 mod phases;
 mod routes;
@@ -11,56 +11,57 @@ use routes::Routes;
 use super::spans::{Span, Times};
 use crate::model::{Instance, JobId, Payload, TaskId};
 
-/// More times of tasks on nodes, and nodes, are not looked at one by one.
+/// Maximum number of times of tasks on nodes, and maximum number of nodes, for which a job is examined.
 const MAX_TIMES: usize = 1 << 22;
 const MAX_NODES: usize = 256;
-/// Rounds in which nodes are ruled out.
+/// Maximum number of rounds in which nodes are ruled out.
 const ROUNDS: usize = 8;
-/// Stands for a task on a node that cannot run it in time.
+/// Represents a task on a node that cannot run it in time.
 const NEVER: i128 = i128::MAX / 4;
 
-/// The tasks of one compound job, each on one processor: times by kind of node, and the least times of transfers.
+/// The tasks of one compound job with one processor each: their times by kind of node, and the minimum times of
+/// transfers.
 ///
-/// Of a task's predecessors those whose data cannot come from another node by an instant must have run on the task's own
-/// node, where they share its processors. So the task starts on this node no earlier than the least s for which all
-/// predecessors from which data arrive after s fit onto the processors of the node before s: an argument of C. H.
-/// Papadimitriou and M. Yannakakis, SIAM J. Comput. 19(2), 1990, DOI 10.1137/0219021, for tasks that are not run twice. What
-/// is behind a task is seen in the same way from the end. A node on which a task would be too early or too late is ruled
-/// out, and earliest starts are computed again.
+/// Consider an instant s, and the predecessors of a task whose data cannot arrive from another node by s. They must run
+/// on the task's own node before s, where they share its processors. So the task starts on this node no earlier than
+/// the smallest s for which these predecessors fit onto the processors of the node. This is an argument of C. H.
+/// Papadimitriou and M. Yannakakis, SIAM J. Comput. 19(2), 1990, DOI 10.1137/0219021, for tasks that are not
+/// duplicated. The successors of a task are treated likewise, from the end. A node on which a task would be too early
+/// or too late is ruled out, and the earliest starts are computed again.
 ///
-/// Where paths that part at one task join again at another, all between them runs away from the nodes of these two, with transfers on both sides,
-/// or on these nodes, for which there may be too much of it. So there is a least time from the one task to the other for each pair
-/// of kinds of nodes (`phases`).
+/// If paths that part at one task join again at another, all tasks between them run in one of two places. Away from the
+/// nodes of these two tasks, there are transfers on both sides. On these nodes, the tasks may not all fit. So there is
+/// a minimum time from the first task to the last for each pair of kinds of nodes (`phases`).
 #[derive(Clone, Debug)]
 pub struct Reaching {
-    /// When each task may begin at the earliest, and how long it is from its end to the end of all at least, whatever its node.
+    /// The earliest start of each task, and the minimum time from its end to the end of the job, for any node.
     heads: Vec<i128>,
     tails: Vec<i128>,
-    /// For each node of the platform its kind; none of a node without processors.
+    /// The kind of each node of the platform; `None` for a node without processors.
     kind_of: Vec<Option<usize>>,
-    /// How many nodes are of each kind, and how many processors one of them has.
+    /// For each kind, the number of its nodes, and the number of processors of one node.
     kinds: Vec<(u32, i128)>,
-    /// For each task its time on each kind.
+    /// The time of each task on each kind of node.
     times: Vec<i128>,
-    /// Tasks, each after all that it waits for.
+    /// The tasks, each after the tasks that it waits for.
     order: Vec<u32>,
-    /// For each task what it waits for, and what waits for it.
+    /// The predecessors of each task, and its successors.
     before: Vec<Vec<Link>>,
     after: Vec<Vec<Link>>,
     phases: Vec<Phase>,
-    /// For each task the phase that it ends, and those that it begins.
+    /// For each task, the phase that it ends, and the phases that it begins.
     ended: Vec<Option<usize>>,
     begun: Vec<Vec<usize>>,
 }
 
-/// Whether heads are raised, or tails.
+/// The values to raise: heads or tails.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Heads,
     Tails,
 }
 
-/// The other end of an edge, and the least times of the transfer: on one node, and between two.
+/// The other end of an edge, with the minimum time of the transfer on one node (`near`) and between two nodes (`far`).
 #[derive(Clone, Copy, Debug)]
 struct Link {
     task: u32,
@@ -68,7 +69,7 @@ struct Link {
     far: i128,
 }
 
-/// The earliest starts of tasks, and the least times from their ends to the end of all, by kind of node.
+/// The earliest starts of tasks, and the minimum times from their ends to the end of the job, by kind of node.
 #[derive(Clone, Debug)]
 pub struct Reach {
     kinds: usize,
@@ -76,15 +77,16 @@ pub struct Reach {
     tails: Vec<i128>,
 }
 
-/// What a pass over the tasks keeps.
+/// The state of a pass over the tasks.
 struct Pass {
-    /// Of the tasks that it has passed.
+    /// The earliest ends of the tasks that the pass has visited.
     ends: Vec<Ends>,
-    /// Those of one task, kept for the memory.
+    /// The neighbours of one task. The memory is reused.
     neighbours: Vec<Beside>,
 }
 
-/// A task beside another one: when its data are there from another node and from the same one, and what it takes there.
+/// A neighbour of a task: the arrival of its data from another node and from the task's own node, and its earliest
+/// start and time on the own node.
 #[derive(Clone, Copy, Debug)]
 struct Beside {
     elsewhere: i128,
@@ -93,7 +95,7 @@ struct Beside {
     time: i128,
 }
 
-/// The earliest ends of a task: of all nodes, on which kind, and of all other nodes.
+/// The earliest ends of a task: on any node, the kind of this node, and on any other node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ends {
     first: i128,
@@ -102,8 +104,8 @@ struct Ends {
 }
 
 impl Reach {
-    /// The earliest start of a task on a kind of node, and the least time from its end to the end of all; `None` where it
-    /// cannot run in time.
+    /// Returns the earliest start of a task on a kind of node, and the minimum time from its end to the end of the job.
+    /// Returns `None` if the task cannot run there in time.
     pub fn of(&self, task: usize, kind: usize) -> Option<(i128, i128)> {
         let at = task * self.kinds + kind;
         let (head, tail) = (self.heads[at], self.tails[at]);
@@ -112,8 +114,8 @@ impl Reach {
 }
 
 impl Reaching {
-    /// `None` for jobs without edges, with tasks that may hold several processors, and of more tasks and nodes than are looked
-    /// at one by one. O(tasks * nodes + nodes^2).
+    /// Creates the data of a job. Returns `None` if the job has no edges, has tasks that may hold several processors,
+    /// or has too many tasks and nodes. Takes O(tasks * nodes + nodes^2).
     pub fn new(instance: &Instance, id: JobId) -> Option<Self> {
         let job = instance.job(id);
         if instance.edges_of(id).is_empty() {
@@ -186,35 +188,36 @@ impl Reaching {
         Some(reaching)
     }
 
-    /// The time of a task on a kind of node.
+    /// Returns the time of a task on a kind of node.
     fn time(&self, task: usize, kind: usize) -> i128 {
         self.times[task * self.kinds.len() + kind]
     }
 
-    /// The least time of a task.
+    /// Returns the minimum time of a task.
     fn fastest(&self, task: usize) -> i128 {
         (0..self.kinds.len()).map(|kind| self.time(task, kind)).min().unwrap_or(0)
     }
 
-    /// The same where the paths of other jobs count too: no task begins before its span.
+    /// Adds the paths of other jobs: each task keeps to its span.
     #[must_use]
     pub fn within(self, spans: &[Span]) -> Self {
         let heads = spans.iter().map(|span| span.head).collect();
         Self { heads, tails: spans.iter().map(|span| span.tail).collect(), ..self }
     }
 
-    /// How many tasks the job has.
+    /// Returns the number of tasks of the job.
     pub fn tasks(&self) -> usize {
         self.order.len()
     }
 
-    /// The kind of a node of the platform; none without processors.
+    /// Returns the kind of a node of the platform, or `None` for a node without processors.
     pub fn kind_of(&self, node: usize) -> Option<usize> {
         self.kind_of[node]
     }
 
-    /// When tasks may run if all end by a deadline; `None` where some task then has no place. O(r e k (log d + d')) for r
-    /// rounds, e edges, k kinds of nodes, d neighbours of a task and d' of them that must share its node.
+    /// Returns the possible times of tasks if all tasks end by a deadline. Returns `None` if some task cannot. Takes
+    /// O(r e k (log d + d')) for r rounds, e edges, k kinds of nodes, d neighbours of a task, d' of which must share
+    /// its node.
     pub fn by(&self, deadline: i128) -> Option<Reach> {
         let kinds = self.kinds.len();
         let each = |own: &[i128]| own.iter().flat_map(|&one| std::iter::repeat_n(one, kinds)).collect::<Vec<i128>>();
@@ -273,7 +276,7 @@ impl Reaching {
             if head < NEVER {
                 let end = head + self.times[row + kind];
                 if end < own.first {
-                    // A second node of this kind is as good.
+                    // If there is a second node of this kind, the task can end there just as early.
                     own = Ends { first: end, kind, second: if nodes > 1 { end } else { own.first } };
                 } else {
                     own.second = own.second.min(end);
@@ -283,7 +286,7 @@ impl Reaching {
         ends[task as usize] = own;
     }
 
-    /// No earlier than this may a task start on a kind of node by the phases on this side of it.
+    /// Returns a lower bound on the start of a task on a kind of node, from the phases on this side of the task.
     fn over_phases(&self, task: usize, kind: usize, side: Side, heads: &[i128]) -> i128 {
         let end = |task: u32, kind: usize| {
             let head = heads[task as usize * self.kinds.len() + kind];
@@ -300,7 +303,7 @@ impl Reaching {
         each.max().unwrap_or(0)
     }
 
-    /// What a neighbour means for a task on a kind of node.
+    /// Returns a neighbour of a task as seen from a kind of node.
     fn beside(&self, link: &Link, kind: usize, heads: &[i128], ends: &Ends) -> Beside {
         let at = link.task as usize * self.kinds.len() + kind;
         let elsewhere = if ends.kind == kind { ends.second } else { ends.first };
@@ -308,15 +311,15 @@ impl Reaching {
         Beside { elsewhere: elsewhere + link.far, here: here + link.near, head: heads[at], time: self.times[at] }
     }
 
-    /// The least instant at which all data are there: of some neighbours from other nodes, and the others, whose data arrive
-    /// later, have run here, on so many processors.
+    /// Returns the smallest instant at which all data have arrived. The data of some neighbours come from other nodes.
+    /// The other neighbours, whose data would arrive later, have run on this node, on its `processors` processors.
     fn earliest(neighbours: &mut [Beside], processors: i128) -> i128 {
         neighbours.sort_unstable_by_key(|other| (Reverse(other.elsewhere), other.head, other.time));
         let (mut best, mut here) = (NEVER, 0);
         for count in 0..=neighbours.len() {
             let rest = neighbours.get(count).map_or(0, |next| next.elsewhere);
             best = best.min(here.max(rest));
-            // Those of the front, which run here, stay sorted by the earliest start.
+            // The neighbours at the front, which run on this node, remain sorted by earliest start.
             let Some(next) = neighbours.get(count).filter(|next| here < best && next.head < NEVER) else { break };
             here = here.max(next.here);
             let place = neighbours[..count].partition_point(|other| other.head <= next.head);

@@ -1,4 +1,4 @@
-//! Why not everything can end by a deadline.
+//! Refutation of a deadline by work and allotments.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,51 +11,52 @@ use crate::schedule::Objective;
 /// A refuted deadline, in the manner of the dual approximation of Mounié, Rapine and Trystram (SIAM J. Comput. 37(2),
 /// 2007, DOI 10.1137/S0097539701385995), extended to release dates and unavailable processors.
 ///
-/// Suppose that everything ends by `deadline`. Each job released at `from` or later either *crosses* the instant
-/// `at` or not. One that crosses holds at least its smallest allotment that meets the deadline, and all that cross
-/// hold at most the processors open at `at`. One that does not cross is short enough to end before `at` or to start
-/// after it. Either way it has a least work; if the works of the best choice exceed the open area between `from` and
-/// `deadline`, the supposition is false and the makespan is at least `deadline` plus one tick. The tasks of a bag are
-/// as many equal jobs, of which no more cross than fit side by side.
+/// Suppose that everything ends by `deadline`. Each job that is released at `from` or later either *crosses* the
+/// instant `at` or does not. A crossing job holds at least its smallest allotment that meets the deadline, and all
+/// crossing jobs together hold at most the processors that are open at `at`. A job that does not cross is short enough
+/// to end before `at` or to start after it. Each case gives a minimum work. If the total work of the best choice
+/// exceeds the open area between `from` and `deadline`, the supposition is false, and the makespan is at least
+/// `deadline` plus one tick. The tasks of a bag count as equal jobs. No more of them cross than fit side by side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
     /// The refuted deadline.
     pub deadline: Time,
-    /// Only jobs released at this instant or later are counted, and only area after it.
+    /// Only jobs that are released at this instant or later count, and only area after it.
     pub from: Time,
-    /// The instant whose processors are rationed.
+    /// The instant at which processors are rationed.
     pub at: Time,
-    /// How the best choice of crossing jobs is bounded.
+    /// The method that bounds the best choice of crossing jobs.
     pub selection: Selection,
 }
 
-/// A bound on the best choice of the jobs that cross.
+/// A method to bound the best choice of crossing jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
-    /// Each crossing processor costs this many ticks: a Lagrange multiplier. Checked in O(n log m).
+    /// Each crossing processor costs this number of ticks, a Lagrange multiplier. The check takes O(n log m).
     Price(i64),
-    /// The choice is a knapsack, solved again by dynamic programming in integers. Checked in O(n m).
+    /// The choice is a knapsack problem, which is solved again by dynamic programming in integers. The check takes O(n
+    /// m).
     Knapsack,
 }
 
-/// What one job needs at least.
+/// The minimum needs of one job.
 struct Need {
-    /// Least work without crossing; `None` when the job must cross.
+    /// Minimum work without crossing; `None` if the job must cross.
     short: Option<Area>,
-    /// Least work and fewest processors when it crosses.
+    /// Minimum work and minimum number of processors if the job crosses.
     crossing: (Area, u32),
-    /// How many equal tasks need this.
+    /// Number of equal tasks with these needs.
     tasks: u64,
 }
 
 impl Need {
-    /// How many of the tasks can cross together.
+    /// Returns the maximum number of tasks that can cross at the same time.
     fn at_most_crossing(&self, capacity: u32) -> u64 {
         self.tasks.min(u64::from(capacity / self.crossing.1.max(1)))
     }
 
-    /// Whether more must cross than fit.
+    /// Returns true if more tasks must cross than fit.
     fn overflows(&self, capacity: u32) -> bool {
         self.short.is_none() && self.at_most_crossing(capacity) < self.tasks
     }
@@ -70,10 +71,10 @@ impl Kind for Rejection {
         Scope::EqualProcessors
     }
 
-    /// The makespan that follows, in ticks: `deadline + 1`.
+    /// Returns the proven makespan in ticks: `deadline + 1`.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.deadline == Time::ZERO {
-            // Nothing is claimed: a makespan is never negative.
+            // No claim is made, because a makespan is never negative.
             return Ok(Value::Integer(0));
         }
         if self.deadline <= self.from || self.at < self.from || self.at >= self.deadline {
@@ -111,13 +112,13 @@ impl Rejection {
     fn need(&self, job: &Job<Rows>, profile: &Profile) -> Option<Need> {
         let longest = self.deadline - job.release;
         let crossing = (profile.least_work(longest)?, profile.min_allotment(longest)?);
-        // A run avoids `at` when it ends by then or starts after it; either way its time is at most `short`.
+        // A run avoids `at` if it ends by then or starts after it. In both cases, its time is at most `short`.
         let short = (self.at - job.release).max(self.deadline - self.at - Time::TICK).min(longest);
         Some(Need { short: profile.least_work(short), crossing, tasks: job.tasks() })
     }
 }
 
-// Sums that leave 128 bits saturate: they claim less than is true.
+// Sums that exceed 128 bits saturate. Then they claim less than is true.
 
 fn priced(needs: &[Need], capacity: u32, price: Area) -> Area {
     let cost = |need: &Need| {
@@ -131,12 +132,14 @@ fn priced(needs: &[Need], capacity: u32, price: Area) -> Area {
     total.saturating_sub(price.saturating_mul(Area::from(capacity)))
 }
 
-/// The least total work when the crossing jobs hold at most `capacity` processors; `None` when they cannot.
+/// Returns the minimum total work if the crossing jobs hold at most `capacity` processors, or `None` if this is
+/// impossible.
 fn knapsack(needs: &[Need], capacity: u32) -> Option<Area> {
     let mut least: Vec<Option<Area>> = vec![Some(0); capacity as usize + 1];
     let mut stays: Area = 0;
     for need in needs {
-        // Bundles of 1, 2, 4 .. equal tasks cross or not; together they give every number that can cross.
+        // Bundles of 1, 2, 4, ... equal tasks cross or do not cross. Together, they represent every number of tasks
+        // that can cross.
         let mut left = need.at_most_crossing(capacity);
         let beyond = Area::from(need.tasks - left);
         stays = stays.saturating_add(need.short.unwrap_or(0).saturating_mul(beyond));
@@ -151,7 +154,7 @@ fn knapsack(needs: &[Need], capacity: u32) -> Option<Area> {
     least[capacity as usize].map(|work| work.saturating_add(stays))
 }
 
-/// One step of the knapsack: so many equal tasks, which cross together or not at all.
+/// Adds a bundle of equal tasks to the knapsack. They cross together or not at all.
 fn add_bundle(least: &mut [Option<Area>], need: &Need, tasks: u64) {
     let width = need.crossing.1 as usize * tasks as usize;
     let times = |work: Area| work.saturating_mul(Area::from(tasks));
@@ -184,7 +187,7 @@ mod tests {
 
     #[test]
     fn wide_jobs_that_cannot_share_the_middle_refute_a_deadline() {
-        // Two jobs of width 2 on 3 processors: one after the other, so 20 is the optimum although the area allows 14.
+        // Two jobs of width 2 cannot share 3 processors. The optimum is 20, although the area allows 14.
         let instance = instance(3, &[(2, 10), (2, 10)]);
         assert_eq!(rejection(19, 9, Selection::Knapsack).proves(&instance), Ok(20));
         assert_eq!(rejection(19, 9, Selection::Price(1000)).proves(&instance), Ok(20));
@@ -230,14 +233,14 @@ mod tests {
                     assert_eq!(knapsack.proves(&bag), knapsack.proves(&jobs), "{knapsack:?}");
                     for price in [0, 1, 5, 100] {
                         let priced = rejection(deadline, at, Selection::Price(price));
-                        // A bag knows how many of its tasks fit side by side, which equal jobs do not.
+                        // The certificate knows how many tasks of a bag fit side by side, but not how many equal jobs.
                         assert!(priced.proves(&bag).is_ok() || priced.proves(&jobs).is_err(), "{priced:?}");
                         assert!(priced.proves(&bag).is_err() || knapsack.proves(&jobs).is_ok(), "{priced:?}");
                     }
                 }
             }
         }
-        // A thousand million million tasks of one tick, without a step for each.
+        // A bag of 2^50 tasks of one tick must be checked without a step for each task.
         let many = Job::new("bag", Profile::rigid(1, Time::TICK).unwrap()).with_count((1 << 50).try_into().unwrap());
         let many = Instance::new(Platform::flat(4).unwrap(), vec![many], vec![]).unwrap();
         for selection in [Selection::Price(0), Selection::Knapsack] {

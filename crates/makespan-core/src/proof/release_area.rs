@@ -1,30 +1,31 @@
-//! A bound on the makespan of a flow: what arrives from an instant on has to be computed after it.
+//! A bound on the makespan of a flow: work that is released late must be done late.
 
 use crate::model::{Instance, JobId, Time};
 use crate::proof::{LateWork, Proof};
 use crate::schedule::Objective;
 
-/// No schedule of a sequential instance ends earlier than this: what [`LateWork::best`] proves at prices in proportion to the
-/// speeds of the nodes.
+/// Returns a lower bound on the makespan of a sequential instance. This is the bound that [`LateWork::best`] proves at
+/// prices in proportion to the speeds of the nodes.
 ///
-/// The work of a task is then its time at speed 1; of one with times of its own, the least of its time on a node times the
-/// node's speed. Zero where nothing is proved, as when figures are too large. Complexity: that of the search.
+/// The work of a task is then its time at speed 1. For a task with a time for each machine, it is the minimum over
+/// nodes of time multiplied by speed. Returns zero if nothing is proved, for example if values are too large. Takes as
+/// long as the search in [`LateWork::best`].
 pub fn release_area_bound(instance: &Instance) -> Time {
     let speeds: Vec<f64> = instance.platform().nodes().iter().map(|node| node.speed).collect();
     let proved = Proof::LateWork(LateWork::best(instance, &speeds)).proves(Objective::Makespan, instance).ok();
     proved.and_then(|ticks| i64::try_from(ticks.integer()).ok()).map_or(Time::ZERO, Time::from_ticks)
 }
 
-/// The sum of the integer prices of all processors, at most.
+/// Logarithm of the maximum sum of the integer prices of all processors, to base 2.
 const SCALE: i32 = 40;
 
 impl LateWork {
-    /// The instant and the number of tasks that prove most at these prices, one for each node; they need not add up to
-    /// anything, and are made integers here.
+    /// Returns the certificate with the instant and the number of tasks that give the strongest bound at these prices,
+    /// one for each node. The prices can have any scale, and are converted to integers.
     ///
-    /// All instants of release and, at each, all numbers of tasks up to that of the processors are tried, and all tasks at once.
-    /// O(n log n + n m) for n tasks on m processors, in floats: which one is best may be missed by their rounding, and what is
-    /// proved is exact.
+    /// Tries all release dates and, for each, all numbers of tasks up to the number of processors, and all tasks at
+    /// once. Takes O(n log n + n m) for n tasks on m processors. The search uses floats, so rounding may miss the
+    /// strongest bound. The result is nevertheless exact.
     pub fn best(instance: &Instance, prices: &[f64]) -> Self {
         let prices = whole(instance, prices);
         let sold = sold(instance, &prices);
@@ -43,7 +44,7 @@ impl LateWork {
                 largest.truncate(sold.len());
             }
             let release = instance.job(id).release;
-            // Only when all tasks of an instant are in.
+            // Continue until all tasks of this release date are included.
             if jobs.peek().is_some_and(|&next| instance.job(next).release == release) {
                 continue;
             }
@@ -64,7 +65,7 @@ impl LateWork {
     }
 }
 
-/// By a power of two, so that whole prices of some size stay in proportion.
+/// Scales prices by a power of two and rounds them down, so that large whole prices keep their proportions.
 fn whole(instance: &Instance, prices: &[f64]) -> Vec<i64> {
     let nodes = instance.platform().nodes();
     let sum: f64 = prices.iter().zip(nodes).map(|(price, node)| price * f64::from(node.processors)).sum();
@@ -72,7 +73,7 @@ fn whole(instance: &Instance, prices: &[f64]) -> Vec<i64> {
     prices.iter().map(|price| (price.max(0.0) * 2_f64.powi(power)) as i64).collect()
 }
 
-/// What the 1, 2, 3 .. dearest processors sell a tick for.
+/// Returns the sums of the 1, 2, 3, ... largest prices of processors.
 fn sold(instance: &Instance, prices: &[i64]) -> Vec<f64> {
     let each = instance.platform().nodes().iter().zip(prices);
     let mut each: Vec<f64> =
@@ -85,7 +86,7 @@ fn sold(instance: &Instance, prices: &[i64]) -> Vec<f64> {
     each.into_iter().scan(0.0, add).collect()
 }
 
-/// What a task pays at least.
+/// Returns the minimum payment of a task.
 fn paid(instance: &Instance, id: JobId, prices: &[i64]) -> f64 {
     let nodes = instance.platform().nodes().iter().zip(prices).enumerate().filter(|(_, (node, _))| node.processors > 0);
     let on = nodes.filter_map(|(at, (_, &price))| {

@@ -1,4 +1,4 @@
-//! Why tasks that hold a resource cannot all end by a deadline.
+//! Refutation of a deadline by the amounts of a resource that tasks hold.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,11 +8,12 @@ use super::{CertificateError, Kind, Places, Scope, Spans, Value};
 use crate::model::{Instance, ResourceKind, Time};
 use crate::schedule::Objective;
 
-/// A refuted deadline, as [`super::TimeWindow`], by the amounts that tasks hold of one resource: memory, GPUs, licences.
+/// A deadline that is refuted like in [`super::TimeWindow`], by the amounts of one resource: memory, GPUs, licences.
 ///
-/// Suppose that everything ends by `deadline`. However a task runs, it holds some amount for some time within `from .. until`: at least
-/// the least over its allotments of amount times the least overlap. If that is more in all than what there is within the window, the
-/// supposition is false, and the makespan is at least `deadline` plus one tick.
+/// Suppose that everything ends by `deadline`. Whatever its allotment, a task holds some amount for some time within
+/// `from .. until`: at least the minimum over its allotments of the amount times the minimum overlap. If the sum
+/// exceeds the available amount within the window, the supposition is false, and the makespan is at least `deadline`
+/// plus one tick.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceWindow {
     /// The refuted deadline.
@@ -34,7 +35,7 @@ impl Kind for ResourceWindow {
         Scope::Any
     }
 
-    /// The makespan that follows, in ticks: `deadline + 1`. O(tasks * (allotments * kinds of nodes) + edges).
+    /// Returns the proven makespan in ticks: `deadline + 1`. Takes O(tasks * (allotments * kinds of nodes) + edges).
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let window = Window::new(self.deadline, self.from, self.until)?;
         let platform = instance.platform();

@@ -2,7 +2,8 @@
 
 use crate::model::{Instance, Job, Platform, Profile, Time, Unavailable};
 
-/// Sequential jobs with a time on each of two machines, in ticks, and the periods in which processors are closed.
+/// Returns an instance of sequential jobs with a time on each of two machines, in ticks, and closed periods of
+/// processors.
 pub fn two_machines(rows: &[[i64; 2]], closed: &[(&str, i64, i64)]) -> Instance {
     let job = |(at, row): (usize, &[i64; 2])| {
         Job::new(at.to_string(), Profile::on_machines(row.map(Time::from_ticks)).unwrap())

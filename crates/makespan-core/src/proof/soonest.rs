@@ -1,17 +1,17 @@
-//! When a job can end at the earliest, alone.
+//! The earliest possible end of a single job.
 
 use crate::model::{Instance, JobId, Time};
 use crate::schedule::{FreeTime, Timeline};
 
-/// No sooner than this does a job end in any schedule: its release plus its shortest time, and for a bag also when the
-/// open area after its release holds the least work of all its tasks.
+/// Returns a lower bound on the end of a job in any schedule: its release plus its shortest time. The end of a bag is
+/// also bounded by the instant at which the open area after its release reaches the minimum work of all its tasks.
 pub fn soonest_completion(instance: &Instance, id: JobId) -> Time {
     let (job, profile) = (instance.job(id), instance.profile_of(id));
     let alone = job.release + profile.shortest();
     let least = profile.least_work(Time::MAX).unwrap_or(0);
     let work = least.saturating_mul(i128::from(job.tasks()));
     let enough = |end: i64| instance.availability().open_area(job.release, Time::from_ticks(end)) >= work;
-    // An instance is shorter than this.
+    // An instance is shorter than this limit.
     let (mut low, mut high) = (alone.ticks(), i64::MAX / 2);
     if job.tasks() == 1 || !enough(high) {
         return alone;
@@ -23,8 +23,8 @@ pub fn soonest_completion(instance: &Instance, id: JobId) -> Time {
     Time::from_ticks(low)
 }
 
-/// When a job, or one task of a bag, ends at the earliest if it has the platform for itself, reservations and outages
-/// excepted; these are not looked at where processors differ.
+/// Returns the earliest end of a job, or of one task of a bag, if it is alone on the platform. Respects reservations
+/// and outages if all processors are equal, and ignores them otherwise.
 pub fn earliest_completion(instance: &Instance, id: JobId) -> Time {
     let (job, profile) = (instance.job(id), instance.profile_of(id));
     if !instance.has_equal_processors() {

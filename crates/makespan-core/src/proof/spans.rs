@@ -1,27 +1,28 @@
-//! When tasks may run as far as the paths of tasks before and behind them are concerned.
+//! Spans of tasks: the limits that the paths before and behind them impose.
 
 use super::Places;
 use crate::model::{Instance, JobId, ProcSet, TaskId, Time};
 
-/// When one task may run, in ticks.
+/// The limits of one task, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// It cannot start earlier.
+    /// Earliest start of the task.
     pub head: i128,
-    /// Its shortest time.
+    /// Shortest time of the task.
     pub fastest: i128,
-    /// The longest path behind it.
+    /// Length of the longest path behind the task.
     pub tail: i128,
 }
 
-/// The spans of all different tasks, by their number in the instance ([`Instance::different`]): paths go along the edges between jobs, too.
+/// The spans of all different tasks, by their number in the instance ([`Instance::different`]). Paths include the edges
+/// between jobs.
 ///
-/// The first task of a bag stands for all of its tasks.
+/// The first task of a bag represents all its tasks.
 #[derive(Clone, Debug)]
 pub struct Spans(Vec<Span>);
 
 impl Spans {
-    /// O(tasks + edges), and what the shortest times take.
+    /// Computes all spans. Takes O(tasks + edges), and the time for all shortest times.
     pub fn new(places: &Places<'_>, instance: &Instance) -> Self {
         let order: Vec<TaskId> = instance.in_order().collect();
         let release = |task: TaskId| i128::from(instance.release(task).ticks());
@@ -39,19 +40,20 @@ impl Spans {
         Self(spans)
     }
 
-    /// The span of a task.
+    /// Returns the span of a task.
     pub fn of(&self, instance: &Instance, task: TaskId) -> Span {
         self.0[instance.different(task)]
     }
 
-    /// Those of a job, by the number of the task within it; a bag has one.
+    /// Returns the spans of a job, by the number of the task within the job. A bag has one span.
     pub fn of_job(&self, instance: &Instance, id: JobId) -> &[Span] {
         let job = instance.job(id);
         let first = instance.different(job.first());
         &self.0[first..first + job.different_tasks() as usize]
     }
 
-    /// The same where only the job's own tasks are behind its tasks: when it is done, whatever waits for it.
+    /// Returns the spans of a job in which paths behind its tasks include only its own tasks. They limit the end of the
+    /// job, without the jobs that wait for it.
     pub fn alone(&self, instance: &Instance, id: JobId) -> Vec<Span> {
         let (job, mut spans) = (instance.job(id), self.of_job(instance, id).to_vec());
         let at = |task: TaskId| (task.0 - job.first().0) as usize;
@@ -62,13 +64,13 @@ impl Spans {
         spans
     }
 
-    /// No job ends before the last of its tasks on its longest path.
+    /// Returns a lower bound on the end of a job: the end of its longest path.
     pub fn completion(&self, instance: &Instance, id: JobId) -> i128 {
         self.of_job(instance, id).iter().map(|span| span.head + span.fastest).max().unwrap_or(0)
     }
 }
 
-/// Times of tasks on the nodes that compute.
+/// Times of tasks on the nodes with processors.
 pub(super) struct Times<'a> {
     pub(super) instance: &'a Instance,
     /// Each node with one of its processors.
@@ -83,12 +85,12 @@ impl<'a> Times<'a> {
         Self { instance, nodes: computing.filter_map(one).collect() }
     }
 
-    /// The time of a task that holds one processor; `None` where it cannot run.
+    /// Returns the time of a task on one processor, or `None` if it cannot run there.
     pub(super) fn on(&self, task: TaskId, processor: &ProcSet) -> Option<i128> {
         Some(i128::from(self.instance.try_time(task, processor)?.ticks()))
     }
 
-    /// No set of processors runs the task, which may hold several, in more.
+    /// Returns the maximum time of a task that may hold several processors, over all sets of processors.
     pub(super) fn slowest(&self, task: TaskId) -> Time {
         let slowest = self.instance.profile(task).slowest();
         let each = self.nodes.iter().map(|(_, processor)| self.instance.platform().slowed(slowest, processor));

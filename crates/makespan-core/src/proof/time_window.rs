@@ -1,4 +1,4 @@
-//! Why tasks that wait for each other cannot all end by a deadline.
+//! Refutation of a deadline by the work of tasks within a window of time.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,15 +14,18 @@ use crate::schedule::Objective;
 /// multiprocessor optimal schedules", IEEE Trans. Comput. C-22(8), 1973, DOI 10.1109/TC.1973.5009153) with a price for
 /// the time of each machine.
 ///
-/// Suppose that everything ends by `deadline`. A task cannot start before the longest path of tasks that lead to it has
-/// ended, each at its fastest, and must end early enough for the longest path behind it. If that leaves too little time
-/// for some task, the supposition is false. Otherwise a task that runs on a machine is at least so long within
-/// `from .. until` as it would be if it started as early as possible, or ended as late as possible, whichever is less.
-/// Each task pays the price of its machine for that time, and at least the least of all machines; if all of them
-/// together pay more than the open time of the machines between `from` and `until` costs, the supposition is false,
-/// too. The makespan is then at least `deadline` plus one tick. Paths go along the edges between jobs, too. Transfers that no placement
-/// avoids count ([`Reaching`]). A task that holds several processors pays the least price for each of them, over its allotments and over
-/// the speeds of the slowest of them.
+/// Suppose that everything ends by `deadline`. A task cannot start before the end of the longest path of tasks that
+/// lead to it, each at its shortest time, and must end early enough for the longest path behind it. If the remaining
+/// time is too short for some task, the supposition is false.
+///
+/// Otherwise, consider a task on a machine. The time for which it runs within `from .. until` is at least the minimum
+/// for the earliest and the latest start. The task pays the price of its machine for this time, and so at least the
+/// minimum over all machines. If all tasks together pay more than the open time of the machines between `from` and
+/// `until` costs, the supposition is false, too. The makespan is then at least `deadline` plus one tick.
+///
+/// Paths include the edges between jobs, and the transfers that no placement avoids ([`Reaching`]). A task that holds
+/// several processors pays the minimum price for each of them, over its allotments and over the speeds of the slowest
+/// processor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeWindow {
     /// The refuted deadline.
@@ -31,7 +34,7 @@ pub struct TimeWindow {
     pub from: Time,
     /// End of the window.
     pub until: Time,
-    /// For each node the price of a tick of one of its processors; none where nothing has a price.
+    /// For each node, the price of a tick of one of its processors. Empty if all prices are zero.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<u64>,
 }
@@ -50,7 +53,7 @@ impl Kind for TimeWindow {
     }
 }
 
-/// What is known of an instance whatever the deadline.
+/// Data about an instance that do not depend on the deadline.
 pub(super) struct Known<'a> {
     pub(super) times: Times<'a>,
     pub(super) places: Places<'a>,
@@ -65,7 +68,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// The window with its prices: by node, and the least of each kind of node.
+/// The window with its prices by node, and the minimum price of each kind of node.
 struct Priced<'a> {
     window: Window,
     by_node: &'a [u64],
@@ -73,16 +76,16 @@ struct Priced<'a> {
 }
 
 impl TimeWindow {
-    /// When a job ends at the earliest, in ticks, were it alone but for what it waits for: `deadline + 1`.
+    /// Returns the earliest end of a job if it is alone, apart from its predecessors: `deadline + 1`, in ticks.
     ///
     /// # Errors
-    /// [`CertificateError`] when the deadline is not refuted.
+    /// [`CertificateError`] if the deadline is not refuted.
     pub(super) fn of_job(&self, known: &Known<'_>, id: JobId) -> Result<i128, CertificateError> {
         self.of_jobs(known, [id], true)
     }
 
-    /// The makespan that follows for these jobs, in ticks: `deadline + 1`. Other jobs only make it longer; what waits for these
-    /// does not count where they are looked at `alone`.
+    /// Returns the proven makespan of these jobs in ticks: `deadline + 1`. Other jobs only make it longer. If `alone`
+    /// is true, jobs that wait for these jobs do not count.
     fn of_jobs(
         &self,
         known: &Known<'_>,
@@ -109,7 +112,7 @@ impl TimeWindow {
 }
 
 impl Priced<'_> {
-    /// What the tasks of a job pay at least; `None` when some task has too little time.
+    /// Returns the minimum total payment of the tasks of a job, or `None` if some task has too little time.
     fn paid_by(&self, known: &Known<'_>, id: JobId, alone: bool) -> Result<Option<i128>, CertificateError> {
         let instance = known.times.instance;
         let job = instance.job(id);
@@ -144,14 +147,14 @@ impl Priced<'_> {
         Ok(Some(sum))
     }
 
-    /// What one task pays at least; `None` when it cannot run in its span.
+    /// Returns the minimum payment of one task, or `None` if it cannot run in its span.
     fn paid(&self, places: &Places<'_>, task: TaskId, span: Span) -> Result<Option<i128>, CertificateError> {
         let mut least: Option<Option<i128>> = None;
         places.each(task, |run| {
             let Some(time) = self.window.least(span.head, run.time, span.tail) else { return };
             let price = if self.by_node.is_empty() { 0 } else { places.price(run, self.by_node, &self.by_kind) };
             let paid = time.checked_mul(i128::from(price)).and_then(|paid| paid.checked_mul(run.first.into()));
-            // What is too large to be known is more than what is known.
+            // A payment that overflows is larger than any other.
             least = Some(match (least.flatten(), paid) {
                 (Some(least), Some(paid)) => Some(least.min(paid)),
                 (least, paid) => least.or(paid),
@@ -160,8 +163,8 @@ impl Priced<'_> {
         least.map(|least| least.ok_or(CertificateError::Overflow)).transpose()
     }
 
-    /// What one task of one processor pays on the node where it pays least, with its span on each; `None` when no node runs it in its
-    /// span.
+    /// Returns the minimum payment of a task of one processor over all nodes, with its span on each node. Returns
+    /// `None` if it cannot run in its span on any node.
     fn paid_on_nodes(
         &self,
         times: &Times<'_>,
@@ -180,7 +183,7 @@ impl Priced<'_> {
     }
 }
 
-/// When a task may run on a kind of node; `None` where it cannot run in time.
+/// Returns the span of a task on a kind of node, or `None` if it cannot run there in time.
 fn narrowed(span: Span, reach: &Reach, task: usize, kind: usize) -> Option<Span> {
     let (head, tail) = reach.of(task, kind)?;
     Some(Span { head: head.max(span.head), tail: tail.max(span.tail), ..span })

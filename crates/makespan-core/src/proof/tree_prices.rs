@@ -1,4 +1,4 @@
-//! Prices that bound the fair throughput of a tree from above.
+//! Upper bounds on the fair throughput of a tree from prices.
 
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
@@ -10,30 +10,31 @@ use crate::model::{Instance, Time};
 use crate::schedule::Objective;
 use crate::tree::TreeProblem;
 
-/// Prices of tasks and of port time. Any of them prove a bound, because linear programming duality needs no more here:
+/// Prices of tasks and of port time. Any prices prove a bound, by linear programming duality:
 ///
-/// Let a task of application k be worth `y_k >= 0`, and a second of the port of node u cost `m_u >= 0`. Then a byte costs
-/// at node v the sum `P_v` of `m_u / B` over the links above it, and the latencies of a task the sum `Q_v` of `m_u l`.
-/// A unit of work on v earns at most `L_v = max(0, max over k of (y_k - Q_v - b_k P_v) / c_k)`. A steady state of fair throughput r computes at least `w_k r` tasks
-/// of each application a second, worth `r sum of w_k y_k` together; its nodes earn at most `C_v L_v` each, and its ports
-/// cost at most `m_u`, being busy for a second in a second. Hence
-/// `r <= (sum of m_u + sum of C_v L_v) / sum of w_k y_k`.
+/// Let a task of application k be worth `y_k >= 0`, and let a second of the port of node u cost `m_u >= 0`. At node v,
+/// a byte costs the sum `P_v` of `m_u / B` over the links above the node, and the latencies of a task cost the sum
+/// `Q_v` of `m_u l`. A unit of work on v earns at most `L_v = max(0, max over k of (y_k - Q_v - b_k P_v) / c_k)`. A
+/// steady state of fair throughput r computes at least `w_k r` tasks of each application per second, which are worth
+/// `r sum of w_k y_k` together. Each node earns at most `C_v L_v`, and each port costs at most `m_u`, because it is
+/// busy for at most a second per second. Hence `r <= (sum of m_u + sum of C_v L_v) / sum of w_k y_k`.
 ///
-/// The prices are integers in units that cancel; `P_v` and `Q_v` are rounded down and earnings up, to 2^-256 of a unit.
+/// The prices are integers in units that cancel. `P_v` and `Q_v` are rounded down and earnings are rounded up, to
+/// 2^-256 of a unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TreePrices {
-    /// What a task of each application is worth, in job order.
+    /// The worth of a task of each application, in job order.
     pub tasks: Vec<u64>,
-    /// What the port of each node costs, in platform order.
+    /// The cost of the port of each node, in platform order.
     pub ports: Vec<u64>,
-    /// A unit of `ports` is two to the power of this of a unit of `tasks` a second.
+    /// A unit of `ports` is 2^`exponent` units of `tasks` per second.
     pub exponent: i32,
 }
 
-/// Binary places that are kept of a price.
+/// Number of binary places of a price.
 const PLACES: usize = 256;
-/// Largest exponent: figures beyond it are nonsense, and would only take time.
+/// Maximum absolute exponent. Larger values make no sense and would only take time.
 const MAX: u32 = 1200;
 
 impl Kind for TreePrices {
@@ -41,12 +42,12 @@ impl Kind for TreePrices {
         &[Objective::Throughput]
     }
 
-    /// The view of the instance as a tree says which node or job does not fit.
+    /// Returns the conversion to a tree problem reports the node or job that does not fit.
     fn scope(&self) -> Scope {
         Scope::Any
     }
 
-    /// Rounded up, since it is a bound from above.
+    /// Returns the proven upper bound. All roundings in its computation increase it.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let problem = TreeProblem::new(instance).map_err(CertificateError::NoTree)?;
         self.proves(&problem).map(Value::Rational)
@@ -54,10 +55,11 @@ impl Kind for TreePrices {
 }
 
 impl TreePrices {
-    /// The upper bound on the fair throughput that follows, in weighted tasks a second. O(nodes * applications).
+    /// Returns the proven upper bound on the fair throughput, in weighted tasks per second. Takes O(nodes *
+    /// applications).
     ///
     /// # Errors
-    /// [`CertificateError::Malformed`] when the prices are not those of the problem, or all tasks are worth nothing.
+    /// [`CertificateError::Malformed`] if the prices do not match the problem, or all tasks are worth nothing.
     pub fn proves(&self, problem: &TreeProblem) -> Result<RBig, CertificateError> {
         let malformed = |text: &str| Err(CertificateError::Malformed(text.into()));
         let applications = problem.applications();
@@ -101,7 +103,7 @@ impl TreePrices {
         Ok(RBig::from_parts(total, UBig::ONE << PLACES) / weighted)
     }
 
-    /// The price of a port in the fixed point of this check.
+    /// Returns the price of a port as a fixed-point number, rounded up or down.
     fn port(&self, node: usize, up: bool) -> IBig {
         let shift = i64::from(self.exponent) + PLACES as i64;
         let price = IBig::from(self.ports[node]);
@@ -113,14 +115,14 @@ impl TreePrices {
     }
 }
 
-/// Numerator and denominator.
+/// Returns numerator and denominator.
 fn of(value: &RBig) -> (IBig, IBig) {
     (value.numerator().clone(), IBig::from(value.denominator().clone()))
 }
 
 fn floor(numerator: &IBig, denominator: &IBig) -> IBig {
     let quotient = numerator / denominator;
-    // Division rounds towards zero.
+    // The division rounds towards zero.
     if *numerator < IBig::ZERO && &quotient * denominator != *numerator { quotient - IBig::ONE } else { quotient }
 }
 

@@ -1,4 +1,4 @@
-//! What a plan is worth, exactly.
+//! Exact values of objectives.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -9,18 +9,18 @@ use dashu_ratio::RBig;
 use crate::schedule::Objective;
 use crate::tree::{decimal_text, float_of, short_decimal};
 
-/// The exact value of an objective: of a throughput a rational, of all others an integer in the unit of the objective.
+/// The exact value of an objective: a rational for a throughput, otherwise an integer in the unit of the objective.
 /// Values are compared as numbers.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// In the integer unit of the objective.
+    /// A value in the integer unit of the objective.
     Integer(i128),
-    /// Weighted tasks a second.
+    /// Weighted tasks per second.
     Rational(RBig),
 }
 
 impl Value {
-    /// The integer, which is all of the value of any objective but a throughput; of a rational the integer below.
+    /// Returns the integer, which is the complete value unless the objective is a throughput. Rounds a rational down.
     pub fn integer(&self) -> i128 {
         match self {
             Self::Integer(value) => *value,
@@ -32,7 +32,7 @@ impl Value {
         }
     }
 
-    /// As a rational.
+    /// Returns the value as a rational.
     pub fn rational(&self) -> RBig {
         match self {
             Self::Integer(value) => RBig::from(IBig::from(*value)),
@@ -40,7 +40,7 @@ impl Value {
         }
     }
 
-    /// The nearest float.
+    /// Returns the nearest float.
     pub fn as_f64(&self) -> f64 {
         match self {
             Self::Integer(value) => *value as f64,
@@ -48,8 +48,8 @@ impl Value {
         }
     }
 
-    /// The decimal of a bound on an objective: exact, and of a rational 15 significant figures, rounded to where the bound is
-    /// weaker.
+    /// Formats a bound on an objective as a decimal. Integers are exact. Rationals have 15 significant figures, rounded
+    /// so that the bound becomes weaker.
     pub fn decimal(&self, objective: Objective) -> String {
         match self {
             Self::Integer(value) => objective.decimal(*value),
@@ -57,7 +57,7 @@ impl Value {
         }
     }
 
-    /// The decimal of what a plan reaches: as of a bound, but rounded to where it is less.
+    /// Formats the value of a plan as a decimal, like a bound, but rounded so that the plan becomes worse.
     pub fn reached(&self, objective: Objective) -> String {
         match self {
             Self::Integer(_) => self.decimal(objective),

@@ -1,17 +1,19 @@
-//! Multiples of a unit, at which some best schedule starts everything.
+//! Check of the unit: some optimal schedule starts every task at a multiple of it.
 
 use crate::model::{Instance, ProcSet, TaskId, Time};
 use crate::proof::CertificateError;
 use crate::proof::error::malformed;
 
-/// Of a task with more allotments than this a unit must be a tick.
+/// If a task has more allotments than this, the unit must be a tick.
 const MAX_ALLOTMENTS: u32 = 4096;
 
-/// Checks that a unit, in ticks, divides all instants from which on tasks may start in a schedule in which none can start earlier.
+/// Checks that a unit, in ticks, divides all instants at which tasks can start in a schedule in which no task can start
+/// earlier.
 ///
-/// Take a schedule of least makespan and, of these, of the least sum of starts. Each task starts at its release, or when another one ends that
-/// it waits for or that holds what it needs, or when a closed period ends: otherwise it could start earlier with the same processors. So by
-/// induction every start is a sum of releases, times and ends of periods. O(tasks * allotments * speeds).
+/// Consider the schedules of minimum makespan, and among these one with the minimum sum of starts. Each task starts at
+/// its release, at the end of a closed period, or at the end of another task that it waits for or that holds something
+/// that the task needs. Otherwise, it could start earlier on the same processors. So by induction, every start is a sum
+/// of releases, times and ends of periods. Takes O(tasks * allotments * speeds).
 pub(super) fn check(instance: &Instance, unit: i64) -> Result<(), CertificateError> {
     if unit == 1 {
         return Ok(());
@@ -42,7 +44,7 @@ fn times_are(instance: &Instance, task: TaskId, speeds: &[ProcSet], divides: imp
     last - first <= MAX_ALLOTMENTS && (first..=last).all(|processors| on_all(profile.time(processors)))
 }
 
-/// A processor of each speed.
+/// Returns a processor of each speed.
 fn speeds(instance: &Instance) -> Vec<ProcSet> {
     let platform = instance.platform();
     let mut speeds: Vec<(u64, ProcSet)> = Vec::new();

@@ -1,4 +1,4 @@
-//! What is held: processors, a resource, or the right to run while certain others do not.
+//! Constraints of deductions: processors, a resource, or tasks that exclude each other.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,19 +9,19 @@ use crate::proof::capacity::{open_amount, open_cost};
 use crate::proof::error::malformed;
 use crate::proof::{CertificateError, Run};
 
-/// Something of which there is so much, and no more is held at any instant.
+/// A limited amount. At no instant do tasks hold more of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Held {
-    /// Processors, at a price for each node.
+    /// Processors, with a price for each node.
     Processors(Vec<u64>),
-    /// A resource that is held for a time, by its name.
+    /// A resource that tasks return, by name.
     Resource(String),
-    /// One, which each of these tasks holds while it runs: any two of them cannot run at the same time.
+    /// A single unit, which each of these tasks holds while it runs. No two of them can run at the same time.
     OneAtATime(Vec<u32>),
 }
 
-/// Lists of prices, at most: each takes memory for all ways to run the tasks.
+/// Maximum number of lists of prices. Each list takes memory for all ways to run the tasks.
 const MAX_PRICES: usize = 16;
 
 enum Kind<'a> {
@@ -30,27 +30,27 @@ enum Kind<'a> {
     One(&'a [u32]),
 }
 
-/// The different tasks that hold something, and how much with each of their ways to run, one task after the other.
+/// The different tasks that hold something, with the amount for each way to run them, task by task.
 #[derive(Default)]
 struct Members {
     rows: Vec<u32>,
     amounts: Vec<i128>,
 }
 
-/// The least that a different task holds at any instant, however it runs.
+/// The minimum amounts that a different task holds at any instant, whatever its way to run.
 struct Least {
     processors: i128,
     resources: Box<[(ResourceId, i128)]>,
 }
 
-/// All that a certificate names. Memory for what it names, and 17 times the ways to run the tasks at most.
+/// All amounts that a certificate names. Takes memory for these names, and at most 17 times the ways to run the tasks.
 pub(super) struct All<'a> {
     instance: &'a Instance,
     runs: &'a Runs<'a>,
     kinds: Vec<Kind<'a>>,
-    /// By the positions of resources; of those alone that are named.
+    /// By position of the resource. Only resources that the certificate names have members.
     of_resources: Vec<Members>,
-    /// Of each different task.
+    /// One entry for each different task.
     least: Vec<Least>,
 }
 
@@ -115,7 +115,7 @@ impl<'a> All<'a> {
         }
     }
 
-    /// O(k (n + e)) for k of n tasks and e edges, and O(k^2) for each resource.
+    /// Takes O(k (n + e)) for k of n tasks and e edges, and O(k^2) for each resource.
     fn check_one_at_a_time(&self, tasks: &[u32]) -> Result<(), CertificateError> {
         if tasks.iter().any(|&task| self.runs.counts.get(task as usize) != Some(&1)) {
             return malformed(
@@ -134,7 +134,7 @@ impl<'a> All<'a> {
             if together.is_empty() {
                 continue;
             }
-            // Of those that do not exclude each other by what they hold one must wait for the other.
+            // If two tasks do not exclude each other by their amounts, one must wait for the other.
             let (before, behind) =
                 (self.related(task, order.iter().rev(), false), self.related(task, order.iter(), true));
             if together.iter().any(|&other| !before[other as usize] && !behind[other as usize]) {
@@ -144,7 +144,7 @@ impl<'a> All<'a> {
         Ok(())
     }
 
-    /// The tasks that wait for a task, or those for which it waits.
+    /// Returns the tasks that wait for a task, or the tasks that it waits for.
     fn related<'t>(&self, task: u32, order: impl Iterator<Item = &'t TaskId>, behind: bool) -> Vec<bool> {
         let mut related = vec![false; self.runs.tasks.len()];
         for &other in order {
@@ -159,19 +159,19 @@ impl<'a> All<'a> {
         related
     }
 
-    /// Whether two different tasks hold so much of something that they cannot run at the same time.
+    /// Returns true if two different tasks hold so much of something that they cannot run at the same time.
     pub(super) fn exclude(&self, one: usize, other: usize) -> bool {
         let (one, other, platform) = (&self.least[one], &self.least[other], self.instance.platform());
         let too_much = |&(id, amount): &(ResourceId, i128)| {
             let also = other.resources.iter().find(|(also, _)| *also == id);
-            // A sum of two amounts below 2 to the power of 64.
+            // The sum of two amounts below 2 to the power of 64 fits.
             also.is_some_and(|(_, also)| (amount + also) as u128 > platform.total(id))
         };
         one.processors + other.processors > platform.processors().into() || one.resources.iter().any(too_much)
     }
 
-    /// How much must be held from an instant to another at least, and how much there is; one task, perhaps of a bag, may have a window of its
-    /// own.
+    /// Returns the minimum amount that tasks must hold from one instant to another, times ticks, and the available
+    /// amount. `special` replaces the window of one task, which may belong to a bag.
     pub(super) fn within(
         &self,
         held: usize,
@@ -188,7 +188,7 @@ impl<'a> All<'a> {
         }
         let own = |row: usize| special.filter(|&(special, _)| special == row).map(|(_, window)| window);
         let window = |row: usize| own(row).unwrap_or_else(|| windows.of(row));
-        // Of one way to run.
+        // The minimum for one way to run.
         let held = |window: Window, time, amount| Some(window.within(time, from, until)?.saturating_mul(amount));
         let of_members = |members: &Members| {
             let mut first = 0;
@@ -225,7 +225,7 @@ impl<'a> All<'a> {
 }
 
 impl Members {
-    /// Unless it holds nothing, however it runs.
+    /// Adds a task, unless it holds nothing in every way to run.
     fn add(&mut self, row: usize, amounts: impl Iterator<Item = i128>) {
         let first = self.amounts.len();
         self.amounts.extend(amounts);

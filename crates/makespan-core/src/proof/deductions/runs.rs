@@ -3,19 +3,20 @@
 use crate::model::{Instance, ResourceId, ResourceKind, TaskId};
 use crate::proof::{Places, Run};
 
-/// For each different task its ways to run.
+/// The ways to run each different task.
 pub(super) struct Runs<'a> {
     pub(super) places: Places<'a>,
     begins: Vec<usize>,
     all: Vec<Run>,
-    /// The least time of each different task.
+    /// Minimum time of each different task.
     fastest: Vec<Option<i128>>,
     pub(super) tasks: Vec<TaskId>,
     pub(super) counts: Vec<u64>,
 }
 
 impl<'a> Runs<'a> {
-    /// Without those with which too much would be used up, whatever the other tasks use up.
+    /// Collects the ways to run all tasks. Omits a way if it uses up too much of a consumable, whatever the other tasks
+    /// use up.
     pub(super) fn new(instance: &'a Instance) -> Self {
         let places = Places::new(instance);
         let (mut begins, mut runs, mut tasks, mut counts) = (vec![0], Vec::new(), Vec::new(), Vec::new());
@@ -60,13 +61,14 @@ impl<'a> Runs<'a> {
         &self.all[self.begins[row]..self.begins[row + 1]]
     }
 
-    /// The least time of a task; `None` where it has no way to run.
+    /// Returns the minimum time of a task, or `None` if it has no way to run.
     pub(super) fn fastest(&self, row: usize) -> Option<i128> {
         self.fastest[row]
     }
 
-    /// Whether a task always takes this time: it has one way to run, of one allotment. An allotment that is no faster than fewer
-    /// processors is no way to run where nothing else is needed: with a part of them the task starts at the same instant and ends no later.
+    /// Returns the time of a task that always takes the same time: it has a single way to run, with a single allotment.
+    /// An allotment that is not faster than fewer processors is not a way to run if the task needs nothing else. On a
+    /// part of these processors, the task could start at the same instant and would end no later.
     pub(super) fn only(&self, row: usize) -> Option<i128> {
         match self.of(row) {
             [run] if run.first == run.last => Some(run.time),

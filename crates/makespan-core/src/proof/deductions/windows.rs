@@ -1,4 +1,4 @@
-//! When tasks may run, and what follows along the edges.
+//! The windows of tasks, and their consequences along edges.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::runs::Runs;
 use crate::model::{Instance, TaskId};
 
-/// When a task may run, in ticks. It starts within `start ..= last_start` and ends within `first_end ..= end`.
+/// The window of a task, in ticks. The task starts within `start ..= last_start` and ends within `first_end ..= end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Window {
     pub(super) start: i128,
@@ -16,7 +16,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// No limits.
+    /// A window without limits.
     pub(super) const ALL: Self =
         Self { start: i128::MIN / 4, last_start: i128::MAX / 4, first_end: i128::MIN / 4, end: i128::MAX / 4 };
 
@@ -29,18 +29,18 @@ impl Window {
         }
     }
 
-    /// The last start of a run that takes this time or longer, and its first end; `None` where none fits.
+    /// Returns the last start and the first end of a run that takes at least `time`, or `None` if it does not fit.
     fn of_run(&self, time: i128) -> Option<(i128, i128)> {
         let last_start = self.last_start.min(self.end - time);
         let first_end = self.first_end.max(self.start + time);
         (self.start <= last_start && first_end <= self.end).then_some((last_start, first_end))
     }
 
-    /// For how long a run that takes this time or longer runs between two instants at least: as early, or as late, as it can. `None` where
-    /// it does not fit.
+    /// Returns the minimum time for which a run that takes at least `time` runs between two instants. Returns `None` if
+    /// the run does not fit into the window.
     ///
-    /// It runs throughout the first `time` after its start, throughout the last `time` before its end, and from its last start to its first
-    /// end; each is a bound.
+    /// The run includes the first `time` ticks after its start, the last `time` ticks before its end, and the time from
+    /// its last start to its first end. Each of these gives a bound.
     pub(super) fn within(&self, time: i128, from: i128, until: i128) -> Option<i128> {
         let (last_start, first_end) = self.of_run(time)?;
         let most = time.min(until - from);
@@ -56,13 +56,13 @@ pub(super) struct Windows<'a> {
     instance: &'a Instance,
     runs: &'a Runs<'a>,
     of_rows: Vec<Window>,
-    /// In an order of the graph, and the place of each different task there.
+    /// A topological order of the graph. `place` is the position of each different task in this order.
     order: Vec<TaskId>,
     place: Vec<usize>,
-    /// What was changed under a supposition: a different task, its window before, and under how many suppositions it was changed before.
+    /// The changes under suppositions: a different task, its previous window, and the previous entry of `changed`.
     trail: Vec<(usize, Window, u8)>,
-    /// Under how many suppositions each window was changed last. Before it is changed under another one it is noted once, so that the
-    /// trail is no longer than tasks times suppositions.
+    /// The number of suppositions at the last change of each window. The first change under a further supposition is
+    /// recorded in the trail, so that the trail is at most as long as tasks times suppositions.
     changed: Vec<u8>,
     suppositions: u8,
     forward: BinaryHeap<Reverse<usize>>,
@@ -70,7 +70,7 @@ pub(super) struct Windows<'a> {
 }
 
 impl<'a> Windows<'a> {
-    /// From the releases to the deadline; nothing follows yet.
+    /// Creates windows from the releases to the deadline, without consequences.
     pub(super) fn new(instance: &'a Instance, runs: &'a Runs<'a>, deadline: i128) -> Self {
         let order: Vec<TaskId> = instance.in_order().collect();
         let mut place = vec![0; order.len()];
@@ -89,18 +89,18 @@ impl<'a> Windows<'a> {
         self.of_rows[row]
     }
 
-    /// How many equal tasks a different task stands for; `None` where there is none.
+    /// Returns the number of equal tasks that a different task represents, or `None` if there is no such task.
     pub(super) fn count(&self, row: usize) -> Option<u64> {
         self.runs.counts.get(row).copied()
     }
 
-    /// Begins a supposition; what is narrowed from here on can be taken back.
+    /// Begins a supposition. Later changes can be undone.
     pub(super) fn suppose(&mut self) -> usize {
         self.suppositions += 1;
         self.trail.len()
     }
 
-    /// Takes the supposition back that began here.
+    /// Undoes all changes since the beginning of a supposition.
     pub(super) fn take_back(&mut self, begin: usize) {
         self.suppositions -= 1;
         for (row, window, changed) in self.trail.drain(begin..).rev() {
@@ -108,19 +108,19 @@ impl<'a> Windows<'a> {
         }
     }
 
-    /// The window of a task and another limit to it; `None` where the task does not fit.
+    /// Returns the window of a task with a further limit, or `None` if the task does not fit.
     pub(super) fn narrowed(&self, row: usize, limit: Window) -> Option<Window> {
         let mut window = self.of_rows[row].and(limit);
         if let Some(time) = self.runs.only(row) {
             window.start = window.start.max(window.first_end - time);
             window.end = window.end.min(window.last_start + time);
         }
-        // The fastest way fits if any does, and leaves the most room.
+        // The fastest way to run fits if any does, and leaves the most room.
         let (last_start, first_end) = window.of_run(self.runs.fastest(row)?)?;
         Some(Window { last_start, first_end, ..window })
     }
 
-    /// What follows for all tasks; false where one does not fit.
+    /// Follows all consequences. Returns false if some task does not fit.
     pub(super) fn follow_all(&mut self) -> bool {
         for row in 0..self.of_rows.len() {
             match self.narrowed(row, Window::ALL) {
@@ -133,9 +133,9 @@ impl<'a> Windows<'a> {
         self.follow()
     }
 
-    /// Narrows the window of a task, with all that follows along the edges; false where a task does not fit. O((n + e) log n) for n
-    /// tasks and e edges, mostly much less: first ends depend on starts alone and last starts on ends, so each task is looked at once in
-    /// either direction.
+    /// Narrows the window of a task and follows all consequences along edges. Returns false if a task does not fit.
+    /// Takes O((n + e) log n) for n tasks and e edges, and mostly much less. First ends depend only on starts and last
+    /// starts only on ends, so each task is visited once in either direction.
     pub(super) fn narrow(&mut self, row: usize, limit: Window) -> bool {
         self.set(row, limit) && self.follow()
     }

@@ -1,4 +1,4 @@
-//! Why not everything can end by a deadline: dual-feasible functions of widths and times.
+//! Refutation of deadlines by dual-feasible functions of widths and times.
 
 mod scale;
 
@@ -14,49 +14,52 @@ use crate::model::{Instance, Profile, Time};
 use crate::schedule::Objective;
 pub(super) use scale::Most;
 
-/// A certificate has at most this many terms.
+/// Maximum number of terms of a certificate.
 const MAX_TERMS: usize = 16;
 
-/// A deadline refuted by dual-feasible functions (G. S. Lueker 1983; S. P. Fekete, J. Schepers, "New classes of fast lower
-/// bounds for bin packing problems", Math. Programming 91, 2001, DOI 10.1007/s101070100243, and "A general framework for
-/// bounds for higher-dimensional orthogonal packing problems", Math. Methods of OR 60, 2004, DOI 10.1007/s001860400376),
-/// carried from packing to scheduling, to allotments that are chosen, to release dates and to unavailable processors.
+/// A deadline refuted by dual-feasible functions (G. S. Lueker 1983; S. P. Fekete, J. Schepers, "New classes of fast
+/// lower bounds for bin packing problems", Math. Programming 91, 2001, DOI 10.1007/s101070100243, and "A general
+/// framework for bounds for higher-dimensional orthogonal packing problems", Math. Methods of OR 60, 2004, DOI
+/// 10.1007/s001860400376). Here, the method is extended from packing to scheduling with a choice of allotments, release
+/// dates and unavailable processors.
 ///
-/// Let f and g be functions that never fall, of an allotment and of a time. Let F(c) be the most that f can sum to over
-/// widths of at most c in all, and G(l) the most that g can sum to over times of at most l in all.
+/// Let f and g be non-decreasing functions, of an allotment and of a time. Let F(c) be the maximum sum of f over widths
+/// whose total is at most c, and G(l) the maximum sum of g over times whose total is at most l.
 ///
 /// *Theorem.* In a schedule on m processors that lasts from 0 to d, `sum_i f(k_i) g(p_i) <= F(m) G(d)`, where job i
 /// runs on `k_i` processors for `p_i`.
 ///
-/// *Proof.* Say that i precedes j if i ends before j starts or as it starts. Give job i the duration `g(p_i)` and the
-/// width `f(k_i)`, and start it as soon as all that preceded it have ended: at the largest sum of durations along a chain
-/// of jobs that precede each other. Such a chain runs one after the other in the old schedule, so its times sum to at
-/// most d and its durations to at most G(d): the new schedule lasts at most G(d). Jobs that run together in the new
-/// schedule do not precede each other, so in the old one each two of them overlap; intervals that overlap two by
-/// two have an instant in common (Helly), at which their widths sum to at most m, and hence their new widths to at most
-/// F(m). The area of the new schedule is the left side, and it is at most F(m) times G(d). ∎
+/// *Proof.* Job i precedes job j if i ends no later than j starts. Construct a new schedule: give job i the duration
+/// `g(p_i)` and the width `f(k_i)`, and start it as soon as all jobs that precede it have ended, that is, at the
+/// largest sum of durations along a chain of jobs that precede each other. In the old schedule, the jobs of such a
+/// chain run one after the other, so their times sum to at most d and their durations to at most G(d). So the new
+/// schedule lasts at most G(d). Jobs that run at the same time in the new schedule do not precede each other, so in the
+/// old schedule every two of them overlap. Intervals that overlap pairwise have an instant in common (Helly). At this
+/// instant, the widths sum to at most m, and hence the new widths to at most F(m). The area of the new schedule is the
+/// left side, and it is at most F(m) times G(d). ∎
 ///
-/// Nothing here needs the processors of a job to be neighbours. A period in which c processors are closed for l is a
-/// grid of jobs more, cut such that their product is F(c) G(l); it is subtracted on the right. Where g is the time
-/// itself, the widths at each instant sum to at most F(open processors), which is integrated instead.
+/// The processors of a job need not be contiguous. A period in which c processors are closed for l counts as a grid of
+/// additional jobs that is cut so that their product is F(c) G(l). This product is subtracted on the right side. If g
+/// is the time itself, the widths at each instant sum to at most F(open processors), and this value is integrated
+/// instead.
 ///
-/// Each [`Term`] is such an inequality with a price. Whatever the prices, if the jobs released at `from` or later take
-/// their cheapest allotments that meet the deadline, and the sum is more than the prices of the right sides,
-/// then not all of the inequalities can hold, and the makespan is at least `deadline` plus one tick.
+/// Each [`Term`] is such an inequality with a price. Let the jobs that are released at `from` or later take their
+/// cheapest allotments that meet the deadline. If the sum exceeds the right sides times their prices, not all
+/// inequalities can hold, whatever the prices. Then the makespan is at least `deadline` plus one tick.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DualFeasible {
     /// The refuted deadline.
     pub deadline: Time,
-    /// Only jobs released at this instant or later are counted, and only what is open after it.
+    /// Only jobs that are released at this instant or later count, and only processors that are open after it.
     pub from: Time,
-    /// At most 16.
+    /// The terms, at most 16.
     pub terms: Vec<Term>,
 }
 
 /// One inequality: the sum over the jobs of `widths(allotment) * times(time)` is bounded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Term {
-    /// What a unit of it costs: a Lagrange multiplier, not negative.
+    /// Price of one unit: a Lagrange multiplier, not negative.
     pub price: i64,
     /// The function f of the allotment.
     pub widths: Scale,
@@ -64,7 +67,7 @@ pub struct Term {
     pub times: Scale,
 }
 
-/// A term with the most that fits.
+/// A term with the maximum values that fit.
 struct Bounded<'a> {
     term: &'a Term,
     widths: Most,
@@ -80,13 +83,12 @@ impl Kind for DualFeasible {
         Scope::EqualProcessors
     }
 
-    /// The makespan that follows, in ticks: `deadline + 1`.
-    /// With widths as they are in every term, O(log m) for each job and step. Otherwise every allotment of a job
-    /// is tried; beyond 256 they are grouped (see [`super::TimePrices`]), and a group costs what its smallest allotment
-    /// costs in its shortest time.
+    /// Returns the proven makespan in ticks: `deadline + 1`. If every term uses the width itself, each job and step
+    /// takes O(log m). Otherwise, every allotment of a job is tried. Beyond 256, allotments are grouped (see
+    /// [`super::TimePrices`]), and a group costs as much as its smallest allotment in its shortest time.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.deadline == Time::ZERO {
-            // Nothing is claimed: a makespan is never negative.
+            // No claim is made, because a makespan is never negative.
             return Ok(Value::Integer(0));
         }
         self.check()?;
@@ -117,10 +119,11 @@ impl DualFeasible {
         self.terms.iter().try_for_each(|term| term.widths.check().and(term.times.check()))
     }
 
-    /// The right sides times their prices. Fails unless the left sides fit 128 bits as well.
+    /// Returns the right sides times their prices. Fails if the left sides may exceed 128 bits.
     fn available(&self, instance: &Instance) -> Result<i128, CertificateError> {
         let longest = self.deadline - self.from;
-        // Twice, since a law's figures are lowered by a rounding that may take in an allotment beyond the limit.
+        // The factor 2 is needed because a law's values are lowered by a rounding that may include an allotment beyond
+        // the limit.
         let jobs = 2 * i128::from(instance.tasks()) + 2;
         let (mut available, mut limit) = (0_i128, 0_i128);
         for term in &self.terms {
@@ -128,7 +131,7 @@ impl DualFeasible {
             let times = Most::by_value(&term.times, longest.ticks())?;
             let bounded = Bounded { term, widths, times };
             let price = i128::from(term.price);
-            // No job costs more than the empty platform holds, nor do the closed periods.
+            // Neither a job nor a closed period costs more than the empty platform.
             let largest = bounded.product(i64::from(instance.processors()), longest.ticks());
             let cost = largest.and_then(|largest| largest.checked_mul(price));
             limit = cost
@@ -143,7 +146,7 @@ impl DualFeasible {
 }
 
 impl Bounded<'_> {
-    /// F(width) G(time).
+    /// Returns F(width) G(time).
     fn product(&self, width: i64, time: i64) -> Option<i128> {
         i128::from(self.widths.at(width)).checked_mul(i128::from(self.times.at(time)))
     }
@@ -168,9 +171,10 @@ impl Bounded<'_> {
     }
 }
 
-/// What an allotment costs under all terms.
+/// The costs of an allotment under all terms.
 enum Costs<'a> {
-    /// Widths as they are: from each instant on, what a processor costs beside its time, and what a tick of it costs.
+    /// The widths themselves. `rates` contains the cost of a processor, in addition to its time, from each time on.
+    /// `area` is the cost of a processor-tick.
     Narrow { rates: Vec<(i64, i128)>, area: i128 },
     /// Any widths.
     Wide(&'a [Term]),
@@ -191,17 +195,17 @@ impl<'a> Costs<'a> {
         Self::Narrow { rates, area: whole.iter().map(|term| i128::from(term.price)).sum() }
     }
 
-    /// The least cost of an allotment that takes at most `longest`, or something smaller; `None` if there is none.
+    /// Returns a lower bound on the cost of every allotment that takes at most `longest`, or `None` if there is none.
     fn least(&self, profile: &Profile, longest: Time) -> Option<i128> {
         profile.min_allotment(longest)?;
         match self {
             Self::Narrow { rates, area } => {
-                // Allotments that keep within the limit and are not below the step of the narrowest one's time cost
-                // at least what is counted here. Those below it come next.
+                // Consider allotments within the limit whose time is not below the step of the narrowest allotment.
+                // They cost at least as much as this one. Allotments below the step follow next.
                 let (mut least, mut limit) = (None, longest);
                 while let (Some(processors), Some(work)) = (profile.min_allotment(limit), profile.least_work(limit)) {
                     if least.is_some_and(|least| least <= area * work) {
-                        // Shorter times need no less work.
+                        // Shorter times never need less work.
                         break;
                     }
                     let time = profile.time(processors).ticks();
@@ -216,7 +220,7 @@ impl<'a> Costs<'a> {
                 let mut choices = Vec::new();
                 choices::of(profile, true, &mut choices);
                 let feasible = choices.iter().filter(|choice| choice.time <= i128::from(longest.ticks()));
-                // A group may lie on both sides of the limit; then it counts as a whole.
+                // A group may extend beyond the limit. Then the whole group counts.
                 feasible.map(|choice| terms.iter().map(|term| cost(term, choice)).sum()).min().or(Some(0))
             }
         }
@@ -227,7 +231,7 @@ fn cost(term: &Term, choice: &Choice) -> i128 {
     let &Choice { processors, paid, time } = choice;
     let value = match (&term.widths, &term.times) {
         (Scale::Whole, Scale::Whole) => processors * paid,
-        // Processors and ticks come from 32 and 64 bits.
+        // The values of processors and ticks come from 32 and 64 bits.
         (widths, times) => i128::from(widths.value(processors as i64)) * i128::from(times.value(time as i64)),
     };
     i128::from(term.price) * value

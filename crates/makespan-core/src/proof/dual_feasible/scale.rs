@@ -1,19 +1,20 @@
-//! Sizes replaced by values, and the most value that fits.
+//! Functions that replace sizes by values, and the maximum value that fits.
 
 use serde::{Deserialize, Serialize};
 
 use super::super::CertificateError;
 
-/// Tables for the most value hold at most this many entries times steps.
+/// Maximum number of table entries times steps.
 const MAX_EFFORT: u64 = 1 << 21;
 
-/// A function of a size (processors or ticks) that never falls and is zero at zero.
+/// A non-decreasing function of a size (processors or ticks) that is zero at zero.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
     /// The size itself.
     Whole,
-    /// Pairs of a size and the value from that size on; zero below the first. Both ascend and are positive.
+    /// Pairs of a size and the value from this size on. The value is zero below the first size. Both are ascending and
+    /// positive.
     Steps(Vec<(i64, u32)>),
 }
 
@@ -29,7 +30,7 @@ impl Scale {
         ))
     }
 
-    /// The value of a size, for a size that is not negative.
+    /// Returns the value of a size that is not negative.
     pub(in crate::proof) fn value(&self, size: i64) -> i64 {
         match self {
             Self::Whole => size,
@@ -40,30 +41,30 @@ impl Scale {
         }
     }
 
-    /// The steps, where it is not the size itself.
+    /// Returns the steps, unless the function is the size itself.
     pub fn steps(&self) -> Option<&[(i64, u32)]> {
         if let Self::Steps(steps) = self { Some(steps) } else { None }
     }
 
-    /// The sizes at which the value changes.
+    /// Returns the sizes at which the value changes.
     pub(super) fn sizes(&self) -> impl Iterator<Item = i64> + '_ {
         let steps: &[(i64, u32)] = if let Self::Steps(steps) = self { steps } else { &[] };
         steps.iter().map(|&(size, _)| size)
     }
 }
 
-/// The most that the values of sizes can sum to when the sizes sum to at most a given room: an unbounded knapsack.
+/// The maximum sum of the values of sizes whose total is at most a given room: an unbounded knapsack.
 pub(in crate::proof) enum Most {
-    /// Of the size itself.
+    /// The function is the size itself.
     Whole,
-    /// By room, up to the largest.
+    /// The maximum for each room, up to the largest.
     ByRoom(Vec<i64>),
-    /// By value: the least room in which the values sum to at least 1, 2 ..
+    /// The minimum room in which the values sum to at least 1, 2, ...
     ByValue(Vec<i64>),
 }
 
 impl Most {
-    /// For rooms up to `largest`, in O(largest x steps).
+    /// Creates the table for rooms up to `largest`, in O(largest x steps).
     pub(in crate::proof) fn by_room(scale: &Scale, largest: u32) -> Result<Self, CertificateError> {
         let Scale::Steps(steps) = scale else { return Ok(Self::Whole) };
         if u64::from(largest) * steps.len() as u64 > MAX_EFFORT {
@@ -79,12 +80,12 @@ impl Most {
         Ok(Self::ByRoom(most))
     }
 
-    /// For rooms up to `largest`, in O(value x steps), where value is the most in the largest room.
+    /// Creates the table for rooms up to `largest`, in O(value x steps) for the maximum value in the largest room.
     pub(super) fn by_value(scale: &Scale, largest: i64) -> Result<Self, CertificateError> {
         let Scale::Steps(steps) = scale else { return Ok(Self::Whole) };
         let mut least: Vec<i64> = Vec::new();
         loop {
-            // At least `least.len() + 1`: the last piece may be worth more than what is still missing.
+            // The sum is at least `least.len() + 1`, because the last piece may be worth more than the missing value.
             let rest = |value: u32| (least.len() + 1).checked_sub(value as usize + 1).map_or(0, |index| least[index]);
             let room = steps.iter().map(|&(size, value)| size.saturating_add(rest(value))).min().unwrap_or(i64::MAX);
             if room > largest || room == i64::MAX {
@@ -97,7 +98,7 @@ impl Most {
         }
     }
 
-    /// The most in this room, which is not negative and at most the largest.
+    /// Returns the maximum for a room that is not negative and at most the largest room.
     pub(in crate::proof) fn at(&self, room: i64) -> i64 {
         match self {
             Self::Whole => room,
@@ -117,7 +118,7 @@ mod tests {
 
     use super::*;
 
-    /// By trying every multiset: the first step once more, or never again.
+    /// Tries every multiset: the first step is used once more, or never again.
     fn brute_force(steps: &[(i64, u32)], room: i64) -> i64 {
         let Some((&(size, value), rest)) = steps.split_first() else { return 0 };
         let never = brute_force(rest, room);

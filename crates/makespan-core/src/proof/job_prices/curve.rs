@@ -1,13 +1,14 @@
-//! What a job pays at least, whenever it ends.
+//! The minimum payments of a job, as functions of its end.
 
 use super::ways::Way;
 use crate::proof::prefix::Prefix;
 
-/// What a task pays at least if its job ends by an instant.
+/// An instant, and the minimum payment of a task if its job ends by this instant.
 type Point = (i128, i128);
 
-/// At each instant at which that can begin or cease to fall, ascending: where the last possible start of some way, or its end, is an
-/// instant of the prices. Between two of them it is concave. `None` on overflow.
+/// Returns the points at which the payment curve of a task can begin or stop to fall, ascending: the ends of the job
+/// for which the last start of some way, or its end, is an instant of the prices. Between two points, the curve is
+/// concave. Returns `None` on overflow.
 fn points(ways: &[Way], count: i128, integral: &Prefix) -> Option<Vec<Point>> {
     let mut ends: Vec<i128> = ways.iter().map(Way::first).collect();
     for way in ways {
@@ -32,11 +33,11 @@ fn points(ways: &[Way], count: i128, integral: &Prefix) -> Option<Vec<Point>> {
     Some(points)
 }
 
-/// The least of `weight * max(0, C - from)` and what the tasks of a job, each of them `count` equal ones, pay if it ends by C, over all
-/// C; `None` on overflow.
+/// Returns the minimum over all C of `weight * max(0, C - from)` plus the payments of the job's tasks if the job ends
+/// by C. Each row represents `count` equal tasks. Returns `None` on overflow.
 ///
-/// What a task pays is concave between its own points, so it is no less than the chord; the sum of the chords is least at a
-/// point of some task, or where the job begins to cost. Slopes are rounded to where chords are lower.
+/// The payment of a task is concave between its points, so it is at least the chord. The sum of the chords is minimal
+/// at a point of some task, or where the job begins to cost. Slopes are rounded so that the chords become lower.
 pub(super) fn least(rows: &[Vec<Way>], count: u64, integral: &Prefix, weight: i128, from: i128) -> Option<i128> {
     let curves: Option<Vec<Vec<Point>>> = rows.iter().map(|ways| points(ways, count.into(), integral)).collect();
     let curves = curves?;
@@ -45,7 +46,7 @@ pub(super) fn least(rows: &[Vec<Way>], count: u64, integral: &Prefix, weight: i1
         events.extend(curve.iter().enumerate().map(|(index, &(at, _))| (at, task, index)));
     }
     let soonest = curves.iter().map(|curve| curve[0].0).max().unwrap_or(0).max(from);
-    // Where no curve has a point the job may begin to cost.
+    // The job may begin to cost at an instant without a point of a curve.
     events.push((soonest, usize::MAX, 0));
     events.sort_unstable();
     let fall = |curve: &[Point], index: usize| {

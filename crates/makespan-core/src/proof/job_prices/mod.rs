@@ -1,4 +1,4 @@
-//! Prices in time that jobs of many tasks pay together.
+//! Prices in time that the tasks of a job pay together.
 
 mod curve;
 mod ways;
@@ -13,37 +13,39 @@ use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, Job, Rows, Time};
 use crate::schedule::Objective;
 
-/// Prices for the time of processors, paid by every task of every job, where a job chooses when it ends.
+/// Prices for the time of processors. Every task of every job pays them, and each job chooses its end.
 ///
-/// Let `lambda(t) >= 0` be a price in time and `a_k >= 0` the share of it that a processor of node k costs. With `open_k(t)` the
-/// open processors of node k, every schedule in which job j ends at `C_j` has
+/// Let `lambda(t) >= 0` be a price in time, and `a_k >= 0` the share of this price that a processor of node k costs.
+/// Let `open_k(t)` be the number of open processors of node k. Every schedule in which job j ends at `C_j` satisfies
 ///
 /// `sum_j f_j(C_j)  >=  sum_j min_C [ f_j(C) + sum over tasks i of j of m_i(C) ]  -  sum_k integral of a_k lambda open_k`,
 ///
-/// where `f_j(C)` is `w_j C` for the weighted completion, C for the mean flow, and `w_j max(0, C - d_j)` for the weighted lateness, and
-/// `m_i(C)` is the least that task i can pay if the job ends by C: the minimum, over the ways to run it and over the starts s from
-/// its earliest one until `C - tail - t`, of its processors times the integral of `a lambda` over `[s, s + t]`. Heads and tails
-/// are the longest paths, for sequential tasks with the transfers that no placement avoids ([`super::Reaching`]); a task that holds several
-/// processors pays the least price of a node that is as fast as the slowest of them.
+/// Here, `f_j(C)` is `w_j C` for the weighted completion, C for the mean flow, and `w_j max(0, C - d_j)` for the
+/// weighted lateness. `m_i(C)` is the minimum that task i can pay if the job ends by C. It is the minimum, over the
+/// ways to run the task and over the starts s from the earliest one until `C - tail - t`, of its processors times the
+/// integral of `a lambda` over `[s, s + t]`. Heads and tails are the longest paths. For sequential tasks, they include
+/// the transfers that no placement avoids ([`super::Reaching`]). A task that holds several processors pays the minimum
+/// price of a node that is as fast as the slowest of them.
 ///
-/// *Proof.* In a schedule each task of job j lies between its head and `C_j - tail`, so it pays at least `m_i(C_j)`. What all tasks
-/// pay together is at most the last sum, since no more processors of a node are held at any instant than are open. Adding what is paid
-/// and subtracting this sum lowers the value, and what comes out is a sum over jobs, each at least its minimum. ∎
+/// *Proof.* In a schedule, each task of job j runs between its head and `C_j - tail`, so it pays at least `m_i(C_j)`.
+/// All tasks together pay at most the last sum, because tasks never hold more processors of a node than are open.
+/// Adding the payments and subtracting this sum lowers the value. The result is a sum over jobs, each of which is at
+/// least its minimum. ∎
 ///
-/// Unlike the prices of [`super::TimePrices`] these speak of graphs and of unequal processors: the tasks of a job are bound to each other by
-/// the end of the job. Source: Lagrangian relaxation of the processors in a time-indexed programme, as in R. H. Möhring, A. S.
-/// Schulz, F. Stork, M. Uetz, Management Science 49(3), 2003, DOI 10.1287/mnsc.49.3.330.12737, with one window a task in place of
-/// their edges.
+/// Unlike the prices of [`super::TimePrices`], these prices support graphs and unequal processors: the end of a job
+/// connects its tasks. Source: Lagrangian relaxation of the processors in a time-indexed programme, as in R. H.
+/// Möhring, A. S. Schulz, F. Stork, M. Uetz, Management Science 49(3), 2003, DOI 10.1287/mnsc.49.3.330.12737, with one
+/// window per task instead of their edges.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobPrices {
     /// `t_0 .. t_J`, ascending, not negative.
     pub instants: Vec<Time>,
-    /// The price from `t_j` to `t_j+1`, in `2^-scale` millionths of weight; zero before and after.
+    /// The price from `t_j` to `t_j+1`, in `2^-scale` millionths of weight. The price is zero before and after.
     pub prices: Vec<i64>,
-    /// For each node the share that one of its processors costs; left out, one for all.
+    /// For each node, the share that one of its processors costs. If omitted, all shares are one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<u64>,
-    /// The binary places of the prices.
+    /// Number of binary places of the prices.
     pub scale: u32,
 }
 
@@ -56,12 +58,13 @@ impl Kind for JobPrices {
         Scope::Any
     }
 
-    /// A fraction proves the next integer. O(a^2 J) for each task that can run in a <= 16 ways, J prices, and a sort.
+    /// Returns the proven value. A fraction proves the next integer. Takes O(a^2 J) for each task that can run in a <=
+    /// 16 ways, with J prices, and a sort.
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check(instance)?;
         let shape = objective.shape().ok_or(CertificateError::OtherObjective { objective })?;
         let sum = if objective.is_mean() {
-            // In ticks.
+            // The flow in ticks.
             prices::flow(self.sum(instance, |_| (1, Time::ZERO))?, instance)
         } else {
             self.sum(instance, |job| {
@@ -79,7 +82,8 @@ impl JobPrices {
         if self.shares.is_empty() { Ok(()) } else { prices::check_nodes(&self.shares, instance) }
     }
 
-    /// The bound on the sum of what the ends of jobs cost: each tick after an instant, if any, so much, as `weigh` says.
+    /// Returns the bound on the sum of the costs of job ends. `weigh` returns the cost per tick and the instant from
+    /// which ticks are counted.
     fn sum(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> (u64, Time)) -> Result<i128, CertificateError> {
         let overflow = || CertificateError::Overflow;
         let shares =
@@ -91,7 +95,7 @@ impl JobPrices {
             negative.add(open.and_then(|open| open.checked_mul(price.into())))?;
         }
         for (id, job) in instance.ids().zip(instance.jobs()) {
-            // What does not count may end when nothing costs anything any more.
+            // A job without weight may end when all prices are zero.
             let (weight, from) = weigh(job);
             if weight == 0 {
                 continue;
@@ -101,7 +105,7 @@ impl JobPrices {
             let least = curve::least(&rows, job.equal_tasks(), &integral, weight, from.ticks().into());
             negative.add(least.map(|least| -least))?;
         }
-        // A shift rounds down, and that of the negative value up.
+        // The shift rounds down. Shifting the negative value therefore rounds the bound up.
         Ok(-(negative.0 >> self.scale))
     }
 }

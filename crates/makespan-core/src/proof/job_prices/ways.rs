@@ -1,11 +1,11 @@
-//! How the tasks of a job can run, and what they pay for a tick.
+//! The ways to run the tasks of a job, with their payments per tick.
 
 use crate::model::{Instance, JobId};
 use crate::proof::time_window::Known;
 use crate::proof::{CertificateError, Reaching};
 
-/// A way to run a task: no earlier than `head`, for so long, with `tail` behind it before the job ends. It pays `rate` times the
-/// price.
+/// A way to run a task: not before `head`, for `time` ticks, with at least `tail` ticks from its end to the end of the
+/// job. It pays `rate` times the price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Way {
     pub(super) head: i128,
@@ -15,23 +15,23 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// When the job may end at the earliest.
+    /// Returns the earliest possible end of the job.
     pub(super) fn first(&self) -> i128 {
         self.head + self.time + self.tail
     }
 
-    /// Whether it is as good as another one whatever the prices.
+    /// Returns true if this way is at least as good as another one, whatever the prices.
     fn replaces(&self, other: &Self) -> bool {
         self.head <= other.head && self.time <= other.time && self.tail <= other.tail && self.rate <= other.rate
     }
 }
 
-/// A task that can run in more ways than this is taken for one whose ways are as good as several of its own each.
+/// Maximum number of ways to run a task. If there are more, several ways are replaced by one that is as good as each.
 const MAX_WAYS: usize = 16;
-/// Longer than any schedule of an instance.
+/// An instant after every schedule of an instance.
 const LATE: i128 = i64::MAX as i128;
 
-/// For each different task of a job the ways to run it, of which none replaces another.
+/// Returns the ways to run each different task of a job. No way replaces another.
 pub(super) fn of_job(known: &Known<'_>, id: JobId, shares: &[u64]) -> Result<Vec<Vec<Way>>, CertificateError> {
     let instance: &Instance = known.times.instance;
     let job = instance.job(id);
@@ -71,7 +71,7 @@ pub(super) fn of_job(known: &Known<'_>, id: JobId, shares: &[u64]) -> Result<Vec
     each.collect()
 }
 
-/// Ways that take about as long become one that replaces each of them, where there are many.
+/// If there are too many ways, joins ways of similar length into one that replaces each of them.
 fn joined(mut ways: Vec<Way>) -> Vec<Way> {
     if ways.len() <= MAX_WAYS {
         return ways;

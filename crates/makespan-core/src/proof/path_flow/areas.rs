@@ -1,4 +1,4 @@
-//! Area arcs: between the end of one task and the start of another no more is held than what there is.
+//! Area arcs: between the end of one task and the start of another, tasks hold at most the available amount.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,46 +8,49 @@ use crate::model::{Instance, TaskId};
 
 /// Area arcs that share their prices.
 ///
-/// Let B be the tasks strictly between u and v: those that wait for u, and for which v waits. All of B runs between the end of u and the
-/// start of v, so the price of what B holds is at most that of what there is in this time: `R (start_v - end_u) >= sum_B q_i t_i`, where R
-/// is the price of a tick of all that there is, and `q_i` that of what task i holds. An arc without u begins at the first release of B; one
-/// without v ends with the schedule. At which instants such an arc lies is not known, so closed periods do not count.
+/// Let B be the tasks strictly between u and v: the tasks that wait for u, and for which v waits. They all run between
+/// the end of u and the start of v. So the price of the amounts that they hold is at most the price of the available
+/// amounts in this time: `R (start_v - end_u) >= sum_B q_i t_i`, where R is the price of a tick of all available
+/// amounts, and `q_i` the price of the amounts that task i holds. An arc without u begins at the first release of B. An
+/// arc without v ends with the schedule. The position of an arc in time is not known, so closed periods do not count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Areas {
-    /// For each node the price of a tick of one of its processors; none where processors have no price.
+    /// For each node, the price of a tick of one of its processors. Empty if processors have no price.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<u64>,
-    /// Pairs of the name of a resource and the price of a tick of one unit of it.
+    /// Pairs of the name of a resource and the price of a tick of one unit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<(String, u64)>,
-    /// Each arc: after which different task it begins, by its number in the instance, before which it ends, and how much flows along it.
+    /// For each arc, the different task after which it begins, by its number in the instance, the task before which it
+    /// ends, and its flow.
     pub arcs: Vec<(Option<u32>, Option<u32>, u64)>,
 }
 
-/// Areas with what flows over each task.
+/// Area arcs with their total flow over each task.
 pub(super) struct Over<'a> {
     rate: Rate<'a>,
-    /// The price of a tick of all that there is.
+    /// The price of a tick of all available amounts.
     all: i128,
-    /// For each different task what flows along the arcs that have it strictly between their ends.
+    /// For each different task, the total flow of the arcs that have it strictly between their ends.
     flows: Vec<i128>,
 }
 
-/// What the arcs bring to the flow.
+/// The contribution of area arcs to the flow.
 #[derive(Default)]
 pub(super) struct Brought {
-    /// What flows into a different task: pairs of its number and how much.
+    /// Pairs of a different task, by number, and a flow into it.
     pub into: Vec<(usize, i128)>,
-    /// What flows out of one.
+    /// Pairs of a different task, by number, and a flow out of it.
     pub out: Vec<(usize, i128)>,
-    /// What begins at a release rather than at a task.
+    /// The total flow that begins at a release instead of a task.
     pub begins: i128,
-    /// The same times that release; `None` when that is too large.
+    /// The sum of these flows times their releases; `None` on overflow.
     pub released: Option<i128>,
 }
 
 impl<'a> Over<'a> {
-    /// Checks that the ends of every arc are ancestor and descendant, and adds up what flows over each task. O((tasks + edges) * arcs).
+    /// Checks that the ends of every arc are ancestor and descendant, and sums the flow over each task. Takes O((tasks
+    /// + edges) * arcs).
     pub(super) fn new(
         areas: &'a Areas,
         instance: &'a Instance,
@@ -82,14 +85,15 @@ impl<'a> Over<'a> {
         Ok(Self { rate, all, flows })
     }
 
-    /// What a run of a task adds to the lengths of the arcs, times their flows, at least; `None` when it is too large.
+    /// Returns the minimum amount that a run of a task adds to the lengths of the arcs, times their flows. Returns
+    /// `None` on overflow.
     pub(super) fn paid(&self, row: usize, task: TaskId, run: &Run) -> Option<i128> {
         let flow = self.flows[row];
         if flow == 0 || self.all == 0 {
             return Some(0);
         }
         let held = self.rate.of(task, run).unwrap_or(i128::MAX).saturating_mul(run.time);
-        // The product may be too large although the quotient is not; then the quotient is rounded down before.
+        // The product may overflow although the quotient fits. Then the division is done first, which rounds down.
         let product = flow.checked_mul(held).map(|product| product / self.all);
         product.or_else(|| flow.checked_mul(held / self.all))
     }
@@ -98,9 +102,9 @@ impl<'a> Over<'a> {
 /// The graph of different tasks.
 struct Walk<'a> {
     instance: &'a Instance,
-    /// In an order of the graph.
+    /// The tasks in a topological order of the graph.
     order: Vec<TaskId>,
-    /// For each different task its place in this order.
+    /// For each different task, its position in this order.
     place: Vec<usize>,
 }
 
@@ -117,7 +121,8 @@ impl<'a> Walk<'a> {
         Some(row as usize).filter(|&row| row < self.place.len()).ok_or_else(problem)
     }
 
-    /// For each different task whether it waits for this one; all do where an arc begins at a release. O(tasks + edges).
+    /// Returns, for each different task, true if it waits for this task. If an arc begins at a release, this is true
+    /// for all tasks. Takes O(tasks + edges).
     fn behind(&self, after: Option<u32>) -> Result<Vec<bool>, CertificateError> {
         let Some(after) = after else { return Ok(vec![true; self.place.len()]) };
         let first = self.known(after)?;
@@ -129,7 +134,8 @@ impl<'a> Walk<'a> {
         Ok(behind)
     }
 
-    /// The different tasks strictly between the ends of an arc, given those behind its beginning. O(tasks + edges) of these.
+    /// Collects the different tasks strictly between the ends of an arc, given the tasks behind its beginning. Takes
+    /// O(tasks + edges) of these.
     fn between(&self, behind: &[bool], before: Option<u32>, between: &mut Vec<usize>) -> Result<(), CertificateError> {
         between.clear();
         let Some(before) = before else {
@@ -156,7 +162,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// No task of an arc that begins at a release starts earlier.
+    /// Returns the earliest release of the tasks of an arc that begins at a release.
     fn first_release(&self, between: &[usize], before: Option<u32>) -> i128 {
         let release = |row: usize| i128::from(self.instance.release(self.order[self.place[row]]).ticks());
         let least = between.iter().map(|&row| release(row)).min();

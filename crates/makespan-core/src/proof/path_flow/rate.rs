@@ -1,4 +1,4 @@
-//! What tasks pay a tick for what they hold.
+//! Prices per tick of the amounts that tasks hold.
 
 use super::super::{CertificateError, Places, Run};
 use crate::model::{Instance, ResourceId, ResourceKind, TaskId};
@@ -7,16 +7,16 @@ use crate::model::{Instance, ResourceId, ResourceKind, TaskId};
 pub(super) struct Rate<'a> {
     instance: &'a Instance,
     places: &'a Places<'a>,
-    /// For each node; none where processors have no price.
+    /// The price of each node. Empty if processors have no price.
     prices: &'a [u64],
     by_kind: Vec<u64>,
-    /// The resources that have a price.
+    /// The resources with their prices.
     pub(super) resources: Vec<(ResourceId, u64)>,
 }
 
 impl<'a> Rate<'a> {
     /// # Errors
-    /// [`CertificateError::Malformed`] where the nodes or resources are not those of the platform.
+    /// [`CertificateError::Malformed`] if the nodes or resources do not match the platform.
     pub(super) fn new(
         instance: &'a Instance,
         places: &'a Places<'a>,
@@ -38,7 +38,7 @@ impl<'a> Rate<'a> {
         Ok(Self { instance, places, prices, by_kind: places.least_prices(prices), resources })
     }
 
-    /// What a task pays a tick, at least; `None` when it is too large.
+    /// Returns the minimum payment of a task per tick, or `None` on overflow.
     pub(super) fn of(&self, task: TaskId, run: &Run) -> Option<i128> {
         let price = if self.prices.is_empty() { 0 } else { self.places.price(run, self.prices, &self.by_kind) };
         let mut rate = i128::from(price).checked_mul(run.first.into())?;
@@ -49,7 +49,7 @@ impl<'a> Rate<'a> {
         Some(rate)
     }
 
-    /// What all that there is costs a tick where nothing is closed; `None` when it is too large.
+    /// Returns the price per tick of all amounts of the platform, without closed periods. Returns `None` on overflow.
     pub(super) fn of_all(&self) -> Option<i128> {
         let platform = self.instance.platform();
         let mut sum = 0_i128;

@@ -1,25 +1,25 @@
-//! What runs between a task and one where all paths from it have joined again.
+//! Phases of a graph: the tasks between a task and its dominator.
 
 use super::{Link, NEVER, Reaching};
 
-/// Tasks between times pairs of kinds of nodes that are looked at, in all phases of a job.
+/// Maximum number of tasks in phases times pairs of kinds of nodes, for all phases of a job.
 const MAX_LOOKED_AT: usize = 1 << 19;
 /// The rate of a kind of node that is the fastest for all tasks.
 const RATE: i128 = 1 << 20;
 
-/// A task that dominates another one: every path to `to` leads through `from`. All that lies between them runs after the one and before
-/// the other.
+/// A task and its dominator: every path to `to` leads through `from`. All tasks between them run after `from` and
+/// before `to`.
 #[derive(Clone, Debug)]
 pub(super) struct Phase {
     pub(super) from: u32,
     pub(super) to: u32,
-    /// For each kind of node the least time from the end of the one to the start of the other, if both are on one node.
+    /// For each kind of node, the minimum time from the end of `from` to the start of `to` if both are on one node.
     same: Vec<i128>,
-    /// For each pair of kinds the same, if they are on two nodes.
+    /// For each pair of kinds, this minimum time if the tasks are on two nodes.
     apart: Vec<i128>,
 }
 
-/// On which kinds of nodes the first and the last task of a phase are.
+/// The kinds of the nodes of the first and the last task of a phase.
 #[derive(Clone, Copy)]
 enum Home {
     Same(usize),
@@ -30,19 +30,19 @@ enum Home {
 struct Inner {
     task: usize,
     fastest: i128,
-    /// The least of its times at the rates of nodes.
+    /// Minimum over kinds of nodes of the task's time multiplied by the rate.
     work: i128,
-    /// From the end of the first task of the phase to its start at least, on another node than that one.
+    /// Minimum time from the end of the phase's first task to the start of this task, on another node.
     after: i128,
-    /// From its end to the start of the last task of the phase at least, on another node than that one.
+    /// Minimum time from the end of this task to the start of the phase's last task, on another node.
     before: i128,
 }
 
-/// The tasks of a phase, sorted by either transfer.
+/// The tasks of a phase, and their orders by either transfer.
 struct Between<'a> {
     reaching: &'a Reaching,
     rates: &'a [i128],
-    /// Kinds of nodes, that with the highest rate first.
+    /// The kinds of nodes, sorted by descending rate.
     order: &'a [usize],
     tasks: Vec<Inner>,
     by_after: Vec<usize>,
@@ -50,13 +50,14 @@ struct Between<'a> {
 }
 
 impl Phase {
-    /// No earlier than this can the last task of the phase start on a kind of node, where the first one ends at `ends` of its kind.
+    /// Returns the earliest start of the last task of the phase on a kind of node, if the first task ends at `ends` of
+    /// its kind.
     pub(super) fn after(&self, kind: usize, kinds: &[(u32, i128)], ends: impl Fn(usize) -> i128) -> i128 {
         self.least(kind, kinds, ends, |other| self.apart[other * kinds.len() + kind])
     }
 
-    /// The same from the end of all: how long it is from the end of the first task on a kind of node, where the last one has `ends`
-    /// from its start to the end of all.
+    /// Returns the minimum time from the end of the first task of the phase, on a kind of node, to the end of the job.
+    /// `ends` returns the minimum time from the start of the last task to the end of the job, by kind of node.
     pub(super) fn before(&self, kind: usize, kinds: &[(u32, i128)], ends: impl Fn(usize) -> i128) -> i128 {
         self.least(kind, kinds, ends, |other| self.apart[kind * kinds.len() + other])
     }
@@ -74,7 +75,7 @@ impl Phase {
     }
 }
 
-/// The phases of a job, as far as they are looked at.
+/// Returns the phases of a job, up to the limit.
 pub(super) fn of(reaching: &Reaching) -> Vec<Phase> {
     let kinds = reaching.kinds.len();
     let mut left = MAX_LOOKED_AT;
@@ -98,7 +99,8 @@ pub(super) fn of(reaching: &Reaching) -> Vec<Phase> {
     phases
 }
 
-/// How much of the fastest node's work a kind of node does in a tick, on average over the tasks. Any rates are right.
+/// Returns the work that each kind of node does in a tick, relative to the fastest node and averaged over the tasks.
+/// The bound is valid for any rates.
 fn rates(reaching: &Reaching) -> Vec<i128> {
     let kinds = reaching.kinds.len();
     let mut sums = vec![(0_i128, 1_i128); kinds];
@@ -111,13 +113,13 @@ fn rates(reaching: &Reaching) -> Vec<i128> {
     sums.into_iter().map(|(sum, count)| (sum / count).max(1)).collect()
 }
 
-/// Each task that several others lead to, with its immediate dominator (K. D. Cooper, T. J. Harvey, K. Kennedy, "A simple, fast dominance
-/// algorithm", 2001), if it has one.
+/// Returns each task with several predecessors, with its immediate dominator if it has one (K. D. Cooper, T. J. Harvey,
+/// K. Kennedy, "A simple, fast dominance algorithm", 2001).
 fn dominators(reaching: &Reaching) -> Vec<(u32, u32)> {
     let tasks = reaching.order.len();
     let mut place = vec![0; tasks];
     reaching.order.iter().enumerate().for_each(|(at, &task)| place[task as usize] = at);
-    // Of a task without one it is the task itself.
+    // A task without a dominator has itself as entry.
     let mut above: Vec<u32> = (0..tasks as u32).collect();
     let mut found = Vec::new();
     for &task in &reaching.order {
@@ -144,7 +146,7 @@ fn dominators(reaching: &Reaching) -> Vec<(u32, u32)> {
     found
 }
 
-/// What lies between a dominator and its task, each after all that it waits for.
+/// Returns the tasks between a dominator and its task, each after the tasks that it waits for.
 fn inner(reaching: &Reaching, from: u32, to: u32) -> Vec<u32> {
     let mut seen = vec![false; reaching.order.len()];
     let mut open = vec![to];
@@ -159,8 +161,9 @@ fn inner(reaching: &Reaching, from: u32, to: u32) -> Vec<u32> {
     reaching.order.iter().copied().filter(|&task| seen[task as usize]).collect()
 }
 
-/// For each task of a job the least time between it and one end of a phase, on that end's node and on another one; of tasks outside of the
-/// phase nothing. The tasks come from that end on.
+/// Returns, for each task of a phase, the minimum time between the task and one end of the phase: if the task is on the
+/// node of this end, and if it is on another node. The result is `None` for tasks outside the phase. `tasks` must be in
+/// order from this end on.
 fn delays<'a>(
     reaching: &Reaching,
     tasks: impl Iterator<Item = &'a u32>,
@@ -215,9 +218,9 @@ impl<'a> Between<'a> {
         Self { reaching, rates, order, tasks, by_after, by_before }
     }
 
-    /// The least length of the phase that is not refuted.
+    /// Returns the smallest length of the phase that is not refuted.
     fn least(&self, home: Home) -> i128 {
-        // Longer than any schedule.
+        // A length above every schedule.
         let (mut low, mut high) = (0, i128::from(i64::MAX));
         if !self.fits(high, home) {
             return NEVER;
@@ -229,9 +232,10 @@ impl<'a> Between<'a> {
         low
     }
 
-    /// Whether a phase of this length is not refuted: what cannot run away from the nodes of its first and last task fits onto these, and all
-    /// work onto all processors. Of those away each has a task that is its first there and one that is its last, so the i-th of them loses no
-    /// less time than the i-th least of either transfer.
+    /// Returns false if a phase of this length is refuted. Two conditions must hold: the tasks that cannot run away
+    /// from the nodes of the first and the last task fit onto these nodes, and all work fits onto all processors. Each
+    /// processor away from these nodes has a task that is the first there, and one that is the last. So the i-th such
+    /// processor loses at least the i-th smallest transfer on either side.
     fn fits(&self, length: i128, home: Home) -> bool {
         let kinds = &self.reaching.kinds;
         let others = |kind: usize| match home {
@@ -271,7 +275,8 @@ impl<'a> Between<'a> {
         room >= all
     }
 
-    /// The least work of a task on the nodes of the first and the last one; `None` where it is too long for both.
+    /// Returns the minimum work of a task on the nodes of the first and the last task, or `None` if it is too long for
+    /// both.
     fn at_home(&self, inner: &Inner, length: i128, home: Home) -> Option<i128> {
         let on = |kind: usize, lost: i128| {
             let time = self.reaching.time(inner.task, kind);
@@ -283,7 +288,7 @@ impl<'a> Between<'a> {
         }
     }
 
-    /// What the nodes of the first and the last task have room for.
+    /// Returns the work for which the nodes of the first and the last task have room.
     fn home(&self, length: i128, home: Home) -> i128 {
         let room = |kind: usize, lost: Option<i128>| {
             let length = lost.map_or(0, |lost| (length - lost).max(0));

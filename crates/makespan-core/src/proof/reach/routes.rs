@@ -1,8 +1,8 @@
-//! The least times of transfers.
+//! The minimum times of transfers.
 
 use crate::model::{Instance, Payload, Route};
 
-/// The routes within a node and between two, each once.
+/// The distinct routes within a node and between two nodes.
 pub(super) struct Routes {
     near: Vec<Route>,
     far: Vec<Route>,

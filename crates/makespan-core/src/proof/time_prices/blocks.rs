@@ -1,37 +1,39 @@
-//! The choices of a job in a binary tree, in which a block stands for the choices below it.
+//! A binary tree of the choices of a job. Each block is a lower bound for the choices below it.
 
 use crate::proof::choices::{Group, share};
 
-/// Something that costs no more than any of some successive choices.
+/// A lower bound on the costs of some successive choices.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Block {
-    /// The fewest; none in a block without choices.
+    /// Minimum number of processors; 0 for a block without choices.
     pub(super) processors: u32,
-    /// The shortest time.
+    /// Shortest time, in ticks.
     pub(super) shortest: i64,
-    /// For how long the processors are paid.
+    /// Time for which the processors are paid, in ticks.
     pub(super) paid: i64,
-    /// The least work of all choices.
+    /// Minimum work of all choices.
     work: i128,
 }
 
-/// The tree, its root at 1 and the blocks below i at 2 i and 2 i + 1. The lowest level holds the choices.
+/// The tree. The root is at 1, and the children of block i are at 2 i and 2 i + 1. The lowest level contains the
+/// choices.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     tree: Vec<Block>,
-    /// Where the lowest level begins.
+    /// Position of the first block of the lowest level.
     lowest: usize,
 }
 
 impl Blocks {
     pub(super) const ROOT: usize = 1;
 
-    /// Holds these choices, of ascending numbers of processors.
+    /// Stores these choices, which must be sorted by ascending numbers of processors.
     ///
-    /// Of a block, let k be the smallest number of processors and p the shortest time. A choice pays for k' >= k processors
-    /// for p' >= p, whatever it pays for. So the price of k processors for p from the same start is no more. And when
-    /// prices never rise, neither is that of k processors for q, where k q is at most the least k' p' of the block: if
-    /// p' >= q since k' >= k; otherwise since p' is the shorter run, its mean price no lower, and k' p' >= k q.
+    /// For a block, let k be the smallest number of processors and p the shortest time. A choice pays for k' >= k
+    /// processors for p' >= p. So it pays at least the price of k processors for p from the same start. If prices never
+    /// rise, it also pays at least the price of k processors for q, where k q is at most the smallest k' p' of the
+    /// block. If p' >= q, this holds because k' >= k. Otherwise, p' is the shorter run, its mean price is not lower,
+    /// and k' p' >= k q.
     pub(super) fn hold(&mut self, groups: &[Group]) {
         self.lowest = groups.len().next_power_of_two();
         self.tree.clear();
@@ -56,22 +58,22 @@ impl Blocks {
         self.tree[index]
     }
 
-    /// Which choice a block is, if it is one alone.
+    /// Returns the number of the choice if the block is a single choice.
     pub(super) fn choice(&self, index: usize) -> Option<usize> {
         index.checked_sub(self.lowest)
     }
 
-    /// How many choices a block has place for.
+    /// Returns the number of choices for which a block has room.
     pub(super) fn choices_below(&self, index: usize) -> usize {
         self.lowest >> index.ilog2()
     }
 
-    /// Where a choice is.
+    /// Returns the position of a choice.
     pub(super) fn index(&self, choice: usize) -> usize {
         self.lowest + choice
     }
 
-    /// A choice turns out to pay for this long, which is no less than its time.
+    /// Sets the time for which a choice pays, which is at least its own time.
     pub(super) fn pay(&mut self, choice: usize, paid: i64) {
         self.tree[self.lowest + choice].paid = paid;
     }

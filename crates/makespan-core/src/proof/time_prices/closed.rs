@@ -1,21 +1,21 @@
-//! Which runs unavailable periods rule out.
+//! Runs that unavailable periods make impossible.
 
 use crate::model::{Instance, Time};
 use crate::proof::prefix::{Event, Prefix};
 use crate::schedule::Timeline;
 
-/// The empty platform of an instance with unavailable periods, and the instants between which what fits is the same.
+/// The empty platform of an instance with unavailable periods, and the instants at which the free processors change.
 #[derive(Debug)]
 pub(super) struct Closed {
     timeline: Timeline,
-    /// When a period begins, with the integral of the price; a run may have to end there.
+    /// Starts of periods, with the integral of the price. A run may have to end there.
     begins: Vec<Event>,
-    /// When one ends; a run may be able to start there.
+    /// Ends of periods. A run may be able to start there.
     ends: Vec<Event>,
 }
 
 impl Closed {
-    /// `None` where no processor is ever closed.
+    /// Returns `None` if no processor is ever closed.
     pub(super) fn of(instance: &Instance, prefix: &Prefix) -> Option<Self> {
         let availability = instance.availability();
         if availability.is_always_open() {
@@ -34,7 +34,7 @@ impl Closed {
         })
     }
 
-    /// Whether so many processors are open throughout.
+    /// Returns true if this number of processors is open throughout.
     pub(super) fn allows(&self, processors: u32, start: i64, end: i64) -> bool {
         processors <= self.timeline.free_throughout(Time::from_ticks(start), Time::from_ticks(end))
     }
@@ -47,7 +47,7 @@ impl Closed {
         after(&self.ends, instant)
     }
 
-    /// After this instant nothing is closed.
+    /// Returns an instant after which no processor is closed.
     pub(super) fn last(&self) -> i64 {
         self.ends.last().map_or(0, |end| end.0)
     }

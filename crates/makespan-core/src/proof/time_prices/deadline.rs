@@ -1,4 +1,4 @@
-//! Prices in time that refute a deadline.
+//! Refutation of a deadline by prices in time.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,19 +11,20 @@ use crate::schedule::Objective;
 
 /// A price of processors at every instant that refutes a deadline D.
 ///
-/// Where all weights are zero and everything ends by D, what [`TimePrices`] with the horizon D prove is at most zero: the prices that all jobs
-/// pay are at most those of what is open. If the jobs pay more even where each runs at its cheapest, or one of them has no run that ends by
-/// D, nothing ends by D, and the makespan is at least one tick more. Runs that closed processors do not leave room for do not
-/// count: a job that is longer than a working day has to take more processors, or to wait.
+/// If all weights are zero and everything ends by D, the value that [`TimePrices`] with horizon D proves is at most
+/// zero: all jobs together pay at most the price of the open processors. If the jobs pay more even in their cheapest
+/// runs, or one of them has no run that ends by D, then no schedule ends by D, and the makespan is at least one tick
+/// more. Only runs that fit between closed periods count: a job that is longer than a working day must use more
+/// processors or wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadlinePrices {
     /// The refuted deadline.
     pub deadline: Time,
     /// `t_0 .. t_J`, ascending, not negative.
     pub instants: Vec<Time>,
-    /// The price of a processor from `t_j` to `t_j+1`, one fewer than instants, in any unit.
+    /// The price of a processor from `t_j` to `t_j+1`, in any unit. There is one price fewer than instants.
     pub prices: Vec<i64>,
-    /// Prices of functions of the number of processors, besides; at most 16.
+    /// Additional prices of functions of the number of processors, at most 16.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub widths: Vec<WidthPrices>,
 }
@@ -37,7 +38,7 @@ impl Kind for DeadlinePrices {
         Scope::EqualProcessors
     }
 
-    /// As [`TimePrices`].
+    /// Returns the proven makespan. See [`TimePrices`].
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let deadline = self.deadline;
         if deadline < Time::ZERO {

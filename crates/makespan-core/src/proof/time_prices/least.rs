@@ -1,4 +1,4 @@
-//! The least cost of a job under prices: the inner minimum of the bound, by branch and bound.
+//! The minimum cost of a job under prices: the inner minimum of the bound, by branch and bound.
 
 use super::blocks::{Block, Blocks};
 use super::closed::Closed;
@@ -6,66 +6,68 @@ use crate::model::{Profile, Time};
 use crate::proof::choices::{self, Group};
 use crate::proof::prefix::{Event, Prefix};
 
-/// A block is halved by its instants as long as it has no more than so many times as many choices: twice as fast as one
-/// for one.
+/// A block is halved by its instants if it has at most this many times as many choices as instants, and by its choices
+/// otherwise. This is twice as fast as a factor of 1.
 const MORE_STARTS: usize = 8;
 
-/// Finds the least cost of one job after another.
+/// Finds the minimum cost of one job after another.
 ///
-/// The minimum is taken over cells, a choice k and a start s each: the release date, where the price falls and where
-/// processors open; or an end, where it rises and where processors close. Cells are tried in blocks, of successive choices and successive starts from a to b: if one is no
-/// less than the least cell so far by what is known of all of it, none of its cells is tried; otherwise it is halved.
-/// What is known of a block:
+/// The minimum is taken over cells. A cell is a choice k with a start or an end. The starts are the release date, and
+/// the instants at which the price falls or processors open. The ends are the instants at which the price rises or
+/// processors close. Cells are tried in blocks of successive choices and successive instants from a to b. If a lower
+/// bound on a block is not below the minimum so far, none of its cells is tried. Otherwise, the block is halved. The
+/// lower bound uses these facts:
 ///
-/// * Each of its cells completes at a + p or later, p the block's shortest time.
-/// * Under prices that never rise after the release date, it pays at least for the block's processors k for q
-///   ([`Blocks::hold`]) from its own start, and no less than from b.
-/// * Other prices are no less than the least price since the release date, which never rises: the same holds of that.
-/// * Besides, k processors are paid from b to a + p, since each run lasts that long.
-/// * Of ends from a to b (prices rise there, so each choice is paid for its time): each cell completes at a or later, the
-///   latest start is b - p, and what the runs have in common is from there to a.
-/// * Where fewer than k processors are open throughout what the runs have in common, none of them is possible.
+/// * Each cell completes at a + p or later, with the shortest time p of the block.
+/// * If prices never rise after the release date, a cell pays at least for the block's processors k for q from its own
+///   start ([`Blocks::hold`]). So it pays at least as much as from b.
+/// * Other prices are at least the minimum price since the release date, which never rises. So the same bound holds
+///   with this minimum price.
+/// * In addition, k processors are paid from b to a + p, because each run lasts that long.
+/// * For ends from a to b, prices rise there, so each choice is paid for its time. Each cell completes at a or later,
+///   the latest start is b - p, and all runs overlap from this start to a.
+/// * If fewer than k processors are open throughout the overlap of all runs, no run is possible.
 ///
-/// So what is skipped is no less than the least, which comes out the same as if every cell was tried. Of two halves
-/// the one that may hold less comes first.
+/// So a skipped cell costs at least the minimum, and the result is the same as if every cell was tried. Of two halves,
+/// the one with the smaller bound comes first.
 pub(super) struct Least<'a> {
     prefix: &'a Prefix,
     closed: Option<Closed>,
-    /// The least price since the release date.
+    /// The minimum price since the release date.
     low: Prefix,
-    /// Whether the price never rises after the release date.
+    /// True if the price never rises after the release date.
     falling: bool,
     horizon: i64,
-    /// The release date that starts and ends belong to.
+    /// The release date of the current starts and ends.
     release: Option<i64>,
     starts: Vec<Event>,
     ends: Vec<Event>,
     groups: Vec<Group>,
     blocks: Blocks,
-    /// For how long each choice is paid, where it is known.
+    /// The time for which each choice is paid, if it has been computed.
     paid: Vec<Option<i64>>,
-    /// The cell that was least for the job before: choice and start.
+    /// The choice and the start of the minimum cell of the previous job.
     before: (usize, usize),
 }
 
-/// One job, and the least of its cells so far.
+/// The search for the minimum cost of one job.
 struct Search<'a> {
     profile: &'a Profile,
     weight: i128,
     release: i64,
-    /// Prices never rise after its release date.
+    /// True if prices never rise after the release date of the job.
     falling: bool,
     least: i128,
 }
 
-/// Instants from the first to the last of a range, with their places among all.
+/// A range of positions in a list of instants, from the first to the last.
 #[derive(Clone, Copy)]
 struct Range {
     first: usize,
     last: usize,
 }
 
-/// What the instants of a range are.
+/// The kind of the instants of a range.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Starts,
@@ -82,8 +84,8 @@ impl<'a> Least<'a> {
         Self { prefix, closed, low, falling, horizon, release, starts, ends, groups, blocks, paid, before }
     }
 
-    /// The least cost of a job, for a weight in the units of the prices: `None` on overflow, [`i128::MAX`] when it cannot
-    /// end by the horizon.
+    /// Returns the minimum cost of a job, for a weight in the units of the prices. Returns `None` on overflow, and
+    /// [`i128::MAX`] if the job cannot end by the horizon.
     pub(super) fn cost(&mut self, profile: &Profile, release: Time, weight: i128) -> Option<i128> {
         let release = release.ticks();
         self.take_release(release);
@@ -94,7 +96,8 @@ impl<'a> Least<'a> {
         self.paid.clear();
         self.paid.resize(self.groups.len(), None);
         let mut search = Search { profile, weight, release, falling, least: i128::MAX };
-        // Any cell that is near the best spares most of the others; jobs that follow each other are often alike.
+        // A good first cell avoids most of the others. Consecutive jobs are often similar, so try the previous minimum
+        // first.
         let (choice, start) = (self.before.0.min(self.groups.len() - 1), self.before.1.min(self.starts.len() - 1));
         self.descend(&mut search, Side::Starts, self.blocks.index(choice), Range { first: start, last: start });
         for side in [Side::Starts, Side::Ends] {
@@ -132,7 +135,7 @@ impl<'a> Least<'a> {
         }
     }
 
-    /// `None` unless all figures of this job stay within 128 bits.
+    /// Returns `None` if some value for this job may exceed 128 bits.
     fn check_range(&self, release: i64, weight: i128) -> Option<()> {
         let widest = i128::from(self.groups.iter().map(|group| group.first).max()?);
         let longest = i128::from(self.groups.iter().map(|group| group.time).max()?);
@@ -150,8 +153,8 @@ impl<'a> Least<'a> {
         }
     }
 
-    /// No cell of a block costs less than this; exact for a single cell of which it is known what is paid. The largest
-    /// number for a block without cells.
+    /// Returns a lower bound on the cost of all cells of a block. The bound is exact for a single cell if its paid time
+    /// is known. Returns the maximum value for a block without cells.
     fn bound(&self, search: &Search, side: Side, block: Block, range: Range) -> i128 {
         let (from, until) = (self.events(side)[range.first], self.events(side)[range.last]);
         let Block { processors, shortest, paid, .. } = block;
@@ -166,7 +169,7 @@ impl<'a> Least<'a> {
         if waiting >= search.least || completion > i128::from(self.horizon) {
             return i128::MAX;
         }
-        // What the runs have in common, if that is anything.
+        // The overlap of all runs, which may be empty.
         let (begin, end) = match side {
             Side::Starts => (until.0, from.0.saturating_add(shortest)),
             Side::Ends => (until.0 - shortest, from.0),
@@ -186,14 +189,14 @@ impl<'a> Least<'a> {
                 Side::Starts => (until.0, self.prefix.at(from.0.saturating_add(shortest)) - until.1),
                 Side::Ends => (until.0 - shortest, from.1 - self.prefix.at(until.0 - shortest)),
             };
-            // Of a single cell, all is in common.
+            // For a single cell, the whole run is common.
             let single = range.first == range.last && paid == shortest;
             if single { common } else { common.max(self.low.over((latest, self.low.at(latest)), paid)) }
         };
         waiting + i128::from(processors) * price
     }
 
-    /// Tries the cells of a block, or as many as may cost less than the least so far.
+    /// Tries the cells of a block, except those that cannot cost less than the minimum so far.
     fn descend(&mut self, search: &mut Search, side: Side, index: usize, range: Range) {
         let choice = self.blocks.choice(index);
         if let Some(choice) = choice {
@@ -225,7 +228,7 @@ impl<'a> Least<'a> {
         }
     }
 
-    /// What a choice pays for is found when it is first needed.
+    /// Returns the time for which a choice pays. It is computed at the first use.
     fn learn(&mut self, search: &Search, choice: usize) -> i64 {
         *self.paid[choice].get_or_insert_with(|| {
             let paid = self.groups[choice].paid(search.profile, search.falling);

@@ -1,4 +1,4 @@
-//! Prices in time for each node of a platform whose processors differ.
+//! Bounds from prices in time for each node of a platform with different processors.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,28 +11,30 @@ use crate::proof::prices::{self, Sum};
 use crate::proof::{CertificateError, Kind, Scope, Value};
 use crate::schedule::Objective;
 
-/// A price `lambda_k(t) >= 0` of a processor of node `k` at every instant `t`, for sequential jobs on nodes that differ.
+/// A price `lambda_k(t) >= 0` of a processor of node `k` at every instant `t`, for sequential jobs on different nodes.
 ///
-/// With `p_ik` the time of job i on node k and `open_k(t)` the open processors of the node, *any* prices give a lower bound on
-/// weighted completion, by the proof of [`super::TimePrices`]:
+/// Let `p_ik` be the time of job i on node k, and `open_k(t)` the number of open processors of the node. Then *any*
+/// prices give a lower bound on the weighted completion, by the proof of [`super::TimePrices`]:
 ///
 /// `sum_i min_(k, s >= r_i) [ w_i (s + p_ik) + integral of lambda_k over [s, s + p_ik] ] - sum_k integral of lambda_k * open_k`.
 ///
-/// And where all weights are zero and only those k and s count for which `s + p_ik <= D`, it is at most zero if a schedule ends
-/// by the deadline D: more refutes D, and so does a job without such a k. The makespan is then at least one tick more.
+/// Suppose that a schedule ends by the deadline D. If all weights are zero and only k and s with `s + p_ik <= D` count,
+/// the expression is at most zero. So a larger value refutes D, and so does a job without such a k. The makespan is
+/// then at least one tick more.
 ///
-/// These are the dual variables of the time-indexed programme of unrelated machines (A. S. Schulz, M. Skutella, SIAM J. Discrete
-/// Math. 15(4), 2002, DOI 10.1137/S0895480199357078). A bag stands for as many jobs as it has tasks, of weight
-/// [`Job::task_weight`] each.
+/// These are the dual variables of the time-indexed programme of unrelated machines (A. S. Schulz, M. Skutella, SIAM J.
+/// Discrete Math. 15(4), 2002, DOI 10.1137/S0895480199357078). Each task of a bag counts as a job of weight
+/// [`Job::task_weight`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineTimePrices {
     /// `t_0 .. t_J`, ascending, not negative.
     pub instants: Vec<Time>,
-    /// For each node of the platform the price from `t_j` to `t_j+1`, one fewer than instants, in `2^-scale` millionths of weight.
+    /// For each node of the platform, the price from `t_j` to `t_j+1`, in `2^-scale` millionths of weight. There is one
+    /// price fewer than instants.
     pub prices: Vec<Vec<i64>>,
-    /// The binary places of the prices.
+    /// Number of binary places of the prices.
     pub scale: u32,
-    /// Of the makespan: the deadline that is refuted. Nothing else is proved with one.
+    /// The refuted deadline, for a bound on the makespan. A certificate with a deadline proves no other bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Time>,
 }
@@ -46,7 +48,7 @@ impl Kind for MachineTimePrices {
         Scope::SingleTasks
     }
 
-    /// Rounded down. O(J log J) for each job and node, J prices.
+    /// Returns the proven value, rounded down. Takes O(J log J) for each job and node, with J prices.
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check(objective, instance)?;
         let value = match objective {
@@ -58,7 +60,7 @@ impl Kind for MachineTimePrices {
                 }
             }
             Objective::MeanFlow => {
-                // A sum of completion times is a whole number of ticks, so a fraction proves the next one.
+                // A sum of completion times is a whole number of ticks, so a fraction proves the next integer.
                 let completion = self.completion(instance, |job| ONE / job.tasks())? + i128::from(ONE) - 1;
                 prices::flow(completion / i128::from(ONE), instance)
             }
@@ -78,7 +80,7 @@ impl MachineTimePrices {
         prices::check_sequential(instance)
     }
 
-    /// The sum of completion times that follows when each task has the weight that `weigh` gives it, in millionths.
+    /// Returns the proven sum of completion times if each task has the weight from `weigh`, in millionths.
     fn completion(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> u64) -> Result<i128, CertificateError> {
         let paid = self.paid(instance, weigh)?.ok_or(CertificateError::Overflow)?;
         prices::left(paid, self.sold(instance)?, self.scale)
@@ -90,7 +92,7 @@ impl MachineTimePrices {
         prices::sold(instance, &self.instants, &self.prices, self.deadline.unwrap_or(Time::MAX))
     }
 
-    /// What all jobs pay and wait at least; `None` when one of them cannot meet the deadline.
+    /// Returns the minimum total of prices and waiting costs of all jobs, or `None` if a job cannot meet the deadline.
     fn paid(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> u64) -> Result<Option<i128>, CertificateError> {
         let overflow = CertificateError::Overflow;
         let prefixes: Option<Vec<Prefix>> = self.prices.iter().map(|own| Prefix::new(&self.instants, own)).collect();

@@ -1,4 +1,4 @@
-//! Prices for processor time that change at given instants: a Lagrangian bound in continuous time.
+//! Bounds from prices for processor time that change at given instants: a Lagrangian relaxation in continuous time.
 
 mod blocks;
 mod closed;
@@ -23,10 +23,10 @@ use least::Least;
 pub use machines::MachineTimePrices;
 use wide::Wide;
 
-/// At most so many functions of the width have prices.
+/// Maximum number of functions of the width that have prices.
 const MAX_WIDTHS: usize = 16;
 
-/// Bags are looked at with all their tasks in instances of at most so many jobs.
+/// In instances with at most this many jobs, the tasks of a bag are also considered together.
 const MAX_BAGS: usize = 4096;
 
 /// A weight of one, in millionths.
@@ -34,67 +34,72 @@ const ONE: u64 = 1_000_000;
 
 /// A price `lambda(t) >= 0` of a processor at every instant `t`.
 ///
-/// Let `open(t)` be the processors that are open at `t`. *Any* such function gives a lower bound on weighted
-/// completion:
+/// Let `open(t)` be the number of processors that are open at `t`. *Any* such function gives a lower bound on the
+/// weighted completion:
 ///
 /// `sum_i min_(k, s >= r_i) [ w_i (s + p_i(k)) + k * integral of lambda over [s, s + p_i(k)] ] - integral of lambda * open`,
 ///
 /// where only those k and s count for which k processors are open throughout `[s, s + p_i(k))`.
 ///
-/// A bag stands for as many jobs as it has tasks, of weight [`Job::task_weight`] each. If it has more tasks than fit side by side,
-/// all on k processors, its last end C counts instead: it costs at least the least over C of its weight times C plus what its tasks
-/// pay. At most `q = floor(m / k)` of them overlap, so of the l that end last some `ceil(l / q)` run one after the other, and
-/// the l-th from the end ends by `C - (ceil(l / q) - 1) p` (rounds beyond the eighth part of all are taken together).
+/// Each task of a bag counts as a job of weight [`Job::task_weight`]. A bag whose tasks all take k processors may have
+/// more tasks than fit side by side. Then its last end C counts instead: it costs at least the minimum over C of its
+/// weight times C plus the payments of its tasks. At most `q = floor(m / k)` tasks overlap, so of the l tasks that end
+/// last, some `ceil(l / q)` tasks run one after the other. So the l-th task from the end ends by
+/// `C - (ceil(l / q) - 1) p`. If there are more than eight rounds, several rounds are combined.
 ///
-/// *Proof* (weak duality). Take a schedule; job i runs on `k_i` processors from `s_i`. At every instant the jobs that run
-/// hold at most `open(t)` processors, so the sum over the jobs of `k_i` times the integral of `lambda` over its run is
-/// at most the integral of `lambda * open`. Adding the difference, which is at most zero, to the weighted completion
-/// lowers it; what comes out is a sum over jobs, each at least its minimum. ∎
+/// *Proof* (weak duality). Consider a schedule in which job i runs on `k_i` processors from `s_i`. At every instant,
+/// the running jobs hold at most `open(t)` processors. So the sum over the jobs of `k_i` times the integral of `lambda`
+/// over the run is at most the integral of `lambda * open`. Adding the difference, which is at most zero, to the
+/// weighted completion lowers it. The result is a sum over jobs, each of which is at least its minimum. ∎
 ///
-/// `lambda` is constant between successive instants and zero before the first and after the last. Then what stands in
-/// the brackets is, for fixed k, piecewise linear in s, of slope `w_i + k (lambda(s + p) - lambda(s))`. It is least at
-/// the release date or where this slope rises: where s is an instant at which the price falls, or s + p is one at
-/// which it rises; or at an end of an interval of starts that unavailable periods allow, where s is an instant at which
-/// processors open, or s + p one at which some close. Only those are tried.
+/// `lambda` is constant between successive instants, and zero before the first and after the last. Then the expression
+/// in brackets is, for fixed k, piecewise linear in s with slope `w_i + k (lambda(s + p) - lambda(s))`. Its minimum is
+/// at the release date or where this slope rises: where s is an instant at which the price falls, or s + p is an
+/// instant at which the price rises. It may also be at an end of an interval of starts that unavailable periods allow:
+/// where s is an instant at which processors open, or s + p is an instant at which some close. Only these starts are
+/// tried.
 ///
-/// A profile that accepts at most 256 numbers of processors is searched through. Beyond, successive allotments are
-/// grouped: up to 64 each stands alone, and from k on a group holds k / 32 of them. A group is replaced by something
-/// that is better than each of its members: it completes in the shortest time of the group and pays for its smallest
-/// allotment during the shortest time (or, where prices never rise after the release date, during as long as the
-/// least work of the group lasts on that allotment: the same work on more processors is bought earlier, so dearer).
-/// The bound stays valid and is a little weaker. Where a member of the group is open throughout, so is what replaces it.
+/// A profile that accepts at most 256 numbers of processors is enumerated. In larger profiles, successive allotments
+/// are grouped: each allotment up to 64 forms a group, and from k on a group contains k / 32 allotments. A group is
+/// replaced by an allotment that is better than each of its members. It completes in the shortest time of the group,
+/// and pays for the smallest allotment of the group during this time. If prices never rise after the release date, it
+/// pays as long as the minimum work of the group lasts on this allotment: more processors buy the same work earlier,
+/// and so at higher prices. The bound remains valid and becomes slightly weaker. If a member of the group is open
+/// throughout, so is its replacement.
 ///
-/// With a *horizon* H only the schedules in which every job ends by H are spoken of: the minimum is taken over
-/// `s + p_i(k) <= H`, where `s = H - p_i(k)` is tried too. What follows is a lower bound on the weighted completion
-/// of every schedule of makespan at most H, by the same proof (a group ends by H where one of its members does).
+/// With a *horizon* H, the bound applies only to schedules in which every job ends by H. The minimum is taken over
+/// `s + p_i(k) <= H`, and `s = H - p_i(k)` is tried as well. By the same proof, the result is a lower bound on the
+/// weighted completion of every schedule of makespan at most H. A group ends by H if one of its members does.
 ///
-/// *Widths.* Let f be a function of the number of processors that never falls, F(c) the most that it sums to over widths of at
-/// most c in all (J. Carlier, E. Néron, EJOR 149, 2003, DOI 10.1016/S0377-2217(02)00763-4, price energy in this way), and
-/// `lambda_f(t) >= 0` one more price. What runs at an instant sums to at most `F(open(t))`, so a job on k processors pays `f(k)
-/// lambda_f` besides, and `integral of lambda_f * F(open)` is taken off, by the same proof. Two jobs that do not fit beside
-/// each other then pay for the processors that they leave idle.
+/// *Widths.* Let f be a non-decreasing function of the number of processors, F(c) the maximum sum of f over widths
+/// whose total is at most c, and `lambda_f(t) >= 0` one more price (J. Carlier, E. Néron, EJOR 149, 2003, DOI
+/// 10.1016/S0377-2217(02)00763-4, price energy in this way). The values of the jobs that run at an instant sum to at
+/// most `F(open(t))`. So by the same proof, a job on k processors pays `f(k) lambda_f` in addition, and the
+/// `integral of lambda_f * F(open)` is subtracted. Two jobs that do not fit beside each other then pay for the
+/// processors that they leave idle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimePrices {
     /// `t_0 .. t_J`, ascending, not negative.
     pub instants: Vec<Time>,
-    /// The price from `t_j` to `t_j+1`, one fewer than instants, in `2^-scale` millionths of weight a processor.
+    /// The price from `t_j` to `t_j+1`, in `2^-scale` millionths of weight per processor. There is one price fewer than
+    /// instants.
     pub prices: Vec<i64>,
-    /// The binary places of the prices.
+    /// Number of binary places of the prices.
     pub scale: u32,
-    /// Every job ends by this instant; without it, whenever it does.
+    /// The instant by which every job ends; `None` if there is no such limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizon: Option<Time>,
-    /// Prices of functions of the number of processors, besides; at most 16.
+    /// Additional prices of functions of the number of processors, at most 16.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub widths: Vec<WidthPrices>,
 }
 
-/// What a function of the number of processors costs.
+/// The prices of a function of the number of processors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WidthPrices {
     /// The function.
     pub widths: Scale,
-    /// The price of a unit of its value from `t_j` to `t_j+1`, in the same unit as that of a processor.
+    /// The price of a unit of the function's value from `t_j` to `t_j+1`, in the unit of the prices of processors.
     pub prices: Vec<i64>,
 }
 
@@ -107,14 +112,15 @@ impl Kind for TimePrices {
         Scope::EqualProcessors
     }
 
-    /// Rounded down; the mean flow is the bound on the sum of completion times (all weights one, shared by the tasks of a
-    /// bag), without the release dates, over the number of jobs. At worst O(J log J) for each job and allotment, J prices;
-    /// most allotments and starts are ruled out together.
+    /// Returns the proven value, rounded down. The mean flow is the bound on the sum of completion times minus the
+    /// release dates, divided by the number of jobs. For this sum, all weights are one, and the tasks of a bag share
+    /// its weight. In the worst case, takes O(J log J) for each job and allotment, with J prices. Most allotments and
+    /// starts are ruled out together.
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if objective != Objective::MeanFlow {
             return self.completion(instance, |job| job.task_weight().millionths()).map(Value::Integer);
         }
-        // A sum of completion times is a whole number of ticks, so a fraction proves the next one.
+        // A sum of completion times is a whole number of ticks, so a fraction proves the next integer.
         let completion = self.completion(instance, |job| ONE / job.tasks())? + i128::from(ONE) - 1;
         Ok(Value::Integer(prices::flow(completion / i128::from(ONE), instance)))
     }
@@ -125,7 +131,7 @@ impl Kind for TimePrices {
 }
 
 impl TimePrices {
-    /// The sum of completion times that follows when each task has the weight that `weigh` gives it, in millionths.
+    /// Returns the proven sum of completion times if each task has the weight from `weigh`, in millionths.
     fn completion(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> u64) -> Result<i128, CertificateError> {
         self.check()?;
         let (paid, refunded) = self.weighed(instance, weigh)?;
@@ -141,7 +147,7 @@ impl TimePrices {
         prices::check_in_time(&self.instants, self.scale, lists)
     }
 
-    /// What all jobs pay and wait at least, and the price of what is open.
+    /// Returns the minimum total of prices and waiting costs of all jobs, and the price of all open processors.
     fn weighed(
         &self,
         instance: &Instance,
@@ -177,7 +183,7 @@ impl TimePrices {
             let beside = u64::from(instance.processors() / processors);
             if with_rounds && profile.is_rigid() && tasks > beside {
                 let rigid = (processors, profile.shortest().ticks());
-                // The tasks share the weight that they are given.
+                // The tasks share the weight that `weigh` returns for each of them.
                 let weight = weight.checked_mul(i128::from(tasks)).ok_or(overflow.clone())?;
                 let joint = wide.bag(rigid, job.release, weight, tasks, beside).ok_or(overflow.clone())?;
                 if let (i128::MAX, Some(horizon)) = (joint, self.horizon) {
@@ -190,7 +196,7 @@ impl TimePrices {
         Ok((value.0, self.refunded(instance)?))
     }
 
-    /// The price of all that is open.
+    /// Returns the price of all open processors.
     fn refunded(&self, instance: &Instance) -> Result<i128, CertificateError> {
         let mut sum = Sum::default();
         for (pair, &price) in self.instants.windows(2).zip(&self.prices) {

@@ -1,4 +1,4 @@
-//! The least cost of a job by trying every cell, to compare with.
+//! A reference implementation that finds the minimum cost of a job by trying every cell.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::model::{Instance, Job, Platform, ProcSet, Profile, SpeedupLaw, Time, 
 use crate::proof::choices::{self, Choice};
 use crate::proof::prefix::Prefix;
 
-/// Processors open throughout, class by class.
+/// Returns the number of processors that are open throughout, class by class.
 fn open_throughout(instance: &Instance, start: i64, end: i64) -> i128 {
     let meets = |period: &(Time, Time)| period.0.ticks() < end && start < period.1.ticks();
     let classes = instance.availability().classes().iter().filter(|class| !class.closed.iter().any(meets));
@@ -74,7 +74,7 @@ fn jobs() -> impl Strategy<Value = Jobs> {
     prop::collection::vec((profile(), 0_u64..2000, prop_oneof![Just(0_i64), 0_i64..2000]), 1..6)
 }
 
-/// Lengths between instants, and prices: any, or sorted so that they fall, but for a few if asked.
+/// Generates lengths between instants, and prices. The prices are arbitrary, or falling, or falling with an exception.
 fn prices() -> impl Strategy<Value = (Vec<i64>, Vec<i64>)> {
     let lengths = prop::collection::vec(prop_oneof![1_i64..40, 1_i64..5000], 40);
     let values = prop::collection::vec(prop_oneof![0_i64..4, 0_i64..3000], 0..40);
@@ -97,14 +97,14 @@ fn prices() -> impl Strategy<Value = (Vec<i64>, Vec<i64>)> {
     )
 }
 
-/// Unavailable periods of a platform of [`PROCESSORS`]: first and last processor, start and length.
+/// Generates unavailable periods of a platform of [`PROCESSORS`]: first and last processor, start and length.
 fn closed() -> impl Strategy<Value = Vec<(u32, u32, i64, i64)>> {
     let first = prop_oneof![0_u32..12, 0_u32..PROCESSORS];
     let period = (first, prop_oneof![Just(0_u32), Just(PROCESSORS)], 0_i64..4000, prop_oneof![1_i64..50, 1_i64..4000]);
     prop_oneof![Just(Vec::new()), prop::collection::vec(period, 1..4)]
 }
 
-/// More than any profile takes.
+/// Number of processors, which is more than any profile takes.
 const PROCESSORS: u32 = 3000;
 
 proptest! {

@@ -1,21 +1,22 @@
-//! The least cost of one choice of a job: every start that may be least is tried.
+//! The minimum cost of one choice of a job. Every start that may be minimal is tried.
 
 use super::closed::Closed;
 use crate::proof::prefix::Prefix;
 
-/// So many processors for so long, from the release on.
+/// A run of `time` ticks on a number of processors, not before the release.
 #[derive(Clone, Copy)]
 pub(super) struct Run {
     pub(super) processors: u32,
     pub(super) release: i64,
     pub(super) time: i64,
-    /// It ends by this instant, if that is less than the largest number.
+    /// Latest end of the run, or the maximum value if there is no limit.
     pub(super) horizon: i64,
 }
 
 impl Run {
-    /// The starts between which waiting and price are linear: the release date, where the price falls and where processors
-    /// open, each group ascending; before an end where it rises, where processors close, and the horizon.
+    /// Calls `attempt` with the starts between which waiting and price are linear. These are the release date, the
+    /// instants at which the price falls and at which processors open, each group ascending. They are also the starts
+    /// before ends at which the price rises, at which processors close, and at the horizon.
     fn each_start(&self, prefix: &Prefix, closed: Option<&Closed>, mut attempt: impl FnMut(i64) -> bool) {
         let (release, end) = (self.release, self.release.saturating_add(self.time));
         attempt(release);
@@ -30,7 +31,7 @@ impl Run {
         }
     }
 
-    /// Whether it may start then.
+    /// Returns true if the run may start at this instant.
     fn is_possible(&self, closed: Option<&Closed>, start: i64) -> bool {
         let end = start.saturating_add(self.time);
         start >= self.release
@@ -38,7 +39,7 @@ impl Run {
             && closed.is_none_or(|closed| closed.allows(self.processors, start, end))
     }
 
-    /// `None` unless all figures stay within 128 bits.
+    /// Returns `None` if some value may exceed 128 bits.
     fn check_range(
         &self,
         prefix: &Prefix,
@@ -55,14 +56,15 @@ impl Run {
         Some(())
     }
 
-    /// The least cost, or what is known if that is less; `None` on overflow. The price is that of all its processors.
+    /// Returns the minimum cost, or `known` if it is less. Returns `None` on overflow. The price is that of all
+    /// processors of the run.
     pub(super) fn least(&self, prefix: &Prefix, closed: Option<&Closed>, weight: i128, known: i128) -> Option<i128> {
         self.check_range(prefix, closed, weight, (0, 1))?;
         let mut least = known;
         self.each_start(prefix, closed, |start| {
             let waiting = weight * (i128::from(start) + i128::from(self.time));
             if waiting >= least {
-                // All later starts cost more by waiting alone.
+                // The waiting cost alone excludes all later starts.
                 return false;
             }
             if self.is_possible(closed, start) {
@@ -73,12 +75,13 @@ impl Run {
         Some(least)
     }
 
-    /// The least cost of a bag of so many such tasks that all end by an instant C, over all C; `None` on overflow. The weight
-    /// is that of the bag, and at most `beside` of its tasks run at any instant.
+    /// Returns the minimum cost of a bag of `tasks` such tasks that all end by an instant C, over all C. Returns `None`
+    /// on overflow. `weight` is the weight of the bag, and at most `beside` of its tasks run at any instant.
     ///
-    /// Of the l tasks that end last, some ceil(l / beside) run one after the other (what overlaps two by two has an instant in
-    /// common, so intervals of which at most q overlap are q chains: Dilworth). So the l-th task from the end ends by
-    /// `C - (ceil(l / beside) - 1) time`, and pays at least the least price of a run that does.
+    /// Of the l tasks that end last, some ceil(l / beside) run one after the other. For intervals that overlap pairwise
+    /// have an instant in common, so intervals of which at most q overlap form q chains (Dilworth). So the l-th task
+    /// from the end ends by `C - (ceil(l / beside) - 1) time`, and pays at least the minimum price of a run that ends
+    /// by then.
     pub(super) fn least_of_bag(
         &self,
         prefix: &Prefix,
@@ -90,7 +93,7 @@ impl Run {
         let rounds = Rounds::new(tasks, beside, self.time)?;
         let last = rounds.0.last().map_or(0, |round| round.0);
         self.check_range(prefix, closed, weight, (last, tasks))?;
-        // Ends at which the least price of a run that ends by them may stop falling, with that price.
+        // The ends at which the minimum price of a run that ends by them may stop falling, with this price.
         let mut ends: Vec<(i64, i128)> = Vec::new();
         self.each_start(prefix, closed, |start| {
             if self.is_possible(closed, start) {
@@ -135,14 +138,15 @@ impl Run {
     }
 }
 
-/// At most so many rounds are told apart.
+/// Maximum number of rounds that are distinguished.
 const MAX_ROUNDS: u64 = 8;
 
-/// How long before the end of a bag its tasks end at the latest: pairs of that and how many tasks.
+/// For each round of a bag, the time from the latest end of its tasks to the end of the bag, and the number of tasks.
 struct Rounds(Vec<(i64, u64)>);
 
 impl Rounds {
-    /// Rounds beyond the most are taken together, as if all ended as late as the last of them. `None` on overflow.
+    /// Creates the rounds. If there are too many, several rounds are combined, as if all tasks ended as late as the
+    /// last of them. Returns `None` on overflow.
     fn new(tasks: u64, beside: u64, time: i64) -> Option<Self> {
         let beside = beside.max(1);
         let rounds = tasks.div_ceil(beside);

@@ -1,4 +1,4 @@
-//! The least cost of a job under prices of functions of its width, and that of a bag with all its tasks.
+//! The minimum cost of a job under prices of functions of its width, and of a bag with all its tasks.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use crate::model::{Profile, Time};
 use crate::proof::choices::{self, Group};
 use crate::proof::prefix::Prefix;
 
-/// What each number of processors pays.
+/// The payments for each number of processors.
 pub(super) struct Wide<'a> {
     instants: &'a [Time],
     prices: &'a [i64],
     widths: &'a [WidthPrices],
     closed: Option<Closed>,
     horizon: i64,
-    /// By the number of processors, for those that have been asked for.
+    /// The integrals by number of processors, for the numbers that were needed so far.
     prefixes: BTreeMap<u32, Prefix>,
     groups: Vec<Group>,
 }
@@ -33,10 +33,11 @@ impl<'a> Wide<'a> {
         Self { instants, prices, widths, closed, horizon, prefixes: BTreeMap::new(), groups: Vec::new() }
     }
 
-    /// The least cost of a job, for a weight in the units of the prices; [`i128::MAX`] when it cannot end by the horizon.
-    /// A group of allotments pays what its smallest one pays, for its shortest time: no function of the width falls.
+    /// Returns the minimum cost of a job, for a weight in the units of the prices, or [`i128::MAX`] if the job cannot
+    /// end by the horizon. A group of allotments pays as its smallest allotment for its shortest time, because
+    /// functions of the width never fall.
     ///
-    /// `None` where figures leave 128 bits, or prices of one width 64.
+    /// Returns `None` if a value exceeds 128 bits, or the prices of one width exceed 64.
     pub(super) fn cost(&mut self, profile: &Profile, release: Time, weight: i128) -> Option<i128> {
         let mut groups = std::mem::take(&mut self.groups);
         choices::groups(profile, &mut groups);
@@ -50,8 +51,8 @@ impl<'a> Wide<'a> {
         Some(least)
     }
 
-    /// The least cost of a bag of tasks without a choice of their width, of which at most so many fit side by side, for the
-    /// weight of the bag.
+    /// Returns the minimum cost of a bag of rigid tasks, of which at most `beside` fit side by side, for the weight of
+    /// the bag.
     pub(super) fn bag(
         &mut self,
         rigid: (u32, i64),
