@@ -1,4 +1,4 @@
-//! A flow of tasks that keep arriving, on nodes of different speeds: three policies side by side in virtual time.
+//! Compares three policies for a flow of tasks that keep arriving, on nodes of different speeds, in virtual time.
 //!
 //!     cargo run --release -p makespan --example flow
 
@@ -6,19 +6,19 @@ use std::error::Error;
 
 use makespan::{Deviation, Instance, Job, Node, Platform, Profile, Scene, Time};
 
-/// What the program does.
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let node = |at: usize, speed| Node { speed, ..Node::new(format!("n{at}"), 1) };
     let platform =
         Platform::new([1.0, 1.0, 2.0, 4.0].into_iter().enumerate().map(|(at, speed)| node(at, speed)).collect())?;
-    // One task comes every second; they take 5 to 11 s on a node of speed 1.
+    // A task arrives every second, and takes 5 to 11 s on a node of speed 1.
     let task = |at: i64| {
         let profile = Profile::rigid(1, Time::from_seconds(5 + at * 5 % 7))?;
         Ok(Job::new(format!("task-{at}"), profile).with_release(Time::from_seconds(at)))
     };
     let instance = Instance::new(platform, (0..200).map(task).collect::<Result<_, Box<dyn Error>>>()?, vec![])?;
 
-    // Nobody knows the times exactly: a factor for each task, of standard deviation 0.2.
+    // The estimates are inexact: the real time of each task has a random factor of standard deviation 0.2.
     let actual = Deviation::new(0.2, 1)?.draw(instance.tasks() as usize);
     let scene = Scene { actual: &actual, ..Scene::new(&instance) };
     for policy in ["fcfs", "flow", "ptfs"] {

@@ -1,4 +1,5 @@
-//! A graph of tasks on machines that differ, with data between them: planned by two algorithms, proved, simulated.
+//! Plans a graph of tasks with data between them, on different machines, by two algorithms. Proves bounds and
+//! simulates.
 //!
 //!     cargo run --release -p makespan --example graph
 
@@ -8,9 +9,9 @@ use makespan::{
     Edge, Graph, Instance, Job, Link, NamedTask, Node, Objective, Payload, Planner, Platform, Profile, Scene, Time,
 };
 
-/// What the program does.
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
-    // Two slow nodes and a fast one; 10 MB go from one to another in a second.
+    // Two slow nodes and a fast one. A transfer of 10 MB between two nodes takes a second.
     let link = Link { bandwidth: 1e7, latency: Time::ZERO };
     let node = |name: &str, processors, speed| Node { speed, ..Node::new(name, processors) };
     let nodes = vec![node("old-0", 2, 1.0), node("old-1", 2, 1.0), node("new", 1, 3.0)];

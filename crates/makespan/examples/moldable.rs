@@ -1,4 +1,4 @@
-//! Moldable jobs on a cluster: built, written to a file and read again, planned, proved, drawn.
+//! Creates moldable jobs on a cluster, writes them to a file, reads the file, and plans, proves and draws the jobs.
 //!
 //!     cargo run --release -p makespan --example moldable
 
@@ -9,9 +9,9 @@ use makespan::formats::gantt::{GanttOptions, NamedSchedule, write_svg};
 use makespan::formats::{Language, ReadOptions, read_instance, write_instance};
 use makespan::{Instance, Job, Objective, Planner, Platform, Profile, SpeedupLaw, Time, Weight};
 
-/// What the program does.
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
-    // Each takes its time on one processor, and less on more of them, as Amdahl's law says.
+    // Each job has a time on one processor. More processors shorten the time by Amdahl's law.
     let render = |(frame, minutes): (usize, i64)| {
         let law = SpeedupLaw::Amdahl { serial: 0.1 };
         let profile = Profile::law(Time::from_seconds(60 * minutes), law, 1, 8)?;

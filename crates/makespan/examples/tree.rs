@@ -1,4 +1,5 @@
-//! Bags of tasks that share a tree of machines: the best steady state with its proof, and a decentralised heuristic beside it.
+//! Plans bags of tasks on a tree of machines: the optimal steady state with its proof, compared with a decentralised
+//! heuristic.
 //!
 //!     cargo run --release -p makespan --example tree
 
@@ -8,9 +9,9 @@ use makespan::policy::tree::Heuristic;
 use makespan::tree::TreeProblem;
 use makespan::{Instance, Job, Link, NetworkOptions, Node, Objective, Plan, Platform, Profile, Time, TreeScene, Until};
 
-/// What the program does.
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
-    // The root has all data; each node computes, and sends to one child at a time.
+    // The root has all data. Each node computes, and sends to one child at a time.
     let node = |name: &str, speed, parent: Option<usize>, megabytes: f64| {
         let link = parent.map(|_| Link { bandwidth: 1e6 * megabytes, latency: Time::ZERO });
         Node { speed, parent, link, ..Node::new(name, 1) }

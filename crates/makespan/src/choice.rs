@@ -1,4 +1,4 @@
-//! Which algorithms are meant for an instance when nobody names one.
+//! The default algorithms for an instance.
 
 pub use makespan_algos::scheduler::STEADY_STATE;
 
@@ -10,44 +10,46 @@ use makespan_core::{
 use makespan_algos::SpecError;
 use makespan_algos::policy::{Follow, Improve, Improving, Replan, policy_for};
 
-/// The scheduler that a spec names: `demt`, `demt[shuffles=50]` ([`makespan_algos::scheduler()`]).
+/// Returns the scheduler with this spec, such as `demt` or `demt[shuffles=50]` ([`makespan_algos::scheduler()`]).
 ///
 /// # Errors
-/// [`SpecError`] names what is unknown and what would be right; of a policy it says that it is one.
+/// [`SpecError`] names the unknown part and a remedy. If the spec names a policy, the error says so.
 pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
     let is_policy = |name: &str| makespan_algos::policy::policies().iter().any(|entry| entry.name == name);
     let hint = "a policy, for `simulate` and `run --policy`";
     makespan_algos::scheduler(spec).map_err(|error| error.unless(is_policy, hint))
 }
 
-/// The algorithm that plans an instance by default: the steady state of bags of tasks on a tree, and `optimise` of all else.
+/// Returns the default algorithm for an instance: the steady state for bags of tasks on a tree, otherwise `optimise`.
 pub fn default_algorithm(instance: &Instance) -> &'static str {
     if TreeProblem::is_meant(instance) { STEADY_STATE } else { "optimise" }
 }
 
-/// How long a run is planned before it begins: this part of the time that its work takes on all processors, within these.
+/// Divisor that determines the time to plan a run: the time that its work takes on all processors, divided by this
+/// number. The result is limited to the range from [`SHORTEST_PLANNING`] to [`LONGEST_PLANNING`].
 const PLANNING: i64 = 100;
 const SHORTEST_PLANNING: Time = Time::from_ticks(Time::TICKS_PER_SECOND / 10);
 const LONGEST_PLANNING: Time = Time::from_seconds(1);
-/// The share of one core on which a run improves its plan.
+/// The fraction of one core with which a run improves its plan.
 const SHARE: f64 = 0.1;
 
-/// What a run minimises by default: the makespan where nothing says that one job matters more or earlier than another, else the weighted
-/// completion.
+/// Returns the default objective of a run: the makespan if all jobs are equally important and urgent, otherwise the
+/// weighted completion.
 ///
-/// Nothing says so where no job has a deadline, all are released at once, and all weigh 1, as those do that state no weight. Bags of best effort
-/// are not asked: they run behind the others.
+/// Jobs are equally important and urgent if no job has a deadline, all jobs are released at the same time, and all have
+/// weight 1, which is the default. Best-effort bags are ignored, because they run after the other jobs.
 pub fn objective_of_run(instance: &Instance) -> Objective {
     let is_plain = |job: &Job<Rows>| job.weight == Weight::ONE || job.is_best_effort();
     let plain = !instance.has_deadlines() && !instance.has_release_dates() && instance.jobs().iter().all(is_plain);
     if plain { Objective::Makespan } else { Objective::WeightedCompletion }
 }
 
-/// The algorithm that plans a run by default: `optimise` for [`objective_of_run`], for a hundredth of the time that the work takes on all processors,
-/// but at least a tenth of a second and at most a whole one, and where that does not plan, a list. Work that is guessed does not count.
+/// Returns the default algorithm to plan a run: `optimise` for [`objective_of_run`]. Its time limit is a hundredth of
+/// the time that the work takes on all processors, but at least a tenth of a second and at most a second. Guessed work
+/// does not count. If `optimise` does not support the instance, returns a fast algorithm.
 pub fn algorithm_of_run(instance: &Instance) -> String {
     let work = |job: &Job<Rows>| {
-        // A plan of guesses is not worth the time: what ends first changes it.
+        // A plan of guesses is not worth the time, because the first tasks that end will change it.
         let least = |task: TaskId| match instance.task(task).estimate {
             Estimate::Guessed => 0,
             _ => instance.profile(task).least_work(Time::MAX).unwrap_or(0),
@@ -60,12 +62,13 @@ pub fn algorithm_of_run(instance: &Instance) -> String {
     algorithm_within(instance, Time::from_ticks(length / PLANNING))
 }
 
-/// The same where the time to plan is given, of which at least a tenth of a second and at most a whole one is taken.
+/// Like [`algorithm_of_run`], but with a given time limit, which is clamped to the range from a tenth of a second to a
+/// second.
 pub fn algorithm_within(instance: &Instance, limit: Time) -> String {
     let limit = limit.clamp(SHORTEST_PLANNING, LONGEST_PLANNING);
     let objective = objective_of_run(instance);
     let objective = (objective == Objective::Makespan).then(|| "objective=makespan".to_owned());
-    // In tenths of a second, to be read.
+    // Whole tenths of a second, so that the spec is easy to read.
     let tenths = limit.ticks() / SHORTEST_PLANNING.ticks();
     let limit = (tenths < 10).then(|| format!("time-limit=0.{tenths}"));
     let parts: Vec<String> = objective.into_iter().chain(limit).collect();
@@ -123,7 +126,7 @@ pub fn policy_of_plan(
     }
 }
 
-/// A scheduler that takes little time.
+/// Returns a fast scheduler and its spec.
 fn quick(instance: &Instance) -> (&'static str, Box<dyn Scheduler>) {
     let specs = match objective_of_run(instance) {
         _ if instance.has_compound_jobs() => ["heft", "list"],
@@ -135,7 +138,8 @@ fn quick(instance: &Instance) -> (&'static str, Box<dyn Scheduler>) {
     made.next().expect("`list` is in the catalogue")
 }
 
-/// The specs that are compared by default: all of the catalogue, a steady state only where it is meant.
+/// Returns the specs that are compared by default: the whole catalogue, with the steady state only if it suits the
+/// instance.
 pub fn compared(instance: &Instance) -> Vec<String> {
     let rates = TreeProblem::is_meant(instance);
     let meant = crate::catalogue().iter().filter(|entry| rates || entry.name != STEADY_STATE);
@@ -148,7 +152,7 @@ mod tests {
 
     use super::*;
 
-    /// On four processors.
+    /// Returns an instance on four processors.
     fn instance(jobs: Vec<Job>) -> Instance {
         Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap()
     }

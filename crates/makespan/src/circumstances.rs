@@ -22,9 +22,9 @@ use thiserror::Error;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Circumstances {
-    /// Whether a job is ended when it reaches its walltime.
+    /// True if a job is ended when it reaches its walltime.
     pub kill_at_walltime: bool,
-    /// Whether the policies know the actual run times of the jobs. If so, walltimes end no job.
+    /// True if the policies know the actual run times of the jobs. If so, walltimes end no job.
     pub is_clairvoyant: bool,
     /// A CSV file of failures and repairs, or a model such as `model:mtbf=30d,mttr=4h`.
     pub failures: Option<String>,

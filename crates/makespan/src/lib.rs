@@ -1,4 +1,4 @@
-//! Makespan as a library: read, plan, prove, verify, simulate, draw.
+//! Makespan as a library: read, plan, prove, verify, simulate and draw.
 //!
 //! ```
 //! use makespan::{Instance, Job, Objective, Platform, Profile, Time};
@@ -14,8 +14,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Planner`] takes another algorithm, a seed and a request to stop. The programs under `examples/` of this crate plan moldable
-//! jobs, a graph of tasks on machines that differ, a flow of tasks and bags on a tree of machines, with this crate alone.
+//! [`Planner`] accepts another algorithm, a seed and a request to stop. The programs in `examples/` use only this
+//! crate. They plan moldable jobs, a graph of tasks on different machines, a flow of tasks, and bags on a tree of
+//! machines.
 
 mod choice;
 mod circumstances;

@@ -1,4 +1,5 @@
-//! The state of a simulated cluster at an instant, taken from what happened, and what a policy expects then.
+//! The state of a simulated cluster at an instant, reconstructed from a trace, and the starts that a policy expected
+//! then.
 
 use makespan_algos::policy::{ExpectedStart, expected_starts_from, policy_for};
 use makespan_core::{
@@ -9,11 +10,11 @@ use makespan_sim::{Silent, SimulationError, SimulationOptions};
 
 use crate::{Scene, SimulateError, Simulated};
 
-/// What a policy would have seen after it had decided at that instant.
+/// The view of a policy at an instant, after its decisions at this instant.
 #[derive(Clone, Debug)]
 pub struct Moment {
     now: Time,
-    /// Tasks that wait.
+    /// The waiting tasks.
     pub waiting: TaskSet,
     running: Vec<Running>,
     free: ProcSet,
@@ -21,13 +22,13 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The state at `now`. A task waits from its release until it runs for good, but while an attempt of it runs that a
-    /// failure ends; one that never ran was given up, and does not wait.
+    /// Returns the state at `now`. A task waits from its release until its last run starts, except during runs that a
+    /// failure ends. A task that never ran was cancelled and does not wait.
     pub fn of(scene: &Scene<'_>, trace: &Trace, now: Time) -> Self {
         let instance = scene.instance;
         let mut failures = scene.options.failures.clone();
         if let Some(model) = &scene.options.failure_model {
-            // The simulation drew the same.
+            // The simulation drew the same failures.
             failures.extend(model.draw(instance.platform(), instance.first_release(), now + Time::TICK));
         }
         Self::seen(instance, trace, &failures, now)
@@ -57,18 +58,18 @@ impl Moment {
         Self { now, waiting, running, free, down: down(instance, failures, now) }
     }
 
-    /// What the policy saw.
+    /// Returns the view of the policy.
     pub fn view<'a>(&'a self, instance: &'a Instance) -> View<'a> {
         let Self { now, waiting, running, free, down } = self;
         View { now: *now, instance, waiting, running, free, down, ended: Ended::default() }
     }
 }
 
-/// What is down at an instant, and until when it is expected to be, as a policy sees it.
+/// Returns the processors that are down at an instant, with the repair that a policy expects.
 fn down(instance: &Instance, failures: &[Failure], now: Time) -> Vec<Unavailable> {
     let turns =
         (0..).zip(failures).flat_map(|(index, failure)| [(failure.up, false, index), (failure.down, true, index)]);
-    // Those that go up come first, as in the simulation.
+    // Repairs come before failures, as in the simulation.
     let mut turns: Vec<(Time, bool, usize)> = turns.filter(|turn| turn.0 <= now).collect();
     turns.sort_unstable();
     let mut cluster = Cluster::new(instance);
@@ -85,12 +86,12 @@ fn down(instance: &Instance, failures: &[Failure], now: Time) -> Vec<Unavailable
     cluster.view().down.to_vec()
 }
 
-/// When the policy of a simulation expected each task to start that waited at this moment, by estimates alone and if
-/// nothing else were submitted: it is taken through the same simulation until then, so that it knows all that it knew,
-/// reservations and batches among it, and asked what comes.
+/// Returns the start that the policy of a simulation expected at this moment for each waiting task, by estimates alone
+/// and without further submissions. The function repeats the simulation up to this instant, so that the policy has its
+/// complete state, including reservations and batches.
 ///
 /// # Errors
-/// [`SimulateError`] as the simulation itself.
+/// [`SimulateError`] for the reasons for which the simulation itself fails.
 pub fn expected_at(
     scene: &Scene<'_>,
     simulated: &Simulated,
@@ -109,13 +110,13 @@ pub fn expected_at(
     Ok(expected_starts_from(policy.inner.as_mut(), &view, policy.wake))
 }
 
-/// A policy that is asked until an instant and no longer.
+/// A policy that receives events only up to an instant.
 struct Taken {
     inner: Box<dyn Policy>,
     until: Time,
-    /// When it last asked to be woken.
+    /// The last requested wake-up.
     wake: Option<Time>,
-    /// The instance since estimates have changed.
+    /// The instance after the last change of estimates.
     restated: Option<Instance>,
     stop: Stop,
 }
@@ -166,7 +167,7 @@ mod tests {
         Time::from_ticks(ticks)
     }
 
-    /// A policy, and what was down whenever it was asked.
+    /// A policy with a record of the processors that were down at each call.
     struct Seen {
         policy: Box<dyn Policy>,
         down: Vec<(Time, Vec<Unavailable>)>,
@@ -209,8 +210,8 @@ mod tests {
             }
         }
 
-        /// What is expected of each task that waits is when it starts in a simulation in which nothing more comes and all
-        /// takes as long as is believed.
+        /// The expected start of each waiting task is its start in a simulation without further submissions in which
+        /// all tasks take their expected times.
         #[test]
         fn what_is_expected_happens_when_nothing_else_does(
             rows in prop::collection::vec((1_u32..9, 1_i64..30, 0_i64..60, 1_i64..250), 2..16), seen in 0_i64..70,
@@ -233,14 +234,14 @@ mod tests {
                 let actual = Actual::Profiles(real.clone());
                 let scene = Scene { instance: &instance, actual: &actual, options: &options, seed: 1 };
                 let simulated = simulate(&scene, spec, &mut Silent).unwrap();
-                // A task that was interrupted has lasted otherwise before.
+                // Earlier runs of an interrupted task had other lengths.
                 if simulated.measures.interrupted_runs > 0 {
                     continue;
                 }
                 let moment = Moment::of(&scene, &simulated.simulation.trace, t(seen));
                 let expected = expected_at(&scene, &simulated, &moment).unwrap();
                 let mut expected: Vec<_> = expected.iter().map(|one| (one.task, one.start)).collect();
-                // The same, and then as is believed.
+                // A simulation that is identical up to the moment, and then as expected.
                 let (mut jobs, mut real) = (jobs.clone(), real.clone());
                 for (job, task) in jobs.iter_mut().zip(instance.task_ids()) {
                     if let Some(run) = moment.running.iter().find(|run| run.task == task) {
@@ -256,7 +257,7 @@ mod tests {
                 let (instance, actual) = (of(jobs).unwrap(), Actual::Profiles(real));
                 let scene = Scene { instance: &instance, actual: &actual, ..scene };
                 let runs = simulate(&scene, spec, &mut Silent).unwrap().simulation.trace.runs;
-                // That a period ends what outlives its estimate is not foreseen.
+                // Policies do not foresee that an unavailable period ends a task that exceeds its estimate.
                 if runs.iter().any(|run| run.outcome == Outcome::Interrupted) {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! Bags of tasks on a tree of machines, played under decentralised policies.
+//! Simulation of bags of tasks on a tree of machines under decentralised policies.
 
 use dashu_ratio::RBig;
 use makespan_algos::policy::tree::{Heuristic, NodeRates, SetupError};
@@ -8,59 +8,59 @@ use makespan_core::tree::{Rates, TreeProblem, float_of};
 use makespan_sim::network::{Measured, NetworkOptions, NetworkRun, Silent, SimulationDefect};
 use thiserror::Error;
 
-/// A tree problem ready to be played: the network in floats, and the best steady state.
+/// A tree problem that is ready for simulation: the network in floats, and the optimal steady state.
 #[derive(Clone, Debug)]
 pub struct TreeScene {
-    /// Machines and applications.
+    /// The machines and applications.
     pub network: Network,
-    /// What the schedulers take for the network, where that differs.
+    /// The network that the schedulers assume, if it differs.
     pub believed: Option<Network>,
-    /// What the steady state proved gives each node.
+    /// The rates of each node in the proved steady state.
     pub rates: NodeRates,
-    /// No schedule has a larger fair throughput in the long run, in weighted tasks a second.
+    /// Upper bound on the fair throughput of any schedule in the long run, in weighted tasks per second.
     pub bound: f64,
-    /// Importance of each application.
+    /// Weight of each application.
     pub weights: Vec<f64>,
 }
 
 /// A run of one heuristic.
 #[derive(Clone, Debug)]
 pub struct TreeRun {
-    /// Which.
+    /// The heuristic.
     pub heuristic: Heuristic,
-    /// The network as the heuristic sent its tasks through it; its kinds may be macro-tasks.
+    /// The network with the kinds that the heuristic used, which may be macro-tasks.
     pub network: Network,
-    /// What happened.
+    /// The simulated run.
     pub run: NetworkRun,
-    /// Throughput between a tenth and nine tenths of the time at which the first application was done.
+    /// Throughput between a tenth and nine tenths of the time until the first application was completed.
     pub measured: Option<Measured>,
 }
 
-/// Why a tree is not played.
+/// The reason why a tree cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TreeRunError {
-    /// The problem makes no network.
+    /// The problem does not form a network.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// The bound is not what its prices prove: a defect of Makespan.
+    /// The bound differs from the value that its prices prove, which is a defect of Makespan.
     #[error("the bound on the throughput is wrong, which is a defect of Makespan; please report it: {0}")]
     Bound(String),
-    /// The heuristic cannot play it.
+    /// The heuristic does not support the tree.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// The run went wrong, or its options are wrong.
+    /// The simulation failed, or its options are invalid.
     #[error(transparent)]
     Simulation(#[from] SimulationDefect),
 }
 
-/// The share of the time at the beginning and at the end that is not measured, as in section 5.1.1 of the paper.
+/// Fraction of the time at the beginning and at the end that is not measured, as in section 5.1.1 of the paper.
 const SKIPPED: f64 = 0.1;
 
 impl TreeScene {
-    /// A problem with its best steady state, which is searched for in floats; the bound is verified.
+    /// Creates the scene of a problem with its optimal steady state, which is computed in floats. Verifies the bound.
     ///
     /// # Errors
-    /// [`TreeRunError`] when there are more tasks than are counted, or the bound does not survive its check.
+    /// [`TreeRunError`] if there are more tasks than can be counted, or if the verification of the bound fails.
     pub fn of(problem: &TreeProblem) -> Result<Self, TreeRunError> {
         let best = throughput(problem, Precision::Float);
         match best.prices.proves(problem) {
@@ -70,10 +70,10 @@ impl TreeScene {
         }
     }
 
-    /// A problem with its best steady state, of [`makespan_bounds::tree::throughput`].
+    /// Creates the scene of a problem with its optimal steady state from [`makespan_bounds::tree::throughput`].
     ///
     /// # Errors
-    /// [`NetworkError`] when there are more tasks than are counted.
+    /// [`NetworkError`] if there are more tasks than can be counted.
     pub fn new(problem: &TreeProblem, best: &Throughput) -> Result<Self, NetworkError> {
         let network = Network::of(problem)?;
         let weights = network.kinds().iter().map(|kind| kind.weight).collect();
@@ -81,23 +81,24 @@ impl TreeScene {
         Ok(Self { network, believed: None, rates, bound: float_of(&best.bound), weights })
     }
 
-    /// The same scene, whose schedulers are set up as if no link had latency and follow the best rates of that case; they see
-    /// the times of hops as they play, if they look at them.
+    /// Makes the schedulers ignore latencies: they are set up for a network without latency, and follow the optimal
+    /// rates of this network. During the simulation, they can still observe the times of transfers.
     #[must_use]
     pub fn unaware_of_latency(self, best_without: &Throughput) -> Self {
         let rates = NodeRates::from_origin(&self.network, &best_without.floats());
         Self { believed: Some(self.network.without_latency()), rates, ..self }
     }
 
-    /// What the schedulers take for the network.
+    /// Returns the network that the schedulers assume.
     pub fn believed(&self) -> &Network {
         self.believed.as_ref().unwrap_or(&self.network)
     }
 
-    /// Plays a heuristic. The buffer of the options is in tasks; where a heuristic sends macro-tasks it holds fewer.
+    /// Simulates a heuristic. The buffer size in the options is in tasks. A heuristic that sends macro-tasks holds
+    /// fewer pieces.
     ///
     /// # Errors
-    /// [`TreeRunError`] when the heuristic cannot play the tree, or the options do not fit.
+    /// [`TreeRunError`] if the heuristic does not support the tree, or the options are invalid.
     pub fn play(&self, heuristic: Heuristic, options: &NetworkOptions) -> Result<TreeRun, TreeRunError> {
         let mut setup = heuristic.setup(self.believed(), options.buffer, Some(&self.rates))?;
         if self.believed.is_some() {
@@ -111,7 +112,7 @@ impl TreeScene {
 }
 
 impl TreeRun {
-    /// Tasks a second of each application that each node of the problem computed, on average from the beginning to the end of the
+    /// Returns the tasks of each application that each node of the problem computed per second, averaged over the whole
     /// run.
     pub fn rates(&self, scene: &TreeScene, problem: &TreeProblem) -> Rates {
         let applications = problem.applications().len();
@@ -125,7 +126,7 @@ impl TreeRun {
         Rates::new(applications, tasks)
     }
 
-    /// Tasks of each application that a node of the network computed.
+    /// Returns the number of tasks of each application that a node of the network computed.
     pub fn computed(&self, node: usize) -> Vec<u64> {
         let kinds = self.network.kinds();
         let mut computed = vec![0; self.run.tasks.len()];
@@ -137,7 +138,7 @@ impl TreeRun {
         computed
     }
 
-    /// Measured fair throughput; zero where no application was done.
+    /// Returns the measured fair throughput, or zero if no application was completed.
     pub fn fair(&self) -> f64 {
         self.measured.as_ref().map_or(0.0, |measured| measured.fair)
     }

@@ -1,4 +1,4 @@
-//! Plans and the proofs of how good they are.
+//! Plans with proofs of their quality.
 
 use std::time::{Duration, Instant};
 
@@ -13,97 +13,99 @@ use thiserror::Error;
 use crate::SpecError;
 use crate::choice::{default_algorithm, scheduler};
 
-/// A plan with the proof of how good it is.
+/// A plan with a proof of its quality.
 #[derive(Clone, Debug)]
 pub struct Planned {
-    /// The full spec of the algorithm.
+    /// Full spec of the algorithm.
     pub algorithm: String,
-    /// What runs where and when, or at which rates; each of its schedules has been validated.
+    /// The schedules or rates. All schedules have been validated.
     pub plan: Plan,
-    /// One bound an objective: of schedules the standard ones and what the algorithm minimised, of a steady state its throughput.
+    /// One bound per objective. A schedule has the standard bounds and a bound on the objective that the algorithm
+    /// minimised. A steady state has a bound on its throughput.
     pub bounds: Vec<Bound>,
-    /// What the user should know.
+    /// Remarks for the user.
     pub remarks: Vec<String>,
 }
 
-/// Why there is no plan.
+/// The reason why there is no plan.
 #[derive(Debug, Error)]
 pub enum PlanError {
-    /// The spec names no algorithm.
+    /// The spec is invalid.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// The algorithm does not handle this instance.
+    /// The algorithm does not support this instance.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
-    /// The algorithm plans rates, where placements were asked for.
+    /// The algorithm plans rates, but placements were requested.
     #[error("{algorithm} plans the rates of a steady state, which has no placements; choose another algorithm")]
     NoSchedule {
-        /// The full spec.
+        /// Full spec of the algorithm.
         algorithm: String,
     },
-    /// The algorithm made rates that are no steady state: a defect of Makespan.
+    /// The algorithm produced rates that are not a steady state, which is a defect of Makespan.
     #[error("{algorithm} made rates that cannot be kept up, which is a defect of Makespan; please report it: {error}")]
     Unsteady {
-        /// The full spec.
+        /// Full spec of the algorithm.
         algorithm: String,
-        /// The first node that would do more than it can.
+        /// The first node that would exceed its capacity.
         error: RatesError,
     },
-    /// No bound is proved for this kind of platform.
+    /// No bound can be proved for this kind of platform.
     #[error("cannot prove a bound: {0}")]
     Unproved(Unsupported),
-    /// The algorithm made a schedule that breaks a rule: a defect of Makespan.
+    /// The algorithm produced an invalid schedule, which is a defect of Makespan.
     #[error("{algorithm} made an invalid schedule, which is a defect of Makespan; please report it: {violation}")]
     Invalid {
-        /// The full spec.
+        /// Full spec of the algorithm.
         algorithm: String,
-        /// The first rule broken.
+        /// The first violated rule.
         violation: Violation,
     },
 }
 
 impl Planned {
-    /// How many times worse than the bound the value is, at least 1; `None` where there is no bound, or it is zero.
+    /// Returns the ratio by which the value is worse than the bound, at least 1. Returns `None` if there is no bound or
+    /// it is zero.
     pub fn ratio(&self, instance: &Instance, objective: Objective) -> Option<f64> {
         plan_ratio(instance, &self.plan, self.bounds.iter().find(|bound| bound.objective == objective)?)
     }
 
-    /// The schedule that was chosen; `None` of a steady state.
+    /// Returns the chosen schedule, or `None` for a steady state.
     pub fn schedule(&self) -> Option<&Schedule> {
         self.plan.schedule()
     }
 
-    /// The schedule that was chosen.
+    /// Returns the chosen schedule by value.
     ///
     /// # Errors
-    /// [`PlanError::NoSchedule`] of a steady state.
+    /// [`PlanError::NoSchedule`] for a steady state.
     pub fn into_schedule(self) -> Result<Schedule, PlanError> {
         self.plan.into_schedule().ok_or(PlanError::NoSchedule { algorithm: self.algorithm })
     }
 }
 
-/// The value of a schedule over a bound, at least 1, and 1 exactly where both are equal; `None` where the bound is zero
-/// or does not speak of the schedule.
+/// Returns the value of a schedule divided by a bound, at least 1, and exactly 1 only if both are equal. Returns `None`
+/// if the bound is zero or does not apply to the schedule.
 pub fn ratio(instance: &Instance, schedule: &Schedule, bound: &Bound) -> Option<f64> {
     bound.ratio(&bound.objective.value(instance, schedule).into()).filter(|_| bound.speaks_of(schedule))
 }
 
-/// The same of any plan: how many times worse it is than the bound.
+/// Returns the ratio by which the value of any plan is worse than the bound. See [`ratio`].
 pub fn plan_ratio(instance: &Instance, plan: &Plan, bound: &Bound) -> Option<f64> {
     let speaks = plan.schedule().is_none_or(|schedule| bound.speaks_of(schedule));
     bound.ratio(&plan.value(bound.objective, instance)?).filter(|_| speaks)
 }
 
-/// Plans by the algorithm that is meant for such an instance ([`crate::default_algorithm`]), and proves how far the plan is
-/// from the best possible at most. [`Planner`] has more to choose.
+/// Plans an instance with its default algorithm ([`crate::default_algorithm`]), and proves bounds on the distance from
+/// the optimum. [`Planner`] has more options.
 ///
 /// # Errors
-/// [`PlanError`] when the algorithm does not handle the instance.
+/// [`PlanError`] if the algorithm does not support the instance.
 pub fn plan(instance: &Instance) -> Result<Planned, PlanError> {
     Planner::new().plan(instance)
 }
 
-/// How an instance is planned: by which algorithm, with which seed, until when.
+/// Options for planning an instance: the algorithm, the seed, and a request to stop.
 ///
 /// ```
 /// use makespan::{Instance, Job, Planner, Platform, Profile, Time};
@@ -121,45 +123,45 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// The default algorithm with the seed 0, which may search as long as it does.
+    /// Creates a planner for the default algorithm with seed 0, without a request to stop.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// By the algorithm that this spec names, such as `demt[shuffles=5]`.
+    /// Sets the algorithm by its spec, such as `demt[shuffles=5]`.
     #[must_use]
     pub fn algorithm(self, spec: impl Into<String>) -> Self {
         Self { algorithm: Some(spec.into()), ..self }
     }
 
-    /// With random numbers from this seed.
+    /// Sets the seed of random numbers.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { context: Context { seed, ..self.context }, ..self }
     }
 
-    /// Until it is requested here to stop: an algorithm that searches returns the best that it has.
+    /// Sets the request to stop. When it is made, an algorithm that searches returns its best plan.
     #[must_use]
     pub fn stop(self, stop: &Stop) -> Self {
         Self { context: Context { stop: stop.clone(), ..self.context }, ..self }
     }
 
-    /// With so much of a time limit already spent.
+    /// Sets the part of a time limit that is already spent.
     #[must_use]
     pub fn spent(self, spent: Duration) -> Self {
         Self { context: Context { spent, ..self.context }, ..self }
     }
 
-    /// Plans, and proves the standard bounds and one on what the algorithm minimised.
+    /// Plans an instance. Proves the standard bounds, and a bound on the objective that the algorithm minimised.
     ///
     /// # Errors
-    /// [`PlanError`] when the spec is unknown or the algorithm does not handle the instance.
+    /// [`PlanError`] if the spec is invalid or the algorithm does not support the instance.
     pub fn plan(mut self, instance: &Instance) -> Result<Planned, PlanError> {
         self.context.prove = true;
         let (begin, spent, stop) = (Instant::now(), self.context.spent, self.context.stop.clone());
         let time = self.scheduler(instance)?.time_limit();
         let planned = self.plan_unproved(instance)?;
-        // What the scheduler left of its time is for the bounds that it did not prove.
+        // The remaining time of the scheduler is used for the bounds that it did not prove.
         let end = |time: Duration| begin + time.saturating_sub(spent).max(time / 4);
         let clock = time.map_or(Clock::ENDLESS, |time| Clock::until(end(time), &stop));
         let bounds = match planned.plan.schedule() {
@@ -169,25 +171,25 @@ impl Planner {
         Ok(Planned { bounds, ..planned })
     }
 
-    /// The algorithm that is asked for, or the one that is meant for such an instance.
+    /// Returns the requested scheduler, or the default one for the instance.
     fn scheduler(&self, instance: &Instance) -> Result<Box<dyn Scheduler>, SpecError> {
         scheduler(self.algorithm.as_deref().unwrap_or_else(|| default_algorithm(instance)))
     }
 
-    /// Plans without proving anything: the bounds are those that the algorithm proved on its way. What is returned has been
-    /// validated.
+    /// Plans without proving further bounds: the result contains only the bounds that the algorithm proved itself. The
+    /// plan is validated.
     ///
     /// # Errors
-    /// As [`Planner::plan`].
+    /// The errors of [`Planner::plan`].
     pub fn plan_unproved(self, instance: &Instance) -> Result<Planned, PlanError> {
         let scheduler = self.scheduler(instance)?;
         self.plan_unproved_by(scheduler.as_ref(), instance)
     }
 
-    /// The same by a scheduler that need not be in the catalogue. What it returns is validated all the same.
+    /// Like [`Planner::plan_unproved`], but with a scheduler that need not be in the catalogue. The plan is validated.
     ///
     /// # Errors
-    /// As [`Planner::plan`]; [`PlanError::Invalid`] names the rule that its schedule breaks.
+    /// The errors of [`Planner::plan`]. [`PlanError::Invalid`] names the rule that the schedule violates.
     pub fn plan_unproved_by(self, scheduler: &dyn Scheduler, instance: &Instance) -> Result<Planned, PlanError> {
         let Self { mut context, .. } = self;
         let plan = scheduler.schedule(instance, &mut context)?;
@@ -207,8 +209,9 @@ impl Planner {
     }
 }
 
-/// For each objective the best of the known bounds on it; the standard ones are proved where none is known, until the clock is over. What costs less
-/// ends later, so the cost is bounded among the schedules that end by the same instant, if this schedule does.
+/// Returns the strongest known bound on each objective. Proves standard bounds that are not known, until the clock
+/// expires. A cheaper schedule ends later, so the cost is bounded only among the schedules that end by some instant, if
+/// this schedule does.
 fn bounds_with(
     instance: &Instance,
     schedule: &Schedule,
@@ -234,7 +237,7 @@ fn bounds_with(
     Ok(bounds)
 }
 
-/// The least of the known bounds on the throughput; one that is searched for where none is known.
+/// Returns the smallest known bound on the throughput, or searches for one if none is known.
 fn bound_on_throughput(instance: &Instance, known: &[Bound]) -> Result<Bound, PlanError> {
     let known = known.iter().filter(|bound| bound.objective == Objective::Throughput);
     match known.min_by(|one, other| one.value.cmp(&other.value)) {
@@ -243,11 +246,11 @@ fn bound_on_throughput(instance: &Instance, known: &[Bound]) -> Result<Bound, Pl
     }
 }
 
-/// The bounds on what these plans are measured by: those on the throughput where some plan is of rates, the standard ones where some
-/// has placements, or none is of rates.
+/// Returns the bounds for these plans: a bound on the throughput if some plan consists of rates, and the standard
+/// bounds if some plan has placements or no plan consists of rates.
 ///
 /// # Errors
-/// [`PlanError::Unproved`] when the platform is of a kind for which nothing is proved.
+/// [`PlanError::Unproved`] if no bound can be proved for this kind of platform.
 pub fn bounds_for<'a>(
     instance: &Instance,
     plans: &(impl Iterator<Item = &'a Plan> + Clone),
@@ -264,10 +267,11 @@ pub fn bounds_for<'a>(
     Ok(bounds)
 }
 
-/// The standard bounds, one an objective, each with its certificate; of bags on a tree that on the throughput, from above.
+/// Returns the standard bounds, one per objective, with certificates. For bags on a tree, returns the upper bound on
+/// the throughput.
 ///
 /// # Errors
-/// [`PlanError::Unproved`] when the platform is of a kind for which nothing is proved.
+/// [`PlanError::Unproved`] if no bound can be proved for this kind of platform.
 pub fn bound(instance: &Instance) -> Result<Vec<Bound>, PlanError> {
     if TreeProblem::is_meant(instance) {
         return bound_on_throughput(instance, &[]).map(|bound| vec![bound]);
@@ -288,7 +292,7 @@ pub fn thorough_bound(instance: &Instance, time_limit: Option<Duration>) -> Resu
     makespan_bounds::thorough(instance, &time_limit.map_or(Clock::ENDLESS, until)).map_err(PlanError::Unproved)
 }
 
-/// What every schedule costs at least, whenever it ends.
+/// Returns the minimum cost of any schedule, without a limit on its end.
 pub fn cheapest(instance: &Instance) -> Bound {
     makespan_bounds::cost::cheapest(instance)
 }

@@ -1,4 +1,4 @@
-//! Simulation: a policy named by its spec, and what came of it.
+//! Simulation of a policy, and its results.
 
 use std::sync::LazyLock;
 
@@ -10,33 +10,33 @@ use makespan_core::{
 use makespan_sim::{Observer, Simulation, SimulationError, SimulationOptions};
 use thiserror::Error;
 
-/// What a policy made of a log.
+/// The results of a policy in a simulation.
 #[derive(Clone, Debug)]
 pub struct Simulated {
-    /// The spec of the policy.
+    /// Spec of the policy.
     pub policy: String,
     /// The trace and the counts.
     pub simulation: Simulation,
-    /// Waits, slowdowns, utilisation and the rest.
+    /// Waiting times, slowdowns, utilisation and other measures.
     pub measures: Measures,
-    /// Phases, bound and the like, where the instance is a flow of tasks.
+    /// Phases, bound and other measures, if the instance is a flow of tasks.
     pub task_flow: Option<TaskFlowMeasures>,
-    /// Jobs in time, cost, load and the like, where jobs are compound.
+    /// Jobs in time, cost, load and other measures, if the instance has compound jobs or deadlines.
     pub compound: Option<CompoundMeasures>,
-    /// What the policy told of its plans, by time; most policies tell nothing.
+    /// Log entries of the policy about its plans, in order of time. Most policies log nothing.
     pub log: Vec<LogEntry>,
 }
 
-/// What is simulated: the same for every policy that is compared.
+/// The input of a simulation, which is equal for all compared policies.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
-    /// Machines and jobs, with the times that the policy is told.
+    /// The instance with the estimated times, which the policy sees.
     pub instance: &'a Instance,
-    /// How long the tasks really run.
+    /// The real run times.
     pub actual: &'a Actual,
     /// Walltimes, failures, and the request to stop.
     pub options: &'a SimulationOptions,
-    /// Of policies that draw random numbers.
+    /// Seed for policies that draw random numbers.
     pub seed: u64,
 }
 
@@ -44,29 +44,29 @@ static AS_ESTIMATED: Actual = Actual::AsEstimated;
 static PLAIN: LazyLock<SimulationOptions> = LazyLock::new(SimulationOptions::default);
 
 impl<'a> Scene<'a> {
-    /// Tasks that take as long as estimated, and nothing that fails; with the seed 0.
+    /// Creates a scene with seed 0 in which tasks take their estimated times and nothing fails.
     pub fn new(instance: &'a Instance) -> Self {
         Self { instance, actual: &AS_ESTIMATED, options: &PLAIN, seed: 0 }
     }
 }
 
-/// Why there is no simulation.
+/// The reason why a simulation fails.
 #[derive(Debug, Error)]
 pub enum SimulateError {
-    /// The spec names no policy, or none that handles this instance.
+    /// The spec is not a policy, or the policy does not support this instance.
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    /// The simulation did not come to its end.
+    /// The simulation did not complete.
     #[error("{policy}: {source}")]
     Simulation {
-        /// The spec.
+        /// Spec of the policy.
         policy: String,
-        /// Why.
+        /// The reason.
         source: SimulationError,
     },
 }
 
-/// Plays a scene in virtual time as the policy that `spec` names decides: `easy`, `conservative[order=sjf]`,
+/// Simulates a scene in virtual time under the policy with this spec, such as `easy`, `conservative[order=sjf]` or
 /// `batch[scheduler=demt]`.
 ///
 /// ```
@@ -84,16 +84,16 @@ pub enum SimulateError {
 /// ```
 ///
 /// # Errors
-/// [`SimulateError`] when the spec names no policy for this instance, or the simulation fails.
+/// [`SimulateError`] if the spec is not a policy for this instance, or if the simulation fails.
 pub fn simulate(scene: &Scene<'_>, spec: &str, observer: &mut dyn Observer) -> Result<Simulated, SimulateError> {
     let mut policy = policy_for(spec, scene.instance, scene.seed)?;
     simulate_policy(scene, spec, policy.as_mut(), observer)
 }
 
-/// The same as any policy decides, which is called `name`.
+/// Like [`simulate`], but under any policy. `name` is its name in the results.
 ///
 /// # Errors
-/// [`SimulateError::Simulation`] when the simulation fails.
+/// [`SimulateError::Simulation`] if the simulation fails.
 pub fn simulate_policy(
     scene: &Scene<'_>,
     name: &str,
@@ -110,7 +110,7 @@ pub fn simulate_policy(
     Ok(Simulated { policy: name.to_owned(), simulation, measures, task_flow, compound, log })
 }
 
-/// The bound is that of the tasks that were done, by their real times.
+/// Computes the measures of a flow. The bound is for the tasks that succeeded, by their real times.
 fn task_flow(scene: &Scene<'_>, simulation: &Simulation) -> TaskFlowMeasures {
     let Scene { instance, actual, .. } = *scene;
     let runs = &simulation.trace.runs;
@@ -128,7 +128,8 @@ fn task_flow(scene: &Scene<'_>, simulation: &Simulation) -> TaskFlowMeasures {
     TaskFlowMeasures::of(instance, &simulation.trace, bound)
 }
 
-/// A sequential profile of so many millionths of the times of another, rounded down: no run of it really takes less.
+/// Returns a sequential profile whose times are a multiple, in millionths, of the times of `profile`, rounded down. No
+/// real run takes less.
 fn at_least(profile: &Profile, millionths: u64) -> Profile {
     let scaled = |time: Time| {
         let ticks = i128::from(time.ticks()) * i128::from(millionths) / 1_000_000;
@@ -152,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    /// Starts what waits on the first free processor, and tells of each start as a collision.
+    /// Starts waiting tasks on the first free processors, and logs each start as a collision.
     struct Teller(Vec<LogEntry>);
 
     impl Policy for Teller {

@@ -1,17 +1,18 @@
-//! Times that nobody tells a policy.
+//! Instances with unknown run times.
 
 use makespan_core::{Actual, Estimate, Instance, InstanceError, Job, Profile, TaskId, Time};
 
-/// What every task is guessed to take on its fewest processors.
+/// The guessed time of every task on its minimum number of processors.
 const GUESS: Time = Time::from_seconds(60);
 
-/// The same instance where nobody knows how long a task takes, and how long each really takes.
+/// Returns the instance with guessed times for all tasks, and the real times.
 ///
-/// Each task is guessed to take a minute on its fewest processors, or its walltime if that is shorter; how it speeds up is told. A log is
-/// replayed so to see what a policy makes of times that it does not know, or that it learns ([`SimulationOptions::estimation`](crate::SimulationOptions::estimation)).
+/// The guess for each task is a minute on its minimum number of processors, or its walltime if that is shorter. The
+/// speed-up remains known. A replay of such an instance shows how a policy handles times that it does not know or that
+/// it learns ([`SimulationOptions::estimation`](crate::SimulationOptions::estimation)).
 ///
 /// # Errors
-/// [`InstanceError`] where walltimes leave a task nowhere to run that takes a minute.
+/// [`InstanceError`] if a task of a minute cannot run anywhere within its walltime.
 pub fn unknown(instance: &Instance, actual: &Actual) -> Result<(Instance, Actual), InstanceError> {
     let real = |task: TaskId| match actual {
         Actual::AsEstimated => instance.profile(task).clone(),

@@ -89,8 +89,8 @@ impl Wishes {
     }
 }
 
-/// Refuses a parameter that the algorithm does not have, or that the spec already sets. This function accepts unknown
-/// algorithms, because a later step refuses them.
+/// Checks that the algorithm has a parameter and that the spec does not set it already. Accepts unknown algorithms,
+/// because a later step rejects them.
 fn check(spec: &str, name: &str, stated: &str, key: &'static str) -> Result<(), WishError> {
     let option = key.replace('-', "_");
     let has = |entry: &&crate::Entry| entry.parameters.iter().any(|parameter| parameter.name == key);
