@@ -9,8 +9,8 @@ use crate::schedule::Objective;
 /// A bound on the makespan from the work that is released at or after an instant, and so must be done after it.
 ///
 /// With a price `lambda_k >= 0` for a tick on one processor of node `k`, a sequential task `i` pays at least
-/// `N_i = min_k lambda_k p_ik` wherever it runs. Of the tasks that are released at `from` or later, consider the `n`
-/// tasks that pay most. They all run after `from`. At any instant at most `n` of them run, on `n` processors, whose
+/// `N_i = min_k lambda_k p_ik` wherever it runs. Consider the `n` tasks that pay most among those that are released at
+/// `from` or later. They all run after `from`. At any instant at most `n` of them run, on `n` processors, whose
 /// prices per tick sum to at most the `n` largest prices of processors. So no schedule ends before
 ///
 /// `from + (sum of the n largest N_i) / (sum of the n largest prices of processors)`.

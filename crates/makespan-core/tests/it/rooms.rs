@@ -1,9 +1,9 @@
-//! The rooms of the crate stand on floors, and no room imports one above it.
+//! Checks the layers of the crate: no module imports a module of a higher layer.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// From the ground up.
+/// The top-level modules, from the lowest layer to the highest.
 const ROOMS: [&str; 8] = ["text", "model", "schedule", "tree", "proof", "plan", "online", "measure"];
 
 #[test]
@@ -42,7 +42,7 @@ fn every_file_is_in_a_room() {
     assert_eq!(outside, Vec::<PathBuf>::new());
 }
 
-/// The source files of a folder but those of unit tests, which may use anything.
+/// Returns the source files of a folder, except those of unit tests, which may import anything.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("the folder is there").map(|entry| entry.expect("an entry").path());
     let mut files: Vec<PathBuf> = entries

@@ -1,4 +1,4 @@
-//! The examples run, with this crate alone.
+//! Runs the examples with this crate alone.
 
 #[path = "../../examples/flow.rs"]
 mod flow;

@@ -1,4 +1,4 @@
-//! Where jobs are kept within nodes, none that one node is large enough for is ever on two, in plans and in what policies make of them.
+//! Checks that plans and policies keep jobs within nodes: no job for which one node is large enough is on two.
 
 use makespan::formats::list::read_list;
 use makespan::{
@@ -7,7 +7,7 @@ use makespan::{
 };
 use proptest::prelude::*;
 
-/// Lists of commands that state their cores, some as a range, some with a command before them.
+/// Generates lists of commands that state their cores, some as a range, and some with a command that they wait for.
 fn lists() -> impl Strategy<Value = String> {
     let line = (1_u32..7, 0_u32..3, 1_u32..9, any::<bool>());
     prop::collection::vec(line, 2..18).prop_map(|lines| {
@@ -38,15 +38,15 @@ proptest! {
         let size = |at: usize| if equal { 4 } else { sizes[at] };
         let nodes = (0..sizes.len()).map(|at| Node::new(format!("n{at}"), size(at))).collect();
         let platform = Platform::new(nodes).unwrap().requiring_compact();
-        // Some lists need more than there is.
+        // Some lists need more processors than there are.
         let Ok(instance) = read_list("list", &text, &platform) else { return Ok(()) };
         for algorithm in ["list".to_owned(), algorithm_of_run(&instance)] {
-            // What cannot be kept within nodes is refused.
+            // The planner refuses lists that cannot be kept within nodes.
             let Ok(planned) = Planner::new().algorithm(algorithm).plan_unproved(&instance) else { continue };
             let schedule = planned.schedule().unwrap();
             within(&instance, schedule.placements())?;
             let mut policy = policy_of_run(&instance, 0, schedule);
-            // Jobs take other times than was thought.
+            // Jobs take other times than estimated.
             let actual = Actual::Factors(instance.task_ids().map(|task| 200_000 + task.0 * 7 % 11 * 300_000).collect());
             let scene = Scene { actual: &actual, ..Scene::new(&instance) };
             let simulated = simulate_policy(&scene, "run", policy.as_mut(), &mut Silent).unwrap();

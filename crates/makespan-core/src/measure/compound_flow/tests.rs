@@ -1,4 +1,4 @@
-//! Flows made by hand.
+//! Tests with small flows whose measures are computed by hand.
 
 use std::ops::Range;
 
@@ -10,7 +10,8 @@ fn s(seconds: i64) -> Time {
     Time::from_seconds(seconds)
 }
 
-/// Two pairs of tasks of 10 s and 20 s, the first with a deadline at 35 s, and a simple job of 6 s with a walltime of 8 s, on processors of speeds 1 and 2.
+/// Returns two pairs of tasks of 10 s and 20 s, the first with a deadline at 35 s, and a simple job of 6 s with a
+/// walltime of 8 s, on processors of speeds 1 and 2.
 fn instance() -> Instance {
     let task = |name, seconds| NamedTask::new(name, Profile::rigid(1, s(seconds)).unwrap());
     let edge = Edge { from: 0, to: 1, payload: Payload::Fixed(Time::ZERO) };
@@ -44,7 +45,7 @@ fn jobs_and_flow_have_the_figures_of_what_really_ran() {
     let spot = |processor, start| Spot { processor, start: s(start) };
     let collision = Logged::Collision { planned: spot(0, 15), resolved: spot(1, 15), penalty: 3 };
     let log = [
-        // Of a plan that is replaced at once.
+        // These entries belong to a plan that is replaced at once.
         entry(5, 0, Logged::Planned { variants: 2, finish: s(30), cost: 3000, deadline: s(40) }),
         entry(5, 1, collision),
         entry(5, 0, Logged::Planned { variants: 2, finish: s(31), cost: 3000, deadline: s(40) }),
@@ -58,7 +59,8 @@ fn jobs_and_flow_have_the_figures_of_what_really_ran() {
     let [first, second, simple] = found.jobs.as_slice() else { panic!("three whole jobs") };
     assert_eq!((first.start, first.end, first.stated, first.told), (Some(s(5)), Some(s(31)), Some(s(35)), Some(s(40))));
     assert_eq!((first.deadline(), first.is_in_time()), (Some(s(35)), Some(true)), "the user's deadline goes first");
-    // 10 s at speed 1 cost 1, 20 s at speed 2 cost 2; the interrupted run is busy time and costs nothing.
+    // A task of 10 s costs 1 at speed 1, and a task of 20 s costs 2 at speed 2. The interrupted run counts as busy time
+    // and costs nothing.
     assert_eq!((first.cost, first.busy), (3000, s(25).area(1)));
     assert_eq!((second.deadline(), second.is_in_time(), second.cost), (Some(s(44)), Some(false), 2000));
     assert_eq!((simple.deadline(), simple.cost, simple.ending), (None, 2000, JobEnding::Succeeded));
@@ -66,7 +68,7 @@ fn jobs_and_flow_have_the_figures_of_what_really_ran() {
     assert_eq!((flow.in_time, flow.with_deadline, flow.as_told), (1, 2, 1));
     assert_eq!((flow.failed, flow.given_up, flow.cost, flow.span()), (0, 0, 7000, s(40)));
     assert_eq!((flow.collisions, flow.penalty, flow.fallbacks, flow.changes), (2, 7, 1, 1));
-    // 40 s and 18 s of 40 s.
+    // The processors are busy for 40 s and 18 s of 40 s.
     let LoadBalance { mean, least, most, deviation, balance } = flow.load;
     assert_eq!((mean, least, most, balance), (0.725, 0.45, 1.0, 0.725));
     assert!((deviation - 0.275).abs() < 1e-12);

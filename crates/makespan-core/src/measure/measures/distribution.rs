@@ -20,7 +20,7 @@ pub struct Distribution {
     pub p95: f64,
     /// 99th percentile.
     pub p99: f64,
-    /// Maximum.
+    /// Maximum value.
     pub max: f64,
 }
 

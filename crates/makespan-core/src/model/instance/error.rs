@@ -132,8 +132,8 @@ pub enum InstanceError {
     },
     /// The unavailable periods overlap in too many ways.
     #[error(
-        "the unavailable periods meet in so many ways that processors are closed more than {most} times in all, those that are \
-         closed at the same times counted once; leave out what the jobs do not meet"
+        "the unavailable periods overlap in too many ways: processors are closed more than {most} times, if processors that are \
+         closed at the same times count once; leave out periods that no job meets"
     )]
     TooManyPeriods {
         /// Maximum number of closed periods.

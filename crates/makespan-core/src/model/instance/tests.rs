@@ -50,7 +50,7 @@ fn a_job_may_have_a_time_of_its_own_on_each_machine() {
     let instance = Instance::new(platform(), jobs, vec![]).unwrap();
     assert!(instance.has_machine_times() && instance.is_sequential() && !instance.has_equal_processors());
     let on = |id: u64, processor: u32| instance.accepts(TaskId(id), &ProcSet::range(processor, processor));
-    // Speeds change nothing where times are stated for the machine.
+    // Speeds have no effect if times are stated for each machine.
     assert_eq!(instance.time(TaskId(0), &ProcSet::range(1, 1)), ticks(30));
     assert_eq!(instance.time_on(TaskId(0), 1), Some(ticks(10)));
     assert_eq!((on(1, 1), on(1, 2), on(2, 0), on(2, 3), on(0, 4)), (false, true, true, false, false));

@@ -19,7 +19,7 @@ fn compound(times: &[i64], pairs: &[(u32, u32)]) -> Job {
     Job::compound("job", graph)
 }
 
-/// Three tasks of 12 one after the other, on processors of speed 1 and 2.
+/// Returns three tasks of 12 ticks one after the other, on processors of speed 1 and 2.
 fn chain() -> Instance {
     Instance::new(platform(&[1.0, 2.0]), vec![compound(&[12, 12, 12], &[(0, 1), (1, 2)])], vec![]).unwrap()
 }
@@ -40,7 +40,7 @@ fn every_task_counts_with_its_least_cost() {
             .with_count(5.try_into().unwrap()),
     ];
     let instance = Instance::new(platform(&[1.5, 2.0, 4.0]), jobs, vec![]).unwrap();
-    // 10 in 7 ticks, 10 in 8, and 5 times 100 in 67.
+    // The costs are 10 / 7, 10 / 8, and 5 times 100 / 67, in thousandths.
     assert_eq!(proves(&instance), Ok(1429 + 1250 + 5 * 1493));
     let none = Instance::new(platform(&[1.0]), vec![], vec![]).unwrap();
     assert_eq!(proves(&none), Ok(0));
@@ -49,19 +49,21 @@ fn every_task_counts_with_its_least_cost() {
 #[test]
 fn a_path_that_must_end_costs_more() {
     let instance = chain();
-    // Three of 12 by 24: two of them must run on the fast processor. A tick that the path is shorter costs 1000 / 6.
+    // The three tasks of 12 must end by 24, so two of them run on the fast processor. Each tick by which the path
+    // becomes shorter costs 1000 / 6.
     let proves = |horizon: i64, price| within(horizon, &[price, price], 0).proves(&instance);
     assert_eq!(proves(24, 0), Ok(3000));
-    // 3000 + (36 - 24) 166, and 167 pays for one tick too much with the fast one: 3 * (2000 + 6 * 167) - 24 * 167.
+    // The price 166 proves 3000 + (36 - 24) 166. The price 167 is too high: all tasks then use the fast processor, and
+    // the value is 3 * (2000 + 6 * 167) - 24 * 167.
     assert_eq!(proves(24, 166), Ok(3000 + 12 * 166));
     assert_eq!(proves(24, 167), Ok(6000 + 18 * 167 - 24 * 167));
-    // In sixteenths 2666 is 166.63: the fraction proves the next thousandth.
+    // In units of a sixteenth, 2666 is 166.63. The fraction proves the next thousandth.
     assert_eq!(within(24, &[2666, 2666], 4).proves(&instance), Ok(5000));
-    // Before 24 none may run on the slow one, and before 18 nothing fits at all.
+    // To end before 24, no task may run on the slow processor. Before 18, the tasks do not fit at all.
     assert_eq!(proves(23, 0), Ok(6000));
     assert_eq!(proves(18, 0), Ok(6000));
     assert_eq!(proves(17, 0), Err(CertificateError::HorizonTooShort { horizon: ticks(17), job: JobId(0) }));
-    // What flows in need not flow out: the task is put where it pays least.
+    // The prices of the edges into a task and out of it may differ. The task is then placed where it pays least.
     assert_eq!(within(24, &[166, 0], 0).proves(&instance), Ok(3996));
 }
 
@@ -75,11 +77,12 @@ fn processors_have_a_price_while_they_are_open() {
         prices: vec![vec![price], vec![0]],
         ..CostPrices::default()
     };
-    // By 24 two of three fit on the slow processor: 83 for each tick there makes it as dear as the fast one.
+    // By 24, the slow processor has room for two of the three tasks. At 83 per tick, it is as expensive as the fast
+    // one.
     let open = Instance::new(platform(&[1.0, 2.0]), jobs(), vec![]).unwrap();
     assert_eq!(priced(0, 24, 83).proves(&open), Ok(3 * 1996 - 24 * 83));
     assert_eq!(priced(0, 24, 84).proves(&open), Ok(6000 - 24 * 84));
-    // Each may run while nothing has a price.
+    // Each task may run while no processor has a price.
     assert_eq!(priced(0, 10, 83).proves(&open), Ok(3000 - 10 * 83));
     let closed = Unavailable { processors: ProcSet::range(0, 0), start: ticks(20), end: ticks(40) };
     let narrow = Instance::new(platform(&[1.0, 2.0]), jobs(), vec![closed]).unwrap();

@@ -39,12 +39,13 @@ fn refutes(deadline: i64, terms: &[Term], instance: &Instance) -> bool {
 
 #[test]
 fn widths_just_over_a_third_leave_two_at_a_time() {
-    // Five jobs of width 4 on 10 processors: two beside each other, so 30; the area allows 20, and so does crossing.
+    // Five jobs of width 4 on 10 processors: only two fit beside each other, so the optimum is 30. The area allows 20,
+    // and so do crossing jobs.
     let five = instance(10, &[(4, 10); 5], &[]);
     let third = [term(1, steps(&[(4, 1)]), Scale::Whole)];
     assert!(refutes(24, &third, &five));
     assert!(!refutes(25, &third, &five));
-    // And no three of them fit one after the other into 29: both functions at once.
+    // No three of them fit one after the other into 29. This proof uses both functions at once.
     let both = [term(1, steps(&[(4, 1)]), steps(&[(10, 1)]))];
     assert!(refutes(29, &both, &five));
     assert!(!refutes(30, &both, &five));
@@ -52,7 +53,7 @@ fn widths_just_over_a_third_leave_two_at_a_time() {
 
 #[test]
 fn times_just_over_a_third_leave_two_in_a_row() {
-    // Five jobs of width 1 and time 10 on 2 processors: three in a row somewhere.
+    // Five jobs of width 1 and time 10 on 2 processors: some processor runs three of them one after the other.
     let five = instance(2, &[(1, 10); 5], &[]);
     assert!(refutes(29, &[term(1, Scale::Whole, steps(&[(10, 1)]))], &five));
     assert!(!refutes(30, &[term(1, Scale::Whole, steps(&[(10, 1)]))], &five));
@@ -60,7 +61,8 @@ fn times_just_over_a_third_leave_two_in_a_row() {
 
 #[test]
 fn a_job_pays_for_the_terms_together() {
-    // On one processor 12, on two 7: cheap for the area when slow, for the chain when fast. Each alone is dodged.
+    // A job takes 12 on one processor and 7 on two. The slow way is cheap for the area, and the fast way is cheap for
+    // the chain. So each term alone can be avoided.
     let table = |index: usize| Job::new(index.to_string(), Profile::table(vec![ticks(12), ticks(7)]).unwrap());
     let four = Instance::new(Platform::flat(3).unwrap(), (0..4).map(table).collect(), vec![]).unwrap();
     let area = term(1, Scale::Whole, Scale::Whole);
@@ -78,7 +80,8 @@ fn closed_processors_count_as_jobs() {
     let wide = |times| [term(1, steps(&[(2, 1)]), times)];
     assert!(refutes(21, &wide(Scale::Whole), &closed));
     assert!(!refutes(22, &wide(Scale::Whole), &closed));
-    // Before 5 nothing fits: with durations replaced the three are a chain of 6, 10 and 6.
+    // No wide job fits before 5. With the replaced durations, the two jobs and the closed period form a chain of 6, 10
+    // and 6.
     assert!(refutes(17, &wide(steps(&[(6, 1)])), &closed));
     assert!(!refutes(18, &wide(steps(&[(6, 1)])), &closed));
 }
@@ -91,7 +94,7 @@ fn laws_on_many_processors_are_grouped_safely() {
     };
     let instance = Instance::new(Platform::flat(3000).unwrap(), (0..9).map(law).collect(), vec![]).unwrap();
     let rate = |widths| [term(1, widths, steps(&[(60_000, 1)]))];
-    // Two rounds of at most nine jobs, so all below 60000 is impossible; 3000 processors bring 100300.
+    // A job takes at least 100300 ticks, on all 3000 processors, so the deadline of 100000 is impossible.
     assert!(refutes(100_000, &rate(Scale::Whole), &instance));
     for widths in [Scale::Whole, steps(&[(1, 1), (1000, 1000)])] {
         assert!(!refutes(900_300, &rate(widths), &instance));

@@ -5,7 +5,7 @@ fn ticks(t: i64) -> Time {
     Time::from_ticks(t)
 }
 
-/// One task after another one, each of the times.
+/// Returns a chain of tasks with these times.
 fn chain(times: &[i64], payload: Payload) -> Graph {
     let task = |(at, &time): (usize, &i64)| NamedTask::new(at.to_string(), Profile::rigid(1, ticks(time)).unwrap());
     let edge = |to: u32| Edge { from: to - 1, to, payload };
@@ -19,12 +19,13 @@ fn prices(instants: &[i64], prices: &[i64]) -> JobPrices {
 
 #[test]
 fn jobs_that_compete_pay_for_waiting() {
-    // Two chains of two unit tasks on one processor: the better one ends at 2, the other one at 4.
+    // Two chains of two unit tasks on one processor: in the best schedule, they end at 2 and 4.
     let job = |name: &str| Job::compound(name, chain(&[1, 1], Payload::Bytes(0)));
     let instance = Instance::new(Platform::flat(1).unwrap(), vec![job("a"), job("b")], vec![]).unwrap();
     let flow = |proof: &JobPrices| proof.value(Objective::MeanFlow, &instance).map(|value| value.integer());
     assert_eq!(flow(&prices(&[0], &[])), Ok(2000), "nothing costs anything: each ends at 2");
-    // A job that ends at 2 pays 2 tasks of 1, one that ends at 4 nothing; 2 of 2 ticks are sold: 2 * 4 - 2.
+    // A job that ends at 2 pays 1 for each of its 2 tasks, and a job that ends at 4 pays nothing. The price of the 2
+    // open ticks is subtracted: 2 * 4 - 2.
     assert_eq!(flow(&prices(&[0, 2], &[1])), Ok(3000), "the very optimum");
     assert!(flow(&prices(&[0, 2], &[2])).unwrap() < 3000);
 }
@@ -45,7 +46,8 @@ fn a_job_is_as_good_as_its_weight_and_its_deadline_say() {
 
 #[test]
 fn shares_and_transfers_count_where_a_task_runs() {
-    // On the fast node the second task waits for nothing, on the slow one for 5 ticks of transfer and twice its time.
+    // On the fast node, the second task need not wait for data. On the slow node, it waits for 5 ticks of transfer and
+    // takes twice its time.
     let nodes = [2.0, 1.0].map(|speed| Node { speed, ..Node::new(speed.to_string(), 1) });
     let job = Job::compound("a", chain(&[4, 4], Payload::Fixed(ticks(5))));
     let instance = Instance::new(Platform::new(nodes.to_vec()).unwrap(), vec![job], vec![]).unwrap();
@@ -53,7 +55,7 @@ fn shares_and_transfers_count_where_a_task_runs() {
         let proof = JobPrices { shares: shares.to_vec(), ..prices(&[0, 20], &[1]) };
         proof.value(Objective::MeanFlow, &instance).map(|value| value.integer())
     };
-    // No price is worth anything for a job that is alone.
+    // For a single job, prices never improve the bound.
     assert_eq!(proves(&[0, 0]), Ok(4000));
     assert!(proves(&[2, 1]).unwrap() < 4000);
     assert!(matches!(proves(&[1]), Err(CertificateError::Malformed(_))));

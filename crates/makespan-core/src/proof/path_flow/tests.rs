@@ -2,7 +2,8 @@ use super::*;
 use crate::model::{Edge, Graph, Job, NamedTask, Payload, Platform, ProcSet, Profile, Time, Unavailable};
 use crate::proof::Proof;
 
-/// A task of 2, then six of 3, then one of 4 that waits for all of them: on two processors 2 + 9 + 4.
+/// Returns a task of 2, six tasks of 3, and a task of 4 that waits for all of them. They take 2 + 9 + 4
+/// on two processors.
 fn fork_join(closed: Vec<Unavailable>) -> Instance {
     let task = |at: u32| {
         let time = [2, 3, 3, 3, 3, 3, 3, 4][at as usize];
@@ -14,7 +15,7 @@ fn fork_join(closed: Vec<Unavailable>) -> Instance {
     Instance::new(Platform::flat(2).unwrap(), vec![Job::compound("job", graph)], closed).unwrap()
 }
 
-/// Everything flows through these tasks and along these arcs.
+/// Returns a certificate in which the whole flow goes through these tasks and along these arcs.
 fn flow(tasks: &[u32], arcs: &[(Option<u32>, Option<u32>)]) -> PathFlow {
     let arcs = arcs.iter().map(|&(after, before)| (after, before, 1 << 20)).collect();
     PathFlow {

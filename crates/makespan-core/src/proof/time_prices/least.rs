@@ -28,8 +28,8 @@ const MORE_STARTS: usize = 8;
 ///   the latest start is b - p, and all runs overlap from this start to a.
 /// * If fewer than k processors are open throughout the overlap of all runs, no run is possible.
 ///
-/// So a skipped cell costs at least the minimum, and the result is the same as if every cell was tried. Of two halves,
-/// the one with the smaller bound comes first.
+/// So a skipped cell costs at least the minimum, and the result is the same as if every cell was tried. The half
+/// with the smaller bound comes first.
 pub(super) struct Least<'a> {
     prefix: &'a Prefix,
     closed: Option<Closed>,

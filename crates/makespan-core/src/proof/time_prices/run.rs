@@ -56,8 +56,8 @@ impl Run {
         Some(())
     }
 
-    /// Returns the minimum cost, or `known` if it is less. Returns `None` on overflow. The price is that of all
-    /// processors of the run.
+    /// Returns the minimum cost, or `known` if it is less. Returns `None` on overflow. The price
+    /// includes all processors of the run.
     pub(super) fn least(&self, prefix: &Prefix, closed: Option<&Closed>, weight: i128, known: i128) -> Option<i128> {
         self.check_range(prefix, closed, weight, (0, 1))?;
         let mut least = known;
@@ -78,7 +78,7 @@ impl Run {
     /// Returns the minimum cost of a bag of `tasks` such tasks that all end by an instant C, over all C. Returns `None`
     /// on overflow. `weight` is the weight of the bag, and at most `beside` of its tasks run at any instant.
     ///
-    /// Of the l tasks that end last, some ceil(l / beside) run one after the other. For intervals that overlap pairwise
+    /// Among the l tasks that end last, some ceil(l / beside) run one after the other. For intervals that overlap pairwise
     /// have an instant in common, so intervals of which at most q overlap form q chains (Dilworth). So the l-th task
     /// from the end ends by `C - (ceil(l / beside) - 1) time`, and pays at least the minimum price of a run that ends
     /// by then.

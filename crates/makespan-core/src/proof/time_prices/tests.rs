@@ -3,7 +3,7 @@ use crate::model::{Platform, ProcSet, Profile, SpeedupLaw, Unavailable, Weight};
 use crate::proof::{Bound, Proof};
 use crate::schedule::Objective;
 
-/// In ticks and millionths of weight, so that figures can be worked out by hand.
+/// Returns a job with times in ticks and its weight in millionths, so that values can be computed by hand.
 fn job(name: &str, processors: u32, ticks: i64, weight: u64, release: i64) -> Job {
     Job::new(name, Profile::rigid(processors, Time::from_ticks(ticks)).unwrap())
         .with_weight(Weight::from_millionths(weight).unwrap())
@@ -22,12 +22,12 @@ fn prices(instants: &[i64], prices: &[i64]) -> TimePrices {
 #[test]
 fn one_machine_and_equal_jobs_are_proved_optimal() {
     let instance = instance(1, vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 0), job("c", 1, 10, 1, 0)]);
-    // Whenever a job starts, waiting costs what the price falls by: each job costs 30, and 30 are refunded.
+    // A later start costs as much as the price falls: each job costs 30 at any start, and 30 are subtracted.
     assert_eq!(prices(&[0, 10, 20, 30], &[2, 1, 0]).proves(&instance), Ok(60));
-    // Without prices every job ends at 10.
+    // Without prices, every job ends at 10.
     assert_eq!(prices(&[0], &[]).proves(&instance), Ok(30));
     assert_eq!(prices(&[0, 30], &[0]).proves(&instance), Ok(30));
-    // Dear prices send everything behind them and prove little.
+    // High prices move all jobs behind them and prove little.
     assert_eq!(prices(&[0, 10, 20, 30], &[200, 100, 50]).proves(&instance), Ok(0));
 }
 
@@ -36,29 +36,32 @@ fn a_scale_divides_and_rounds_down() {
     let instance = instance(1, vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 0)]);
     let exact = TimePrices { scale: 2, ..prices(&[0, 10, 20], &[4, 0]) };
     assert_eq!(exact.proves(&instance), Ok(30));
-    // Starting at 0 costs 10 + 7.5, which both prefer: 35, and 7.5 are refunded.
+    // A start at 0 costs 10 + 7.5, which is the minimum for both jobs: 35 in total, of which 7.5 are subtracted.
     let lower = TimePrices { scale: 2, ..prices(&[0, 10, 20], &[3, 0]) };
     assert_eq!(lower.proves(&instance), Ok(27));
 }
 
 #[test]
 fn release_dates_hold_where_the_price_rises() {
-    // Both need the machine from 5 on; before, it is free of charge and of use to nobody.
+    // Both jobs need the machine from 5 on. Before, it is free but useless for them.
     let instance = instance(1, vec![job("a", 1, 10, 1, 5), job("b", 1, 10, 1, 5)]);
     assert_eq!(prices(&[5, 15, 25], &[1, 0]).proves(&instance), Ok(15 + 25));
     let apart = self::instance(1, vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 10)]);
     assert_eq!(prices(&[10, 20], &[1]).proves(&apart), Ok(10 + 20));
-    // Price between 3 and 6: starting at 0 pays all of it, later is no better, and it is refunded.
+    // The price is positive between 3 and 6. A start at 0 pays all of it, a later start is no better, and the price is
+    // subtracted.
     assert_eq!(prices(&[3, 6], &[1]).proves(&apart), Ok(10 + 20));
-    // The best start is neither the release date nor an instant: from 4, a job ends where the price rises, at 14, and
-    // costs 24 (from 0 it costs 40, from 6 116, from 15 25). Of ten jobs 130 are refunded.
+    // The best start is neither the release date nor an instant of the prices: from 4, a job ends at 14, where the
+    // price rises, and costs 24. From 0 it costs 40, from 6 it costs 116, and from 15 it costs 25. For ten jobs, 130 are
+    // subtracted.
     let ten = self::instance(1, (0..10).map(|index| job(&index.to_string(), 1, 10, 1, 0)).collect());
     assert_eq!(prices(&[0, 6, 14, 15], &[5, 0, 100]).proves(&ten), Ok(240 - 130));
 }
 
 #[test]
 fn jobs_that_do_not_fit_beside_each_other_pay_for_what_they_leave_idle() {
-    // Two of three processors each: one after the other. By area alone the second could end at 10 + 10 / 3.
+    // Two jobs on two of three processors each run one after the other. By area alone, the second could end
+    // at 10 + 10 / 3.
     let instance = instance(3, vec![job("a", 2, 10, 1, 0), job("b", 2, 10, 1, 0)]);
     let widths = |steps: &[(i64, u32)], own: &[i64]| {
         vec![WidthPrices { widths: Scale::Steps(steps.to_vec()), prices: own.to_vec() }]
@@ -66,7 +69,7 @@ fn jobs_that_do_not_fit_beside_each_other_pay_for_what_they_leave_idle() {
     let proves = |widths| TimePrices { widths, ..prices(&[0, 10, 20], &[0, 0]) }.proves(&instance);
     assert_eq!(proves(Vec::new()), Ok(20));
     assert_eq!(proves(widths(&[(2, 1)], &[1, 0])), Ok(30));
-    // Of a function that counts one for any width three fit beside each other, and 30 are taken off.
+    // A function that counts one for any width allows three jobs beside each other, so 30 are subtracted.
     assert_eq!(proves(widths(&[(1, 1)], &[1, 0])), Ok(10));
     for bad in [widths(&[(2, 1)], &[1]), widths(&[(2, 1)], &[1, -1]), widths(&[(2, 1), (1, 2)], &[1, 0])] {
         assert!(matches!(proves(bad), Err(CertificateError::Malformed(_))));
@@ -75,7 +78,7 @@ fn jobs_that_do_not_fit_beside_each_other_pay_for_what_they_leave_idle() {
 
 #[test]
 fn a_bag_ends_with_its_last_round() {
-    // Five tasks on two processors end at 10, 20 and 30: the bag ends at 30, though its tasks end at 18 on average.
+    // Five tasks on two processors end at 10, 20 and 30. The bag ends at 30, although its tasks end at 18 on average.
     let bag = job("bag", 1, 10, 5, 0).with_count(5.try_into().unwrap());
     let instance = instance(2, vec![bag]);
     assert_eq!(prices(&[0], &[]).proves(&instance), Ok(150));
@@ -85,7 +88,8 @@ fn a_bag_ends_with_its_last_round() {
 
 #[test]
 fn prices_refute_a_deadline_between_closed_periods() {
-    // The example of a reservation: 15 tasks of 8 s on 3 processors, which are all closed from 20 to 100 s: two a processor fit before.
+    // The example of a reservation: 15 tasks of 8 s on 3 processors, all of which are closed from 20 to 100 s. Each
+    // processor has room for two tasks before.
     let tasks = (0..15).map(|at| job(&at.to_string(), 1, 8, 1, 0)).collect();
     let closed =
         Unavailable { processors: ProcSet::range(0, 2), start: Time::from_ticks(20), end: Time::from_ticks(100) };
@@ -95,13 +99,14 @@ fn prices_refute_a_deadline_between_closed_periods() {
         let deadline = Time::from_ticks(deadline);
         DeadlinePrices { deadline, instants, prices: prices.to_vec(), widths: Vec::new() }.proves(&instance)
     };
-    // Each task pays for 8 ticks; 60 + 3 (D - 100) are there.
+    // Each task pays for 8 ticks, and 60 + 3 (D - 100) ticks are open.
     assert_eq!(refuted(119, &[0, 119], &[1]), Ok(120));
     assert!(matches!(
         refuted(120, &[0, 120], &[1]),
         Err(CertificateError::NotRefuted { needed: 120, available: 120, .. })
     ));
-    // A run that ends by 20 covers one of two ticks, and so does one from 100 to 123: 12 of 15 tasks have a place, which is the optimum.
+    // A run that ends by 20 covers one of two ticks with a price, and so does a run from 100 to 123. Only 12 of the 15
+    // tasks fit, so the bound is the optimum.
     let ticks = [7, 8, 15, 16, 107, 108, 115, 116];
     assert_eq!(refuted(123, &ticks, &[1, 0, 1, 0, 1, 0, 1]), Ok(124));
     assert!(refuted(124, &ticks, &[1, 0, 1, 0, 1, 0, 1]).is_err());
@@ -112,7 +117,8 @@ fn an_outage_is_not_refunded() {
     let closed = Unavailable { processors: ProcSet::first(1), start: Time::from_ticks(0), end: Time::from_ticks(10) };
     let jobs = vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 0)];
     let instance = Instance::new(Platform::flat(1).unwrap(), jobs, vec![closed]).unwrap();
-    // 20 and 30. Prices 2 and 1: each costs 30 from 0, 10 or 20, and only 10 of the price is refunded.
+    // The jobs end at 20 and 30. At prices 2 and 1, each costs 30 from 0, 10 or 20, and only 10 of the price is
+    // subtracted.
     assert_eq!(prices(&[0, 10, 20], &[2, 1]).proves(&instance), Ok(50));
 }
 
@@ -130,7 +136,7 @@ fn the_best_of_many_allotments_is_found_by_groups_too() {
         TimePrices { instants, prices, scale: 0, horizon: None, widths: Vec::new() }
     };
     for certificate in [falling(12), falling(20), falling(40)] {
-        // The exact minimum, by all allotments and all starts that count, in plain words.
+        // Computes the exact minimum by trying all allotments and all relevant starts.
         let least = |s: i128, k: usize| {
             let integral = |x: i128| -> i128 {
                 let pairs = certificate.instants.windows(2).zip(&certificate.prices);
@@ -160,17 +166,18 @@ fn the_best_of_many_allotments_is_found_by_groups_too() {
 fn a_horizon_forbids_what_ends_later() {
     let instance = instance(1, vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 0)]);
     let until = |horizon, prices: TimePrices| TimePrices { horizon: Some(Time::from_ticks(horizon)), ..prices };
-    // Whoever starts at 0 pays 5, from 4 on nothing: it would wait until then, but must have ended by 13.
+    // A job that starts at 0 pays 5 for each of 4 ticks, and a job that starts at 4 or later pays nothing. So it would
+    // wait until 4, but it must end by 13.
     let dear = prices(&[0, 4], &[5]);
     assert_eq!(dear.proves(&instance), Ok(28 - 20));
     assert_eq!(until(14, dear.clone()).proves(&instance), Ok(28 - 20));
-    // At the latest start, 3, it pays for one tick; the latest is neither a fall nor a rise.
+    // At the latest start, 3, it pays for one tick. The latest start is neither a fall nor a rise of the price.
     assert_eq!(until(13, dear.clone()).proves(&instance), Ok(2 * (13 + 5) - 20));
     assert_eq!(until(10, dear.clone()).proves(&instance), Ok(2 * (10 + 20) - 20));
     let short = until(9, dear);
     let refused = CertificateError::HorizonTooShort { horizon: Time::from_ticks(9), job: crate::model::JobId(0) };
     assert_eq!(short.proves(&instance), Err(refused));
-    // Two jobs of 10 ticks that end by 19: no schedule does, and prices prove more and more without end.
+    // No schedule of two jobs of 10 ticks ends by 19, so higher prices prove more and more without limit.
     let wanted = |price| until(19, prices(&[9, 10], &[price])).proves(&instance);
     assert_eq!((wanted(0), wanted(1000)), (Ok(20), Ok(20 + 1000)));
 }
@@ -179,12 +186,12 @@ fn a_horizon_forbids_what_ends_later() {
 fn flow_counts_from_the_release_and_without_weights() {
     let instance = instance(1, vec![job("a", 1, 10, 7, 5), job("b", 1, 10, 0, 5), job("c", 1, 10, 1, 5)]);
     let one = 1_000_000;
-    // Completions of 15, 25 and 35: a mean flow of 20 ticks, in thousandths.
+    // The completions are 15, 25 and 35, which give a mean flow of 20 ticks, in thousandths.
     assert_eq!(
         prices(&[5, 15, 25, 35], &[2 * one, one, 0]).value(Objective::MeanFlow, &instance),
         Ok(Value::Integer(20_000))
     );
-    // Sums of completions are whole: 45.5 proves 46, which is 31 ticks after the release dates.
+    // Sums of completions are whole numbers, so 45.5 proves 46, which is 31 ticks after the release dates.
     assert_eq!(prices(&[5, 6], &[one / 4]).value(Objective::MeanFlow, &instance), Ok(Value::Integer(31_000 / 3)));
     let proof = Proof::TimePrices(prices(&[5], &[]));
     let bound = Bound::proved_by(Objective::MeanFlow, proof, &instance).unwrap();

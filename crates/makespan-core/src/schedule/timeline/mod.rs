@@ -140,7 +140,7 @@ impl Timeline {
             part
         });
         let parts = parts.collect();
-        assert_eq!(missing, 0, "processors are held only where they are free");
+        assert_eq!(missing, 0, "processors are held only if they are free");
         parts
     }
 }

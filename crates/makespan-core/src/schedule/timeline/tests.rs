@@ -39,7 +39,8 @@ proptest! {
         }
     }
 
-    /// Placing jobs one by one at their earliest fit agrees with a search over every instant and every processor.
+    /// Compares the earliest fits of jobs that are placed one by one with a search over every instant and every
+    /// processor.
     #[test]
     fn earliest_fit_agrees_with_brute_force(
         periods in proptest::collection::vec((0_u32..5, 1_u32..3, 0_i64..25, 1_i64..8), 0..12),
@@ -64,7 +65,7 @@ proptest! {
             if start > ticks(after) {
                 prop_assert!(!timeline.fits(width, start - Time::TICK, ticks(length)));
             }
-            // On the platform without jobs, brute force over instants and processors is exact.
+            // Without jobs on the platform, the search over instants and processors is exact.
             let closed = |p: u32, t: i64| unavailable.iter().any(|period| {
                 period.processors.contains(p) && period.start <= ticks(t) && ticks(t) < period.end
             });

@@ -1,4 +1,4 @@
-//! Certificates of every kind made of random figures, and made better by small changes.
+//! Random certificates of every kind, which are improved by small changes.
 
 mod steps;
 
@@ -13,24 +13,24 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::certificates::instances::Extent;
 
-/// How many kinds [`Figures::certificate`] knows.
+/// Number of kinds of [`Figures::certificate`].
 pub const KINDS: usize = 38;
 const LENGTH: usize = 64;
 
-/// Of what a certificate is made.
+/// The random numbers from which a certificate is made.
 #[derive(Clone, Debug)]
 pub struct Figures(Vec<u32>);
 
-/// The figures one after the other.
+/// A reader of the numbers, one after the other.
 struct Reader<'a> {
     figures: std::slice::Iter<'a, u32>,
-    /// How long the shortest times of the instance are.
+    /// Length of the shortest times of the instance, in ticks.
     unit: i64,
-    /// Whether some figures are as large or as small as can be.
+    /// True if some values are at the limits of their types.
     wild: bool,
 }
 
-/// One figure in so many is wild where any are.
+/// One in this number of values is extreme, if extreme values are enabled.
 const WILD: u32 = 24;
 
 impl Reader<'_> {
@@ -38,7 +38,7 @@ impl Reader<'_> {
         i64::from(*self.figures.next().unwrap_or(&0)) % limit.max(1)
     }
 
-    /// The same, or something out of bounds.
+    /// Returns a value like [`Reader::below`], or sometimes a value out of bounds.
     fn any(&mut self, limit: i64) -> i64 {
         let figure = self.figures.clone().next().copied().unwrap_or(0);
         let value = self.below(limit);
@@ -59,7 +59,7 @@ impl Reader<'_> {
         Time::from_ticks(value.saturating_add(from).saturating_mul(self.unit).saturating_add(near))
     }
 
-    /// Mostly in the order that is asked for.
+    /// Returns instants, which are usually ascending.
     fn times(&mut self, first: i64, count: i64) -> Vec<Time> {
         let mut times: Vec<Time> = (0..count).map(|_| self.time(first, 14)).collect();
         if self.below(20) > 0 {
@@ -113,7 +113,7 @@ impl Reader<'_> {
         TimePrices { instants, prices, scale, horizon, widths }
     }
 
-    /// Functions of the width with so many prices, mostly none.
+    /// Returns functions of the width with `count` prices each. In half of the cases, there are none.
     fn widths(&mut self, count: usize, limit: i64) -> Vec<WidthPrices> {
         let functions = [0, 0, 1, 2][self.below(4) as usize];
         let unit = std::mem::replace(&mut self.unit, 1);
@@ -175,7 +175,8 @@ impl Reader<'_> {
         ResourceWindow { deadline, from, until: from + self.time(0, 12), resource }
     }
 
-    /// Some paths from the end, and mostly as much along the edges and area arcs as through the tasks.
+    /// Returns a flow on some paths from the end. Usually, the flow along edges and area arcs equals the flow through
+    /// the tasks.
     fn path_flow(&mut self, instance: &Instance) -> PathFlow {
         let (mut tasks, mut edges, mut arcs) = (Vec::new(), Vec::new(), Vec::new());
         let rows = instance.different_tasks() as i64;
@@ -216,7 +217,7 @@ impl Reader<'_> {
         PathFlow { tasks, edges, prices, resources, areas }
     }
 
-    /// Prices of processors and of resources that are held.
+    /// Returns prices of processors and of resources that tasks hold.
     fn prices_of_all(&mut self, instance: &Instance) -> (Vec<u64>, Vec<(String, u64)>) {
         let nodes = if self.below(3) == 0 { 0 } else { instance.platform().nodes().len() };
         let prices = self.prices(nodes, 7).into_iter().map(i64::cast_unsigned).collect();
@@ -250,7 +251,7 @@ impl Figures {
         Self((0..LENGTH).map(|_| rng.random_range(0..1 << 20)).collect())
     }
 
-    /// The same but for one or two of them.
+    /// Returns these numbers with one or two of them changed.
     pub fn changed(&self, rng: &mut ChaCha8Rng) -> Self {
         let mut figures = self.0.clone();
         for _ in 0..rng.random_range(1..=2) {
@@ -264,7 +265,8 @@ impl Figures {
         Self(figures)
     }
 
-    /// The certificate of one kind; one of a deadline says what is false: that nothing ends by the `optimum`.
+    /// Returns a certificate of one kind. A certificate with a deadline usually claims something false: that no
+    /// schedule ends by the `optimum`.
     pub fn certificate(&self, kind: usize, instance: &Instance, optimum: i64, extent: Extent) -> (Objective, Proof) {
         let mut figures = Reader { figures: self.0.iter(), unit: extent.unit, wild: extent.wild };
         let nodes = instance.platform().nodes().len();
@@ -336,7 +338,7 @@ impl Figures {
     }
 }
 
-/// Of what each kind of attempt bounds the value.
+/// The objective of each kind of certificate.
 const OBJECTIVES: [Objective; KINDS] = [
     Objective::Makespan,
     Objective::Makespan,
@@ -378,7 +380,8 @@ const OBJECTIVES: [Objective; KINDS] = [
     Objective::WeightedLateness,
 ];
 
-/// How near a certificate comes to prove too much: what it proves, or by how much it does not.
+/// Returns how close a certificate comes to proving too much: the proven value, or the amount by which it fails to
+/// refute.
 pub fn rank(proven: &Result<i128, CertificateError>) -> (u8, i128) {
     match proven {
         Ok(value) => (2, *value),

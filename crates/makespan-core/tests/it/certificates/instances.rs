@@ -1,5 +1,5 @@
-//! Random instances with at most four tasks, full of corner cases: no weight, equal figures, releases, bags, closed
-//! periods, walltimes, machines that differ and nodes without processors.
+//! Random instances with at most four tasks and many corner cases: zero weights, equal values, releases, bags, closed
+//! periods, walltimes, different machines and nodes without processors.
 
 use makespan_core::{
     Edge, Graph, Instance, Job, NamedTask, Need, Needs, Node, Payload, Platform, ProcSet, Profile, Resources, Time,
@@ -8,37 +8,37 @@ use makespan_core::{
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// What processors are like, and what runs on them.
+/// The kind of processors and jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// Equal processors and jobs that may hold several.
+    /// Equal processors, and jobs that may hold several of them.
     Equal,
-    /// Sequential jobs on nodes that differ.
+    /// Sequential jobs on different nodes.
     Machines,
-    /// Graphs of tasks on nodes that differ, with transfers between these.
+    /// Graphs of tasks on different nodes, with transfers between nodes.
     Graphs,
-    /// One graph that forks and joins, on nodes that differ, with transfers between these.
+    /// One graph that forks and joins, on different nodes, with transfers between nodes.
     Forks,
-    /// Tasks that may hold several processors, of nodes that differ, and need memory, licences and what is used up; jobs and graphs
-    /// that wait for each other, and deadlines.
+    /// Tasks that may hold several processors on different nodes, and need memory, licences and consumables. Jobs and
+    /// graphs wait for each other and have deadlines.
     Held,
 }
 
-/// How large figures are.
+/// The magnitude of values.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
-    /// Ticks in a unit of time.
+    /// Ticks per unit of time.
     pub unit: i64,
-    /// Millionths in a unit of weight.
+    /// Millionths per unit of weight.
     pub weight: u64,
-    /// Whether certificates hold figures at the limits of their types.
+    /// True if certificates contain values at the limits of their types.
     pub wild: bool,
 }
 
-/// Everything in small whole numbers.
+/// All values are small whole numbers.
 pub const SMALL: Extent = Extent { unit: 1, weight: 1, wild: false };
 
-/// One instance; `None` where the figures drawn make none.
+/// Generates an instance. Returns `None` if the random values do not form a valid instance.
 pub fn draw(family: Family, extent: Extent, rng: &mut ChaCha8Rng) -> Option<Instance> {
     if family == Family::Forks {
         return fork(extent, rng);
@@ -88,7 +88,7 @@ pub fn draw(family: Family, extent: Extent, rng: &mut ChaCha8Rng) -> Option<Inst
     Instance::new(platform, jobs, closed.collect()).ok()
 }
 
-/// A task, two to four that wait for it, and one that waits for all of these.
+/// Generates a graph: a task, two to four tasks that wait for it, and a task that waits for all of these.
 fn fork(extent: Extent, rng: &mut ChaCha8Rng) -> Option<Instance> {
     let platform = platform(Family::Forks, rng)?;
     let last = rng.random_range(3..=5);
@@ -121,7 +121,7 @@ fn platform(family: Family, rng: &mut ChaCha8Rng) -> Option<Platform> {
     Platform::new(nodes).ok()
 }
 
-/// Nodes with memory, and what belongs to none.
+/// Generates nodes with memory, and resources that belong to no node.
 fn held(rng: &mut ChaCha8Rng) -> Option<Platform> {
     let mut nodes = Vec::new();
     let mut left = 3;
@@ -183,7 +183,7 @@ fn graph(family: Family, platform: &Platform, tasks: u64, extent: Extent, rng: &
     }
     let pairs = (0..tasks as u32).flat_map(|to| (0..to).map(move |from| (from, to)));
     let chosen: Vec<(u32, u32)> = pairs.filter(|_| rng.random_bool(0.6)).collect();
-    // From a node to another one; on one node, data are there at once.
+    // A payload takes time only between different nodes.
     let mut payload = || match (family, rng.random_range(0..2)) {
         (Family::Graphs, 0) => Payload::Fixed(Time::from_ticks(rng.random_range(0..=4) * extent.unit)),
         _ => Payload::Bytes(0),

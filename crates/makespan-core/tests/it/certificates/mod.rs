@@ -1,5 +1,5 @@
-//! No certificate proves more than is true, whoever made it: certificates of random figures, improved by small changes,
-//! against everything that schedules of tiny instances can come to.
+//! Checks that no certificate proves more than is true. Random certificates, improved by small changes, are compared
+//! with all possible outcomes of schedules of tiny instances.
 
 mod attempts;
 mod instances;
@@ -12,8 +12,8 @@ use outcomes::least;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// Tries so many certificates of each kind on each of so many instances; tells how many of each kind proved something, and
-/// how many proved all that is true.
+/// Tries `attempts` certificates of each kind on each of `instances` instances. Returns, for each kind, the number of
+/// certificates, the number that proved something, and the number that proved the optimum.
 fn attack((family, extent): (Family, Extent), seed: u64, instances: usize, attempts: usize) -> [[u64; 3]; KINDS] {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut proved = [[0; 3]; KINDS];
@@ -21,7 +21,7 @@ fn attack((family, extent): (Family, Extent), seed: u64, instances: usize, attem
         let Some(instance) = instances::draw(family, extent, &mut rng) else { continue };
         let outcomes = outcomes::all(&instance);
         if outcomes.is_empty() && instance.has_demands() {
-            // More is used up than there is.
+            // The tasks use up more than there is.
             continue;
         }
         let optimum =
@@ -57,15 +57,15 @@ fn attack((family, extent): (Family, Extent), seed: u64, instances: usize, attem
     proved
 }
 
-/// The cost of graphs.
+/// Index of the certificates of costs.
 const COST: usize = 15;
-/// So many kinds speak of instances without needs, deadlines and edges.
+/// Number of kinds that apply to instances without needs, deadlines and edges.
 const OF_ALL: usize = 20;
-/// Prices of what is due early, which prove little.
+/// Index of the prices for jobs that are due early, which prove little.
 const LATE_PRICES: usize = 29;
-/// Of completion and of flow.
+/// Indices of the job prices for weighted completion and mean flow.
 const JOB_PRICES: std::ops::Range<usize> = 30..32;
-/// Deductions from a deadline.
+/// Index of the deductions from a deadline.
 const DEDUCTIONS: usize = 33;
 
 /// Indices of the certificates of the kind `LastJob` for weighted completion and mean flow.
@@ -73,7 +73,8 @@ const LAST_JOB: std::ops::Range<usize> = 34..36;
 /// Indices of the certificates of the kind `LastJob` for maximum and weighted lateness.
 const LAST_LATE: std::ops::Range<usize> = 36..38;
 
-/// How many certificates of each kind at least proved the very optimum, so that one tick more would have been seen.
+/// Checks that enough certificates of each kind prove the exact optimum, so that an error of a single tick would be
+/// detected.
 fn sharp(proved: &[[u64; 3]; KINDS], kinds: impl IntoIterator<Item = usize>) {
     for kind in kinds {
         assert!(proved[kind][2] > 20, "kind {kind}: {:?}", proved[kind]);
@@ -98,7 +99,8 @@ fn on_machines_that_differ() {
 
 #[test]
 fn of_graphs() {
-    // Only windows, costs and prices of jobs speak of graphs, and others only of the few instances without one.
+    // Only windows, costs, job prices, deductions and last jobs apply to graphs. The other kinds apply only to the few
+    // instances without a graph.
     sharp(
         &attack((Family::Graphs, SMALL), 3, 300, 40),
         (10..13).chain([COST, DEDUCTIONS]).chain(JOB_PRICES).chain(LAST_JOB),
@@ -126,7 +128,7 @@ fn of_what_is_held() {
     assert!(proved[LATE_PRICES][1] > 20, "{:?}", proved[LATE_PRICES]);
 }
 
-/// Longest times, greatest weights.
+/// The longest times and the largest weights.
 const LARGE: (i64, u64) = (50_000_000_000_000_000, 100_000_000_000_000);
 
 #[test]

@@ -1,13 +1,14 @@
-//! Everything that a schedule of a tiny instance can come to, by a search that is meant to be obviously right.
+//! All possible outcomes of schedules of a tiny instance, by a search that should be obviously correct.
 //!
-//! All orders of the tasks and all processors for each are tried; a task starts as soon as all before it in the order
-//! that it waits for, or that hold its processors, have ended, and these are open throughout. No value improves when a
-//! task ends later, so the tasks of a best schedule in the order of their starts are among them.
+//! The search tries all orders of the tasks, and all processors for each task. A task starts as soon as its processors
+//! are open throughout and all earlier tasks in the order that it waits for, or that hold its processors, have ended.
+//! No value improves if a task ends later, so the search includes the tasks of a best schedule in the order of their
+//! starts.
 
 //!
-//! Where tasks need more than processors, a task starts at the first such instant, no earlier than the one before it in the order, at
-//! which what is needed is there: later ones hold nothing yet, so it is there until the task ends. By induction no task of a best
-//! schedule, in the order of its starts, starts later than there.
+//! If tasks need other resources, a task starts at the first such instant at which its resources are available, but not
+//! before the previous task in the order. Later tasks hold nothing yet, so the resources remain available until the
+//! task ends. By induction, for the order of a best schedule, the search starts no task later than this schedule does.
 
 use std::collections::BTreeSet;
 
@@ -28,13 +29,13 @@ struct Placed {
 struct Search<'a> {
     instance: &'a Instance,
     tasks: Vec<TaskId>,
-    /// For each task the processors on which it runs, with its time.
+    /// For each task, the sets of processors on which it can run, with its time and cost.
     choices: Vec<Vec<(u32, i64, i64)>>,
     placed: Vec<Placed>,
     outcomes: BTreeSet<Outcome>,
 }
 
-/// All of them that may be best in something.
+/// Returns all outcomes that may be optimal for some objective.
 pub fn all(instance: &Instance) -> Vec<Outcome> {
     let tasks: Vec<TaskId> = instance.task_ids().collect();
     let choices = tasks.iter().map(|&task| choices(instance, task)).collect();
@@ -43,7 +44,8 @@ pub fn all(instance: &Instance) -> Vec<Outcome> {
     search.outcomes.into_iter().collect()
 }
 
-/// The least value, of schedules that end by an instant if one is given; `None` where there are none.
+/// Returns the smallest value of the schedules that end by `by`, or of all schedules without `by`. Returns `None` if
+/// there are none.
 pub fn least(outcomes: &[Outcome], objective: Objective, by: Option<Time>) -> Option<i128> {
     let at = Objective::OF_SCHEDULES.iter().position(|&other| other == objective)?;
     let in_time = |outcome: &&Outcome| by.is_none_or(|by| outcome[0] <= i128::from(by.ticks()));
@@ -69,7 +71,7 @@ impl Search<'_> {
         for at in 0..self.tasks.len() {
             let task = self.tasks[at];
             let job = self.instance.job_of(task);
-            // Equal tasks are alike.
+            // Equal tasks are interchangeable.
             let later = job.is_bag() && task > job.first() && done >> (at - 1) & 1 == 0;
             if done >> at & 1 == 1 || later {
                 continue;
@@ -93,12 +95,13 @@ impl Search<'_> {
         }
     }
 
-    /// When all have ended that the task waits for, and their data are on its processors; `None` while one of them is not placed.
+    /// Returns the instant at which all predecessors have ended and their data have arrived on these processors, or
+    /// `None` while a predecessor is not placed.
     fn ready(&self, task: TaskId, mask: u32) -> Option<i64> {
         let mut ready = self.instance.release(task).ticks();
         let row = |task: TaskId| self.instance.different(task);
         for edge in self.instance.edges().iter().filter(|edge| row(edge.to) == row(task)) {
-            // The first task of a bag stands for all of its tasks.
+            // The first task of a bag represents all its tasks.
             for from in self.instance.equal_tasks(edge.from) {
                 let other = self.placed.iter().find(|other| other.task == from)?;
                 let carried = match edge.payload {
@@ -111,7 +114,7 @@ impl Search<'_> {
         Some(ready)
     }
 
-    /// Whether some of these processors are on another node than some of those.
+    /// Returns true if some processors of `from` and `to` are on different nodes.
     fn is_elsewhere(&self, from: u32, to: u32) -> bool {
         let nodes = |mask: u32| {
             let ids = (0..self.instance.processors()).filter(move |id| mask >> id & 1 == 1);
@@ -120,7 +123,8 @@ impl Search<'_> {
         nodes(from).any(|from| nodes(to).any(|to| to != from))
     }
 
-    /// The first instant at which the processors are open for so long, and nothing is short; `None` where something always is.
+    /// Returns the first instant from which the processors are open for `time` ticks and no resource is short, or
+    /// `None` if some resource is always short.
     fn fitting(&self, task: TaskId, mask: u32, mut start: i64, time: i64) -> Option<i64> {
         loop {
             start = self.open(mask, start, time);
@@ -131,7 +135,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether too little is left of something for a task on these processors from an instant on.
+    /// Returns true if too little of some resource is left for a task on these processors at an instant.
     fn is_short(&self, task: TaskId, mask: u32, start: i64) -> bool {
         let platform = self.instance.platform();
         (0..platform.resources().len()).any(|at| {
@@ -152,7 +156,7 @@ impl Search<'_> {
         })
     }
 
-    /// How much a task on these processors holds of a resource, on a node or in all.
+    /// Returns the amount of a resource that a task on these processors holds, on a node or in total.
     fn holds(&self, task: TaskId, mask: u32, id: makespan_core::ResourceId, node: Option<usize>) -> u64 {
         let Some(demand) = self.instance.demands(task).iter().find(|demand| demand.resource == id) else { return 0 };
         let platform = self.instance.platform();

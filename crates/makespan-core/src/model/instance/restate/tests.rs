@@ -1,11 +1,12 @@
-//! Times that are replaced, beside an instance that is made of them.
+//! Compares replaced times with an instance that is created from the new times.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::model::{Job, Need, Needs, Node, Platform, ProcSet, Resources, SpeedupLaw, Time};
 
-/// Fewest processors, time, walltime, whether memory is needed, how the time is known, the new time and whether that is by a table.
+/// Minimum number of processors, time, walltime, need for memory, source of the time, new time, and true if the new
+/// time is a table.
 type Row = (u32, i64, Option<i64>, bool, u8, i64, bool);
 
 fn job((index, &(min, time, walltime, needs, known, _, _)): (usize, &Row)) -> Job {
@@ -31,7 +32,8 @@ fn platform(speed: f64) -> Platform {
 }
 
 proptest! {
-    /// Times are replaced as if the instance had been made of them, and nothing else is; where that cannot be they stay as they are.
+    /// Times are replaced as if the instance had been created with them, and nothing else changes. Times that cannot be
+    /// replaced stay.
     #[test]
     fn nothing_but_times_changes(
         rows in prop::collection::vec(
@@ -65,7 +67,7 @@ proptest! {
     }
 }
 
-/// Half the range of Time is kept free.
+/// Half the range of `Time` must stay free.
 #[test]
 fn no_time_is_longer_than_schedules_may_be() {
     let job = |name: &str| {
@@ -81,7 +83,7 @@ fn no_time_is_longer_than_schedules_may_be() {
     let most = i64::MAX / 2 - 10;
     assert!(instance.restate(vec![restated(0, most), restated(1, 20)]).is_empty());
     assert_eq!(instance.profile(TaskId(0)).longest(), Time::from_ticks(1));
-    // Again and again: what was replaced does not count.
+    // Repeated replacements are possible, because replaced times do not count.
     for ticks in [most, 7, most, 8, most] {
         assert_eq!(instance.restate(vec![restated(0, ticks)]), [TaskId(0)]);
     }

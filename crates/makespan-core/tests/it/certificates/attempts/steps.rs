@@ -1,14 +1,14 @@
-//! Deductions of random steps.
+//! Random deductions.
 
 use makespan_core::proof::{Deductions, Held, Reason, Step};
 use makespan_core::{Instance, ResourceKind, Time};
 
 use super::Reader;
 
-/// Steps within steps, at most.
+/// Maximum nesting of steps.
 const DEEP: usize = 2;
 
-/// What steps may name.
+/// Limits of the numbers that steps may use.
 struct Names {
     unit: i64,
     rows: i64,
@@ -16,7 +16,7 @@ struct Names {
 }
 
 impl Reader<'_> {
-    /// Mostly of one step or two, the last of which says that too much is held.
+    /// Returns deductions, usually with one or two steps, the last of which claims that tasks hold too much.
     pub(super) fn deductions(&mut self, instance: &Instance, deadline: Time) -> Deductions {
         let unit = match self.below(12) {
             0 => self.unit.saturating_mul(2),
@@ -67,7 +67,7 @@ impl Reader<'_> {
         if is_start { Step::Start(task, at, reason) } else { Step::End(task, at, reason) }
     }
 
-    /// In units of the certificate.
+    /// Returns an instant in units of the certificate.
     fn instant(&mut self, names: &Names) -> i64 {
         self.time(0, 12).ticks().checked_div(names.unit).unwrap_or(i64::MAX)
     }
