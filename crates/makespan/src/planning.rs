@@ -43,7 +43,9 @@ pub enum PlanError {
         algorithm: String,
     },
     /// The algorithm produced rates that are not a steady state, which is a defect of Makespan.
-    #[error("{algorithm} made rates that cannot be kept up, which is a defect of Makespan; please report it: {error}")]
+    #[error(
+        "{algorithm} made rates that cannot be sustained, which is a defect of Makespan; please report it: {error}"
+    )]
     Unsteady {
         /// Full spec of the algorithm.
         algorithm: String,

@@ -176,7 +176,7 @@ impl Job {
     pub fn with_count(self, count: NonZeroU64) -> Self {
         let work = match self.work {
             Work::Task(task) | Work::Bag(task, _) => Work::Bag(task, count),
-            Work::Graph(_) => panic!("a compound job is no bag"),
+            Work::Graph(_) => panic!("a compound job is not a bag"),
         };
         Self { work, ..self }
     }

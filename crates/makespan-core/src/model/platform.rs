@@ -96,7 +96,7 @@ pub enum PlatformError {
     #[error("node `{0}`: its parents do not lead to a root; a tree has one node without parent above all others")]
     NotATree(String),
     /// A resource name is used for two kinds of resources.
-    #[error("`{0}` is a resource of two kinds (of nodes, a licence or a consumable); a name has one meaning")]
+    #[error("`{0}` names resources of two kinds (of nodes, a licence or a consumable); use different names")]
     ResourceKinds(String),
     /// The platform has more resources than are supported.
     #[error("there are {0} resources; at most 1024 are supported")]

@@ -95,10 +95,12 @@ pub enum Defect {
         processors: ProcSet,
     },
     /// The nodes lack a resource that the job needs, or there are too few licences.
-    #[error("it starts a job without what that needs: {0}")]
+    #[error("it starts a job whose needs are not met: {0}")]
     Resource(Box<Shortage>),
     /// Data of the job have not arrived on the processors.
-    #[error("it starts job `{job}` on {processors} before its data are there: those of `{from}` arrive at {arrival} s")]
+    #[error(
+        "it starts job `{job}` on {processors} before its data have arrived: the data of `{from}` arrive at {arrival} s"
+    )]
     Data {
         /// The job.
         job: String,
@@ -119,8 +121,8 @@ pub enum Defect {
     },
     /// The policy does nothing at many consecutive wake-ups or failures.
     #[error(
-        "it did nothing at {instants} instants on end, at which it was woken or processors went down and up and no job \
-         ran, while `{example}` is waiting"
+        "it did nothing at {instants} consecutive instants at which it was woken or processors went down or up, while no \
+         job ran and `{example}` was waiting"
     )]
     Restless {
         /// Number of these instants.

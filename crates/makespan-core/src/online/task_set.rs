@@ -98,7 +98,7 @@ impl TaskSet {
         std::iter::successors(self.first(), |task| self.next(TaskId(task.0.checked_add(1)?)))
     }
 
-    /// Makes room for an index.
+    /// Extends the set so that it can contain this index.
     fn reach(&mut self, index: usize) {
         if self.levels.is_empty() {
             self.levels.push(Vec::new());

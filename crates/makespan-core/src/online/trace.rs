@@ -50,7 +50,7 @@ pub struct Run {
     pub end: Time,
     /// Processors of the run.
     pub processors: ProcSet,
-    /// How it ended.
+    /// Outcome of the run.
     pub outcome: Outcome,
     /// Resource usage of the run, if it was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]

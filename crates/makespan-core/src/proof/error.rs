@@ -28,13 +28,13 @@ pub enum CertificateError {
         available: i128,
     },
     /// The platform has processors of different speeds or a network, or jobs have a time for each machine.
-    #[error("the certificate speaks of equal processors, and those of this instance differ or form a tree")]
+    #[error("the certificate applies only to equal processors, and those of this instance differ or form a tree")]
     UnequalProcessors,
     /// The instance has compound jobs.
-    #[error("the certificate speaks of single tasks and bags, and some job is a graph of tasks")]
+    #[error("the certificate applies only to single tasks and bags, and some job is a graph of tasks")]
     Compound,
     /// The instance does not consist of bags of tasks on a tree.
-    #[error("the certificate speaks of bags of tasks on a tree of machines: {0}")]
+    #[error("the certificate applies only to bags of tasks on a tree of machines: {0}")]
     NoTree(TreeError),
     /// An intermediate value exceeds 128 bits.
     #[error("the certificate's figures are too large to check exactly")]

@@ -1,7 +1,7 @@
 //! Pareto-optimal values.
 
 /// Returns the items that are not dominated: no other item is at least as good in all figures, where less is better.
-/// The result is sorted by figures. Of items with equal figures, the first remains.
+/// The result is sorted by figures. If several items have equal figures, the first remains.
 ///
 /// ```
 /// use makespan_core::undominated;

@@ -89,7 +89,7 @@ pub enum TreeError {
     #[error("node `{0}` has a parent and no bandwidth; give `bandwidth` in bytes a second")]
     NoBandwidth(String),
     /// A job is compound.
-    #[error("job `{0}` is a graph of tasks, and a steady state is one of bags; plan the graph by itself")]
+    #[error("job `{0}` is a graph of tasks, and a steady state consists of bags; plan the graph by itself")]
     Graph(String),
     /// A job is not a bag.
     #[error("job `{0}` is not a bag of tasks; give it a `count`, the number of its tasks")]
@@ -101,22 +101,24 @@ pub enum TreeError {
     #[error("job `{0}` has weight 0, and a fair throughput divides by it; give a positive weight")]
     NoWeight(String),
     /// A job has a release date.
-    #[error("job `{0}` is released later than 0; a steady state knows no release dates")]
+    #[error("job `{0}` is released later than 0; a steady state does not support release dates")]
     Released(String),
     /// A job has a walltime.
-    #[error("job `{0}` has a walltime, which would forbid it some nodes; a steady state knows none, leave it out")]
+    #[error(
+        "job `{0}` has a walltime, which rules out some nodes; a steady state does not support walltimes, leave it out"
+    )]
     Walltime(String),
     /// A job has a time for each machine.
     #[error("job `{0}` has times of its own on machines; give `work`, which takes its time over the speed of a node")]
     MachineTimes(String),
     /// A job needs resources besides processors.
-    #[error("job `{0}` needs `{1}`, and a steady state counts processors and links alone; leave the need out")]
+    #[error("job `{0}` needs `{1}`, and a steady state considers only processors and links; leave the need out")]
     Needs(String, String),
     /// A job waits for another job.
     #[error("job `{0}` waits for `{1}`, and in a steady state all bags run at once; leave `after` out")]
     After(String, String),
     /// Processors are unavailable at times.
-    #[error("processors are unavailable at times; a steady state knows no such periods")]
+    #[error("processors are unavailable at times; a steady state does not support unavailable periods")]
     Unavailable,
 }
 

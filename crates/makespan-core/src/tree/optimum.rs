@@ -27,7 +27,7 @@ pub enum OptimumError {
     #[error(transparent)]
     Rates(#[from] RatesError),
     /// The rates have a different throughput.
-    #[error("the rates have another fair throughput than the one stated")]
+    #[error("the fair throughput of the rates differs from the stated one")]
     Throughput,
     /// The prices are invalid, or allow a higher throughput.
     #[error("the prices do not prove that no steady state is better")]

@@ -17,7 +17,7 @@ pub struct Rates {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RatesError {
     /// The rates belong to another problem.
-    #[error("there are {found} rates, and {expected} nodes and applications make pairs")]
+    #[error("there are {found} rates, but {expected} pairs of node and application")]
     Size {
         /// Number of rates.
         found: usize,
@@ -41,7 +41,7 @@ pub enum RatesError {
         load: f64,
     },
     /// The rates are feasible, but do not have the stated throughput.
-    #[error("the rates have another fair throughput than the one stated")]
+    #[error("the fair throughput of the rates differs from the stated one")]
     Throughput,
     /// A node has more data to send to its children than its port allows.
     #[error("node {node} would send {load:.12} seconds in a second")]

@@ -106,7 +106,7 @@ pub enum InstanceError {
     #[error("job `{0}` is called like a task of a bag, which are numbered from 0; rename the job or the bag")]
     TaskName(String),
     /// The name of a task of a compound job is also the name of another job or task.
-    #[error("`{0}` is a task of a compound job, and another job or task is called so as well; rename one of them")]
+    #[error("`{0}` is a task of a compound job, and another job or task has the same name; rename one of them")]
     SameName(String),
     /// There are more tasks than can be planned or run one by one.
     #[error("{}", too_many(*.tasks))]

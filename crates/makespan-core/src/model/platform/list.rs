@@ -94,7 +94,7 @@ impl NodeList {
     pub fn processors(&self, node: usize) -> u32 {
         match self {
             Self::Equal { sample, count, .. } => {
-                assert!(node < *count as usize, "there are {count} nodes, and {node} is none of them");
+                assert!(node < *count as usize, "there are {count} nodes, and node {node} does not exist");
                 sample.processors
             }
             Self::Each { nodes, .. } => nodes[node].processors,

@@ -39,7 +39,7 @@ const ONE: u64 = 1_000_000;
 ///
 /// `sum_i min_(k, s >= r_i) [ w_i (s + p_i(k)) + k * integral of lambda over [s, s + p_i(k)] ] - integral of lambda * open`,
 ///
-/// where only those k and s count for which k processors are open throughout `[s, s + p_i(k))`.
+/// where the minimum is over all k and s for which k processors are open throughout `[s, s + p_i(k))`.
 ///
 /// Each task of a bag counts as a job of weight [`Job::task_weight`]. A bag whose tasks all take k processors may have
 /// more tasks than fit side by side. Then its last end C counts instead: it costs at least the minimum over C of its

@@ -63,7 +63,7 @@ pub enum NetworkError {
     #[error("{0} nodes have no parent; a tree has exactly one root")]
     Roots(usize),
     /// A parent does not exist, or the parents form a cycle.
-    #[error("node {0} is not below the root; its parents lead to no node or in a circle")]
+    #[error("node {0} is not below the root; its parents lead to no node or form a cycle")]
     Detached(usize),
     /// A value of a node is not a positive number.
     #[error("node {node}: {what} must be a positive number")]
@@ -88,7 +88,7 @@ pub enum NetworkError {
     #[error("there are more than 4294967295 tasks; make fewer and longer ones")]
     TooManyTasks,
     /// No node has processors.
-    #[error("no node of the tree computes; give at least one a processor")]
+    #[error("no node of the tree computes; give at least one node a processor")]
     NoProcessors,
 }
 
