@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::at_most;
 use crate::GenerateError;
 
-/// Range of speeds in millions of operations a second, between those of an old Pentium Pro and an Athlon.
+/// Range of speeds in millions of operations per second, between those of an old Pentium Pro and an Athlon.
 const SPEED: RangeInclusive<f64> = 22.151..=171.667;
 /// Range of bandwidths as printed in the paper: 110 kb/s to 7 Mb/s.
 const BANDWIDTH: RangeInclusive<f64> = 110e3..=7e6;
@@ -40,9 +40,9 @@ pub const LARGEST_RATIO: f64 = 4.6;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
-    /// Bits a second.
+    /// Bits per second.
     Bits,
-    /// Bytes a second.
+    /// Bytes per second.
     Bytes,
 }
 

@@ -212,8 +212,8 @@ impl Planner {
 }
 
 /// Returns the strongest known bound on each objective. Proves standard bounds that are not known, until the clock
-/// expires. A cheaper schedule ends later, so the cost is bounded only among the schedules that end by some instant, if
-/// this schedule does.
+/// expires. A bound on the cost may have a condition on the makespan, because cheaper schedules end later. Such a bound
+/// counts only if this schedule meets the condition.
 fn bounds_with(
     instance: &Instance,
     schedule: &Schedule,

@@ -129,7 +129,7 @@ fn task_flow(scene: &Scene<'_>, simulation: &Simulation) -> TaskFlowMeasures {
 }
 
 /// Returns a sequential profile whose times are a multiple, in millionths, of the times of `profile`, rounded down. No
-/// real run takes less.
+/// real run takes less time.
 fn at_least(profile: &Profile, millionths: u64) -> Profile {
     let scaled = |time: Time| {
         let ticks = i128::from(time.ticks()) * i128::from(millionths) / 1_000_000;

@@ -79,7 +79,7 @@ pub struct View<'a> {
     pub waiting: &'a TaskSet,
     /// Running tasks, in arbitrary order.
     pub running: &'a [Running],
-    /// Processors on which a task may start now: not held, not unavailable and not down.
+    /// Processors on which a task may start now: no task holds them, and they are neither unavailable nor down.
     pub free: &'a ProcSet,
     /// Processors that are down, with their expected repair. The entries are disjoint.
     pub down: &'a [Unavailable],

@@ -30,8 +30,8 @@ impl<'a> Open<'a> {
     }
 }
 
-/// Returns the total open time of all processors within a window, weighted by the prices of their nodes. Takes O(nodes
-/// * classes of processors). Returns `None` on overflow.
+/// Returns the total open time of all processors within a window, weighted by the prices of their nodes. Takes
+/// O(nodes * classes of processors). Returns `None` on overflow.
 pub(super) fn open_cost(instance: &Instance, prices: &[u64], from: i128, until: i128) -> Option<i128> {
     let mut priced = prices.iter().enumerate().filter(|&(_, &price)| price > 0);
     priced.try_fold(0_i128, |sum, (node, &price)| {

@@ -23,8 +23,8 @@ use crate::schedule::{Objective, task_cost, volume};
 ///
 /// Here, `open_k(t)` is the number of open processors of node k, and `out_i` and `in_i` are the sums of the prices of
 /// the edges from and to the task. The minimum is over the nodes, and over the starts between the longest path of tasks
-/// before the task and the longest path behind it. On these paths, each task has its shortest time. Transfers count
-/// that no placement can avoid if everything ends by H ([`Reaching`]).
+/// before the task and the longest path behind it. On these paths, each task has its shortest time. Transfers count if
+/// no placement can avoid them when everything ends by H ([`Reaching`]).
 ///
 /// *Proof* (weak duality). Along an edge from u to v, `C_u <= s_v`, so `y_e (C_u - s_v)` is at most zero. At every
 /// instant, tasks hold at most the open processors of a node, so the sum of the integrals over the runs is at most the

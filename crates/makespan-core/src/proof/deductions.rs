@@ -32,10 +32,10 @@ const MAX_TICKS: i128 = 1 << 100;
 /// [`Step`] makes one window narrower: a start before, or an end after, the new limit would lead to a contradiction
 /// ([`Reason`]). Consequences along edges are deduced without a step.
 ///
-/// All equal tasks of a bag have one window, because a deduction about one of them, beside the others, holds for each.
-/// But nested deductions suppose nothing about a bag, because such a supposition would apply to all its tasks. The
-/// deadline is refuted if some task has no window left, or if tasks must hold too much within some time
-/// ([`Step::Full`]).
+/// All equal tasks of a bag have one window, because a deduction about one of the tasks, together with the others,
+/// holds for each of them. But nested deductions suppose nothing about a bag, because such a supposition would apply to
+/// all its tasks. The deadline is refuted if some task has no window left, or if tasks must hold too much within some
+/// time ([`Step::Full`]).
 ///
 /// All instants of the steps are multiples of `unit`. If the unit is more than a tick, it must divide all times,
 /// releases and ends of closed periods. Some schedule of minimum makespan then starts every task at a multiple, and the
@@ -91,8 +91,8 @@ impl Kind for Deductions {
     }
 
     /// Returns the proven makespan in ticks. For n different tasks with r ways to run, e edges and s steps (including
-    /// nested steps), each step takes at most O((n + e) log n + r) time, and O(r) in most cases. The memory is O(n + r
-    /// + e) in addition to the certificate.
+    /// nested steps), each step takes at most O((n + e) log n + r) time, and O(r) in most cases. The memory is
+    /// O(n + r + e) in addition to the certificate.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         grid::check(instance, self.unit)?;
         let unit = i128::from(self.unit);

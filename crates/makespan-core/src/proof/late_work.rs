@@ -6,7 +6,8 @@ use super::{CertificateError, Kind, Scope, Value, prices};
 use crate::model::{Instance, Time};
 use crate::schedule::Objective;
 
-/// A bound on the makespan from the work that is released at or after an instant, and so must be done after it.
+/// A bound on the makespan from the work that is released at or after an instant, and so cannot be done before this
+/// instant.
 ///
 /// With a price `lambda_k >= 0` for a tick on one processor of node `k`, a sequential task `i` pays at least
 /// `N_i = min_k lambda_k p_ik` wherever it runs. Consider the `n` tasks that pay most among those that are released at

@@ -13,9 +13,9 @@ use crate::schedule::Objective;
 ///
 /// With prices `lambda >= 0`, job `i` pays at least `N_i = min_k lambda_k p_ik` wherever it runs.
 ///
-/// For the makespan, let `A_k(T)` be the open time of the processors of node `k` from the first release to `T`. They
-/// sell at most this time until `T`, and a job that ends by `T` runs only on nodes with `r_i + p_ik <= T`. So no
-/// schedule ends by `T` unless
+/// For the makespan, let `A_k(T)` be the open time of the processors of node `k` from the first release to `T`. These
+/// processors sell at most this time until `T`, and a job that ends by `T` runs only on nodes with `r_i + p_ik <= T`.
+/// So no schedule ends by `T` unless
 ///
 /// `sum_i min { lambda_k p_ik : r_i + p_ik <= T }  <=  sum_k lambda_k A_k(T)`,
 ///

@@ -112,7 +112,7 @@ impl Rejection {
     fn need(&self, job: &Job<Rows>, profile: &Profile) -> Option<Need> {
         let longest = self.deadline - job.release;
         let crossing = (profile.least_work(longest)?, profile.min_allotment(longest)?);
-        // A run avoids `at` if it ends by then or starts after it. In both cases, its time is at most `short`.
+        // A run avoids `at` if it ends by `at` or starts after `at`. In both cases, its time is at most `short`.
         let short = (self.at - job.release).max(self.deadline - self.at - Time::TICK).min(longest);
         Some(Need { short: profile.least_work(short), crossing, tasks: job.tasks() })
     }

@@ -42,7 +42,7 @@ impl Kind for TreePrices {
         &[Objective::Throughput]
     }
 
-    /// Returns the conversion to a tree problem reports the node or job that does not fit.
+    /// Returns [`Scope::Any`]: the conversion to a tree problem reports the node or job that does not fit.
     fn scope(&self) -> Scope {
         Scope::Any
     }

@@ -1,11 +1,11 @@
 //! Bags of tasks on a tree of machines: the model of steady states.
 //!
 //! The model is due to O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus
-//! distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section
-//! 2. All data begin at the root. A node receives from its parent, computes, and sends to one child at a time, all
+//! distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), in
+//! section 2. All data begin at the root. A node receives from its parent, computes, and sends to one child at a time, all
 //! simultaneously (full overlap, single port). Results are negligible. A send occupies the port for the latency of the
-//! link plus the bytes divided by its bandwidth, and the data arrive at its end: section 5.1.4 measures b in a
-//! simulator with latencies.
+//! link plus the bytes divided by its bandwidth, and the data arrive at the end of the send: section 5.1.4 measures b
+//! in a simulator with latencies.
 //!
 //! All numbers are exact rationals, so that a throughput can be proved and a period computed. A float of the platform
 //! represents its shortest decimal: a speed that is written as 0.1 in a file is exactly one tenth.

@@ -113,7 +113,7 @@ impl Periodic {
     /// Returns the smallest period in which all rates are whole numbers of tasks.
     ///
     /// # Errors
-    /// [`PeriodicError::TooLong`] if this period exceeds the range of a schedule, as it often does.
+    /// [`PeriodicError::TooLong`] if this period exceeds the range of a schedule, which is often the case.
     pub fn exact(problem: &TreeProblem, rates: &Rates) -> Result<Self, PeriodicError> {
         let ticks = i64::try_from(IBig::from(exact_period(rates))).map_err(|_| PeriodicError::TooLong)?;
         Self::rounded(problem, rates, Time::from_ticks(ticks))

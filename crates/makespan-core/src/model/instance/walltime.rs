@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(fitted(&nodes, &[24, 20, 9], 9), Ok((3, 3)));
         assert_eq!(fitted(&nodes, &[24, 20, 9], 10), Ok((2, 3)));
         assert!(fitted(&nodes, &[24, 20, 9], 8).is_err());
-        // The job takes 10 s on two processors at speed 2, but only one of them is that fast, and 20 s at speed 1.
+        // The job takes 10 s on two processors at speed 2, but only one is that fast. At speed 1, it takes 20 s.
         let mixed = [(1, 2.0), (2, 1.0)];
         assert_eq!(fitted(&mixed, &[50, 20, 9], 10), Ok((3, 3)));
     }

@@ -18,7 +18,7 @@ pub struct LogEntry {
     pub what: Logged,
 }
 
-/// A processor and the start of a time on it.
+/// A processor, and the start of a task's time on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spot {
     /// Id of the processor.

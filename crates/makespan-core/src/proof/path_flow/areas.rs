@@ -49,8 +49,8 @@ pub(super) struct Brought {
 }
 
 impl<'a> Over<'a> {
-    /// Checks that the ends of every arc are ancestor and descendant, and sums the flow over each task. Takes O((tasks
-    /// + edges) * arcs).
+    /// Checks that the ends of every arc are ancestor and descendant, and sums the flow over each task. Takes
+    /// O((tasks + edges) * arcs).
     pub(super) fn new(
         areas: &'a Areas,
         instance: &'a Instance,

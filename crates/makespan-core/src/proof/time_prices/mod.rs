@@ -42,9 +42,9 @@ const ONE: u64 = 1_000_000;
 /// where the minimum is over all k and s for which k processors are open throughout `[s, s + p_i(k))`.
 ///
 /// Each task of a bag counts as a job of weight [`Job::task_weight`]. A bag whose tasks all take k processors may have
-/// more tasks than fit side by side. Then its last end C counts instead: it costs at least the minimum over C of its
-/// weight times C plus the payments of its tasks. At most `q = floor(m / k)` tasks overlap, so of the l tasks that end
-/// last, some `ceil(l / q)` tasks run one after the other. So the l-th task from the end ends by
+/// more tasks than fit side by side. Then the last end C of the bag counts instead: the bag costs at least the minimum
+/// over C of its weight times C plus the payments of its tasks. At most `q = floor(m / k)` tasks overlap, so of the l
+/// tasks that end last, some `ceil(l / q)` tasks run one after the other. So the l-th task from the end ends by
 /// `C - (ceil(l / q) - 1) p`. If there are more than eight rounds, several rounds are combined.
 ///
 /// *Proof* (weak duality). Consider a schedule in which job i runs on `k_i` processors from `s_i`. At every instant,
