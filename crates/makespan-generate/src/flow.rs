@@ -108,7 +108,7 @@ pub fn flow(options: &FlowOptions) -> Result<Instance, GenerateError> {
     let platform = platform.map_err(|error| GenerateError::Option {
         name: "capacities",
         value: format!("{} of them ({error})", options.capacities.len()),
-        expected: "give as many as a platform can have",
+        expected: "give a number that a platform can have",
     })?;
     Ok(Instance::new(platform, jobs, Vec::new())?)
 }

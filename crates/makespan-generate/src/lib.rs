@@ -123,7 +123,7 @@ fn bad_rate(rate: Option<f64>) -> GenerateError {
     GenerateError::Option {
         name: "arrival rate",
         value: rate.unwrap_or_default().to_string(),
-        expected: "it must be a positive number of jobs a second, such that the last job arrives within 292 years",
+        expected: "it must be a positive number of jobs per second, such that the last job arrives within 292 years",
     }
 }
 

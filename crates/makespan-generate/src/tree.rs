@@ -183,7 +183,7 @@ fn application(options: &TreeOptions, at: usize) -> Result<Job, GenerateError> {
     let work = work.map_err(|error| GenerateError::Option {
         name: "largest ratio",
         value: format!("{} ({error})", options.largest_ratio),
-        expected: "give one between 0.001 and 1000",
+        expected: "give a value from 0.001 to 1000",
     })?;
     let profile = Profile::rigid(1, work).map_err(|source| GenerateError::Profile { job: name.clone(), source })?;
     let count = NonZeroU64::new(options.tasks).unwrap_or(NonZeroU64::MIN);
@@ -233,7 +233,7 @@ fn check(options: &TreeOptions) -> Result<(), GenerateError> {
         return Err(GenerateError::Option {
             name: "largest ratio",
             value: options.largest_ratio.to_string(),
-            expected: "give one between 0.001 and 1000 bytes an operation",
+            expected: "give a value from 0.001 to 1000 bytes per operation",
         });
     }
     Ok(())

@@ -125,7 +125,7 @@ impl Instance {
         jobs.iter().for_each(|job| instance.totals.add(job, &instance.platform));
         let known: after::Known<'_> = jobs.iter().zip(0..).map(|(job, id)| (job.name.as_str(), JobId(id))).collect();
         let waits = jobs.iter().map(|job| after::among(job, &known)).collect();
-        instance.push(jobs, waits).expect("edges between jobs that were checked are no more than they were");
+        instance.push(jobs, waits).expect("the number of edges between checked jobs is within the limit");
         instance
     }
 
@@ -442,7 +442,7 @@ impl Instance {
             return self.ids().collect();
         }
         let before = self.jobs.iter().map(|job| job.waits_for().iter().map(|job| job.0).collect());
-        after::sorted(&before.collect::<Vec<Vec<u32>>>()).expect("a cycle was refused").into_iter().map(JobId).collect()
+        after::sorted(&before.collect::<Vec<Vec<u32>>>()).expect("cycles are rejected").into_iter().map(JobId).collect()
     }
 
     /// Returns the jobs, in file order, that no other job waits for. In every schedule, one of these jobs ends last.
@@ -470,7 +470,7 @@ impl Instance {
     /// # Panics
     /// Panics if the task does not accept these processors ([`Instance::accepts`]).
     pub fn time(&self, task: TaskId, processors: &ProcSet) -> Time {
-        self.platform.time(self.profile(task), processors).expect("a task is timed only where it can run")
+        self.platform.time(self.profile(task), processors).expect("the task can run on these processors")
     }
 
     /// Like [`Instance::time`], but returns `None` if the task cannot run there ([`Instance::accepts`]).

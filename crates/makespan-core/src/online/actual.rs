@@ -26,7 +26,7 @@ impl Actual {
             Self::AsEstimated => instance.time(task, processors),
             Self::Profiles(profiles) => {
                 let time = instance.platform().time(&profiles[task.index()], processors);
-                time.expect("a task is timed only where it can run")
+                time.expect("the task can run on these processors")
             }
             Self::Factors(factors) => scaled(instance.time(task, processors), factors[task.index()]),
         }
@@ -55,7 +55,7 @@ mod tests {
         let time = |task, on| actual.time(&instance, TaskId(task), &ProcSet::range(on, on)).ticks();
         assert_eq!([time(0, 0), time(0, 1)], [13, 7]);
         assert_eq!([time(1, 0), time(1, 1)], [11, 6], "rounded up");
-        assert_eq!(time(2, 0), 1, "nothing takes no time");
+        assert_eq!(time(2, 0), 1, "every task takes at least a tick");
         assert_eq!(scaled(Time::from_ticks(i64::MAX), u64::MAX), Time::from_ticks(i64::MAX));
     }
 }

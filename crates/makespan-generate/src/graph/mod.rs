@@ -197,7 +197,7 @@ fn graph(options: &GraphOptions, random: &mut ChaCha8Rng) -> Result<Graph, Graph
             1 => Profile::rigid(1, time),
             most => Profile::law(time, options.law.draw(most, random), 1, most),
         };
-        NamedTask::new(format!("{kind}{index:0digits$}"), profile.expect("a millisecond at least on one processor"))
+        NamedTask::new(format!("{kind}{index:0digits$}"), profile.expect("times are at least a millisecond"))
     };
     let tasks: Vec<NamedTask> = drawn.shares.iter().enumerate().map(task).collect();
     let edge = |&(from, to): &(u32, u32)| {

@@ -20,7 +20,7 @@ fn every_shape_has_about_the_tasks_that_are_asked_for() {
                 _ => tasks - 5,
             };
             assert!((next..=tasks + 1).contains(&drawn), "{shape}: {drawn} of {tasks}");
-            assert!(edges + 1 >= drawn, "{shape} hangs together");
+            assert!(edges + 1 >= drawn, "{shape} is connected");
         }
         assert!(draw(shape, 1, 1).tasks() >= 2);
     }

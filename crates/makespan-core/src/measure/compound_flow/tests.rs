@@ -58,7 +58,7 @@ fn jobs_and_flow_have_the_figures_of_what_really_ran() {
     let found = CompoundMeasures::of(&instance, &Trace { runs }, &log).unwrap();
     let [first, second, simple] = found.jobs.as_slice() else { panic!("three whole jobs") };
     assert_eq!((first.start, first.end, first.stated, first.told), (Some(s(5)), Some(s(31)), Some(s(35)), Some(s(40))));
-    assert_eq!((first.deadline(), first.is_in_time()), (Some(s(35)), Some(true)), "the user's deadline goes first");
+    assert_eq!((first.deadline(), first.is_in_time()), (Some(s(35)), Some(true)), "the user's deadline applies");
     // A task of 10 s costs 1 at speed 1, and a task of 20 s costs 2 at speed 2. The interrupted run counts as busy time
     // and costs nothing.
     assert_eq!((first.cost, first.busy), (3000, s(25).area(1)));

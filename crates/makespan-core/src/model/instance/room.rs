@@ -302,7 +302,7 @@ mod tests {
             let profile = instance.profile(TaskId(0));
             Ok::<_, String>((profile.min_processors(), profile.max_processors()))
         };
-        assert_eq!(fitted(&[4, 3], 3), Ok((2, 2)), "on one processor only the fast node keeps it");
+        assert_eq!(fitted(&[4, 3], 3), Ok((2, 2)), "on one processor, only the fast node meets the walltime");
         assert_eq!(fitted(&[4, 3], 4), Ok((1, 2)));
         let refused = fitted(&[4, 3], 2).unwrap_err();
         assert!(refused.contains("the nodes that have it are too slow for its `walltime`"), "{refused}");

@@ -119,7 +119,7 @@ fn every_task_has_an_identifier_and_the_copies_of_a_bag_are_not_stored() {
     assert!(instance.has_task(TaskId(6 + (1 << 24))) && !instance.has_task(TaskId(7 + (1 << 24))));
     let alone = instance.alone(TaskId(7 + 5));
     assert_eq!((alone.name.as_str(), alone.work.tasks(), alone.weight), ("d/5", 1, Weight::ZERO));
-    assert!(matches!(alone.work, Work::Bag(..)), "it stays best effort");
+    assert!(matches!(alone.work, Work::Bag(..)), "the task remains best effort");
 }
 
 #[test]

@@ -132,7 +132,7 @@ impl Profile {
     /// # Panics
     /// Panics if the task does not accept this allotment.
     pub fn time(&self, processors: u32) -> Time {
-        assert!(self.accepts(processors), "a task is timed only on an allotment that it accepts");
+        assert!(self.accepts(processors), "the task accepts this allotment");
         match &self.0 {
             Shape::Rigid { time, .. } => *time,
             Shape::Table(table) => table.times[processors as usize - 1],

@@ -61,7 +61,7 @@ fn a_supposition_may_have_steps_of_its_own() {
     let instance = project(&[(4, 2), (4, 2), (4, 2)], &[(0, 1)], Vec::new());
     let nested = Reason::Steps(vec![Step::Full(0, 0, 11)]);
     let proven = proves(&instance, 119, vec![Step::Start(2, 8, nested)]);
-    assert!(matches!(proven, Err(CertificateError::NotRefuted { .. })), "it can be first: {proven:?}");
+    assert!(matches!(proven, Err(CertificateError::NotRefuted { .. })), "task 2 can be first: {proven:?}");
     let together = Reason::Steps(vec![Step::End(2, 4, Reason::Pair(0))]);
     assert!(proves(&instance, 119, vec![Step::Start(2, 8, together)]).is_err(), "a window is left");
 }
@@ -96,13 +96,13 @@ fn closed_periods_count_and_bind_the_unit() {
 #[test]
 fn a_run_lasts_from_its_last_start_to_its_first_end() {
     let window = Window { start: 0, last_start: 1, first_end: 6, end: 8 };
-    assert_eq!(window.within(2, 2, 5), Some(3), "it starts by 1 and ends at 6 or later");
+    assert_eq!(window.within(2, 2, 5), Some(3), "the run starts by 1 and ends at 6 or later");
     assert_eq!(window.within(2, 0, 9), Some(5));
     assert_eq!(window.within(7, 0, 9), Some(7));
     assert_eq!(window.within(7, 2, 5), Some(3));
     assert_eq!(window.within(2, 7, 9), Some(0));
     assert_eq!(window.within(9, 2, 5), None);
-    assert_eq!(Window { last_start: 8, first_end: 0, ..window }.within(2, 2, 5), Some(0), "it fits before and behind");
+    assert_eq!(Window { last_start: 8, first_end: 0, ..window }.within(2, 2, 5), Some(0), "a run avoids this period");
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn what_is_deduced_of_one_task_of_a_bag_holds_for_all() {
     let late = || Step::Start(0, 13, Reason::Window(0, 6, 13));
     assert_eq!(behind(369, vec![late(), Step::Full(0, 13, 36)]), Ok(370));
     assert!(behind(379, vec![late(), Step::Full(0, 13, 37)]).is_err());
-    assert!(behind(369, vec![Step::Start(0, 14, Reason::Window(0, 6, 13))]).is_err(), "it may start at 13");
+    assert!(behind(369, vec![Step::Start(0, 14, Reason::Window(0, 6, 13))]).is_err(), "the task may start at 13");
     // If one of the two tasks starts at 0, there is room for the other beside it.
     let two = Instance::new(Platform::flat(2).unwrap(), vec![bag(1, 40, 2)], Vec::new()).unwrap();
     let second = vec![Step::Start(0, 1, Reason::Window(0, 0, 4))];

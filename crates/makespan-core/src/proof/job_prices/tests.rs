@@ -23,7 +23,7 @@ fn jobs_that_compete_pay_for_waiting() {
     let job = |name: &str| Job::compound(name, chain(&[1, 1], Payload::Bytes(0)));
     let instance = Instance::new(Platform::flat(1).unwrap(), vec![job("a"), job("b")], vec![]).unwrap();
     let flow = |proof: &JobPrices| proof.value(Objective::MeanFlow, &instance).map(|value| value.integer());
-    assert_eq!(flow(&prices(&[0], &[])), Ok(2000), "nothing costs anything: each ends at 2");
+    assert_eq!(flow(&prices(&[0], &[])), Ok(2000), "without prices, each job ends at 2");
     // A job that ends at 2 pays 1 for each of its 2 tasks, and a job that ends at 4 pays nothing. The price of the 2
     // open ticks is subtracted: 2 * 4 - 2.
     assert_eq!(flow(&prices(&[0, 2], &[1])), Ok(3000), "the very optimum");

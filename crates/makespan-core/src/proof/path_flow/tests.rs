@@ -44,8 +44,8 @@ fn area_arcs_go_from_ancestors_to_descendants_only() {
     for (after, before) in [(7, 0), (0, 0), (1, 2), (0, 8), (8, 7)] {
         assert!(refused(flow(&[0, 7], &[(Some(after), Some(before))])), "{after} {before}");
     }
-    assert!(refused(flow(&[0], &[(Some(0), Some(7))])), "nothing flows through the last task");
-    assert!(refused(flow(&[7], &[(Some(0), Some(7))])), "nothing flows through the first task");
+    assert!(refused(flow(&[0], &[(Some(0), Some(7))])), "there is no flow through the last task");
+    assert!(refused(flow(&[7], &[(Some(0), Some(7))])), "there is no flow through the first task");
     let mut several = flow(&[0, 7], &[(Some(0), Some(7))]);
     several.areas[0].prices.push(1);
     assert!(refused(several), "there is one node");

@@ -46,7 +46,7 @@ fn prices_make_unequal_processors_comparable() {
     // The first task takes 1 on the fast node. Then a work of 30 remains for a total speed of 3.
     assert_eq!(proves(window(10, 1, 10, &[1, 2])), Ok(11));
     assert!(proves(window(11, 1, 11, &[1, 2])).is_err());
-    assert!(proves(window(10, 1, 10, &[1, 1])).is_err(), "each on the fast one, and the slow one idle");
+    assert!(proves(window(10, 1, 10, &[1, 1])).is_err(), "each task pays for its time on the fast node");
 }
 
 #[test]

@@ -155,7 +155,7 @@ impl FreeTime for Timeline {
         let mut missed = 0;
         loop {
             start =
-                self.total.next_reaching(start, level).expect("the platform has as many processors as are asked for");
+                self.total.next_reaching(start, level).expect("the platform has the requested number of processors");
             match self.total.next_below(start, level) {
                 Some(blocked) if blocked < start + duration => start = blocked,
                 _ if self.fits_by_class(width, start, start + duration) => return start,

@@ -171,7 +171,7 @@ fn profile(family: Family, platform: &Platform, extent: Extent, rng: &mut ChaCha
         (_, 0..=1) => Profile::rigid(1, time),
         _ => Profile::on_machines(own),
     };
-    made.unwrap_or_else(|_| Profile::rigid(1, time).expect("a time that is positive"))
+    made.unwrap_or_else(|_| Profile::rigid(1, time).expect("the time is positive"))
 }
 
 fn graph(family: Family, platform: &Platform, tasks: u64, extent: Extent, rng: &mut ChaCha8Rng) -> Option<Graph> {
