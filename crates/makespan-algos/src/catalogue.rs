@@ -1,5 +1,6 @@
-//! Schedulers, policies and heuristics by name: one kind of entry, one parser of specs. The lists of what goes on in time are in
-//! [`crate::policy`].
+//! The catalogue of schedulers and mapping heuristics, and the parser of the specs that name them. The catalogues of policies and
+//! of
+//! the heuristics for nodes of a tree are in [`crate::policy`].
 
 mod critical_jobs;
 mod entry;
@@ -278,28 +279,29 @@ fn yes_or_no(text: &str) -> Result<bool, String> {
     }
 }
 
-/// A parameter that is a whole number from 0 to `most`.
+/// Parses a parameter that is a whole number from 0 to `most`.
 pub(crate) fn number(text: &str, most: u32) -> Result<u32, String> {
     text.parse().ok().filter(|&count| count <= most).ok_or_else(|| format!("a number from 0 to {most}"))
 }
 
-/// Every scheduler.
+/// Returns the entries of all schedulers.
 pub fn catalogue() -> &'static [Entry] {
     &CATALOGUE
 }
 
-/// The scheduler that a spec names: `demt`, `demt[shuffles=50]`, `list[order=saf]`. It plans bags of tasks too
-/// ([`WithBags`]), for which no guarantee is stated.
+/// Returns the scheduler that a spec names, such as `demt`, `demt[shuffles=50]` or `list[order=saf]`. The scheduler also plans bags
+/// of
+/// tasks ([`WithBags`]). Guarantees do not hold for instances with bags.
 ///
 /// # Errors
-/// [`SpecError`] names what is unknown and what would be right.
+/// [`SpecError`] states the unknown or invalid part of the spec, and what would be valid.
 pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
     Entry::made(&CATALOGUE, "algorithm", spec, |entry, spec| {
         let scheduler = match entry.kind.build {
             Build::Scheduler(build) => build(spec)?,
             Build::Mapper(build) => Box::new(build(spec)?),
         };
-        // A steady state is one of bags, and knows them.
+        // `steady-state` plans bags itself.
         Ok(if entry.name == ON_TREES.name { scheduler } else { Box::new(WithBags(scheduler)) })
     })
 }

@@ -11,7 +11,7 @@ use crate::kernel::chains::reserve::Isolated;
 use crate::kernel::chains::strategy::{Settings, Start};
 use crate::scheduler::CriticalJobs;
 
-/// The line of the catalogue.
+/// The entry of `critical-jobs` in the catalogue.
 pub(super) const ENTRY: Entry = Entry {
     name: "critical-jobs",
     summary: "graphs chain by chain, longest first, as cheap as the deadline allows: several variants to choose from",
@@ -39,7 +39,7 @@ fn build(spec: &mut Spec) -> Result<CriticalJobs, SpecError> {
     method(spec, &Method::default()).map(|method| CriticalJobs { method })
 }
 
-/// The parameters that [`method`] takes.
+/// The parameters that [`method`] reads.
 pub(crate) const METHOD: [Parameter; 10] = [
     Parameter { name: "criterion", values: "cost or utilisation", default: "cost" },
     Parameter {
@@ -58,7 +58,7 @@ pub(crate) const METHOD: [Parameter; 10] = [
 ];
 const PENALTY: &str = "0 to 1000000";
 
-/// Takes the parameters of the method from a spec; what it does not name is as in `default`.
+/// Takes the parameters of the method from a spec. A parameter that is missing in the spec has its value in `default`.
 pub(crate) fn method(spec: &mut Spec, default: &Method) -> Result<Method, SpecError> {
     let Method { settings, deadline, types, paid } = *default;
     let Settings { criterion, cover, start, penalties, isolated } = settings;
@@ -85,13 +85,13 @@ pub(crate) fn method(spec: &mut Spec, default: &Method) -> Result<Method, SpecEr
     })
 }
 
-/// A multiple of HEFT's makespan.
+/// Parses a multiple of HEFT's makespan.
 pub(crate) fn factor(text: &str) -> Result<f64, String> {
     let factor = text.parse().ok().filter(|factor: &f64| (1.0..=1000.0).contains(factor));
     factor.ok_or_else(|| "a number from 1 to 1000".to_owned())
 }
 
-/// Takes a parameter that is one of these words.
+/// Takes a parameter whose value is one of the given words.
 pub(crate) fn one_of<T: Copy>(spec: &mut Spec, key: &str, default: T, words: &[(&str, T)]) -> Result<T, SpecError> {
     spec.take(key, default, |text| {
         let found = words.iter().find(|(word, _)| *word == text).map(|&(_, value)| value);

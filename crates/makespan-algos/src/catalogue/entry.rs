@@ -1,66 +1,67 @@
-//! What a spec can name.
+//! Entries of the catalogue: the names that a spec can use, with their parameters.
 
 use makespan_core::{Objective, Scheduler};
 
 use super::{Spec, SpecError};
 use crate::scheduler::Mapped;
 
-/// A parameter, as specs name it.
+/// A parameter of an algorithm, as listings describe it.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// Its key.
+    /// The key in specs.
     pub name: &'static str,
-    /// What it may be.
+    /// The valid values, in words.
     pub values: &'static str,
-    /// What it is when the spec does not say.
+    /// The value if the spec does not contain the parameter.
     pub default: &'static str,
 }
 
-/// A line of the catalogue, for listings: a scheduler ([`OfScheduler`]), a policy ([`crate::policy::OfPolicy`]) or a heuristic
-/// of the nodes of a tree ([`crate::policy::tree::OfHeuristic`]).
+/// An entry of a catalogue, with the text that listings print: a scheduler ([`OfScheduler`]), a policy
+/// ([`crate::policy::OfPolicy`]) or a heuristic for the nodes of a tree ([`crate::policy::tree::OfHeuristic`]).
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<K = OfScheduler> {
     /// The name in specs.
     pub name: &'static str,
-    /// One line: what it does.
+    /// A summary of one line.
     pub summary: &'static str,
-    /// What it plans or drives.
+    /// The kinds of instances that the algorithm supports.
     pub supports: &'static str,
-    /// Where it comes from.
+    /// The publication that describes the algorithm.
     pub source: &'static str,
-    /// Its parameters.
+    /// The parameters.
     pub parameters: &'static [Parameter],
-    /// What only entries of its kind have.
+    /// Data that only entries of one kind have.
     pub kind: K,
 }
 
-/// What a scheduler has besides.
+/// Data of an entry for a scheduler.
 #[derive(Clone, Copy, Debug)]
 pub struct OfScheduler {
     /// Objectives that the scheduler minimises. For `optimise`, all objectives that its parameter `objective` accepts.
     pub minimises: &'static [Objective],
-    /// What is proved.
+    /// The proven guarantees.
     pub guarantee: &'static str,
-    /// Specs that stand for it in comparisons.
+    /// Specs that represent the scheduler in comparisons.
     pub compared: &'static [&'static str],
-    /// Specs that stand for it in the property harness, which plans thousands of small instances.
+    /// Specs that represent the scheduler in the property harness, which plans thousands of small instances.
     pub representatives: &'static [&'static str],
     pub(crate) build: Build,
 }
 
-/// How a scheduler is made of its parameters.
+/// Constructor of a scheduler from its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Build {
     Scheduler(fn(&mut Spec) -> Result<Box<dyn Scheduler>, SpecError>),
-    /// It is a mapper, which policies can use as well.
+    /// Constructor of a mapper, which policies can also use.
     Mapper(fn(&mut Spec) -> Result<Mapped, SpecError>),
 }
 
 impl<K> Entry<K> {
-    /// What `build` makes of the entry that a spec names, and of its parameters. `what` is said of an unknown name.
+    /// Parses a spec, and returns the result of `build` for the named entry and the parameters. If no entry has this name, the
+    /// error message calls the name an unknown `what`.
     ///
     /// # Errors
-    /// [`SpecError`] names what is unknown and what would be right.
+    /// [`SpecError`] states the unknown or invalid part of the spec, and what would be valid.
     pub(crate) fn made<T>(
         entries: &'static [Self],
         what: &'static str,

@@ -13,7 +13,7 @@ const SEQUENTIAL: &str = "sequential jobs and competing bags of them on machines
                           time for each job and machine); unavailable periods at the beginning";
 const BRAUN: &str = "Braun et al., JPDC 61, 2001, doi:10.1006/jpdc.2000.1714";
 
-/// One without parameters.
+/// Defines the entry of a mapping heuristic without parameters.
 macro_rules! plain {
     ($name:literal, $summary:literal, $guarantee:literal, $source:expr, $mapper:expr) => {
         Entry {

@@ -134,7 +134,7 @@ fn placing(spec: &mut Spec) -> Result<Placing, SpecError> {
     spec.take("placing", Placing::default(), str::parse::<Placing>)
 }
 
-/// From 0.01 to 0.99, as hundredths.
+/// Parses a number from 0.01 to 0.99, and returns it in hundredths.
 fn hundredths(text: &str) -> Result<u32, String> {
     let value: Option<f64> = text.parse().ok();
     let hundredths = value.map(|value| (value * 100.0).round()).filter(|hundredths| (1.0..=99.0).contains(hundredths));

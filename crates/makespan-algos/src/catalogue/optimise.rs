@@ -8,7 +8,7 @@ use super::spec::objective_named;
 use super::{Spec, SpecError, critical_jobs};
 use crate::scheduler::{Budget, Optimise, Target};
 
-/// Reads them.
+/// Builds the scheduler from the parameters in a spec.
 pub(super) fn build(spec: &mut Spec) -> Result<Optimise, SpecError> {
     let default = Optimise::default();
     let target = spec.take("objective", default.target, target)?;

@@ -1,55 +1,56 @@
-//! The text form of an algorithm with its parameters. A value may be a spec: `batch[scheduler=demt[shuffles=5]]`.
+//! The text form of an algorithm with its parameters. The value of a parameter may itself be a spec, as in
+//! `batch[scheduler=demt[shuffles=5]]`.
 
 use makespan_core::Objective;
 use thiserror::Error;
 
 use super::spec_list::outside_brackets;
 
-/// The one of these objectives that a spec calls so, such as `mean-flow`.
+/// Returns the objective of `of` whose name in specs is `text`, such as `mean-flow`.
 pub(crate) fn objective_named(text: &str, of: impl IntoIterator<Item = Objective>) -> Option<Objective> {
     of.into_iter().find(|objective| objective.name().replace('_', "-") == text)
 }
 
-/// `name[key=value,..]`, taken apart.
+/// A parsed spec: the name of an algorithm and its parameters, from a text such as `name[key=value,..]`.
 #[derive(Clone, Debug)]
 pub struct Spec {
     name: String,
     parameters: Vec<(String, String)>,
 }
 
-/// Why a text names no algorithm.
+/// Reason why a text is not a valid spec.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SpecError {
-    /// Not of the form of a spec.
+    /// The text does not have the form of a spec.
     #[error("`{0}` does not name an algorithm; write name or name[key=value,..]")]
     Syntax(String),
-    /// A name that is not in the catalogue, or a key that the algorithm does not have.
+    /// The catalogue does not contain the name, or the algorithm does not have the parameter.
     #[error("unknown {what} `{found}`{hint}")]
     Unknown {
-        /// Algorithm or parameter.
+        /// The kind of the unknown name, such as `algorithm` or `parameter`.
         what: &'static str,
-        /// What was written.
+        /// The unknown name.
         found: String,
-        /// What would be right.
+        /// A hint at valid names.
         hint: String,
     },
-    /// A value out of range.
+    /// The value of a parameter is invalid.
     #[error("{key}={value}: {key} must be {expected}")]
     Value {
-        /// The parameter.
+        /// The key of the parameter.
         key: String,
-        /// What was written.
+        /// The invalid value.
         value: String,
-        /// What would be right.
+        /// A description of the valid values.
         expected: String,
     },
-    /// A parameter that is given more than once.
+    /// The spec contains a parameter more than once.
     #[error("the parameter `{0}` is given twice")]
     Repeated(String),
 }
 
 impl SpecError {
-    /// With the nearest known word, or all of them.
+    /// Returns the error for an unknown name. Its hint is the nearest word of `known` or, if none is near, all of them.
     pub(crate) fn unknown(what: &'static str, found: &str, known: impl Iterator<Item = &'static str>) -> Self {
         let known: Vec<&str> = known.collect();
         let nearest = known.iter().map(|word| (strsim::damerau_levenshtein(word, found), word)).min();
@@ -61,7 +62,7 @@ impl SpecError {
         Self::Unknown { what, found: found.to_owned(), hint }
     }
 
-    /// With another hint where the name that is unknown is that of something else.
+    /// Replaces the hint if `is_other` accepts the unknown name. The new hint states that the name is `other`.
     #[must_use]
     pub fn unless(self, is_other: impl Fn(&str) -> bool, other: &str) -> Self {
         match self {
@@ -74,10 +75,10 @@ impl SpecError {
 }
 
 impl Spec {
-    /// Takes a spec apart.
+    /// Parses a spec.
     ///
     /// # Errors
-    /// [`SpecError`] when it is not of the form `name[key=value,..]` or repeats a key.
+    /// [`SpecError`] if the text is not of the form `name[key=value,..]` or repeats a key.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         let fail = || SpecError::Syntax(text.to_owned());
         let text = text.trim();
@@ -101,15 +102,15 @@ impl Spec {
         Ok(Self { name: name.to_owned(), parameters })
     }
 
-    /// The part before the bracket.
+    /// Returns the name of the algorithm: the part before the bracket.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Removes a parameter and reads it, or gives the default.
+    /// Removes a parameter and returns its parsed value, or returns the default if the parameter is missing.
     ///
     /// # Errors
-    /// [`SpecError::Value`] with what `read` expected.
+    /// [`SpecError::Value`] with the description of valid values that `read` returns.
     pub fn take<T>(
         &mut self,
         key: &str,
@@ -121,10 +122,10 @@ impl Spec {
         read(&value).map_err(|expected| SpecError::Value { key, value, expected })
     }
 
-    /// Refuses what nobody took.
+    /// Checks that no parameter is left, because every valid parameter has been taken.
     ///
     /// # Errors
-    /// [`SpecError::Unknown`] for the first parameter left.
+    /// [`SpecError::Unknown`] for the first parameter that is left.
     pub fn finish(self, known: impl Iterator<Item = &'static str>) -> Result<(), SpecError> {
         match self.parameters.first() {
             None => Ok(()),

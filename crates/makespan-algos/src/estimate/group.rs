@@ -1,4 +1,4 @@
-//! What has ended of one kind.
+//! The run times of ended tasks of one kind.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -7,30 +7,30 @@ use makespan_core::Time;
 
 use super::FIRST;
 
-/// The latest ends that count.
+/// Maximum number of ended tasks that count: the latest ones.
 const RECENT: usize = 50;
-/// A median that is off by less than one in so many is near enough.
+/// Estimates are kept if a median has changed by at most one part in this number.
 const NEAR: i128 = 10;
-/// The standard deviation of a normal distribution over its median absolute deviation.
+/// Ratio of the standard deviation of a normal distribution to its median absolute deviation.
 const NORMAL: f64 = 1.4826;
 
-/// What has ended of one kind, and who is of it.
+/// The run times of ended tasks of one kind, and the tasks of this kind.
 #[derive(Debug, Default)]
 pub(super) struct Group {
-    /// Numbers of different tasks, some of which have not ended.
+    /// The numbers of the tasks, some of which have not ended. Equal tasks of a bag have one number.
     pub members: Vec<u32>,
-    /// Times on the fewest processors, in ticks.
+    /// Run times on the minimum number of processors, in ticks.
     pub times: Recent,
-    /// Of what was learned before: what it took over what was expected, in millionths.
+    /// The ratios of run time to expected time, in millionths, of tasks whose expected time was learned earlier.
     ratios: Recent,
     /// For each ratio in `ratios`, the instant at which its task ended.
     ends: VecDeque<Time>,
-    /// The medians when the members were last told.
+    /// The medians of `times` and of `ratios` when the estimates of the members were last replaced.
     told: (Option<i64>, Option<i64>),
 }
 
 impl Group {
-    /// Adds an end; whether members may have to be told.
+    /// Adds the run time of an ended task. Returns whether the estimates of the members must be replaced.
     pub fn add(&mut self, time: i64, ratio: Option<(Time, i64)>) -> bool {
         self.times.add(time);
         if let Some((end, ratio)) = ratio {
@@ -70,12 +70,12 @@ impl Group {
     }
 }
 
-/// Whether two figures differ by no more than a tenth of the first.
+/// Returns whether `now` differs from `before` by at most a tenth of `before`.
 fn near(before: i64, now: i64) -> bool {
     (i128::from(now) - i128::from(before)).abs() * NEAR <= i128::from(before)
 }
 
-/// The latest figures, and the same in order.
+/// The latest figures in the order of their arrival, and in ascending order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recent {
     latest: VecDeque<i64>,
@@ -83,7 +83,7 @@ pub(super) struct Recent {
 }
 
 impl Recent {
-    /// How many there are.
+    /// Returns the number of figures.
     pub fn len(&self) -> usize {
         self.latest.len()
     }
@@ -98,7 +98,8 @@ impl Recent {
         self.sorted.insert(self.sorted.partition_point(|&other| other < figure), figure);
     }
 
-    /// The median of these figures and so many times `prior`, of two the larger; `None` of none.
+    /// Returns the median of the figures and of `times` copies of `prior`, or `None` if there is nothing to count. If the count is
+    /// even, the larger of the two middle values is the median.
     pub fn median(&self, prior: i64, times: usize) -> Option<i64> {
         let middle = usize::midpoint(self.sorted.len(), times);
         let before = self.sorted.partition_point(|&figure| figure < prior);
@@ -110,7 +111,8 @@ impl Recent {
         }
     }
 
-    /// The standard deviation over the median, by the median absolute deviation; 0 of one.
+    /// Returns the standard deviation divided by the median. The standard deviation is estimated from the median absolute
+    /// deviation, so the result for a single figure is 0.
     pub fn spread(&self) -> f64 {
         let Some(median) = self.median(0, 0).filter(|&median| median > 0) else { return 0.0 };
         let mut away: Vec<i64> = self.sorted.iter().map(|&figure| (figure - median).abs()).collect();

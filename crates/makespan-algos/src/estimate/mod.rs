@@ -1,4 +1,4 @@
-//! Times learned while an instance is carried out: medians of what has ended, of the same kind first.
+//! Run times that are learned while an instance is executed, as medians over ended tasks of the same kind.
 
 mod group;
 #[cfg(test)]
@@ -10,13 +10,16 @@ use makespan_core::{Estimate, Estimator, Instance, Profile, Restated, Run, TaskI
 
 use group::Group;
 
-/// How many runs an estimate that was learned before counts for, at most: as many as decide about the same command in the history.
+/// Maximum number of ratios of one that represent the earlier runs behind a learned estimate. In the history, the same number of
+/// runs
+/// of a command decides about its run time.
 const PRIOR: u32 = 9;
-/// So many first ends of a group are looked at by those that were learned before: one by one they may outweigh what was known.
+/// Number of first ratios of a group after each of which the estimates of its members are checked, even if the median has hardly
+/// changed: each of these ratios may outweigh the prior.
 const FIRST: usize = 2 * PRIOR as usize;
-/// So many tasks that are not released yet are told with those that are: more hardly come before the next end.
+/// Number of tasks that get estimates before they are released. More tasks are hardly ever released before the next task ends.
 const AHEAD: usize = 256;
-/// A millionth.
+/// Number of millionths in one, the unit of ratios.
 const UNIT: i128 = 1_000_000;
 
 /// Replaces guessed run times by the median run time of completed tasks, and corrects run times that were learned from
@@ -64,17 +67,17 @@ const UNIT: i128 = 1_000_000;
 /// ```
 #[derive(Debug)]
 pub struct Medians {
-    /// By the number of a different task.
+    /// Indexed by the number of the task. Equal tasks of a bag have one number.
     own: Vec<Own>,
     groups: Vec<Group>,
-    /// The groups of the kinds.
+    /// The index in `groups` of each kind.
     kinds: BTreeMap<String, u32>,
-    /// The different tasks by release, and how many of them are members of their groups.
+    /// The numbers of the tasks by release date. The first `joined` of these tasks are members of their groups.
     order: Vec<u32>,
     joined: usize,
 }
 
-/// One of the different tasks, as it was at the beginning.
+/// A task, or the equal tasks of a bag, with the data from before any task ended.
 #[derive(Debug)]
 struct Own {
     task: TaskId,
@@ -84,26 +87,26 @@ struct Own {
     release: Time,
     /// Instant at which the estimate was made.
     made: Time,
-    /// How many equal tasks have not ended with success.
+    /// The number of equal tasks that have not ended with success.
     left: u64,
-    /// The groups that it is of, the most specific first.
+    /// The groups to which the task belongs, the most specific first.
     groups: Vec<u32>,
-    /// Its longest time as it was last told, and whether that is a guess, if it was told.
+    /// The longest time in the latest estimate and whether this time is a guess, if an estimate was returned.
     told: Option<(Time, bool)>,
 }
 
 impl Default for Medians {
-    /// Of no task.
+    /// Returns medians for no tasks.
     fn default() -> Self {
-        // All tasks together.
+        // Group 0 contains all tasks.
         let groups = vec![Group::default()];
         Self { own: Vec::new(), groups, kinds: BTreeMap::new(), order: Vec::new(), joined: 0 }
     }
 }
 
 impl Medians {
-    /// For the tasks of this instance; `kinds` says of what kinds a task is, the most specific first. The first task of a bag stands for
-    /// all.
+    /// Returns medians for the tasks of `instance`. `kinds` returns the kinds of a task, the most specific first. For a bag,
+    /// `kinds` is called with the first task only.
     pub fn new(instance: &Instance, kinds: impl Fn(TaskId) -> Vec<String>) -> Self {
         let mut medians = Self::default();
         medians.enter(instance, kinds, |_| Time::ZERO);
@@ -128,7 +131,7 @@ impl Medians {
             let release = self.own[number as usize].release;
             let place = self.order.partition_point(|&other| self.own[other as usize].release <= release);
             self.order.insert(place, number);
-            // Those before have joined already.
+            // All earlier tasks in this order have joined their groups already.
             if place < self.joined {
                 self.joined += 1;
                 self.enrol(number, &mut restated);
@@ -137,7 +140,7 @@ impl Medians {
         restated
     }
 
-    /// Notes the tasks that are not known yet.
+    /// Stores the tasks that have arrived since the last call.
     fn enter(&mut self, instance: &Instance, kinds: impl Fn(TaskId) -> Vec<String>, made: impl Fn(TaskId) -> Time) {
         for task in instance.different_task_ids_from(self.own.len()) {
             let mut groups = Vec::new();
@@ -157,7 +160,7 @@ impl Medians {
         }
     }
 
-    /// Tasks that are released by now, and some that come next, join their groups, and are told what these know.
+    /// Enrols the tasks that are released by `now`, and the next `AHEAD` tasks.
     fn join(&mut self, now: Time, restated: &mut Vec<Restated>) {
         let released = |number: &u32| self.own[*number as usize].release <= now;
         let ahead = self.order.partition_point(released) + AHEAD;
@@ -168,7 +171,7 @@ impl Medians {
         }
     }
 
-    /// A task joins its groups, and is told what these know.
+    /// Adds a task to its groups, and estimates its time from the times that these groups contain.
     fn enrol(&mut self, number: u32, restated: &mut Vec<Restated>) {
         for group in self.own[number as usize].groups.clone() {
             if self.may_decide(number, group) {
@@ -180,7 +183,7 @@ impl Medians {
         }
     }
 
-    /// What a group says of one of its members, if that is new.
+    /// Returns the new time of a member according to `group`, if this time differs from its latest estimate.
     fn tell(&mut self, member: u32, group: u32) -> Option<Restated> {
         let own = &self.own[member as usize];
         let (longest, estimate) = self.estimate(own, group)?;
@@ -193,7 +196,9 @@ impl Medians {
         Some(restated)
     }
 
-    /// The group that says how long a task takes, the first of its groups that knows anything; `None` while none does.
+    /// Returns the group that determines the time of a task: the first of its groups that contains a suitable time or ratio.
+    /// Returns
+    /// `None` if there is no such group, or if the time is stated.
     fn decisive(&self, own: &Own) -> Option<u32> {
         let first = |is_known: &dyn Fn(&Group) -> bool| {
             let mut groups = own.groups.iter().copied();
@@ -202,19 +207,21 @@ impl Medians {
         match own.estimate {
             Estimate::Stated => None,
             Estimate::Guessed => first(&|group| group.times.len() > 0),
-            // Programs of other kinds were expected otherwise.
+            // Ratios of unrelated programs do not apply, so group 0 does not count.
             Estimate::Learned { .. } => first(&|group| group.has_ratios(own.made)).filter(|&group| group > 0),
         }
     }
 
-    /// Whether a group may now or later say how long one of its members takes: once a more specific one does, it never will.
+    /// Returns whether a group may determine the time of a member, now or later. As soon as a more specific group determines the
+    /// time, the given group never will.
     fn may_decide(&self, member: u32, group: u32) -> bool {
         let own = &self.own[member as usize];
         let place = |group| own.groups.iter().position(|&other| other == group);
         own.estimate != Estimate::Stated && self.decisive(own).is_none_or(|decisive| place(decisive) >= place(group))
     }
 
-    /// The estimate of a task, of what has ended in one of its groups; `None` where others say it, or nobody can.
+    /// Returns the estimate of a task from the times in `group`. Returns `None` if the time is stated, or if another group or no
+    /// group determines it.
     fn estimate(&self, own: &Own, group: u32) -> Option<(Time, Estimate)> {
         if self.decisive(own) != Some(group) {
             return None;

@@ -1,4 +1,4 @@
-//! Medians against their definition.
+//! Tests that compare medians with their definition.
 
 use makespan_core::{Job, Outcome, Platform, ProcSet, SpeedupLaw};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ fn t(ticks: i64) -> Time {
     Time::from_ticks(ticks)
 }
 
-/// Kind, command within the kind, how the time is known, and what it really takes.
+/// The kind, the command within the kind, the source of the expected time, and the actual run time in ticks.
 type Row = (u8, u8, u8, i64);
 
 fn instance(rows: &[Row]) -> Instance {
@@ -34,7 +34,7 @@ fn kinds(rows: &[Row]) -> impl Fn(TaskId) -> Vec<String> {
     }
 }
 
-/// Every task on two processors, one after another. On one, those that may have it take 4/3 of that.
+/// Returns a run of a task on two processors. On one processor, a task that may run there would take 4/3 of this time.
 fn run(task: usize, took: i64) -> Run {
     let (start, processors, outcome) = (Time::ZERO, ProcSet::first(2), Outcome::Succeeded);
     Run { task: TaskId(task as u64), start, end: t(took), processors, outcome, accounting: None }
@@ -88,8 +88,8 @@ fn ratios_apply_to_estimates_that_are_older_than_the_ends() {
 }
 
 proptest! {
-    /// After each end every guess is within a tenth of the median of its first kind of which something has ended, and what is stated
-    /// or has ended is left alone.
+    /// After each end, every guessed time is within a tenth of the median of the most specific kind that contains an ended
+    /// task. Stated times and the times of ended tasks do not change.
     #[test]
     fn guesses_are_medians(rows in prop::collection::vec((0_u8..3, 0_u8..3, 0_u8..4, 1_i64..5000), 1..40)) {
         let mut instance = instance(&rows);
@@ -118,7 +118,7 @@ proptest! {
         }
     }
 
-    /// What was learned from three runs is believed until more of its kind say something else.
+    /// An estimate that was learned from three runs is kept until more tasks of the kind contradict it.
     #[test]
     fn what_was_learned_is_refined(factor in 2_i64..9, count in 1_usize..12) {
         let rows: Vec<Row> = (0..=count).map(|_| (1, 0, 2, 1000 * factor)).collect();
@@ -132,7 +132,7 @@ proptest! {
         prop_assert_eq!(instance.profile(TaskId(count as u64)).longest().ticks(), expected);
     }
 
-    /// The median with a prior is that of a list.
+    /// The median with a prior is the median of a list that contains copies of the prior.
     #[test]
     fn a_prior_counts_as_figures(figures in prop::collection::vec(1_i64..9, 0..20), prior in 1_i64..9, times in 0_usize..9) {
         let mut group = Group::default();
@@ -142,7 +142,7 @@ proptest! {
     }
 }
 
-/// Fifty ends count, so that a program that became slower is noticed.
+/// Only the last fifty ends count. Thus the estimates follow a program that became slower.
 #[test]
 fn what_is_long_ago_is_forgotten() {
     let mut group = Group::default();
@@ -152,7 +152,7 @@ fn what_is_long_ago_is_forgotten() {
     assert_eq!((group.times.median(0, 0), group.times.len()), (Some(100), 50));
 }
 
-/// No estimate is longer than the walltime, at which a task is ended.
+/// No estimate is longer than the walltime, because a task is ended at its walltime.
 #[test]
 fn walltimes_are_kept() {
     let job = |name: &str| Job::new(name, Profile::rigid(1, t(50)).unwrap()).with_estimate(Estimate::Guessed);
@@ -165,7 +165,7 @@ fn walltimes_are_kept() {
     assert_eq!(instance.profile(TaskId(1)).longest(), t(70));
 }
 
-/// Who comes much later is told when it comes, by what is known then.
+/// A task that is released much later gets its estimate at its release, from the times that have been learned by then.
 #[test]
 fn tasks_are_told_when_they_come() {
     let profile = Profile::rigid(1, t(50)).unwrap();

@@ -1,15 +1,15 @@
-//! When one processor is busy.
+//! The busy periods of one processor.
 
 use makespan_core::FreeTime;
 
-/// Busy periods of a processor, in order, apart from each other; periods that touch are one. Every width is one.
+/// The busy periods of a processor, disjoint and in ascending order. Adjacent periods are merged. Every width must be one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calendar {
     busy: Vec<(i64, i64)>,
 }
 
 impl Calendar {
-    /// Of these periods, in any order; they may overlap.
+    /// Returns a calendar of the given busy periods. They may overlap, and their order does not matter.
     pub fn new(periods: &[(i64, i64)]) -> Self {
         let mut sorted = periods.to_vec();
         sorted.sort_unstable();
@@ -23,12 +23,12 @@ impl Calendar {
         Self { busy }
     }
 
-    /// The busy periods, in order.
+    /// Returns the busy periods in ascending order.
     pub fn busy(&self) -> &[(i64, i64)] {
         &self.busy
     }
 
-    /// When both are busy.
+    /// Returns the periods in which both processors are busy.
     pub fn overlap(&self, other: &Self) -> Self {
         let (mut own, mut others, mut busy) = (self.busy.iter().peekable(), other.busy.iter().peekable(), Vec::new());
         while let (Some(&&(from, until)), Some(&&(start, end))) = (own.peek(), others.peek()) {
@@ -46,12 +46,12 @@ impl Calendar {
 }
 
 impl FreeTime for Calendar {
-    /// Ticks.
+    /// An instant in ticks.
     type Instant = i64;
-    /// From when to when.
+    /// The start and the end of a busy period.
     type Held = (i64, i64);
 
-    /// O(log k) for k busy periods, and one step for each gap that is too short.
+    /// Takes O(log k) for k busy periods, plus one step for each gap that is too short.
     fn earliest_fit(&self, width: u32, duration: i64, after: i64) -> i64 {
         debug_assert_eq!(width, 1);
         let next = self.busy.partition_point(|&(_, end)| end <= after);
@@ -88,7 +88,7 @@ impl FreeTime for Calendar {
         (start, end)
     }
 
-    /// Of a part of a busy period: what is busy before and after it stays so.
+    /// Releases a part of a busy period. The time before and after this part stays busy.
     fn release(&mut self, &(start, end): &(i64, i64)) {
         let at = self.busy.partition_point(|&(_, until)| until <= start);
         let Some(&(from, until)) = self.busy.get(at) else { return };

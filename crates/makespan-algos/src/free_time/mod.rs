@@ -1,13 +1,13 @@
-//! Free processors over time, each kept for the needs of some: what they have in common is core's
+//! Data structures for free processors over time, each for other needs. Most of them implement core's
 //! [`FreeTime`](makespan_core::FreeTime).
 //!
-//! | | kept as | for |
+//! | | representation | used for |
 //! |---|---|---|
 //! | core's [`Timeline`](makespan_core::Timeline) | a balanced tree for each class of equally available processors | schedules of any size |
-//! | [`Skyline`] | one flat array, with best placement where it is required | searches that build thousands of schedules a second, and copy them |
-//! | `Strips` | strips of an array, one class, from now on | policies that ask and change a million times |
+//! | [`Skyline`] | one flat array, with best placement if the platform requires it | searches that build and copy thousands of schedules a second |
+//! | `Strips` | strips of an array, for a single class of processors from the current instant on | policies with millions of queries and changes |
 //! | `Rows` | one flat row of several amounts for each step | nodes with cells and resources, and resources that belong to no node |
-//! | [`Calendar`] | busy periods of one processor | tasks of graphs, with data that reach each processor at another instant |
+//! | [`Calendar`] | the busy periods of one processor | tasks of graphs, whose data reach each processor at a different instant |
 
 mod calendar;
 mod period;

@@ -1,23 +1,23 @@
-//! A stretch of time.
+//! A period of time.
 
 use makespan_core::Time;
 
-/// The instants from `from` on that are before `until`.
+/// The instants from `from` until `until`, without `until`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
     /// The first instant.
     pub from: Time,
-    /// The first instant after it.
+    /// The end, which is not part of the period.
     pub until: Time,
 }
 
 impl Period {
-    /// From an instant on, without an end.
+    /// Returns the period that begins at an instant and has no end.
     pub const fn since(from: Time) -> Self {
         Self { from, until: Time::MAX }
     }
 
-    /// The smallest period that holds both; `other` where there is only that.
+    /// Returns the smallest period that contains both periods, or `other` if `one` is `None`.
     #[must_use]
     pub fn hull(one: Option<Self>, other: Self) -> Self {
         one.map_or(other, |one| Self { from: one.from.min(other.from), until: one.until.max(other.until) })

@@ -183,7 +183,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         self.begins.insert(step + 1, at);
         let (row, end) = (step * self.width..(step + 1) * self.width, self.amounts.len());
         self.amounts.extend_from_within(row.clone());
-        // Makes room behind the step: cheaper than one insertion for each amount.
+        // One move of all later rows is cheaper than one insertion for each amount.
         self.amounts.copy_within(row.start..end, row.end);
         step + 1
     }

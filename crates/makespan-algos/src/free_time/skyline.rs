@@ -1,4 +1,4 @@
-//! Free processors over time in one flat array: for searches that build thousands of schedules a second.
+//! Free processors over time in one flat array, for searches that build thousands of schedules a second.
 
 mod nodes;
 
@@ -10,31 +10,33 @@ use makespan_core::{FreeTime, Instance, ProcSet, Reservation, Time};
 
 use nodes::Nodes;
 
-/// Free processors over time, for schedules of some thousands of jobs at most.
+/// Free processors over time, for schedules of up to some thousands of jobs.
 ///
-/// A sorted array of steps. Where [`makespan_core::Timeline`] answers in logarithmic time a question walks over the
-/// steps, which for hundreds of them is several times faster, and a copy takes no time.
+/// The steps are stored in a sorted array, and a query walks over them. [`makespan_core::Timeline`] answers a query in
+/// logarithmic time. For some hundreds of steps, the walk is several times faster, and a copy costs hardly any time.
 ///
-/// Where best placement is required the processors of each node are a class, and a job fits where the least that each
-/// node has free over its time is enough for a best placement. A question then takes steps times nodes.
+/// If best placement is required, each node has classes of its own. A job fits if the minimum of the free processors of each
+/// node over the time of the job is enough for a best placement. A query then takes O(steps * nodes).
 #[derive(Debug, Default)]
 pub struct Skyline {
-    /// When each step begins.
+    /// The instant at which each step begins.
     from: Vec<i64>,
-    /// Processors free until the next step; where best placement is required, of the widest job that fits there.
+    /// The number of free processors in each step. If best placement is required, the width of the widest job that fits in the
+    /// step.
     free: Vec<i32>,
-    /// The same for each class of equally available processors, step by step; empty when there is one class.
+    /// The number of free processors in each step for each class of equally available processors, step by step. Empty if there
+    /// is only one class.
     parts: Vec<i32>,
     classes: usize,
-    /// Every step before this one is full.
+    /// The first step that may have a free processor.
     head: usize,
-    /// When the last of what was placed ends.
+    /// The latest end of everything that was placed.
     latest: i64,
-    /// Least free processors of each class over a period, while it is measured: a buffer.
+    /// A buffer for the minimum number of free processors of each class over a period.
     least: RefCell<Vec<i32>>,
-    /// How many of each class were held last, where there are several.
+    /// The number of processors of each class that were held last. Empty if there is only one class.
     taken: Vec<i32>,
-    /// The nodes, where best placement is required.
+    /// The nodes, if best placement is required.
     nodes: Option<Arc<Nodes>>,
 }
 
@@ -45,7 +47,7 @@ impl Clone for Skyline {
         clone
     }
 
-    /// Copies into the buffers that are there.
+    /// Copies `source` into the existing buffers.
     fn clone_from(&mut self, source: &Self) {
         self.from.clone_from(&source.from);
         self.free.clone_from(&source.free);
@@ -58,18 +60,18 @@ impl Clone for Skyline {
 }
 
 impl Skyline {
-    /// Most figures that a skyline should hold before anything is placed, steps times classes: copies of it are made.
+    /// Maximum number of steps times classes of an empty skyline. It is limited because skylines are copied.
     pub const MAX: u64 = 1 << 22;
 
-    /// Whether closed periods alone make it larger than that.
+    /// Returns whether the closed periods alone make a skyline larger than [`Skyline::MAX`].
     pub fn is_too_large(instance: &Instance) -> bool {
         let classes = instance.availability().classes();
         let periods: usize = classes.iter().map(|class| class.closed.len()).sum();
-        // No more than two instants a period; few are shared where there are many.
+        // Each closed period has two instants. If there are many periods, few of them share an instant.
         !instance.platform().restricts_placement() && classes.len() as u64 * (2 * periods as u64 + 1) > Self::MAX
     }
 
-    /// The platform of the instance, empty but for its reservations and outages.
+    /// Returns a skyline for the platform of the instance in which only the reservations and outages are held.
     pub fn new(instance: &Instance) -> Self {
         let (classes, nodes) = nodes::classes(instance);
         let ticks = |time: Time| time.ticks();
@@ -91,10 +93,12 @@ impl Skyline {
         Self { from, free, parts, classes: several, head: 0, latest: 0, least, taken, nodes: nodes.map(Arc::new) }
     }
 
-    /// Interchangeable processors from an instant on, behind what holds so many of them until these instants, which ascend.
+    /// Returns a skyline of interchangeable processors from the instant `now` on. Each entry of `held` is a number of processors
+    /// and
+    /// the instant until which they are held. The instants must be in ascending order.
     pub fn counted(processors: u32, now: i64, held: &[(i64, u32)]) -> Self {
         let mut free = processors as i32 - held.iter().map(|&(_, width)| width as i32).sum::<i32>();
-        // What is past is full.
+        // No processors are free before `now`.
         let past = (now > 0).then_some((0, 0));
         let (mut from, mut counts): (Vec<i64>, Vec<i32>) = past.into_iter().chain([(now, free)]).unzip();
         for &(end, width) in held {
@@ -110,13 +114,13 @@ impl Skyline {
         Self { from, free: counts, head, ..Self::default() }
     }
 
-    /// The processors of each class, where best placement is required, in the order of [`Reservation::parts`].
+    /// Returns the processors of each class in the order of [`Reservation::parts`], if best placement is required.
     pub fn pools(&self) -> Option<&[ProcSet]> {
         self.nodes.as_deref().map(Nodes::pools)
     }
 
-    /// Holds `width` processors for `duration` at their earliest fit, not before `release`; returns the start. They are
-    /// not given back.
+    /// Holds `width` processors for `duration` at their earliest fit from `release` on, and returns the start. These processors
+    /// are never released.
     pub fn place(&mut self, width: u32, duration: i64, release: i64) -> i64 {
         let width = width as i32;
         let (first, start) = self.first_fit(width, duration, release);
@@ -125,15 +129,15 @@ impl Skyline {
         start
     }
 
-    /// When the last of what was placed ends; zero before anything is.
+    /// Returns the latest end of everything that was placed, or zero if nothing was placed.
     pub fn latest(&self) -> i64 {
         self.latest
     }
 
-    /// The step in which the earliest fit begins, and when.
+    /// Returns the step in which the earliest fit begins, and the start of this fit.
     fn first_fit(&self, width: i32, duration: i64, release: i64) -> (usize, i64) {
         let mut first = self.head;
-        // The last step goes on for ever. Most tasks wait for nothing, so that this is the first step.
+        // The last step never ends. Most tasks do not wait for a release, and their search begins at `head`.
         if self.from.get(first + 1).is_some_and(|&next| next <= release) {
             first += self.from[first + 1..].partition_point(|&next| next <= release);
         }
@@ -157,7 +161,7 @@ impl Skyline {
         }
     }
 
-    /// Whether enough processors are free from step `first` until `end`, each throughout.
+    /// Returns whether a job of the given width fits on processors that are free from step `first` until `end` without a break.
     fn has_throughout(&self, width: i32, first: usize, end: i64) -> bool {
         let Some(nodes) = &self.nodes else { return self.free_throughout(first, end) >= width };
         let classes = self.classes;
@@ -170,7 +174,7 @@ impl Skyline {
         nodes.widest(&least) >= width
     }
 
-    /// Processors that are free from step `first` until `end`, each throughout.
+    /// Returns the number of processors that are free from step `first` until `end` without a break.
     fn free_throughout(&self, first: usize, end: i64) -> i32 {
         let mut sum = 0;
         for class in 0..self.classes {
@@ -185,7 +189,7 @@ impl Skyline {
         sum
     }
 
-    /// Takes `width` processors from `start`, which lies in step `first`, until `end`.
+    /// Holds `width` processors from `start`, which is in step `first`, until `end`.
     fn take(&mut self, first: usize, start: i64, end: i64, width: i32) {
         let period = self.cut_period(first, start, end);
         if self.classes > 0 {
@@ -199,7 +203,8 @@ impl Skyline {
         }
     }
 
-    /// Takes from the most constrained classes first, as the timeline does, or a best placement.
+    /// Holds processors of the most constrained classes first, as the timeline does. If best placement is required, holds a best
+    /// placement.
     fn take_parts(&mut self, period: Range<usize>, width: i32) {
         let classes = self.classes;
         let least = self.least.get_mut();
@@ -218,7 +223,7 @@ impl Skyline {
         }
     }
 
-    /// What is free in these steps, whose classes are up to date, with `change` more processors.
+    /// Updates `free` in these steps after `change` processors became free. `parts` must be up to date.
     fn add(&mut self, period: Range<usize>, change: i32) {
         if let Some(nodes) = &self.nodes {
             let steps = self.parts[period.start * self.classes..period.end * self.classes].chunks_exact(self.classes);
@@ -228,12 +233,12 @@ impl Skyline {
         }
     }
 
-    /// The step that holds at an instant.
+    /// Returns the step that contains an instant.
     fn step(&self, at: i64) -> usize {
         self.from.partition_point(|&from| from <= at) - 1
     }
 
-    /// Makes steps begin at `start`, which lies in step `first`, and at `end`; returns those between.
+    /// Splits steps at `start`, which is in step `first`, and at `end`. Returns the steps between these instants.
     fn cut_period(&mut self, first: usize, start: i64, end: i64) -> Range<usize> {
         let first = self.cut(first, start);
         let mut last = first;
@@ -244,7 +249,7 @@ impl Skyline {
         first..last
     }
 
-    /// Makes a step begin at `at`, which lies in `step`; returns that step.
+    /// Splits `step` at the instant `at`, unless `step` begins there. Returns the step that begins at `at`.
     fn cut(&mut self, step: usize, at: i64) -> usize {
         if self.from[step] == at {
             return step;
@@ -261,7 +266,7 @@ impl Skyline {
         next
     }
 
-    /// Drops a step that is no different from the one before.
+    /// Merges a step with the previous step if both are equal.
     fn join(&mut self, step: usize) {
         let classes = self.classes;
         let same = step > 0
@@ -308,7 +313,7 @@ impl FreeTime for Skyline {
     }
 }
 
-/// The least of each class over the steps of `parts`.
+/// Writes the minimum of each class over the steps of `parts` into `least`.
 fn least_of(parts: &[i32], least: &mut [i32]) {
     least.fill(i32::MAX);
     for parts in parts.chunks_exact(least.len()) {

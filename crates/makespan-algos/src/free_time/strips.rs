@@ -1,14 +1,17 @@
-//! Free processors over time, for a policy that asks and changes a million times.
+//! Free processors over time, for a policy with millions of queries and changes.
 
 use makespan_core::{FreeTime, Time};
 
 use super::Period;
 
-/// Free processors from now on, all of one class, in strips of some tens of steps that lie side by side in memory and
-/// know their extremes. Between the tens of steps of a common cluster and the ten thousands of a crowded one it is
-/// several times faster than a tree; a question or change walks over the strips and into those that matter.
+/// The number of free processors from the current instant on. All processors are of one class. The steps are stored in strips of
+/// some tens of steps. The steps of a strip are contiguous in memory, and the strip stores their minimum and maximum. A query or a
+/// change visits all strips, and only the steps of those that matter. For tens of steps (a common cluster) up to tens of thousands
+/// of
+/// steps (a crowded cluster), strips are several times faster than a tree.
 ///
-/// More may be held than there are, where a policy is told of failures before the tasks that they end: none are free.
+/// More processors may be held than exist, if a policy learns of a failure before it learns of the tasks that the failure
+/// ends. Then no processors are free.
 #[derive(Clone, Debug)]
 pub(crate) struct Strips {
     strips: Vec<Strip>,
@@ -17,18 +20,18 @@ pub(crate) struct Strips {
 /// Consecutive steps.
 #[derive(Clone, Debug)]
 struct Strip {
-    /// When each step begins.
+    /// The instant at which each step begins.
     from: Vec<i64>,
-    /// Free processors of each, less `added`.
+    /// The number of free processors in each step, minus `added`.
     free: Vec<i64>,
-    /// To be added to all.
+    /// A number to be added to each number in `free`.
     added: i64,
-    /// Least and most of `free`.
+    /// The minimum and the maximum of `free`.
     least: i64,
     most: i64,
 }
 
-/// Where a step is, and an instant in it.
+/// A step, and an instant in this step.
 #[derive(Clone, Copy, Debug)]
 struct Cursor {
     strip: usize,
@@ -36,7 +39,7 @@ struct Cursor {
     from: i64,
 }
 
-/// A strip of twice as many steps is cut in two.
+/// A strip with twice this number of steps is divided into two strips.
 const LENGTH: usize = 32;
 
 impl Strip {
@@ -45,26 +48,26 @@ impl Strip {
         self.most = self.free.iter().copied().max().unwrap_or(i64::MIN);
     }
 
-    /// The step that holds at `at`, which is not before the strip.
+    /// Returns the step that contains the instant `at`, which must not be before the strip.
     fn step(&self, at: i64) -> usize {
         self.from.partition_point(|&from| from <= at) - 1
     }
 }
 
 impl Strips {
-    /// So many for ever.
+    /// Returns strips in which the number of free processors never changes.
     pub(crate) fn constant(free: u32) -> Self {
         let free = i64::from(free);
         Self { strips: vec![Strip { from: vec![i64::MIN], free: vec![free], added: 0, least: free, most: free }] }
     }
 
-    /// Free processors at an instant.
+    /// Returns the number of free processors at an instant.
     pub(crate) fn free_at(&self, instant: Time) -> u32 {
         let strip = &self.strips[self.strip(instant.ticks())];
         (strip.free[strip.step(instant.ticks())] + strip.added).max(0) as u32
     }
 
-    /// Forgets what was before an instant.
+    /// Removes the steps that end at the instant `before` or earlier.
     pub(crate) fn forget(&mut self, before: Time) {
         let now = before.ticks();
         let strip = self.strip(now);
@@ -78,13 +81,14 @@ impl Strips {
         }
     }
 
-    /// The first instant of a period from which `width` processors are free for `duration`.
+    /// Returns the first instant of a period from which `width` processors are free for `duration`.
     pub(crate) fn earliest_fit_in(&self, width: u32, duration: Time, period: Period) -> Option<Time> {
         self.earliest_fit_of_owner(width, duration, period, Time::MAX)
     }
 
-    /// The same for somebody who holds that many processors for that long from the instant `own` on, and would give them
-    /// back.
+    /// Returns the earliest fit in a period for an owner that already holds `width` processors for `duration` from the instant
+    /// `own`
+    /// on, and would release them.
     pub(crate) fn earliest_fit_of_owner(&self, width: u32, duration: Time, period: Period, own: Time) -> Option<Time> {
         let (width, duration) = (i64::from(width), duration.ticks());
         let (from, until) = (period.from.ticks(), period.until.ticks());
@@ -103,7 +107,7 @@ impl Strips {
         }
     }
 
-    /// From an instant on, until when how many are free.
+    /// Returns the end and the number of free processors for the step that contains `after` and for each later step.
     pub(crate) fn steps(&self, after: Time) -> impl Iterator<Item = (Time, u32)> + '_ {
         let at = self.strip(after.ticks());
         let first = self.strips[at].step(after.ticks());
@@ -113,8 +117,8 @@ impl Strips {
         until.zip(free.skip(first)).map(|(until, free)| (Time::from_ticks(until), free.max(0) as u32))
     }
 
-    /// The first step from this one on, begun before `until`, in which what is free is as `wanted`; strips in which it is
-    /// nowhere so are left out.
+    /// Returns the first step from `at` on, begun before `until`, whose number of free processors is `wanted`. Strips for
+    /// which `may` returns false are skipped, because none of their steps is wanted.
     fn next(
         &self,
         at: Cursor,
@@ -139,7 +143,7 @@ impl Strips {
         None
     }
 
-    /// The strip that holds at an instant; the first one for what is forgotten.
+    /// Returns the strip that contains an instant, or the first strip if the instant was forgotten.
     fn strip(&self, at: i64) -> usize {
         self.strips.partition_point(|strip| strip.from[0] <= at).saturating_sub(1)
     }
@@ -159,7 +163,7 @@ impl Strips {
             }
             let last = strip.from.len() - 1;
             if strip.from[0] >= start && strip.from[last] < end {
-                // The step at `end` was cut, so that the last one of an inner strip ends with it at the latest.
+                // A step begins at `end`, so the last step of this strip ends at `end` or earlier.
                 strip.added += change;
                 continue;
             }
@@ -172,7 +176,7 @@ impl Strips {
         self.join(start);
     }
 
-    /// Makes a step begin at an instant.
+    /// Splits the step that contains an instant, unless it begins there.
     fn cut(&mut self, at: i64) {
         let index = self.strip(at);
         let strip = &mut self.strips[index];
@@ -191,7 +195,7 @@ impl Strips {
         }
     }
 
-    /// Drops the step that begins at an instant if it is no different from the one before.
+    /// Merges the step that begins at an instant with the previous step if both are equal.
     fn join(&mut self, at: i64) {
         let index = self.strip(at);
         let strip = &self.strips[index];
@@ -209,8 +213,9 @@ impl Strips {
             self.strips.remove(index);
             return;
         }
-        // Its value stays in the step before, or was an extreme only here: then the extremes are too wide, which is safe,
-        // until they are measured again.
+        // The removed step may have had the minimum or the maximum of its strip. Then the stored extremes are too wide until they
+        // are
+        // measured again, which is safe.
         let strip = &mut self.strips[index];
         strip.from.remove(step);
         strip.free.remove(step);
@@ -219,7 +224,7 @@ impl Strips {
 
 impl FreeTime for Strips {
     type Instant = Time;
-    /// How many, from when to when.
+    /// The number of processors, the start and the end.
     type Held = (u32, Time, Time);
 
     fn earliest_fit(&self, width: u32, duration: Time, after: Time) -> Time {

@@ -6,10 +6,11 @@ use proptest::sample::Index;
 
 use super::{Calendar, Period, Skyline, Strips};
 
-/// The plainest of all: for each class of equally available processors how many are free at each tick.
+/// The simplest reference implementation: the number of free processors at each tick, for each class of equally available
+/// processors.
 struct Plain(Vec<Vec<u32>>);
 
-/// No test comes to this tick.
+/// A tick after all ticks that the tests use.
 const END: usize = 10_000;
 
 impl Plain {
@@ -57,8 +58,8 @@ impl FreeTime for Plain {
     }
 }
 
-/// One question: asked not before an instant, then held from the first fit at or after a later one. Before it something is
-/// given back, or not.
+/// A query not before one instant, after which the earliest fit at or after a later instant is held. Before the query, something
+/// may be released.
 #[derive(Clone, Debug)]
 struct Question {
     width: u32,
@@ -71,7 +72,7 @@ struct Question {
 fn questions() -> impl Strategy<Value = Vec<Question>> {
     let question = (0_u32..1000, 1_i64..30, 0_i64..600, prop_oneof![Just(0), 0_i64..60], any::<Option<Index>>());
     let question = question.prop_map(|(width, duration, after, later, back)| {
-        // Narrow ones are many, so that many steps lie beside each other.
+        // Most of them are narrow, so that there are many steps.
         Question { width: width % (1 + width % 17), duration, after, later: after + later, back }
     });
     prop::collection::vec(question, 1..250)
@@ -90,7 +91,7 @@ fn closed(class: &makespan_core::availability::Class) -> impl Iterator<Item = (i
     class.closed.iter().map(|(start, end)| (start.ticks(), end.ticks()))
 }
 
-/// Asks, holds and gives back; what is held at the end.
+/// Queries, holds and releases processors. Returns what is held at the end.
 fn agrees<F: FreeTime>(
     mut free: F,
     instance: &Instance,
@@ -122,7 +123,7 @@ where
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Whoever counts free processors over time gives the answers of an array of counts.
+    /// All data structures for free processors over time agree with an array that stores the numbers at each tick.
     #[test]
     fn all_agree_with_counts_at_each_tick(
         processors in prop_oneof![Just(1_u32), 2_u32..17],
@@ -135,7 +136,7 @@ proptest! {
         }
         let instance = on(processors, &periods);
         let by_timeline = agrees(Timeline::new(&instance), &instance, &questions, Time::from_ticks)?;
-        // Also the same processors of each class.
+        // The numbers of processors of each class also agree.
         prop_assert_eq!(agrees(Skyline::new(&instance), &instance, &questions, |ticks| ticks)?, by_timeline);
         if let [class] = instance.availability().classes() {
             let mut strips = Strips::constant(processors);
@@ -150,7 +151,8 @@ proptest! {
         }
     }
 
-    /// What only strips are asked: within a period, for somebody who would give back what he has, and from now on.
+    /// Tests the queries that only strips support: within a period, for an owner that would release its processors, and after past
+    /// steps were forgotten.
     #[test]
     fn strips_agree_with_counts_while_time_passes(processors in 1_u32..17, questions in questions()) {
         let instance = on(processors, &[]);
@@ -166,7 +168,7 @@ proptest! {
             let before = later.max(after) + 1;
             let period = Period { from: at(after), until: at(before) };
             let first = |own: i64| {
-                // From its own instant on it has what it gives back.
+                // From the instant `own` on, the owner has the processors that it would release.
                 let fits = |start: i64| plain.throughout(start, (start + duration).min(own)).sum::<u32>() >= width;
                 (after..before).find(|&start| fits(start)).map(at)
             };

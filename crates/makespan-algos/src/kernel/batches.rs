@@ -1,13 +1,14 @@
-//! The batch rule: from offline to online.
+//! The batch rule, which makes an online method from an offline method.
 
 use makespan_core::{Instance, Schedule, ScheduleBuilder, TaskId, Time};
 
-/// Plans tasks with release dates by an offline method: what has been released by the start of a batch is planned as
-/// one batch, and what arrives meanwhile waits for the next.
+/// Plans tasks with release dates by an offline method. All tasks that are released by the start of a batch are planned as one
+/// batch. Tasks that arrive during a batch wait for the next batch.
 ///
 /// An offline ratio rho for the makespan becomes 2 rho (Shmoys, Wein, Williamson, SIAM J. Comput. 24(6), 1995,
-/// DOI 10.1137/S0097539793248317), and what is added to the ratio is added twice. `plan` places the given tasks, none before
-/// the given instant, and returns when the last of them ends.
+/// DOI 10.1137/S0097539793248317). A constant that is added to the offline ratio is added twice. `plan` places the given tasks,
+/// none
+/// before the given instant, and returns the end of the last task.
 pub fn by_batches(
     instance: &Instance,
     mut plan: impl FnMut(&mut ScheduleBuilder<'_>, &[TaskId], Time) -> Time,
@@ -17,7 +18,7 @@ pub fn by_batches(
     builder.finish()
 }
 
-/// The batches of [`by_batches`], for a `plan` that keeps its placements itself.
+/// Calls `plan` for each batch of [`by_batches`]. `plan` stores its placements itself.
 pub fn each_batch(instance: &Instance, mut plan: impl FnMut(&[TaskId], Time) -> Time) {
     let mut arrivals: Vec<TaskId> = instance.task_ids().collect();
     arrivals.sort_by_key(|&id| (instance.release(id), id));
@@ -26,7 +27,7 @@ pub fn each_batch(instance: &Instance, mut plan: impl FnMut(&[TaskId], Time) -> 
     while let Some(&next) = rest.first() {
         now = now.max(instance.release(next));
         let (batch, later) = rest.split_at(rest.partition_point(|&id| instance.release(id) <= now));
-        // The order of arrival must not matter within a batch.
+        // Within a batch, the order of arrival must not matter.
         let mut batch = batch.to_vec();
         batch.sort_unstable();
         now = plan(&batch, now);

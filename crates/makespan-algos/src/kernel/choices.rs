@@ -1,50 +1,50 @@
-//! The allotments of all tasks in flat arrays: for searches that read them millions of times.
+//! The allotments of all tasks in flat arrays, for searches that read them millions of times.
 
 use makespan_core::{Instance, Platform, Profile, Time};
 
-/// Profiles with more allotments than this are thinned out to a geometric progression.
+/// If a profile has more allotments than this, only a geometric progression of them is kept.
 const ALL: u32 = 256;
-/// Allotments kept of such a profile, about.
+/// Approximate number of allotments that are kept of such a profile.
 const KEPT: u32 = 96;
 
 /// An allotment with its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// How many processors.
+    /// Number of processors.
     pub processors: u32,
-    /// In ticks.
+    /// Time in ticks.
     pub time: i64,
 }
 
-/// The allotments of each task, ascending in processors and descending in time, and the release dates.
+/// The allotments of each task, by increasing number of processors and decreasing time, and the release dates.
 #[derive(Clone, Debug, Default)]
 pub struct Choices {
     all: Vec<Choice>,
-    /// Where the allotments of each task end.
+    /// For each task, the index in `all` at which its allotments end.
     ends: Vec<usize>,
-    /// In ticks.
+    /// Release dates in ticks.
     releases: Vec<i64>,
-    /// Processors of the largest node, where best placement is required.
+    /// Number of processors of the largest node, if best placement is required.
     node: Option<u32>,
 }
 
 impl Choices {
-    /// Of an instance each of whose jobs is one task: all allotments that are not dominated, or some hundred where there
-    /// are more than 256.
+    /// Returns the choices of an instance in which each job is one task: all allotments that are not dominated. If there are more
+    /// than 256, only some hundred of them are kept.
     pub fn new(instance: &Instance) -> Self {
         let mut choices = Self::none(instance.platform());
         instance.simple_jobs().for_each(|job| _ = choices.push(job.profile(), job.release));
         choices
     }
 
-    /// Of no task.
+    /// Returns the choices of no tasks.
     pub fn none(platform: &Platform) -> Self {
         let sizes = platform.kinds().map(|(node, _)| node.processors);
         let node = platform.restricts_placement().then(|| sizes.max().unwrap_or(1));
         Self { all: Vec::new(), ends: Vec::new(), releases: Vec::new(), node }
     }
 
-    /// One more task; its number.
+    /// Adds a task. Returns its number.
     pub fn push(&mut self, profile: &Profile, release: Time) -> u32 {
         self.all.extend(thinned(profile));
         self.ends.push(self.all.len());
@@ -52,7 +52,7 @@ impl Choices {
         self.releases.len() as u32 - 1
     }
 
-    /// These tasks alone, numbered in this order.
+    /// Returns the choices of these tasks only, numbered in this order.
     #[must_use]
     pub fn of_some(&self, tasks: &[u32]) -> Self {
         let mut some = Self { node: self.node, ..Self::default() };
@@ -64,35 +64,36 @@ impl Choices {
         some
     }
 
-    /// How many tasks there are.
+    /// Returns the number of tasks.
     pub fn tasks(&self) -> usize {
         self.releases.len()
     }
 
-    /// The allotments of one task, at least one.
+    /// Returns the allotments of a task. There is at least one.
     pub fn of(&self, task: u32) -> &[Choice] {
         let begin = (task as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.all[begin..self.ends[task as usize]]
     }
 
-    /// In ticks.
+    /// Returns the release date of a task, in ticks.
     pub fn release(&self, task: u32) -> i64 {
         self.releases[task as usize]
     }
 
-    /// Processors of the largest node, where best placement is required: allotments that fill nodes leave less idle.
+    /// Returns the number of processors of the largest node, if best placement is required. Allotments that fill nodes leave fewer
+    /// processors idle.
     pub fn node(&self) -> Option<u32> {
         self.node
     }
 
-    /// The position of the largest kept allotment that is at most `processors`, or of the smallest.
+    /// Returns the position of the largest kept allotment of at most `processors`, or of the smallest one if there is none.
     pub fn nearest(&self, task: u32, processors: u32) -> u32 {
         let above = self.of(task).partition_point(|choice| choice.processors <= processors);
         above.saturating_sub(1) as u32
     }
 }
 
-/// The allotments of a profile that are not dominated, or some hundred where there are more than 256.
+/// Returns the allotments of a profile that are not dominated. If there are more than 256, only some hundred of them are kept.
 pub(super) fn thinned(profile: &Profile) -> Vec<Choice> {
     let (first, last) = (profile.min_processors(), profile.max_processors());
     if last - first < ALL {
@@ -110,7 +111,7 @@ pub(super) fn thinned(profile: &Profile) -> Vec<Choice> {
     kept
 }
 
-/// Adds the smallest allotment that is as fast as `wish` processors, unless one as fast is there.
+/// Adds the smallest allotment that is as fast as `wish` processors, unless the list already contains one that is as fast.
 fn push(kept: &mut Vec<Choice>, profile: &Profile, wish: u32) {
     let time = profile.time(wish);
     let processors = profile.min_allotment(time).unwrap_or(wish);

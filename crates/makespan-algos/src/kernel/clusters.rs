@@ -1,4 +1,4 @@
-//! Clusters of equal processors, each processor with the instant from which it is free: tasks are placed behind what is there,
+//! Clusters of equal processors, with the instant from which each processor is free. Tasks are placed after all earlier tasks,
 //! never in gaps.
 
 use makespan_core::{Instance, Placement, ProcSet, TaskId, Time};
@@ -8,49 +8,50 @@ use super::packing::{Packing, Row};
 use crate::kernel::index_type;
 
 index_type! {
-    /// One of the clusters of a platform.
+    /// The number of a cluster of a platform.
     ClusterId
 }
 
-/// Processors of one speed between which data take no time.
+/// Processors of one speed, between which transfers take no time.
 #[derive(Clone, Debug)]
 pub struct Cluster {
-    /// Its first node by falling speed; the only one where data take time.
+    /// The first node of the cluster in the order of decreasing speed. If transfers take time, the cluster has no other node.
     node: NodeId,
-    /// How fast its processors are.
+    /// The speed of the processors.
     pub speed: f64,
-    /// Its class of speed among all of the platform.
+    /// The index of the speed among all speeds of the platform.
     class: usize,
-    /// From when on each processor is free, and its id, ascending.
+    /// The instant from which each processor is free, and its id, in ascending order.
     free: Vec<(i64, u32)>,
 }
 
 impl Cluster {
-    /// How many processors it has.
+    /// Returns the number of processors.
     pub fn processors(&self) -> u32 {
         self.free.len() as u32
     }
 
-    /// The first instant from which so many processors are free for good.
+    /// Returns the first instant from which the given number of processors are free for good.
     pub fn free_from(&self, processors: u32) -> i64 {
         self.free[processors as usize - 1].0
     }
 }
 
-/// A schedule in the making on clusters: without unavailable periods, needs and places on machines.
+/// A partial schedule on clusters, without unavailable periods, needs and places on machines.
 #[derive(Debug)]
 pub struct Clusters<'p, 'a> {
     packing: &'p Packing<'a>,
     all: Vec<Cluster>,
-    /// For each task that is placed where and until when.
+    /// The cluster and the end of each task that is placed.
     placed: Vec<(ClusterId, i64)>,
     placements: Vec<Placement>,
-    /// For each cluster when the data of the present task are there.
+    /// For each cluster, the instant at which the data of the current task have arrived.
     arrivals: Vec<i64>,
 }
 
 impl<'p, 'a> Clusters<'p, 'a> {
-    /// All clusters, free from the start: nodes of one speed, and each node by itself where data take time on their way.
+    /// Returns all clusters, with all processors free: the nodes of one speed form a cluster. If transfers take time, each node is
+    /// a cluster.
     pub fn new(packing: &'p Packing<'a>) -> Self {
         let (instance, machines) = (packing.instance(), packing.machines());
         let mut clusters: Vec<Cluster> = Vec::new();
@@ -69,12 +70,13 @@ impl<'p, 'a> Clusters<'p, 'a> {
         Self { packing, all: clusters, placed, placements: Vec::with_capacity(tasks), arrivals }
     }
 
-    /// The clusters, by falling speed.
+    /// Returns the clusters by decreasing speed.
     pub fn all(&self) -> &[Cluster] {
         &self.all
     }
 
-    /// The time of a choice on a cluster; `None` beyond its processors or the walltime of the task.
+    /// Returns the time of a choice on a cluster. Returns `None` if the cluster has too few processors, or if the time exceeds the
+    /// walltime of the task.
     pub fn time(&self, row: Row, choice: u32, cluster: ClusterId) -> Option<i64> {
         let on = &self.all[cluster.index()];
         let choice = self.packing.choice(choice);
@@ -87,7 +89,7 @@ impl<'p, 'a> Clusters<'p, 'a> {
         self.packing.instance()
     }
 
-    /// Sees to when the data of a task are on each cluster, all of whose predecessors are placed.
+    /// Computes when the data of a task arrive on each cluster. All predecessors of the task must be placed.
     pub fn see_arrivals(&mut self, task: TaskId) {
         let Self { packing, all, placed, arrivals, .. } = self;
         let instance = packing.instance();
@@ -104,17 +106,18 @@ impl<'p, 'a> Clusters<'p, 'a> {
         }
     }
 
-    /// When the task whose arrivals were seen would end on a cluster with a choice; `None` where it cannot run.
+    /// Returns the end of the current task on a cluster with a choice, or `None` if it cannot run there. The current task is
+    /// the task of the last call of [`Clusters::see_arrivals`].
     pub fn end(&self, row: Row, choice: u32, cluster: ClusterId) -> Option<i64> {
         let time = self.time(row, choice, cluster)?;
         let free = self.all[cluster.index()].free_from(self.packing.choice(choice).processors);
         Some(free.max(self.arrivals[cluster.index()]) + time)
     }
 
-    /// Places the task whose arrivals were seen on the processors of a cluster that are free first.
+    /// Places the current task on the processors of a cluster that are free first.
     ///
     /// # Panics
-    /// When it cannot run there.
+    /// Panics if the task cannot run there.
     pub fn place(&mut self, task: TaskId, choice: u32, cluster: ClusterId) {
         let row = self.packing.row_of(task);
         let end = self.end(row, choice, cluster).expect("the cluster was chosen since the task can run there");
@@ -123,7 +126,7 @@ impl<'p, 'a> Clusters<'p, 'a> {
         let free = &mut self.all[cluster.index()].free;
         let mut ids: Vec<u32> = free[..processors].iter().map(|&(_, id)| id).collect();
         ids.sort_unstable();
-        // The others move to the front as far as they are free before the end.
+        // Of the other processors, those that are free before the end move to the front.
         let before = free[processors..].partition_point(|&other| other.0 < end);
         free.copy_within(processors..processors + before, 0);
         for (place, &id) in free[before..before + processors].iter_mut().zip(&ids) {
@@ -138,7 +141,7 @@ impl<'p, 'a> Clusters<'p, 'a> {
         });
     }
 
-    /// The placements of all tasks that were placed.
+    /// Returns the placements of all tasks that were placed.
     pub fn into_placements(self) -> Vec<Placement> {
         self.placements
     }

@@ -1,4 +1,4 @@
-//! Compaction of batches, in the three stages of the paper.
+//! The three stages in which DEMT compacts batches.
 
 use makespan_core::{FreeTime, Instance, Placement, Schedule, ScheduleBuilder, TaskId, Time, WeightedTime};
 use rand::RngExt;
@@ -10,7 +10,7 @@ use super::list::{Allotted, ListSweep};
 use super::open::REPAIRS;
 use crate::free_time::Period;
 
-/// First stage: every pile starts with its batch, its tasks one after the other. Returns when the last ends.
+/// First stage: starts each pile with its batch, and runs the tasks of a pile one after another. Returns the end of the last task.
 pub fn place_raw(builder: &mut ScheduleBuilder<'_>, batches: &[Batch], from: Time) -> Time {
     let mut last = from;
     for batch in batches {
@@ -25,8 +25,9 @@ pub fn place_raw(builder: &mut ScheduleBuilder<'_>, batches: &[Batch], from: Tim
     last
 }
 
-/// Batches that begin with a period and of which, in the first stage, no task ends after it: tasks that do go into a batch
-/// before the others, with their allotments in `first`; and where that does not help, all do.
+/// Changes the batches so that, in the first stage, no task ends after `period`. Tasks that would end later move into a new batch
+/// before
+/// the others, with their allotments in `first`. If `REPAIRS` attempts do not suffice, all tasks move into one such batch.
 pub fn near(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
@@ -54,7 +55,7 @@ pub fn near(
     vec![front(&|_| true)]
 }
 
-/// The tasks that end after the period in the first stage; the builder is left as it was.
+/// Returns the tasks that end after the period in the first stage. The builder is left unchanged.
 fn late_tasks(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
@@ -79,7 +80,7 @@ fn late_tasks(
     late
 }
 
-/// Second stage: each task of a schedule starts as early as the processors that it has are idle.
+/// Second stage: starts each task of a schedule as soon as its processors are idle.
 pub fn shift_left(instance: &Instance, schedule: &Schedule) -> Schedule {
     let mut idle_from = vec![Time::ZERO; instance.processors() as usize];
     let mut shifted = Vec::with_capacity(schedule.placements().len());
@@ -108,30 +109,32 @@ fn meets_closed(instance: &Instance, placement: &Placement) -> bool {
     })
 }
 
-/// Which order is shuffled in the third stage.
+/// The order that is shuffled in the third stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shuffle {
-    /// That of the batches.
+    /// The order of the batches.
     Batches,
-    /// That of the tasks within each batch.
+    /// The order of the tasks within each batch.
     Jobs,
-    /// One after the other.
+    /// Both orders alternately.
     Both,
 }
 
-/// How the third stage looks for a better order.
+/// Parameters of the search for a better order in the third stage.
 #[derive(Debug)]
 pub struct Shuffling<'a> {
-    /// Of what.
+    /// The order that is shuffled.
     pub shuffle: Shuffle,
-    /// How many orders are tried.
+    /// The number of orders that are tried.
     pub tries: u32,
-    /// Where they come from.
+    /// The random number generator.
     pub random: &'a mut ChaCha8Rng,
 }
 
-/// Third stage: the batch order as a list, each batch ordered by decreasing weight over area; then orders that differ from
-/// the best so far by two batches that change places, or by the order of the tasks in each batch. Returns the list of least
+/// Third stage: takes the batches in order as a list, each batch ordered by decreasing weight over area. Then tries orders that
+/// differ
+/// from the best order so far: either two batches are exchanged, or the tasks in each batch are shuffled. Returns the list with the
+/// least
 /// weighted completion.
 pub fn best_list(
     builder: &mut ScheduleBuilder<'_>,
@@ -169,7 +172,7 @@ pub fn best_list(
     best.concat()
 }
 
-/// Two batches change places.
+/// Exchanges two batches.
 fn exchange(batches: &mut [Vec<Allotted>], random: &mut ChaCha8Rng) {
     if batches.len() > 1 {
         let first = random.random_range(0..batches.len());
@@ -178,13 +181,13 @@ fn exchange(batches: &mut [Vec<Allotted>], random: &mut ChaCha8Rng) {
     }
 }
 
-/// As an ordered integer.
+/// Returns weight over area as an ordered integer.
 fn weight_over_area(instance: &Instance, allotted: Allotted) -> u128 {
     let area = allotted.time(instance).area(allotted.processors).unsigned_abs().max(1);
     (u128::from(instance.weight(allotted.task).millionths()) << 64) / area
 }
 
-/// Weighted completion of a greedy list; the builder is left as it was.
+/// Returns the weighted completion of a greedy list. The builder is left unchanged.
 pub fn weighted_completion(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,

@@ -1,29 +1,30 @@
-//! Allotments of graphs of moldable tasks by their critical path and their area: the first phase of CPA.
+//! The first phase of CPA: allotments for graphs of moldable tasks, chosen by critical path and area.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::packing::{Packing, Row};
 
-/// Where the first phase of CPA ends.
+/// The limits at which the first phase of CPA ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How many times as long tasks take as on the fastest processors.
+    /// The factor by which tasks take longer than on the fastest processors.
     pub slower: f64,
-    /// The area is divided by so many processors; the phase ends when the critical path is no longer than that.
+    /// Number of processors by which the area is divided. The phase ends when the critical path is no longer than the quotient.
     pub processors: f64,
-    /// No task gets more.
+    /// Maximum number of processors of a task.
     pub most: u32,
-    /// All tasks of one precedence level together get at most so many, once each has its fewest.
+    /// Maximum number of processors of all tasks of one precedence level together, except that each task has its minimum.
     pub of_level: Option<u64>,
 }
 
-/// Choices for all rows. Each begins with its fewest processors. While the critical path is longer than the mean area, the task on
-/// it grows that gains most: `t(p) / p - t(q) / q` is largest, where `q` is its next allotment above `p`.
+/// Returns a choice for each row. Each row begins with its fewest processors. While the critical path is longer than the mean area,
+/// one
+/// task on this path grows: the task with the largest gain `t(p) / p - t(q) / q`, where `q` is its next allotment above `p`.
 ///
-/// Source: A. Radulescu, A. van Gemund, ICPP 2001, DOI 10.1109/ICPP.2001.952048, section 3; the limit on levels is that of
+/// Source: A. Radulescu, A. van Gemund, ICPP 2001, DOI 10.1109/ICPP.2001.952048, section 3. The limit on levels is from
 /// S. Bansal, P. Kumar, K. Singh, Parallel Computing 32, 2006, DOI 10.1016/j.parco.2006.08.004.
-/// O(n + e) for each allotment that grows, of n tasks with e edges, and less where few come before a task.
+/// Complexity: O(n + e) for each allotment that grows, for n tasks with e edges. It is less if a task has few predecessors.
 pub fn allotments(packing: &Packing<'_>, limits: &Limits) -> Vec<u32> {
     let mut growing = Growing::new(packing, limits.slower);
     let depths = depths(packing);
@@ -50,7 +51,7 @@ pub fn allotments(packing: &Packing<'_>, limits: &Limits) -> Vec<u32> {
     growing.choices
 }
 
-/// For each row how many tasks come before it on the path that has most of them.
+/// Returns, for each row, the maximum number of tasks on a path that leads to it.
 fn depths(packing: &Packing<'_>) -> Vec<u32> {
     let instance = packing.instance();
     let mut depths = vec![0; packing.rows().len()];
@@ -61,22 +62,22 @@ fn depths(packing: &Packing<'_>) -> Vec<u32> {
     depths
 }
 
-/// Allotments that grow, with the longest paths kept up to date.
+/// The current allotments, with the longest paths for these allotments.
 struct Growing<'p, 'a> {
     packing: &'p Packing<'a>,
     slower: f64,
     choices: Vec<u32>,
-    /// For each row its bottom level: the longest path from its start, with the mean times of data on their way.
+    /// For each row, its bottom level: the longest path from its start, with mean transfer times.
     levels: Vec<f64>,
-    /// For each row its place in the order.
+    /// For each row, its position in the order.
     places: Vec<u32>,
-    /// The rows that wait for nothing by falling bottom level, which may have fallen since.
+    /// The rows without predecessors by decreasing bottom level. Their bottom levels may have decreased since.
     first: BinaryHeap<(Level, Reverse<Row>)>,
-    /// Places whose levels may have changed.
+    /// Positions of rows whose bottom levels may have changed.
     changed: BinaryHeap<u32>,
 }
 
-/// A bottom level in the order of its bits, which for numbers from zero on is that of the numbers.
+/// The bits of a bottom level. For numbers that are not negative, the bits have the order of the numbers.
 type Level = u64;
 
 impl<'p, 'a> Growing<'p, 'a> {
@@ -90,22 +91,22 @@ impl<'p, 'a> Growing<'p, 'a> {
         Self { packing, slower, choices, levels, places, first, changed: BinaryHeap::new() }
     }
 
-    /// How long a choice takes.
+    /// Returns the time of a choice.
     fn time(&self, choice: u32) -> f64 {
         self.slower * self.packing.fastest(choice) as f64
     }
 
-    /// The processors that all tasks of a row have together.
+    /// Returns the number of processors of all tasks of a row together.
     fn processors(&self, row: Row, choice: u32) -> u64 {
         u64::from(self.packing.choice(choice).processors) * u64::from(self.packing.count_of(row))
     }
 
-    /// Processors times time of all tasks of a row.
+    /// Returns the area of all tasks of a row: processors times time.
     fn area(&self, row: Row, choice: u32) -> f64 {
         self.processors(row, choice) as f64 * self.time(choice)
     }
 
-    /// The first row of a critical path.
+    /// Returns the first row of a critical path.
     fn longest(&mut self) -> Option<Row> {
         while let Some(mut top) = self.first.peek_mut() {
             let (level, Reverse(row)) = *top;
@@ -113,13 +114,13 @@ impl<'p, 'a> Growing<'p, 'a> {
             if level == present {
                 return Some(row);
             }
-            // Levels only fall, so that none is missed.
+            // Levels only decrease, so no row is missed.
             *top = (present, Reverse(row));
         }
         None
     }
 
-    /// The row of the critical path from here whose next allotment gains most, the first of several.
+    /// Returns the row of the critical path from `first` with the largest gain. Ties are broken in favour of the first row.
     fn best_on_path(&self, first: Row, fits: impl Fn(&Self, Row, u32) -> bool) -> Option<Row> {
         let packing = self.packing;
         let each = |choice: u32| self.time(choice) / f64::from(packing.choice(choice).processors);
@@ -144,7 +145,7 @@ impl<'p, 'a> Growing<'p, 'a> {
         best.map(|(_, row)| row)
     }
 
-    /// What waits for a row, each with the mean time of the data on their way.
+    /// Returns the successors of a row, each with the mean transfer time.
     fn behind(&self, row: Row) -> impl Iterator<Item = (f64, Row)> {
         let packing = self.packing;
         let instance = packing.instance();
@@ -154,7 +155,7 @@ impl<'p, 'a> Growing<'p, 'a> {
         })
     }
 
-    /// Gives a row its next allotment.
+    /// Gives a row its next allotment, and updates the bottom levels.
     fn grow(&mut self, row: Row) {
         self.choices[row.index()] += 1;
         self.changed.push(self.places[row.index()]);

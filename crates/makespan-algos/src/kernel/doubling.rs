@@ -1,4 +1,4 @@
-//! Batches of doubling length filled with weight: the selection step of DEMT.
+//! The selection step of DEMT, which fills batches of doubling length with tasks of high weight.
 
 use std::cmp::Reverse;
 
@@ -8,48 +8,48 @@ use super::knapsack::{self, Item};
 use super::list::Allotted;
 use super::open::{Limit, Open, fewest};
 
-/// A task as the selection sees it.
+/// The data of a task that the selection needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
-    /// Its task.
+    /// The task.
     pub task: TaskId,
-    /// Its times.
+    /// The times of the task.
     pub profile: &'a Profile,
-    /// Its weight, in millionths.
+    /// The weight of the task, in millionths.
     pub weight: u64,
 }
 
-/// Tasks that run one after the other on the same processors; mostly a single one.
+/// Tasks that run one after another on the same processors. Most piles contain a single task.
 pub type Pile = Vec<Allotted>;
 
-/// What runs between two instants.
+/// The tasks that run between two instants.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    /// Start after the origin.
+    /// Start, counted from the origin.
     pub offset: Time,
-    /// Piles that fit side by side on the platform, none longer than the batch.
+    /// Piles that fit on the platform side by side. None is longer than the batch.
     pub piles: Vec<Pile>,
 }
 
-/// What is open for one batch.
+/// The open processors for one batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchRoom {
-    /// How many processors its piles share.
+    /// Number of processors that the piles share.
     pub processors: u32,
-    /// For how long each number of processors, ascending, is open.
+    /// For each number of processors, ascending, the time for which they are open.
     pub limits: Vec<Limit>,
 }
 
-/// What is open while batches run.
+/// The open processors over time.
 pub trait Room {
-    /// What is open for the batch from an offset on over a length.
+    /// Returns the open processors for a batch with the given offset and length.
     fn of_batch(&self, offset: Time, length: Time) -> BatchRoom;
 
-    /// When what is open changes next after an offset.
+    /// Returns the next change of the open processors after an offset.
     fn next_change(&self, offset: Time) -> Option<Time>;
 }
 
-/// A platform that is always open.
+/// A platform whose processors are always open.
 impl Room for u32 {
     fn of_batch(&self, _offset: Time, length: Time) -> BatchRoom {
         BatchRoom { processors: *self, limits: vec![(*self, length)] }
@@ -70,12 +70,14 @@ impl Room for Open<'_> {
     }
 }
 
-/// Selects tasks into batches of length `t_j = guess / 2^(K - j)`, batch j running from `t_j` to `t_j+1`.
+/// Selects tasks into batches of length `t_j = guess / 2^(K - j)`. Batch j runs from `t_j` to `t_j+1`.
 ///
-/// For each batch: the tasks that some allotment lets end within its length, on processors that are open then for as
-/// long; of these, sequential ones of at most half the length are piled up by decreasing weight; a knapsack picks the
-/// piles and tasks of largest weight that fit side by side. What is left when t reaches the guess goes on with doubling
-/// lengths, up to the longest task, and these later batches follow each other without gap.
+/// The candidates for a batch are the tasks that can end within its length on some allotment of processors that are open for this
+/// time.
+/// Sequential candidates of at most half the length are piled up by decreasing weight. A knapsack then selects the
+/// piles and tasks of the largest weight that fit side by side. When t reaches the guess, the remaining tasks are selected into
+/// further
+/// batches. Their lengths continue to double, up to the longest task, and there are no gaps between them.
 pub fn batches(candidates: &[Candidate<'_>], guess: Time, room: &impl Room) -> Vec<Batch> {
     let Some(shortest) = candidates.iter().map(|candidate| candidate.profile.shortest()).min() else { return vec![] };
     let longest = candidates.iter().map(|candidate| candidate.profile.longest()).max().unwrap_or(guess).max(guess);
@@ -95,7 +97,7 @@ pub fn batches(candidates: &[Candidate<'_>], guess: Time, room: &impl Room) -> V
         let idle = piles.is_empty();
         batches.push(Batch { offset, piles });
         if idle && !regular {
-            // Longer batches would not help where too little is open: on to where that changes.
+            // If too few processors are open, longer batches do not help. The next batch begins when this changes.
             offset = room.next_change(offset).unwrap_or(offset);
         } else {
             offset += if regular { length } else { actual };
@@ -117,23 +119,23 @@ fn pile_length(pile: &Pile, candidates: &[Candidate<'_>]) -> Time {
     pile.iter().map(time).sum()
 }
 
-/// The piles of one batch, and the candidates that stay. Candidates come and stay by decreasing weight.
+/// Returns the piles of one batch and the remaining candidates. The candidates are given and returned by decreasing weight.
 fn select<'a>(
     remaining: Vec<Candidate<'a>>,
     length: Time,
     BatchRoom { processors, limits }: &BatchRoom,
 ) -> (Vec<Pile>, Vec<Candidate<'a>>) {
     let half = Time::from_ticks(length.ticks() / 2);
-    // A single processor may be open for less.
+    // A single processor may be open for less than the length of the batch.
     let highest = limits.first().map_or(Time::ZERO, |limit| limit.1);
     let mut piles: Vec<(Item, Vec<usize>)> = Vec::new();
-    // The open pile of small sequential tasks and its height.
+    // The index of the current pile of small sequential tasks, and its height.
     let mut open: Option<(usize, Time)> = None;
     let mut allotments = vec![0; remaining.len()];
     for (index, candidate) in remaining.iter().enumerate() {
         let Some(width) = fewest(candidate.profile, limits) else { continue };
         allotments[index] = width;
-        // A weight of zero counts a millionth, so that every task is chosen in the end.
+        // A weight of zero counts as a millionth, so that every task is eventually selected.
         let value = candidate.weight.max(1);
         let time = candidate.profile.time(width);
         let small = width == 1 && time <= half;

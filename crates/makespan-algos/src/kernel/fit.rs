@@ -1,4 +1,4 @@
-//! Fitting moldable tasks under a deadline: first fit with the allotment left open.
+//! First fit of moldable tasks under a deadline, with variable allotments.
 
 use makespan_core::{FreeTime, Instance};
 use rand::RngExt;
@@ -7,43 +7,44 @@ use rand_chacha::ChaCha8Rng;
 use crate::free_time::Skyline;
 use crate::kernel::choices::Choices;
 
-/// First fit under a deadline, over orders and deadlines.
+/// First fit under a deadline, for varying orders and deadlines.
 ///
-/// The tasks are taken longest first, by their times on the smallest allotments that meet the deadline. Each is offered
-/// its allotments from that one upward and takes the first whose earliest fit ends by the deadline; so a task that
-/// finds no room at its thriftiest shape is bent until it fits into what the others left. A deadline is met, or some
-/// task does not fit. In the manner of first fit decreasing for bin packing, of which multifit (E. G. Coffman, M. R.
-/// Garey, D. S. Johnson, SIAM J. Comput. 7, 1978, DOI 10.1137/0207001) made a scheduler; the free allotment and the
-/// perturbed orders are ours. No guarantee.
+/// The tasks are placed longest first, by their times on the smallest allotments that meet the deadline. For each task, the
+/// allotments are tried from this one upward, and the first whose earliest fit ends by the deadline is used. So a task
+/// that does not fit on its thriftiest allotment gets more processors until it fits into the remaining space. Either the deadline
+/// is met,
+/// or some task does not fit. The method follows first fit decreasing for bin packing, which multifit (E. G. Coffman, M. R.
+/// Garey, D. S. Johnson, SIAM J. Comput. 7, 1978, DOI 10.1137/0207001) turned into a scheduler. The variable allotment and the
+/// perturbed orders are ours. There is no guarantee.
 #[derive(Debug)]
 pub struct Fit<'a> {
     choices: &'a Choices,
     empty: Skyline,
     skyline: Skyline,
-    /// The tasks with what they are sorted by.
+    /// The sort key of each task, and the task.
     keyed: Vec<(f64, u32)>,
     placed: Vec<Placed>,
-    /// What the keys of the best order were multiplied with.
+    /// The factors of the keys in the best order.
     factors: Vec<f64>,
     tried: Vec<f64>,
 }
 
-/// One task with its allotment, as a position among its choices, and its start in ticks.
+/// A task with its allotment and its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Which task.
+    /// The task.
     pub task: u32,
-    /// Position of its allotment.
+    /// The position of its allotment among its choices.
     pub chosen: u32,
-    /// In ticks.
+    /// The start, in ticks.
     pub start: i64,
 }
 
-/// How far factors are from one, at most.
+/// Maximum difference of a factor from one.
 const WIDEST: f64 = 0.3;
 
 impl<'a> Fit<'a> {
-    /// For the tasks of the instance, whose allotments are `choices`.
+    /// Returns a first fit for the tasks of the instance, whose allotments are `choices`.
     pub fn new(instance: &Instance, choices: &'a Choices) -> Self {
         let empty = Skyline::new(instance);
         let tasks = choices.tasks();
@@ -58,8 +59,8 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// Tries a deadline once; `random` perturbs the order where it is given. On success the end of the last task; what
-    /// is [`Fit::placed`] is then the schedule.
+    /// Tries a deadline once. If `random` is given, the order is perturbed. On success, returns the end of the last task, and
+    /// [`Fit::placed`] returns the schedule.
     pub fn meet(&mut self, deadline: i64, random: Option<&mut ChaCha8Rng>) -> Option<i64> {
         self.perturb(random);
         self.keyed.clear();
@@ -79,12 +80,12 @@ impl<'a> Fit<'a> {
         Some(self.skyline.latest())
     }
 
-    /// The tasks of the last order that met its deadline.
+    /// Returns the tasks of the last attempt.
     pub fn placed(&self) -> &[Placed] {
         &self.placed
     }
 
-    /// New factors: half of the time near those of the best order, otherwise near one.
+    /// Draws new factors: half of the time near those of the best order, otherwise near one.
     fn perturb(&mut self, random: Option<&mut ChaCha8Rng>) {
         let Some(random) = random else { return self.tried.fill(1.0) };
         let near_best = random.random_bool(0.5);
@@ -95,7 +96,7 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// The smallest allotment on which the task could meet the deadline at all.
+    /// Returns the smallest allotment on which the task could meet the deadline on an idle platform.
     fn first(&self, task: u32, deadline: i64) -> Option<usize> {
         let longest = deadline - self.choices.release(task);
         let choices = self.choices.of(task);
@@ -133,13 +134,15 @@ mod tests {
 
     #[test]
     fn a_task_is_bent_until_it_fits() {
-        // The long task takes a processor for 10; of the others two of 5 share the second, and the third is spread over
-        // two processors after them only if the deadline leaves room.
+        // The long task takes a processor for 10. On the other two processors, the tasks of 7 go first. The second task must be
+        // spread over
+        // two processors after them.
         let instance = instance(3, &[&[10], &[6, 3], &[7, 4], &[7, 4]]);
         let choices = Choices::new(&instance);
         let mut fit = Fit::new(&instance, &choices);
         assert_eq!(fit.meet(9, None), None, "the long task takes 10");
-        // 7 on the second, 7 on the third; 6 does not fit behind 7 by 10, but 3 on two processors does.
+        // One task of 7 is on the second processor, the other on the third. 6 does not fit after 7 by 10, but 3 on two processors
+        // does.
         assert_eq!(fit.meet(10, None), Some(10));
         let bent = fit.placed().iter().find(|placed| placed.task == 1).unwrap();
         assert_eq!((choices.of(1)[bent.chosen as usize].processors, bent.start), (2, 7));

@@ -1,4 +1,4 @@
-//! Which processors a skyline tells apart, and best placement among them.
+//! The classes of processors that a skyline distinguishes, and best placement among them.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -7,21 +7,22 @@ use std::ops::Range;
 use makespan_core::availability::Class;
 use makespan_core::{Instance, ProcSet};
 
-/// The nodes of a platform that requires best placement. The processors of each are one class, or several where they
-/// are closed at different times.
+/// The nodes of a platform that requires best placement. The processors of a node form one class. They form several classes if
+/// they are closed at different times.
 #[derive(Debug)]
 pub(super) struct Nodes {
     sizes: Vec<i32>,
     /// The classes of each node.
     classes: Vec<Range<usize>>,
-    /// Nodes by falling size.
+    /// The nodes by decreasing size.
     by_size: Vec<usize>,
-    /// Whether there is one class for each node.
+    /// Whether each node has exactly one class.
     plain: bool,
     pools: Vec<ProcSet>,
 }
 
-/// The classes of equally available processors, told apart by nodes where best placement is required.
+/// Returns the classes of equally available processors. If best placement is required, processors of different nodes are in
+/// different classes.
 pub(super) fn classes(instance: &Instance) -> (Cow<'_, [Class]>, Option<Nodes>) {
     let available = instance.availability().classes();
     let platform = instance.platform();
@@ -51,8 +52,10 @@ impl Nodes {
         &self.pools
     }
 
-    /// The most processors in a best placement, of what each class has free: the most of one node, or, where a largest one is free,
-    /// all of the free nodes, and the largest part of another.
+    /// Returns the maximum number of processors in a best placement, given the free processors of each class. Usually this is the
+    /// maximum of one node. If a node of the largest size is free, it is the sum of all free nodes and of the largest free part of
+    /// another
+    /// node.
     pub(super) fn widest(&self, free: &[i32]) -> i32 {
         let (mut whole, mut part, mut most) = (0, 0, 0);
         let mut add = |free: i32, size: i32| {
@@ -73,8 +76,10 @@ impl Nodes {
         self.by_size.first().map_or(0, |&node| self.sizes[node])
     }
 
-    /// Takes at most the [widest](Nodes::widest): whole nodes while they fit, the largest first, and the rest where the
-    /// fewest are free, if possible not in a whole node. What one node is large enough for is in one.
+    /// Takes up to [`Nodes::widest`] processors. A width that fits on one node is taken from one node. Otherwise, whole free nodes
+    /// are taken while they fit, the largest first. The rest is taken from the node with the fewest sufficient free processors, if
+    /// possible
+    /// not from a node that is entirely free.
     pub(super) fn take(&self, width: i32, free: &[i32], taken: &mut [i32]) {
         taken.fill(0);
         let mut rest = width;

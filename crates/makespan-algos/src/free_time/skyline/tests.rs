@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 use super::Skyline;
 
-/// The first instant, not before `after`, from which a best placement of `width` is free for `duration` beside what is held.
+/// Returns the first instant, not before `after`, from which a best placement of `width` is free for `duration`, given what is
+/// held.
 fn earliest(instance: &Instance, pools: &[ProcSet], held: &[Reservation], question: (u32, i64, i64)) -> Option<i64> {
     let (width, duration, after) = question;
     let platform = instance.platform();
@@ -24,7 +25,9 @@ fn earliest(instance: &Instance, pools: &[ProcSet], held: &[Reservation], questi
         for (pool, processors) in pools.iter().enumerate() {
             nodes[platform.node_of(processors.iter().next().unwrap())] += least(pool);
         }
-        // On one node where one is large enough; else over all sets of whole nodes, one of the largest among them, with a part of any other.
+        // If one node is large enough, the placement is on one node. Otherwise, it consists of whole nodes, one of the largest
+        // among them,
+        // and a part of any other node. The test tries all sets of whole nodes.
         let largest = platform.largest_node();
         if width <= largest {
             return nodes.iter().any(|&free| free >= width);
@@ -43,7 +46,7 @@ fn earliest(instance: &Instance, pools: &[ProcSet], held: &[Reservation], questi
 }
 
 proptest! {
-    /// In best placement too, which counts at each tick do not tell.
+    /// Also holds for best placement, which the number of free processors at each tick does not determine.
     #[test]
     fn a_fit_is_where_a_best_placement_is_free(
         nodes in prop::collection::vec(1_u32..5, 2..4),
@@ -84,7 +87,7 @@ proptest! {
             held.push(skyline.hold(width, start, start + duration));
         }
         prop_assert!(held.iter().all(|held| held.parts().unwrap().iter().sum::<u32>() == held.width));
-        // The tasks that were given back come last, in the order of the file.
+        // The tasks that were released again are placed last, in the order of the file.
         let mut builder = ScheduleBuilder::new(&instance);
         for task in instance.task_ids().filter(|task| !tasks.contains(task)) {
             let profile = instance.profile(task);

@@ -1,4 +1,4 @@
-//! Tasks planned on types of processors, or on processors that others hold, brought onto processors that are free.
+//! Collision resolution: moves tasks that were planned on types of processors, or on processors that are busy, to free processors.
 
 #[cfg(test)]
 mod tests;
@@ -13,20 +13,20 @@ use super::windows::{Room, Span, Windows};
 use crate::free_time::Calendar;
 use crate::kernel::graph::{NEVER, Place, ProcessorId};
 
-/// More than any assignment costs, and few enough for sums of thousands.
+/// Weight of an impossible assignment: larger than any other weight, and small enough that a sum of thousands does not overflow.
 const IMPOSSIBLE: i64 = i64::MAX >> 16;
 
-/// What each thousandth of the time to the deadline weighs by which a task ends too late for those after it.
+/// Weight of each thousandth of the time to the deadline by which a task ends too late for its successors.
 const LATE: i64 = 1 << 30;
 
-/// What another place of a task is charged with.
+/// Weights of the penalty for a task that is moved from its planned place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Penalties {
-    /// For each thousandth of cost that is added; less cost is not rewarded.
+    /// Penalty for each additional thousandth of cost. A lower cost is not rewarded.
     pub cost: i64,
-    /// For each thousandth of the time to the job's deadline that the start is delayed, begun thousandths in full.
+    /// Penalty for each thousandth of the time to the job's deadline by which the start is delayed, rounded up.
     pub delay: i64,
-    /// For another type of processor.
+    /// Penalty for a processor of another type.
     pub change: i64,
 }
 
@@ -36,41 +36,41 @@ impl Default for Penalties {
     }
 }
 
-/// A task that could not have the place that was planned for it.
+/// A task that could not get its planned place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collision {
-    /// The task, as numbered in its job.
+    /// The number of the task in its job.
     pub task: u32,
-    /// What was planned.
+    /// The planned place.
     pub planned: Place,
-    /// What it got.
+    /// The final place.
     pub resolved: Place,
-    /// What that is charged with.
+    /// The penalty for the final place.
     pub penalty: i64,
 }
 
-/// How the places of a preliminary schedule become final.
+/// Input for the resolution of the collisions in a preliminary schedule.
 #[derive(Clone, Copy, Debug)]
 pub struct Resolution<'a, 'b> {
-    /// What was planned on: processors, or types of them.
+    /// The processors, or types of processors, that the tasks were planned on.
     pub chosen: &'b Frame<'b>,
-    /// The processors.
+    /// The job on the real processors.
     pub real: &'a Frame<'a>,
-    /// By when the job must end.
+    /// Latest end of the job, in ticks.
     pub end: i64,
-    /// The room that was left to data.
+    /// The room that was reserved for data.
     pub room: Room,
-    /// What another place is charged with.
+    /// The penalties for tasks that are moved.
     pub penalties: &'b Penalties,
 }
 
 impl Resolution<'_, '_> {
-    /// The time that the job is given.
+    /// Returns the time from the release of the job to `end`, in ticks.
     fn span(&self) -> i64 {
         self.end - self.real.release()
     }
 
-    /// What it is charged with that a task has another place than was planned.
+    /// Returns the penalty if a task gets `place` instead of its planned place.
     fn charge(&self, task: u32, planned: Place, place: Place) -> i64 {
         let (frame, penalties) = (self.real, self.penalties);
         let dearer = frame.cost_on(task, place.processor) - frame.cost_on(task, planned.processor);
@@ -81,18 +81,23 @@ impl Resolution<'_, '_> {
     }
 }
 
-/// Gives each task of a preliminary schedule a processor that is free, on `calendars`, and tells which were moved.
+/// Gives each task of a preliminary schedule a free processor on `calendars`. Returns the draft and the tasks that were moved.
 ///
-/// A task collides when, at its planned start, its planned processor (with types, every processor of the type) is busy or
-/// wanted by others as well, or its data are not there. All others stay where they are, and where processors themselves were
-/// planned the places of those that collide with nothing planned are out of the reach of others. Colliding tasks of one
-/// planned start are a batch: each gets a processor of its own, so that the sum of penalties is least. A task starts when it
-/// was planned to, or as soon after as its data and the processor are there. Batches come by planned start; one of more tasks
-/// than processors is divided. A place after which the rest of the job cannot be in time is taken only where there is no
-/// other, and then the least late; that is not part of the penalty.
+/// A task collides in two cases: its data arrive after its planned start, or its planned processor is then busy or also wanted by
+/// other tasks. If types of processors were planned, this must be true of every processor of the type. All other tasks keep their
+/// planned
+/// places. If processors themselves were planned, the places of tasks whose planned times do not overlap are held for these tasks.
 ///
-/// Source: Tselishchev and Toporkov 2009, section 3.3 (bipartite graph, minimal penalty); the assignment is that of
-/// H. W. Kuhn, Naval Res. Logist. Q. 2, 1955, DOI 10.1002/nav.3800020109, by the crate `pathfinding`. O(b^2 m) for
+/// Colliding tasks with equal planned starts form a batch. Each task of a batch gets a processor of its own, such that the sum of
+/// penalties is minimal. A task starts at its planned start, or as soon afterwards as its data and the processor are available.
+/// Batches are
+/// resolved by planned start. A batch with more tasks than processors is divided. A place that makes the rest of the job late is
+/// used
+/// only if there is no other place. Then the place with the least lateness is used, and the lateness is not part of the penalty.
+///
+/// Source: Tselishchev and Toporkov 2009, section 3.3 (bipartite graph, minimal penalty). The assignment is computed by the
+/// algorithm
+/// of H. W. Kuhn, Naval Res. Logist. Q. 2, 1955, DOI 10.1002/nav.3800020109, from the crate `pathfinding`. Complexity: O(b^2 m) for
 /// a batch of b tasks on m processors.
 pub fn resolve<'a>(
     resolution: &Resolution<'a, '_>,
@@ -117,19 +122,19 @@ pub fn resolve<'a>(
     (resolving.draft, resolving.collisions)
 }
 
-/// A preliminary schedule in part resolved.
+/// A preliminary schedule whose collisions are partly resolved.
 struct Resolving<'a, 'b> {
     resolution: &'b Resolution<'a, 'b>,
     planned: &'b [Place],
     windows: Windows,
     draft: Draft<'a>,
-    /// For each task whether its planned place is kept free for it.
+    /// For each task, whether its planned place is held for it.
     held: Vec<bool>,
     collisions: Vec<Collision>,
 }
 
 impl Resolving<'_, '_> {
-    /// Keeps places free for tasks, given by planned start, that collide with nothing planned.
+    /// Holds the places of tasks whose planned times do not overlap. The tasks are given by planned start.
     fn hold(&mut self, order: &[u32]) {
         self.held = vec![false; order.len()];
         if self.resolution.chosen.is_of_types() {
@@ -140,7 +145,7 @@ impl Resolving<'_, '_> {
             let time = self.resolution.real.time_on(task, place.processor);
             (time != NEVER).then(|| (place.processor, place.start, place.start + time))
         };
-        // On each processor the task that was planned to end last so far.
+        // For each processor, the task with the latest planned end so far.
         let mut last: Vec<Option<(u32, i64)>> = vec![None; self.draft.calendars().len()];
         for &task in order {
             let Some((processor, start, end)) = interval(task) else { continue };
@@ -161,7 +166,7 @@ impl Resolving<'_, '_> {
         }
     }
 
-    /// Places the tasks of a batch that do not collide as planned; gives the others.
+    /// Places the tasks of a batch that do not collide as planned. Returns the other tasks.
     fn stay(&mut self, batch: &[u32]) -> Vec<u32> {
         let (real, planned) = (self.resolution.real, self.planned);
         for &task in batch.iter().filter(|&&task| self.held[task as usize]) {
@@ -193,7 +198,7 @@ impl Resolving<'_, '_> {
         colliding
     }
 
-    /// Gives each of these tasks, planned to start at once, a processor of its own at the least penalty.
+    /// Gives each of these tasks, whose planned starts are equal, a processor of its own at the least sum of penalties.
     fn assign(&mut self, batch: &[u32]) {
         let frame = self.resolution.real;
         let span = self.resolution.span();
@@ -224,12 +229,12 @@ impl Resolving<'_, '_> {
             }
             self.draft.put_on(task, place);
             let wanted = self.planned[task as usize];
-            // Processors of one type are as good as each other.
+            // All processors of one type are equally good.
             if start != wanted.start || frame.time_on(task, place.processor) != frame.time_on(task, wanted.processor) {
                 self.collisions.push(Collision { task, planned: wanted, resolved: place, penalty });
             }
         }
-        // More tasks than processors that can run them: the others come after those that the assignment was made for.
+        // There may be more tasks than processors that can run them. The remaining tasks are placed after the assigned tasks.
         for task in homeless {
             self.draft.put_first(task);
             let planned = self.planned[task as usize];
@@ -241,10 +246,13 @@ impl Resolving<'_, '_> {
     }
 }
 
-/// Of tasks that can each have one of some processors, what those get that compete with none for which nothing is left.
+/// Assigns processors to tasks that each accept some of the processors. Only tasks that do not compete with a task without a
+/// processor
+/// get one.
 ///
-/// A greatest matching by augmenting paths; in dispute are the tasks that alternating paths reach from one without a
-/// processor (A. L. Dulmage, N. S. Mendelsohn, Canad. J. Math. 10, 1958, DOI 10.4153/CJM-1958-052-0). O(b^2 m).
+/// Computes a maximum matching by augmenting paths. The disputed tasks, which get no processor, are those that alternating
+/// paths reach from a task without a processor (A. L. Dulmage, N. S. Mendelsohn, Canad. J. Math. 10, 1958,
+/// DOI 10.4153/CJM-1958-052-0). Complexity: O(b^2 m).
 fn undisputed(options: &[Vec<ProcessorId>], processors: usize) -> Vec<Option<ProcessorId>> {
     let mut holder: Vec<Option<usize>> = vec![None; processors];
     let without: Vec<usize> =
@@ -267,7 +275,7 @@ fn undisputed(options: &[Vec<ProcessorId>], processors: usize) -> Vec<Option<Pro
     given
 }
 
-/// Gives a task one of its processors, and those that hold them others.
+/// Gives a task one of its processors. If another task holds this processor, that task gets another one.
 fn augment(options: &[Vec<ProcessorId>], task: usize, holder: &mut [Option<usize>], seen: &mut [bool]) -> bool {
     for &processor in &options[task] {
         if !std::mem::replace(&mut seen[processor.index()], true) {
@@ -281,7 +289,7 @@ fn augment(options: &[Vec<ProcessorId>], task: usize, holder: &mut [Option<usize
     false
 }
 
-/// Begun thousandths of a span.
+/// Returns a time in thousandths of a span, rounded up.
 fn thousandths(time: i64, span: i64) -> i64 {
     let span = i128::from(span.max(1));
     i64::try_from((i128::from(time) * 1000 + span - 1) / span).unwrap_or(IMPOSSIBLE)

@@ -1,26 +1,27 @@
-//! By what schedules and places are preferred.
+//! The criteria by which schedules and places are compared.
 
-/// Which schedules are better.
+/// The objective of the critical jobs method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Criterion {
-    /// Lowest cost: the sum over tasks of 1000 V / T, rounded up each, for a volume V that takes the time T.
+    /// Lowest cost. The cost of a task is 1000 V / T, rounded up, for a volume V that takes the time T. The cost of a schedule is
+    /// the sum.
     #[default]
     Cost,
-    /// Greatest average utilisation of the processors: the longest times.
+    /// Greatest average utilisation of the processors, which means the longest run times.
     Utilisation,
 }
 
-/// What a schedule, or a part of one, takes.
+/// Cost and processor time of a schedule or of a part of a schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// What it costs, in thousandths.
+    /// Cost, in thousandths.
     pub cost: i64,
-    /// How long processors are busy with it, in ticks.
+    /// Busy time of the processors, in ticks.
     pub busy: i64,
 }
 
 impl Figures {
-    /// By what is optimised; less is better.
+    /// Returns the value to be minimised.
     pub fn value(self, criterion: Criterion) -> i64 {
         match criterion {
             Criterion::Cost => self.cost,
@@ -29,11 +30,11 @@ impl Figures {
     }
 }
 
-/// Of equally good places, which.
+/// The choice among equally good places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TieBreak {
-    /// The earliest.
+    /// The earliest place.
     Earliest,
-    /// The latest.
+    /// The latest place.
     Latest,
 }

@@ -1,4 +1,4 @@
-//! A job half planned: which of its tasks are placed, and where.
+//! A partial plan of a job: the places of some of its tasks.
 
 use makespan_core::FreeTime;
 
@@ -8,7 +8,7 @@ use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
 use crate::kernel::graph::{NEVER, NodeId, Place, ProcessorId};
 
-/// Places of some tasks of a job, on processors that other jobs may hold at times.
+/// The places of some tasks of a job, on processors that other jobs may occupy at times.
 #[derive(Clone, Debug)]
 pub struct Draft<'a> {
     frame: &'a Frame<'a>,
@@ -17,57 +17,58 @@ pub struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// Nothing of the job is placed; `calendars`, one a processor, hold what else there is.
+    /// Returns a draft without placed tasks. `calendars` contains one calendar for each processor, with everything else that
+    /// occupies it.
     pub fn new(frame: &'a Frame<'a>, calendars: Vec<Calendar>) -> Self {
         Self { frame, calendars, places: vec![None; frame.tasks()] }
     }
 
-    /// The job.
+    /// Returns the job.
     pub fn frame(&self) -> &'a Frame<'a> {
         self.frame
     }
 
-    /// When the job is released.
+    /// Returns the release of the job, in ticks.
     pub fn release(&self) -> i64 {
         self.frame.release()
     }
 
-    /// How many processors, or types of them, there are to choose from.
+    /// Returns the number of processors, or of types of processors, that tasks can be placed on.
     pub fn processors(&self) -> usize {
         self.frame.machines().len()
     }
 
-    /// Whether a task is placed.
+    /// Returns whether a task is placed.
     pub fn is_placed(&self, task: u32) -> bool {
         self.places[task as usize].is_some()
     }
 
-    /// Where and when a task runs, if it is placed.
+    /// Returns the place of a task, if it is placed.
     pub fn place(&self, task: u32) -> Option<Place> {
         self.places[task as usize]
     }
 
-    /// Whether the same tasks have the same places.
+    /// Returns whether both drafts place the same tasks in the same places.
     pub fn has_same_places(&self, other: &Self) -> bool {
         self.places == other.places
     }
 
-    /// The places; `None` while a task has none.
+    /// Returns the places of all tasks, or `None` if a task has no place.
     pub fn places(&self) -> Option<Vec<Place>> {
         self.places.iter().copied().collect()
     }
 
-    /// When each processor is busy.
+    /// Returns the busy periods of each processor.
     pub fn calendars(&self) -> &[Calendar] {
         &self.calendars
     }
 
-    /// The time of a task on one of the processors to choose from.
+    /// Returns the time of a task on one of the [`Frame::machines`].
     pub fn time(&self, task: u32, machine: u32) -> i64 {
         self.frame.time_on(task, self.frame.machines()[machine as usize])
     }
 
-    /// What it is worth to have a task there: less is better.
+    /// Returns the weight of a task on one of the [`Frame::machines`]. Less is better.
     pub fn weight(&self, task: u32, machine: u32, criterion: Criterion) -> i64 {
         let processor = self.frame.machines()[machine as usize];
         match criterion {
@@ -77,7 +78,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Cost so far, and processor time.
+    /// Returns the sums of cost and processor time over the placed tasks.
     pub fn figures(&self) -> Figures {
         let each = self.places.iter().zip(0..).filter_map(|(place, task)| Some((task, (*place)?.processor)));
         self.sum(each)
@@ -90,30 +91,30 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Cost and processor time of those of these tasks that are placed.
+    /// Returns the sums of cost and processor time over those of the given tasks that are placed.
     pub fn figures_of(&self, tasks: &[u32]) -> Figures {
         self.sum(tasks.iter().filter_map(|&task| Some((task, self.place(task)?.processor))))
     }
 
-    /// When the last task placed so far ends.
+    /// Returns the latest end of the placed tasks, or the release if there are none.
     pub fn finish(&self) -> i64 {
         (0..self.frame.tasks() as u32).filter_map(|task| self.end(task)).max().unwrap_or_else(|| self.release())
     }
 
-    /// The end of a task, if it is placed.
+    /// Returns the end of a task, if it is placed.
     pub fn end(&self, task: u32) -> Option<i64> {
         let place = self.places[task as usize]?;
         Some(place.start + self.frame.time_on(task, place.processor))
     }
 
-    /// How long an edge takes between two of the processors to choose from; nothing from one to itself, even where it
-    /// stands for a type.
+    /// Returns the time of a transfer between two of the [`Frame::machines`]. It is zero from a machine to itself, even if
+    /// the machine represents a type.
     pub fn way_between(&self, edge: u32, from: u32, to: u32) -> i64 {
         let machines = self.frame.machines();
         self.frame.transfer(edge, machines[from as usize], machines[to as usize])
     }
 
-    /// Whether an edge between two placed tasks is kept.
+    /// Returns whether both tasks are placed and the data of the edge arrive in time.
     pub fn keeps(&self, from: u32, to: u32, edge: u32) -> bool {
         let (Some(end), Some(first), Some(next)) =
             (self.end(from), self.places[from as usize], self.places[to as usize])
@@ -123,7 +124,7 @@ impl<'a> Draft<'a> {
         end + self.frame.transfer(edge, first.processor, next.processor) <= next.start
     }
 
-    /// Places a task on one of the processors to choose from.
+    /// Places a task on one of the [`Frame::machines`].
     pub fn put(&mut self, task: u32, machine: u32, start: i64) {
         self.put_on(task, Place { processor: self.frame.machines()[machine as usize], start });
     }
@@ -137,19 +138,19 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Keeps everything else off a processor for some time.
+    /// Holds a processor for some time.
     pub fn hold(&mut self, processor: ProcessorId, start: i64, end: i64) {
         if start < end {
             self.calendars[processor.index()].hold(1, start, end);
         }
     }
 
-    /// Ends what [`Draft::hold`] began.
+    /// Releases what [`Draft::hold`] held.
     pub fn release_hold(&mut self, processor: ProcessorId, start: i64, end: i64) {
         self.calendars[processor.index()].release(&(start, end));
     }
 
-    /// Takes a task away.
+    /// Removes a task from its place.
     pub fn lift(&mut self, task: u32) {
         if let (Some(place), Some(end)) = (self.places[task as usize], self.end(task)) {
             self.places[task as usize] = None;
@@ -159,7 +160,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Places a task, whose predecessors are placed, where it ends first: HEFT's policy with these calendars.
+    /// Places a task where it ends first, by the rule of HEFT. All its predecessors must be placed.
     pub fn put_first(&mut self, task: u32) {
         let problem = self.frame.problem();
         let arrival = |node: NodeId| self.arrival(task, problem.first_of(node));
@@ -168,7 +169,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// When the data of a task, whose predecessors are placed, are on a processor.
+    /// Returns the instant at which the data of a task have arrived on a processor. Only data of placed predecessors count.
     pub fn arrival(&self, task: u32, processor: ProcessorId) -> i64 {
         let each = self.frame.incoming(task).filter_map(|from| {
             let place = self.places[from.task as usize]?;
@@ -177,7 +178,7 @@ impl<'a> Draft<'a> {
         each.fold(self.release(), i64::max)
     }
 
-    /// How ties are broken when a chain is planned again and again: early and late in turn.
+    /// Returns the tie-breaking rule of a round, if a chain is planned repeatedly: early and late places alternate.
     pub fn tie_break(round: usize) -> TieBreak {
         if round.is_multiple_of(2) { TieBreak::Earliest } else { TieBreak::Latest }
     }

@@ -1,4 +1,4 @@
-//! One job of a problem, on processors or on types of them: what does not change while it is planned.
+//! The data of one job that do not change while the job is planned, on processors or on types of processors.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -9,48 +9,48 @@ use super::ranking::Chart;
 use crate::free_time::Calendar;
 use crate::kernel::graph::{GraphProblem, NEVER, Neighbour, NodeId, ProcessorId, rank};
 
-/// Of larger jobs the tasks before and after each task are not added up.
+/// Maximum number of tasks of a job for which the areas of all predecessors and successors of each task are summed.
 const MAX_SUMMED: usize = 4096;
 
-/// On which side of a task.
+/// A direction in the graph, seen from a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// What it waits for.
+    /// The predecessors of the task.
     Before,
-    /// What waits for it.
+    /// The successors of the task.
     After,
 }
 
-/// One job of a problem, with what does not change while it is planned. Its tasks are numbered from 0.
+/// One job of a problem, with the data that do not change while it is planned. Its tasks are numbered from 0.
 #[derive(Clone, Debug)]
 pub struct Frame<'a> {
     problem: &'a GraphProblem,
     first: u32,
-    /// Fastest times and mean transfers.
+    /// The fastest times and the mean transfers.
     pub chart: Chart,
-    /// For each task its place in the order of the chart.
+    /// For each task, its position in the order of the chart.
     positions: Vec<u32>,
     /// The number of the first edge in the instance.
     first_edge: u32,
-    /// For each edge the time that no pair of processors avoids.
+    /// For each edge, the minimum transfer time over all pairs of processors.
     least: Vec<i64>,
-    /// For each task and processor what the task costs there; zero where it cannot run.
+    /// For each task and processor, the cost of the task there. Zero if it cannot run there.
     cost: Vec<i64>,
-    /// For each task the time that all it waits for takes at least on all processors together.
+    /// For each task, a lower bound on the time that all its predecessors take on all processors together.
     pub before: Vec<i64>,
-    /// The same for all that waits for it.
+    /// For each task, a lower bound on the time that all its successors take on all processors together.
     pub after: Vec<i64>,
-    /// The processors that tasks are placed on, or one of each type.
+    /// The processors that tasks are placed on, or one processor of each type.
     machines: Vec<ProcessorId>,
-    /// For each processor the position in `machines` of what stands for it.
+    /// For each processor, the index in `machines` of the processor that represents it.
     kinds: Vec<u32>,
     types: bool,
     by_rank: OnceLock<Vec<u32>>,
 }
 
 impl<'a> Frame<'a> {
-    /// The tasks of a job of the instance. With `types`, one processor stands for all that are alike, and is never
-    /// occupied.
+    /// Returns the frame of a job of the instance. With `types`, one processor represents all processors of its type, and is
+    /// never occupied.
     pub fn new(instance: &Instance, problem: &'a GraphProblem, id: JobId, types: bool) -> Self {
         let job = instance.job(id);
         let (first, count) = (job.first().0 as u32, job.different_tasks());
@@ -94,27 +94,28 @@ impl<'a> Frame<'a> {
         frame
     }
 
-    /// How many tasks.
+    /// Returns the number of tasks.
     pub fn tasks(&self) -> usize {
         self.chart.times.len()
     }
 
-    /// The problem.
+    /// Returns the problem.
     pub fn problem(&self) -> &'a GraphProblem {
         self.problem
     }
 
-    /// The processors that tasks are placed on, or one of each type.
+    /// Returns the processors that tasks are placed on, or one processor of each type.
     pub fn machines(&self) -> &[ProcessorId] {
         &self.machines
     }
 
-    /// Whether these stand for types of processors.
+    /// Returns whether the machines represent types of processors.
     pub fn is_of_types(&self) -> bool {
         self.types
     }
 
-    /// When every processor of a type is busy, for each of [`Frame::machines`] at the place of its processor.
+    /// Returns the periods in which every processor of a type is busy. The calendar of a type is at the index of the
+    /// processor that represents the type.
     pub fn calendars_by_type(&self, calendars: &[Calendar]) -> Vec<Calendar> {
         let mut joint = vec![Calendar::default(); calendars.len()];
         for (kind, &machine) in self.machines.iter().enumerate() {
@@ -125,7 +126,7 @@ impl<'a> Frame<'a> {
         joint
     }
 
-    /// The tasks by falling upward rank, as HEFT takes them; ranks are worked out when they are first asked for.
+    /// Returns the tasks by decreasing upward rank, as in HEFT. The ranks are computed on the first call.
     pub fn by_rank(&self) -> &[u32] {
         self.by_rank.get_or_init(|| {
             let ranks = rank::upward(self.problem, &rank::mean_times(self.problem));
@@ -136,17 +137,17 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// The number of a task in the problem.
+    /// Returns the number of a task in the problem.
     pub fn number(&self, task: u32) -> u32 {
         self.first + task
     }
 
-    /// The place of a task in the order of the chart.
+    /// Returns the position of a task in the order of the chart.
     pub fn position(&self, task: u32) -> u32 {
         self.positions[task as usize]
     }
 
-    /// The neighbours of a task on one side, numbered in this job, with the edges between.
+    /// Returns the neighbours of a task on one side, with their numbers in this job and the edges to them.
     pub fn beside(&self, task: u32, side: Side) -> impl Iterator<Item = Neighbour> + '_ {
         let neighbours = match side {
             Side::Before => self.problem.incoming(self.first + task),
@@ -155,48 +156,50 @@ impl<'a> Frame<'a> {
         neighbours.iter().map(|other| Neighbour { task: other.task - self.first, ..*other })
     }
 
-    /// What a task waits for.
+    /// Returns the predecessors of a task.
     pub fn incoming(&self, task: u32) -> impl Iterator<Item = Neighbour> + '_ {
         self.beside(task, Side::Before)
     }
 
-    /// The tasks that wait for a task.
+    /// Returns the successors of a task.
     pub fn outgoing(&self, task: u32) -> impl Iterator<Item = Neighbour> + '_ {
         self.beside(task, Side::After)
     }
 
-    /// The time of a task on a processor; [`NEVER`] where it cannot run.
+    /// Returns the time of a task on a processor, or [`NEVER`] if it cannot run there.
     pub fn time_on(&self, task: u32, processor: ProcessorId) -> i64 {
         self.problem.time(self.first + task, self.problem.node_of(processor))
     }
 
-    /// What a task costs on a processor.
+    /// Returns the cost of a task on a processor.
     pub fn cost_on(&self, task: u32, processor: ProcessorId) -> i64 {
         self.cost[task as usize * self.problem.processors() + processor.index()]
     }
 
-    /// How long an edge takes between two processors.
+    /// Returns the transfer time of an edge between two processors.
     pub fn transfer(&self, edge: u32, from: ProcessorId, to: ProcessorId) -> i64 {
         self.problem.transfers().time(edge, self.problem.node_of(from), self.problem.node_of(to))
     }
 
-    /// How long an edge takes on average.
+    /// Returns the mean transfer time of an edge.
     pub fn mean_transfer(&self, edge: u32) -> i64 {
         self.chart.edges[(edge - self.first_edge) as usize].2
     }
 
-    /// How long an edge takes at least, wherever its two tasks run.
+    /// Returns the minimum transfer time of an edge over all processors that can run its tasks.
     pub fn least_transfer(&self, edge: u32) -> i64 {
         self.least[(edge - self.first_edge) as usize]
     }
 
-    /// The processors that a place stands for: all of its type where types are planned, and else its own.
+    /// Returns the processors that a place represents: all of its type if types are planned, and otherwise only the processor
+    /// itself.
     pub fn alike(&self, processor: ProcessorId) -> impl Iterator<Item = ProcessorId> + '_ {
         let kind = self.kinds[processor.index()];
         self.problem.processor_ids().filter(move |other| self.kinds[other.index()] == kind)
     }
 
-    /// No schedule is shorter: the longest path, each task at its fastest and all data over their shortest way.
+    /// Returns a lower bound on the makespan: the longest path, with the fastest time of each task and the minimum time of each
+    /// transfer.
     pub fn longest_path(&self) -> i64 {
         let mut ends = vec![0; self.tasks()];
         for &task in &self.chart.order {
@@ -206,13 +209,14 @@ impl<'a> Frame<'a> {
         ends.into_iter().max().unwrap_or(0)
     }
 
-    /// When the job is released.
+    /// Returns the release of the job, in ticks.
     pub fn release(&self) -> i64 {
         self.problem.release(self.first)
     }
 }
 
-/// The first processor of each type, and for each processor its type: all tasks take equally long on those of one type.
+/// Returns the first processor of each type, and the type of each processor. Each task takes equally long on all processors of a
+/// type.
 fn kinds(problem: &GraphProblem, tasks: Range<u32>) -> (Vec<ProcessorId>, Vec<u32>) {
     let (mut found, mut kinds): (Vec<ProcessorId>, Vec<u32>) = (Vec::new(), Vec::new());
     for processor in problem.processor_ids() {
@@ -230,8 +234,9 @@ fn kinds(problem: &GraphProblem, tasks: Range<u32>) -> (Vec<ProcessorId>, Vec<u3
     (found, kinds)
 }
 
-/// For each edge of a job the time that it takes at least between two nodes that can run its tasks. O(1) for an edge whose
-/// tasks can share a node, and else one step for each pair of nodes.
+/// Returns, for each edge of a job, the minimum transfer time between two nodes that can run its tasks. Takes O(1) for an edge
+/// whose
+/// tasks can share a node, and otherwise one step for each pair of nodes.
 fn least_transfers(problem: &GraphProblem, first: u32, edges: Range<u32>, chart: &Chart) -> Vec<i64> {
     let network = problem.transfers();
     let nodes = problem.node_ids();
@@ -251,12 +256,15 @@ fn least_transfers(problem: &GraphProblem, first: u32, edges: Range<u32>, chart:
     chart.edges.iter().zip(edges).map(least).collect()
 }
 
-/// For each task the area that it takes at least, by two ways to weigh processors.
+/// Returns lower bounds on the area of each task, for two choices of processor weights.
 ///
-/// Processors have weights, in sum 1. Tasks that all run within a time C use less than C of each processor, so their times
-/// where they run, each multiplied by the weight of the processor, come to at most C. A task adds at least the least such
-/// product over the processors that can run it. Weights are the mean speeds of processors over all tasks of the job, with
-/// which the product is the same everywhere if times differ by speeds alone, and equal ones.
+/// The weights of all processors sum to 1. Tasks that all run within a time C use less than C of each processor. Thus the
+/// sum of their times, each multiplied by the weight of its processor, is at most C. The minimum of this product over the
+/// processors that
+/// can run a task is a lower bound for the task. In the first choice, the weight of a processor is its mean speed over all tasks of
+/// the job. If times differ only by the speeds of processors, the product is then equal on all processors. In the second choice,
+/// all weights
+/// are equal.
 fn areas(problem: &GraphProblem, tasks: Range<u32>) -> [Vec<f64>; 2] {
     let mut speeds = vec![0.0; problem.nodes()];
     for task in tasks.clone() {
@@ -278,7 +286,8 @@ fn areas(problem: &GraphProblem, tasks: Range<u32>) -> [Vec<f64>; 2] {
     [by(&speeds), by(&vec![1.0; problem.nodes()])]
 }
 
-/// For each task the sum of areas over all tasks on one side of it, each counted once: by the areas that give more.
+/// Returns, for each task, the sum of areas over all its predecessors or all its successors, including indirect ones. Each is
+/// counted once. Of the two choices of areas, the larger sum is returned.
 fn sums(frame: &Frame, areas: &[Vec<f64>; 2], side: Side) -> Vec<i64> {
     let tasks = frame.tasks();
     let mut sums = vec![0; tasks];
@@ -307,7 +316,7 @@ fn sums(frame: &Frame, areas: &[Vec<f64>; 2], side: Side) -> Vec<i64> {
     sums
 }
 
-/// A duration rounded down to twenty binary digits, so that times in finer ticks of a power of two round alike.
+/// Rounds a duration down to twenty binary digits. Thus a duration rounds alike if ticks become finer by a power of two.
 fn coarse(sum: f64) -> i64 {
     const DIGITS: u32 = 20;
     let ticks = sum as i64;

@@ -1,4 +1,4 @@
-//! The critical jobs method with all that can be chosen in it, apart from who calls it.
+//! The parameters of the critical jobs method, which its scheduler and its policy share.
 
 use makespan_core::Instance;
 
@@ -8,18 +8,18 @@ use super::reserve::Isolated;
 use super::strategy::{Settings, Start};
 use crate::kernel::graph::GraphProblem;
 
-/// How jobs are planned, and within which time.
+/// The rules by which jobs are planned, and the time within which they must end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Method {
-    /// How each job is planned.
+    /// The settings for each job.
     pub settings: Settings,
-    /// How long after its release a job that states no deadline may end, as a multiple of HEFT's makespan for it on idle
-    /// processors.
+    /// The time from the release of a job to its deadline, if the job states none, as a multiple of HEFT's makespan for the job on
+    /// idle processors.
     pub deadline: f64,
     /// Whether chains are planned on types of processors, with collisions resolved afterwards.
     pub types: bool,
-    /// Whether data between tasks on one node take the time that they take over its link, although the platform may give
-    /// them for nothing: the plan is then never shorter than what happens.
+    /// Whether a transfer between tasks on one node takes as long as over the link of the node. On the platform, such a
+    /// transfer may take no time. The plan is then never shorter than the real schedule.
     pub paid: bool,
 }
 
@@ -30,15 +30,15 @@ impl Default for Method {
 }
 
 impl Method {
-    /// The tasks of an instance with transfers as this method counts them.
+    /// Returns the tasks of an instance, with transfers as this method counts them.
     ///
     /// # Panics
-    /// When a task does not accept one processor.
+    /// Panics if a task does not accept one processor.
     pub fn problem(&self, instance: &Instance) -> GraphProblem {
         if self.paid { GraphProblem::with_paid_transfers(instance) } else { GraphProblem::new(instance) }
     }
 
-    /// What differs from `default`, as parameters of a spec, in the order of the catalogue.
+    /// Returns the parameters that differ from `default`, as in a spec and in the order of the catalogue.
     pub fn parameters(&self, default: &Self) -> Vec<String> {
         let each = self.all().into_iter().zip(default.all());
         each.filter(|(own, usual)| own != usual).map(|((key, value), _)| format!("{key}={value}")).collect()

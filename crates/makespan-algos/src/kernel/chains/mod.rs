@@ -1,4 +1,4 @@
-//! The critical jobs method: chains of a compound job ranked, planned one by one, and collisions resolved.
+//! The critical jobs method: it ranks the chains of a compound job, plans them one by one, and resolves collisions.
 
 pub mod collisions;
 pub mod criterion;

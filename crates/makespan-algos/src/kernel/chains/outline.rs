@@ -1,4 +1,4 @@
-//! One job as the method sees it, whatever else is planned.
+//! The data of one job that the critical jobs method computes only once.
 
 use std::sync::OnceLock;
 
@@ -12,17 +12,17 @@ use super::strategy::{Offer, Settings, Task, strategy};
 use crate::free_time::Calendar;
 use crate::kernel::graph::GraphProblem;
 
-/// A part of the time from HEFT's end to the deadline, such as 3 of 4.
+/// A share of the time from HEFT's end to the deadline, such as 3 of 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// How many parts.
+    /// The numerator.
     pub parts: i64,
-    /// Of how many.
+    /// The denominator.
     pub of: i64,
 }
 
-/// A job on processors, and on types of them where chains are planned on these. It is made once and asked for strategies on many
-/// calendars; its chains are ranked at the first.
+/// A job on processors and, if chains are planned on types of processors, on these types. An outline is made once and
+/// then returns strategies for different calendars. The chains are ranked on the first call.
 #[derive(Clone, Debug)]
 pub struct Outline<'a> {
     /// The job on processors.
@@ -33,15 +33,16 @@ pub struct Outline<'a> {
 }
 
 impl<'a> Outline<'a> {
-    /// The tasks of a job of the instance, by this method.
+    /// Returns the outline of a job of the instance.
     pub fn new(instance: &Instance, problem: &'a GraphProblem, job: JobId, method: &Method) -> Self {
         let real = Frame::new(instance, problem, job, false);
         let types = method.types.then(|| Frame::new(instance, problem, job, true));
         Self { real, types, chains: OnceLock::new(), settings: method.settings }
     }
 
-    /// The strategy on these calendars, where HEFT gives `first`, for the end at a share of the time from HEFT's end to the
-    /// deadline; for the deadline itself where HEFT is late.
+    /// Returns the strategy on these calendars. `first` is HEFT's schedule on them. The strategy is planned for an end between
+    /// HEFT's end
+    /// and the deadline, at the given share of this time. If HEFT's schedule is late, the strategy is planned for the deadline.
     pub fn strategy(&self, calendars: &[Calendar], first: &Draft, deadline: i64, share: Share) -> Vec<Offer> {
         let Share { parts, of } = share;
         let span = deadline.saturating_sub(first.finish());

@@ -1,4 +1,4 @@
-//! One chain onto processors, all else as it is: a dynamic programme over processors and the ends that can be reached.
+//! Places one chain on processors by a dynamic programme over processors and possible ends. Everything else stays in its place.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -7,38 +7,42 @@ use super::draft::Draft;
 use super::frame::Side;
 use super::windows::{Room, Span};
 
-/// What one chain is planned by.
+/// The objective and the limits for the plan of a chain.
 #[derive(Clone, Copy, Debug)]
 pub struct Aim {
-    /// Which schedules are better.
+    /// The objective.
     pub criterion: Criterion,
-    /// Of equally good ones, which.
+    /// The choice among equally good schedules.
     pub tie_break: TieBreak,
-    /// No task ends later, in ticks.
+    /// Latest end of every task, in ticks.
     pub end: i64,
-    /// The time that is set aside for data of tasks without places.
+    /// The time that is reserved for the data of tasks without places.
     pub room: Room,
 }
 
-/// Labels that are kept for a task on one processor: of long runs fewer, so that these have so many in all, but not below
-/// the least.
+/// Maximum number of labels for a task on one processor. In a run of many tasks, this number is smaller: `RUN_LABELS` divided by
+/// the
+/// number of tasks, but at least `MIN_LABELS`.
 const MAX_LABELS: usize = 64;
 const MIN_LABELS: usize = 16;
 const RUN_LABELS: usize = 4096;
-/// Gaps that are kept open before one task.
+/// Maximum number of gaps that are kept open before a task.
 const MAX_GAPS: usize = 8;
 
-/// Places the tasks of a chain that are not placed, as well as can be with the placed ones where they are; `false`, with
-/// the draft unchanged but for what fitted, when a task or an edge does not fit.
+/// Places the unplaced tasks of a chain optimally, while the placed tasks stay where they are. Returns `false` if a task or an edge
+/// does not fit. Then the draft contains only the runs that were placed before.
 ///
-/// Between two placed tasks of a chain its tasks see each other only. The first walk finds for each task and processor
-/// the ends that can be reached, each with the best value of what came before, and keeps those that are not both later
-/// and worse; the second walk goes back from the best last one. With [`TieBreak::Latest`] the tasks are then moved as
-/// late as they can be. O(k m^2 l log l) for k tasks, m processors and l ends, of which at most 64 (16 in long runs) are
-/// kept, evenly by their rank.
+/// The unplaced tasks between two placed tasks of a chain form a run, which is planned on its own. The first walk computes, for
+/// each
+/// task and processor, the possible ends with the best value of the tasks so far. Ends that are both later and worse than another
+/// are
+/// dropped. The second walk goes back from the best end of the last task. With [`TieBreak::Latest`], the tasks are then moved
+/// as late as possible. Complexity: O(k m^2 l log l) for k tasks, m processors and l ends. At most 64 ends are kept (16 in long
+/// runs), spaced evenly by rank.
 ///
-/// Source: Tselishchev and Toporkov 2009, section 3.2 (two walks over a search tree, which is that of this programme
-/// with equal states joined).
+/// Source: Tselishchev and Toporkov 2009, section 3.2 (two walks over a search tree). The tree becomes this programme if equal
+/// states
+/// are merged.
 pub fn plan(draft: &mut Draft, tasks: &[u32], edges: &[u32], aim: &Aim) -> bool {
     let mut at = 0;
     while at < tasks.len() {
@@ -52,49 +56,49 @@ pub fn plan(draft: &mut Draft, tasks: &[u32], edges: &[u32], aim: &Aim) -> bool 
         }
         at = last;
     }
-    // A link between two tasks that other chains have placed.
+    // Checks edges between two tasks that other chains have placed.
     tasks.windows(2).zip(edges).all(|(pair, &edge)| draft.keeps(pair[0], pair[1], edge))
 }
 
-/// One end of a task on a processor that can be reached.
+/// One possible end of a task on a processor.
 #[derive(Clone, Copy, Debug)]
 struct Label {
     end: i64,
-    /// Of this task and those before it.
+    /// The value of this task and of the tasks of the run before it.
     value: i64,
-    /// The label of the task before.
+    /// The label of the previous task.
     before: Number,
 }
 
-/// Which label of a task.
+/// The number of a label among the labels of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Number {
     machine: u32,
-    /// Among the labels on this processor.
+    /// The index among the labels on this processor.
     at: u32,
 }
 
-/// The labels of the tasks of a run, from the first task on, on each processor.
+/// The labels of the tasks of a run, from the first task on, for each processor.
 type Labels = [Vec<Vec<Label>>];
 
-/// What a task of a run needs of those before it; both by falling position.
+/// The times that a task of a run must keep after earlier tasks of the run. Both lists are sorted by decreasing position.
 struct Needs {
-    /// Edges from tasks of the run: their positions.
+    /// Edges from tasks of the run, with the positions of these tasks.
     edges: Vec<(usize, u32)>,
-    /// Time that must be between the end of a task of the run and the start of this one, for tasks that are placed later.
+    /// Minimum times between the end of a task of the run and the start of this one, for tasks in between that are placed later.
     gaps: Vec<(usize, i64)>,
 }
 
-/// Tasks of a chain between two that are placed, with what the draft lets them do.
+/// Tasks of a chain between two placed tasks, with the constraints that the draft imposes on them.
 struct Run<'a> {
     draft: &'a Draft<'a>,
     tasks: &'a [u32],
-    /// For each task and each processor when the task may end there.
+    /// For each task and each processor, the intervals in which the task may end there.
     open: Vec<Vec<Vec<(i64, i64)>>>,
     needs: Vec<Needs>,
 }
 
-/// Places the tasks of a run; `false`, with the draft unchanged, when one of them does not fit.
+/// Places the tasks of a run. Returns `false`, with the draft unchanged, if one of them does not fit.
 fn run(draft: &mut Draft, tasks: &[u32], aim: &Aim) -> bool {
     let run = Run::new(draft, tasks, aim);
     let Some(mut chosen) = run.best(aim) else { return false };
@@ -116,7 +120,7 @@ impl<'a> Run<'a> {
         Self { draft, tasks, open: tasks.iter().map(free).collect(), needs: needs(draft, tasks, aim.room) }
     }
 
-    /// The processor and the end of each task, as good as they can be; `None` when a task does not fit.
+    /// Returns the processor and the end of each task in the best plan, or `None` if a task does not fit.
     fn best(&self, aim: &Aim) -> Option<Vec<(u32, i64)>> {
         let machines = 0..self.draft.processors() as u32;
         let mut labels: Vec<Vec<Vec<Label>>> = Vec::with_capacity(self.tasks.len());
@@ -141,7 +145,8 @@ impl<'a> Run<'a> {
         Some(chosen)
     }
 
-    /// The ends of the next task on one processor, each with its best value, none both later and worse than another.
+    /// Returns the possible ends of the next task on one processor, each with its best value. None is both later and worse than
+    /// another.
     fn reached(&self, labels: &Labels, machine: u32, aim: &Aim) -> Vec<Label> {
         let (draft, position) = (self.draft, labels.len());
         let (task, open) = (self.tasks[position], &self.open[position][machine as usize]);
@@ -170,13 +175,14 @@ impl<'a> Run<'a> {
         });
         let (count, most) = (found.len(), (RUN_LABELS / self.tasks.len()).clamp(MIN_LABELS, MAX_LABELS));
         if count > most {
-            // The first, the last, and those between by rank.
+            // Keeps the first end, the last end, and ends in between that are spaced evenly by rank.
             found = (0..most).map(|rank| found[rank * (count - 1) / (most - 1)]).collect();
         }
         found
     }
 
-    /// When the next task may start on a processor as far as the run before it is concerned, which ends with a label.
+    /// Returns the earliest start of the next task on a processor that the earlier tasks of the run allow. `last` is the label of
+    /// the previous task.
     fn ready(&self, labels: &Labels, last: Number, machine: u32) -> i64 {
         let (mut ready, mut number) = (i64::MIN, last);
         let needs = &self.needs[labels.len()];
@@ -199,7 +205,7 @@ impl<'a> Run<'a> {
         ready
     }
 
-    /// Moves each task as late as those after it allow, from the last on, each on its processor.
+    /// Moves each task as late as the tasks after it allow, beginning with the last task. Each task stays on its processor.
     fn delay(&self, chosen: &mut [(u32, i64)]) {
         let Self { draft, tasks, needs, .. } = self;
         for position in (0..tasks.len()).rev() {
@@ -221,8 +227,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What each task of a run needs of the others: edges, and paths through tasks that are neither placed nor of the run, at
-/// their fastest. Of these paths the eight are kept that add the most to the fastest times of the run's own tasks.
+/// Returns the constraints that each task of a run has from earlier tasks of the run: edges, and paths through other unplaced
+/// tasks at their fastest times. Only the eight paths are kept that exceed the fastest times of the run's own tasks the most.
 fn needs(draft: &Draft, tasks: &[u32], room: Room) -> Vec<Needs> {
     let frame = draft.frame();
     let positions: FxHashMap<u32, usize> = tasks.iter().copied().zip(0..).collect();
@@ -241,14 +247,14 @@ fn needs(draft: &Draft, tasks: &[u32], room: Room) -> Vec<Needs> {
         Room::Least => frame.least_transfer(edge),
         Room::Mean => frame.mean_transfer(edge),
     };
-    // What the run itself takes at least from its first start to the start of each task.
+    // Minimum times from the start of the run to the start of each task, counting only the tasks of the run.
     let mut starts = vec![0; tasks.len()];
     for at in 1..tasks.len() {
         let edge = needs[at].edges.iter().find(|need| need.0 == at - 1);
         let way = edge.map_or(0, |&(_, edge)| frame.least_transfer(edge));
         starts[at] = starts[at - 1] + frame.chart.times[tasks[at - 1] as usize] + way;
     }
-    // Longest ways from the end of a task of the run to that of each open one.
+    // Longest paths from the end of a task of the run to the end of each other unplaced task.
     let mut lengths: FxHashMap<u32, i64> = FxHashMap::default();
     for (from, &first) in tasks.iter().enumerate() {
         lengths.clear();
@@ -281,7 +287,8 @@ fn needs(draft: &Draft, tasks: &[u32], room: Room) -> Vec<Needs> {
     needs
 }
 
-/// The tasks that are neither placed nor of the run, on paths from a task of the run, up to its last one: in their order.
+/// Returns the unplaced tasks outside the run on paths from a task of the run, up to the last task of the run. They are in
+/// topological order.
 fn between(draft: &Draft, tasks: &[u32], positions: &FxHashMap<u32, usize>) -> Vec<u32> {
     let frame = draft.frame();
     let last = tasks.iter().map(|&task| frame.position(task)).max().unwrap_or(0);

@@ -4,40 +4,40 @@ use makespan_core::{Dependence, Instance, JobId, TaskId};
 
 use crate::kernel::graph::GraphProblem;
 
-/// A graph of tasks with one time each, and the data between them.
+/// A graph of tasks with one time for each task, and the transfers between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chart {
-    /// The time of each task, positive.
+    /// The time of each task, which is positive.
     pub times: Vec<i64>,
-    /// The edges: from, to, time of the transfer, which is not negative.
+    /// The edges: source, target and transfer time. The transfer time is not negative.
     pub edges: Vec<(u32, u32, i64)>,
-    /// The tasks, each after all that it waits for.
+    /// The tasks in topological order.
     pub order: Vec<u32>,
 }
 
-/// A path through a graph, from a task that waits for none to one for which none waits.
+/// A path through a graph, from a task without predecessors to a task without successors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain {
-    /// Its tasks, in the order in which they run.
+    /// The tasks in the order in which they run.
     pub tasks: Vec<u32>,
-    /// The edges between them: one less.
+    /// The edges between the tasks. There is one edge less than there are tasks.
     pub edges: Vec<u32>,
-    /// The times of its tasks and transfers.
+    /// The sum of the times of the tasks and transfers.
     pub length: i64,
 }
 
-/// How often an edge may be in a chain.
+/// How chains cover the edges of a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cover {
-    /// Chains are added until every edge is in one; it may be in several.
+    /// Chains are added until every edge is in a chain. An edge may be in several chains.
     #[default]
     Covering,
-    /// Every edge is in exactly one.
+    /// Every edge is in exactly one chain.
     Disjoint,
 }
 
 impl Chart {
-    /// The tasks of one job: fastest times, and mean transfers between different nodes.
+    /// Returns the chart of one job, with the fastest time of each task and the mean transfer time between different nodes.
     pub fn of(instance: &Instance, problem: &GraphProblem, job: JobId) -> Self {
         let tasks = instance.job(job);
         let fastest = |task: TaskId| problem.times(task.0 as u32).iter().copied().min().unwrap_or(0);
@@ -52,15 +52,21 @@ impl Chart {
         }
     }
 
-    /// The chains of this graph, longest first; of equal ones that through the edge of the lowest number. Tasks without
-    /// edges follow, longest first, each a chain of its own.
+    /// Returns the chains of this graph, longest first. Ties are broken in favour of the chain through the edge with the lowest
+    /// number. Tasks
+    /// without edges follow, longest first, each as a chain of its own.
     ///
     /// Source: A. Tselishchev and V. V. Toporkov, "Compound job scheduling and job-flows management in distributed
-    /// computing", 54th IWK, Ilmenau 2009, section 3.1. The printed procedure builds a tree of graphs, each with one edge
-    /// of its parent's longest path taken away, and takes paths from the longest on until all is covered. The first of
-    /// them through an edge is the longest path through it, so the same chains come of sorting the edges by that length:
-    /// O(e log e) and the length of the output, where the tree is exponential. `Disjoint` follows the sentence that every
-    /// edge is to be included once: longest path, its edges taken away, and so on; O(e) for each chain.
+    /// computing", 54th IWK, Ilmenau 2009, section 3.1. The printed procedure builds a tree of graphs. In each graph, one edge of
+    /// its
+    /// parent's longest path is removed. The procedure takes the longest paths of these graphs, from the longest on, until all
+    /// edges are
+    /// covered. The first such path through an edge is the longest path through this edge. Thus sorting the edges by the length of
+    /// this path
+    /// yields the same chains. This takes O(e log e) plus the length of the output, while the tree is exponential. `Disjoint`
+    /// follows
+    /// the sentence that every edge is to be included once: the longest path is taken, its edges are removed, and so on. This takes
+    /// O(e) for each chain.
     pub fn chains(&self, cover: Cover) -> Vec<Chain> {
         let mut chains = match cover {
             Cover::Covering => self.covering(),
@@ -109,9 +115,9 @@ impl Chart {
     }
 }
 
-/// The longest paths to the end and from the beginning of each task.
+/// The longest paths from the beginning to each task, and from each task to the end.
 struct Reach {
-    /// With the task itself, and the edge by which the path comes or goes on.
+    /// The length, including the task itself, and the edge at the task.
     to: Vec<(i64, Option<u32>)>,
     from: Vec<(i64, Option<u32>)>,
 }
@@ -144,7 +150,7 @@ impl Reach {
         Self { to, from }
     }
 
-    /// The longest path through an edge.
+    /// Returns the length of the longest path through an edge.
     fn through(&self, chart: &Chart, edge: u32) -> i64 {
         let (from, to, time) = chart.edges[edge as usize];
         self.to[from as usize].0 + time + self.from[to as usize].0

@@ -1,37 +1,39 @@
-//! The time reserve of tasks that nothing leads to or from.
+//! Time reserves of isolated tasks, which have neither predecessors nor successors.
 
 use super::criterion::Criterion;
 use super::draft::Draft;
 use super::windows::{Room, Span};
 use crate::kernel::graph::Place;
 
-/// For how long an isolated task holds its processor.
+/// The time for which an isolated task holds its processor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolated {
-    /// For as long as it runs.
+    /// The run time of the task.
     #[default]
     Run,
-    /// From its start until another task needs the processor, or the job must end.
+    /// The time from its start until another task needs the processor, or until the job must end.
     Reserve,
 }
 
-/// A processor that is held for a task longer than it runs.
+/// A processor that is held for longer than its task runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reserve {
-    /// The task, as numbered in its job.
+    /// The number of the task in its job.
     pub task: u32,
-    /// Until when, in ticks.
+    /// The end of the reserve, in ticks.
     pub until: i64,
 }
 
-/// Gives each isolated task of a draft, in which all are placed, as much of the time until `end` as the others leave:
-/// longest tasks first, each on the processor where it costs least (criterion cost), then where it holds the most, then
-/// where it runs longest. The draft's calendars are then busy for the whole reserves. No other task is moved, so that
-/// every isolated one finds at least its old place.
+/// Gives each isolated task of a complete draft as much of the time until `end` as the other tasks leave. The longest tasks come
+/// first. With the criterion cost, each task moves to the processor with the lowest cost. Among equal ones, it moves to the place
+/// with
+/// the longest reserve, and then to the place with the longest run time. Afterwards, the draft's calendars are busy for the whole
+/// reserves. No other task is moved, so every isolated task can at least keep its old place.
 ///
 /// Source: A. Tselishchev and V. V. Toporkov, 54th IWK, Ilmenau 2009, section 3.2, step 4: "the whole planning scale
-/// (time reserve) becomes its time execution estimate". A placement of a schedule is as long as its task runs, so the
-/// reserve is held beside the schedule. O(n log n + n m k) for n such tasks, m processors and k busy periods of one.
+/// (time reserve) becomes its time execution estimate". A placement in a schedule is as long as its task runs, so the
+/// reserve is stored separately. Complexity: O(n log n + n m k) for n isolated tasks, m processors and k busy periods of a
+/// processor.
 pub fn reserve(draft: &mut Draft, end: i64, criterion: Criterion) -> Vec<Reserve> {
     let frame = draft.frame();
     let alone = |&task: &u32| frame.incoming(task).next().is_none() && frame.outgoing(task).next().is_none();

@@ -1,4 +1,4 @@
-//! A schedule of one job that ends in time, where lists and chains find none.
+//! A depth-first search for a schedule of one job that meets the deadline, for when lists and chains find none.
 
 use makespan_core::FreeTime;
 
@@ -7,50 +7,55 @@ use super::frame::Frame;
 use crate::free_time::Calendar;
 use crate::kernel::graph::{NEVER, Place, ProcessorId};
 
-/// Larger jobs are not searched: that is hopeless, and as deep as they are large.
+/// Maximum number of tasks. Larger jobs are not searched, because the search would be hopeless, and its recursion as deep as the
+/// number of tasks.
 const MAX_TASKS: usize = 64;
 
-/// A search that places one task after the other and goes back where no processor is left for a task.
+/// A search that places one task after another, and goes back if no processor can run a task in time.
 struct Search<'a> {
     draft: Draft<'a>,
-    /// From the start of each task to the end of the job, all that waits for it at its fastest and all data over their
-    /// shortest way.
+    /// For each task, the minimum time from its start to the end of the job: the longest path with the fastest times of tasks
+    /// and the minimum times of transfers.
     tails: Vec<i64>,
     end: i64,
-    /// Tasks of the job that each task waits for and that have no place.
+    /// For each task, the number of its predecessors in the job that have no place.
     open: Vec<u32>,
-    /// Tasks without a place that wait for none, and how many are placed.
+    /// The unplaced tasks whose predecessors are all placed, and the number of placed tasks.
     ready: Vec<u32>,
     placed: usize,
-    /// How many places may still be tried.
+    /// Number of places that the search may still try.
     left: u64,
 }
 
-/// What became of a branch.
+/// The result of a branch.
 enum Found {
     All,
     Nothing,
     OutOfSteps,
 }
 
-/// What a search in depth says of a job.
+/// The result of a depth-first search.
 #[derive(Clone, Debug)]
 pub enum Squeezed<'a> {
-    /// Every task is placed, in time.
+    /// Every task is placed, and the job ends in time.
     Found(Draft<'a>),
-    /// There is no schedule in time.
+    /// There is no schedule that ends in time.
     Impossible,
-    /// Steps ended before the search did, or the job is too large for it.
+    /// The maximum number of steps was reached, or the job is too large.
     Unknown,
 }
 
-/// The job with every task placed and its end not after `end`, on processors that are free as `calendars` say, if one is met
-/// within so many places tried: small jobs are searched through, and those of more than 64 tasks are not searched.
+/// Searches for a schedule of the job that ends by `end`, on processors that are free according to `calendars`. Up to `steps`
+/// places are
+/// tried. Jobs of more than 64 tasks are not searched.
 ///
-/// Tasks are placed in every order, each as early as its data and its processor allow. Of a schedule in time the tasks by
-/// start, on their processors, are such an order, and none comes later in it: so one is found if there is one and steps
-/// last. A branch is left when a task that waits for nothing more fits nowhere in time. O(m (k + log c)) for each place on m
-/// processors of c busy periods for a task that waits for k others.
+/// The search tries all orders of the tasks, and places each task as early as its data and its processor allow. Take any
+/// schedule that ends in time. Its tasks, sorted by start and on their processors, form such an order, in which no task ends later.
+/// Thus the search finds a schedule if there is one and the steps suffice. A branch is abandoned if a task whose predecessors are
+/// all
+/// placed can end in time on no processor. Complexity: O(m (k + log c)) for each place, for m processors with c busy periods and a
+/// task
+/// with k predecessors.
 pub fn squeeze<'a>(frame: &'a Frame<'a>, calendars: &[Calendar], end: i64, steps: u64) -> Squeezed<'a> {
     let tasks = frame.tasks();
     if tasks > MAX_TASKS {
@@ -86,7 +91,7 @@ impl Search<'_> {
             }
             options.push((task, own));
         }
-        // What has the least room first, and earlier ends first.
+        // Tries tasks with the least slack first, and places with earlier ends first.
         let room = |own: &[(i64, Place)]| own.first().map_or(0, |&(end, _)| end);
         let key = |&(task, ref own): &(u32, Vec<(i64, Place)>)| {
             let time = frame.chart.times[task as usize];
@@ -109,7 +114,7 @@ impl Search<'_> {
         Found::Nothing
     }
 
-    /// The processors on which a task can still be in time, by its end there.
+    /// Returns the places where a task can still be in time, one for each processor, sorted by the end of the task.
     fn options(&self, task: u32) -> Vec<(i64, Place)> {
         let frame = self.draft.frame();
         let rest = self.tails[task as usize] - frame.chart.times[task as usize];

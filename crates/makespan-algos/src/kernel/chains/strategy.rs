@@ -1,4 +1,4 @@
-//! The strategy of one job: several schedules of it, none better than another in everything.
+//! The strategy of one job: several schedules, none of which is better than another in every respect.
 
 use makespan_core::{FreeTime, undominated};
 
@@ -13,68 +13,73 @@ use super::windows::Room;
 use crate::free_time::Calendar;
 use crate::kernel::graph::Place;
 
-/// Rounds without gain after which chains are not planned again, and rounds in all.
+/// Number of rounds without improvement after which chains are not planned again, and maximum number of rounds.
 const PATIENCE: usize = 4;
 const MAX_ROUNDS: usize = 40;
-/// Where ten rounds would plan more tasks of chains again, a round plans each task once, and all rounds so many.
+/// If ten rounds would plan more than `MAX_REPLANNED` tasks again, each round plans each task only once. The rounds then end after
+/// `MAX_ONCE` tasks in total.
 const MAX_REPLANNED: usize = 60_000;
 const MAX_ONCE: usize = 20_000;
 
-/// Variants that are kept from one chain to the next; of many tasks fewer, so that these have so many places in all.
+/// Maximum number of variants that are kept from one chain to the next. If the variants would have more than `MAX_PLACES` places in
+/// total, fewer are kept.
 const KEPT: usize = 8;
 const MAX_PLACES: usize = 2048;
-/// Parts of the time between the longest chain and the end, at which plans are aimed: on processors, on types of them, and of
-/// so many tasks.
+/// Number of parts into which the time between the length of the longest chain and the end is divided. Plans aim at the end of each
+/// part.
+/// `ENDS` is for chains on processors and for chains on types of processors. `MANY` is a number of tasks, and the number of parts
+/// for
+/// jobs with more tasks.
 const ENDS: (i64, i64) = (4, 8);
 const MANY: (usize, i64) = (512, 1);
 
-/// What chains are planned into.
+/// The schedule that chains are planned into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
-    /// Nothing: as printed.
+    /// The empty schedule, as in the paper.
     Empty,
-    /// A schedule by HEFT, stretched to the deadline, from which each chain is taken and put back better until none
-    /// can be.
+    /// HEFT's schedule, stretched to the deadline. Each chain is removed and planned again until no chain
+    /// can be improved.
     Heft,
-    /// Both, and whatever is better of either is kept.
+    /// Both. The best schedules of either are kept.
     #[default]
     Both,
 }
 
-/// How a job is planned.
+/// Settings of the critical jobs method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// What is optimised.
+    /// The objective.
     pub criterion: Criterion,
     /// How chains cover the graph.
     pub cover: Cover,
-    /// What chains are planned into.
+    /// The schedule that chains are planned into.
     pub start: Start,
-    /// What a resolved collision costs.
+    /// The penalties for resolved collisions.
     pub penalties: Penalties,
-    /// For how long isolated tasks hold their processors.
+    /// The time for which isolated tasks hold their processors.
     pub isolated: Isolated,
 }
 
 /// A schedule of one job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Where and when, a task after the other.
+    /// The place of each task.
     pub places: Vec<Place>,
-    /// When its last task ends.
+    /// The end of the last task, in ticks.
     pub finish: i64,
-    /// What it costs, in thousandths.
+    /// The cost, in thousandths.
     pub cost: i64,
-    /// How long processors are busy with it, or held for it.
+    /// The time for which processors are busy with the job or held for it, in ticks.
     pub busy: i64,
     /// The isolated tasks that hold processors longer than they run.
     pub reserves: Vec<Reserve>,
-    /// What had to be moved.
+    /// The tasks that were moved to resolve collisions.
     pub collisions: Vec<Collision>,
 }
 
 impl Offer {
-    /// A whole draft with what isolated tasks may hold of the time until `held`.
+    /// Returns the offer for a complete draft, or `None` if a task is not placed. Isolated tasks may hold processors until `held`.
     fn new(mut draft: Draft, collisions: Vec<Collision>, settings: &Settings, held: i64) -> Option<Self> {
         draft.places()?;
         let reserves = match settings.isolated {
@@ -86,14 +91,14 @@ impl Offer {
         Some(Self { busy: plain.busy + held, reserves, collisions, ..plain })
     }
 
-    /// A whole draft as it is.
+    /// Returns the offer for a complete draft, without reserves.
     pub fn plain(draft: &Draft) -> Self {
         let Figures { cost, busy } = draft.figures();
         let (places, finish) = (draft.places().unwrap_or_default(), draft.finish());
         Self { places, finish, cost, busy, reserves: Vec::new(), collisions: Vec::new() }
     }
 
-    /// Until when each task holds its processor, as numbered in the job of `frame`.
+    /// Returns, for each task of the job, the instant until which it holds its processor.
     pub fn held_until(&self, frame: &Frame) -> Vec<i64> {
         let end = |(task, place): (usize, &Place)| place.start + frame.time_on(task as u32, place.processor);
         let mut until: Vec<i64> = self.places.iter().enumerate().map(end).collect();
@@ -101,46 +106,52 @@ impl Offer {
         until
     }
 
-    /// By what is optimised, less is better; then by finish.
+    /// Returns a sort key: the value of the objective, where less is better, and then the finish.
     pub fn key(&self, criterion: Criterion) -> (i64, i64) {
         (Figures { cost: self.cost, busy: self.busy }.value(criterion), self.finish)
     }
 }
 
-/// One job to be planned: on types of processors or on these themselves (`chosen`), for processors that are free as
-/// `calendars` say (`real`).
+/// A job to be planned. Chains are planned on the types or processors of `chosen`, and then moved to the processors of `real`,
+/// which
+/// are free according to `calendars`.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
-    /// What chains are planned on.
+    /// The processors, or types of processors, that chains are planned on.
     pub chosen: &'a Frame<'a>,
-    /// Where they run in the end.
+    /// The processors on which the tasks finally run.
     pub real: &'a Frame<'a>,
     /// The chains of the job.
     pub chains: &'a [Chain],
-    /// When processors are busy.
+    /// The busy periods of each processor.
     pub calendars: &'a [Calendar],
-    /// What [`heft`] makes of the job on these calendars.
+    /// The schedule of [`heft`] on these calendars.
     pub first: &'a Draft<'a>,
-    /// By when the job must end.
+    /// Latest end of the job, in ticks.
     pub end: i64,
-    /// Until when isolated tasks may hold processors: the job's deadline.
+    /// The instant until which isolated tasks may hold processors: the job's deadline.
     pub held: i64,
 }
 
-/// HEFT with processors that others hold at times.
+/// Plans a job by HEFT on processors that other jobs occupy at times.
 pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
     let mut draft = Draft::new(frame, calendars.to_vec());
     frame.by_rank().iter().for_each(|&task| draft.put_first(task));
     draft
 }
 
-/// The schedules that end in time, of which none beats another in finish, cost and busy time at once: by finish. Empty
-/// when the method finds none.
+/// Returns the schedules that end in time, sorted by finish. None of them is dominated by another in finish, cost and busy
+/// time. The result is empty if the method finds no schedule.
 ///
-/// Source: Tselishchev and Toporkov 2009, section 3. Deviations: at most eight variants are kept from one chain to the
-/// next, those best by the criterion, where the paper multiplies them all; windows look at the whole graph; a chain whose rest
-/// does not fit is planned again as a whole; plans are aimed at several ends, of which the last is the job's, with the least
-/// and with mean room for data; `Start::Heft` is ours. Tasks are placed for as long as they run; isolated ones may hold more, see [`Isolated`].
+/// Source: Tselishchev and Toporkov 2009, section 3. Deviations:
+///
+/// * At most eight variants are kept from one chain to the next, the best ones by the criterion. The paper multiplies them all.
+/// * The windows of tasks take the whole graph into account.
+/// * If the rest of a chain does not fit, the whole chain is planned again.
+/// * Plans aim at several ends, the last of which is the end of the job, with minimum and with mean room for data.
+/// * `Start::Heft` is ours.
+///
+/// A placement is as long as its task runs. Isolated tasks may hold processors for longer, see [`Isolated`].
 pub fn strategy(task: &Task, settings: &Settings) -> Vec<Offer> {
     let mut offers = Vec::new();
     if settings.start != Start::Heft {
@@ -152,13 +163,13 @@ pub fn strategy(task: &Task, settings: &Settings) -> Vec<Offer> {
     pareto(offers)
 }
 
-/// Those that no other beats, by finish; of equal ones the first.
+/// Returns the offers that are not dominated, sorted by finish. Of equal offers, the first is kept.
 pub fn pareto(offers: Vec<Offer>) -> Vec<Offer> {
     undominated(offers, |offer| [offer.finish, offer.cost, -offer.busy].map(i128::from))
 }
 
-/// Chains one after the other onto what is free, towards several ends: tasks planned towards an early end leave room to
-/// those that collide, and to the chains that come last.
+/// Plans the chains one by one into the empty schedule, for several ends. Tasks that are planned for an early end leave room
+/// for colliding tasks and for the last chains.
 fn empty(task: &Task, settings: &Settings) -> Vec<Offer> {
     let release = task.real.release();
     let least = task.chains.first().map_or(0, |chain| chain.length).clamp(0, task.end - release);
@@ -178,7 +189,7 @@ fn empty(task: &Task, settings: &Settings) -> Vec<Offer> {
     each.into_iter().flat_map(aim).flat_map(|aim| towards(task, settings, &aim)).collect()
 }
 
-/// All chains by one aim, then on processors that are free.
+/// Plans all chains with one aim, and moves them to free processors.
 fn towards(task: &Task, settings: &Settings, aim: &Aim) -> Vec<Offer> {
     let calendars =
         if task.chosen.is_of_types() { task.chosen.calendars_by_type(task.calendars) } else { task.calendars.to_vec() };
@@ -193,7 +204,7 @@ fn towards(task: &Task, settings: &Settings, aim: &Aim) -> Vec<Offer> {
     drafts.iter().filter_map(|draft| settled(task, settings, draft, aim.room)).collect()
 }
 
-/// The drafts with one more chain, in each way that is best.
+/// Adds a chain to each draft, in each of the best ways.
 fn variants<'a>(drafts: Vec<Draft<'a>>, chain: &Chain, aim: &Aim) -> Vec<Draft<'a>> {
     let mut next: Vec<Draft> = Vec::with_capacity(2 * drafts.len());
     for draft in drafts {
@@ -202,7 +213,7 @@ fn variants<'a>(drafts: Vec<Draft<'a>>, chain: &Chain, aim: &Aim) -> Vec<Draft<'
             next.push(draft);
             continue;
         }
-        // Several optima of one value may be found: those at the two ends of the windows are taken.
+        // There may be several optima. The earliest and the latest one are used.
         for tie_break in [TieBreak::Earliest, TieBreak::Latest] {
             let Some(draft) = with_chain(&draft, chain, &Aim { tie_break, ..*aim }) else { continue };
             if next.iter().all(|other| !other.has_same_places(&draft)) {
@@ -213,12 +224,12 @@ fn variants<'a>(drafts: Vec<Draft<'a>>, chain: &Chain, aim: &Aim) -> Vec<Draft<'
     next
 }
 
-/// Whether all edges of a chain whose tasks are placed are kept.
+/// Returns whether all edges between the tasks of a chain are kept.
 fn holds(draft: &Draft, chain: &Chain) -> bool {
     chain.tasks.windows(2).zip(&chain.edges).all(|(pair, &edge)| draft.keeps(pair[0], pair[1], edge))
 }
 
-/// A draft with one more chain. Where what others left of it does not fit, the whole of it is planned again.
+/// Adds a chain to a draft. If the unplaced tasks of the chain do not fit, the whole chain is planned again.
 fn with_chain<'a>(draft: &Draft<'a>, chain: &Chain, aim: &Aim) -> Option<Draft<'a>> {
     let mut next = draft.clone();
     if plan(&mut next, &chain.tasks, &chain.edges, aim) {
@@ -231,7 +242,7 @@ fn with_chain<'a>(draft: &Draft<'a>, chain: &Chain, aim: &Aim) -> Option<Draft<'
     plan(&mut next, &chain.tasks, &chain.edges, aim).then_some(next)
 }
 
-/// A draft on processors that are free, if it ends in time.
+/// Moves a draft to free processors. Returns `None` if it then ends too late.
 fn settled(task: &Task, settings: &Settings, draft: &Draft, room: Room) -> Option<Offer> {
     let resolution =
         Resolution { chosen: task.chosen, real: task.real, end: task.end, room, penalties: &settings.penalties };
@@ -242,7 +253,7 @@ fn settled(task: &Task, settings: &Settings, draft: &Draft, room: Room) -> Optio
     Offer::new(draft, collisions, settings, task.held)
 }
 
-/// HEFT's schedule, stretched, with one chain after the other taken away and put back as well as can be.
+/// Stretches HEFT's schedule, and repeatedly plans one chain after another again as well as possible.
 fn from_heft(task: &Task, settings: &Settings) -> Vec<Offer> {
     let first = task.first;
     if first.finish() > task.end || task.real.tasks() == 0 {
@@ -257,7 +268,7 @@ fn from_heft(task: &Task, settings: &Settings) -> Vec<Offer> {
     let once = 10 * task.chains.iter().map(|chain| chain.tasks.len()).sum::<usize>() > MAX_REPLANNED;
     let (mut waited, mut round, mut replanned) = (0, 0, 0);
     while waited < PATIENCE && round < MAX_ROUNDS && !(once && replanned >= MAX_ONCE) {
-        // All else is placed: there is nothing to leave room to.
+        // All other tasks are placed, so no room must be left for them.
         let (criterion, end, room) = (settings.criterion, task.end, Room::Least);
         let aim = Aim { criterion, tie_break: Draft::tie_break(round), end, room };
         planned.fill(false);
@@ -279,16 +290,17 @@ fn from_heft(task: &Task, settings: &Settings) -> Vec<Offer> {
     offers
 }
 
-/// Of the steps by which a schedule is stretched there are 2 to the power of this before the deadline, and fewer than twice as
-/// many.
+/// Binary logarithm of the minimum number of steps in the time to the deadline, by which a schedule is stretched. The number of
+/// steps is less than twice the minimum.
 const STEPS: u32 = 8;
 
-/// The step of a span: a power of two, so that times in finer ticks of that kind have the same steps.
+/// Returns the step for a span. It is a power of two, so that the steps are the same if ticks become finer by a power of two.
 fn step(span: i64) -> i64 {
     1 << span.max(1).ilog2().saturating_sub(STEPS)
 }
 
-/// HEFT's starts as many times later as the time to the deadline is longer than the schedule, in whole steps, if the chart allows it.
+/// Delays the starts in HEFT's schedule in proportion to the time to the deadline, in whole steps. Returns `None` if a processor is
+/// busy.
 fn stretched<'a>(task: &Task<'a>) -> Option<Draft<'a>> {
     let first = task.first;
     let (release, places) = (first.release(), first.places()?);
@@ -297,7 +309,7 @@ fn stretched<'a>(task: &Task<'a>) -> Option<Draft<'a>> {
     let mut draft = Draft::new(task.real, task.calendars.to_vec());
     for (number, place) in places.into_iter().enumerate() {
         let time = task.real.time_on(number as u32, place.processor);
-        // Steps of the delay alone: no task comes before its data.
+        // Only the delay is rounded to steps, so no task starts before its data arrive.
         let delay = i128::from(place.start - release) * (room - span) / span / i128::from(step);
         let start = place.start + i64::try_from(delay).ok()?.checked_mul(step)?;
         if !task.calendars[place.processor.index()].fits(1, start, time) {
@@ -308,7 +320,8 @@ fn stretched<'a>(task: &Task<'a>) -> Option<Draft<'a>> {
     Some(draft)
 }
 
-/// Plans these tasks of a chain again, all else as it is, and keeps the old places where the new ones are no better.
+/// Plans these tasks of a chain again, and leaves everything else as it is. Keeps the old places if the new ones are worse or do
+/// not fit.
 fn again(draft: &mut Draft, chain: &Chain, tasks: &[u32], aim: &Aim) {
     if tasks.is_empty() {
         return;

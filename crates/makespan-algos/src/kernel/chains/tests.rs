@@ -19,7 +19,7 @@ use crate::free_time::Calendar;
 use crate::kernel::graph::placing::calendars;
 use crate::kernel::graph::{GraphProblem, Place, ProcessorId};
 
-/// The chains by the printed tree of graphs: each graph loses one edge of its longest path; equal graphs are looked at
+/// Computes the chains by the printed tree of graphs: each graph loses one edge of its longest path. Equal graphs are visited
 /// once.
 fn by_tree(chart: &Chart) -> Vec<Chain> {
     let longest = |mask: u32| {
@@ -53,7 +53,7 @@ fn by_tree(chart: &Chart) -> Vec<Chain> {
 }
 
 prop_compose! {
-    /// Times that make every path of another length.
+    /// Graphs with random times, in which all paths have different lengths.
     fn charts()(tasks in 2_usize..7)(
         times in proptest::collection::vec(1_i64..1_000_000_000, tasks),
         edges in proptest::collection::btree_map((0..tasks as u32, 0..tasks as u32), 0_i64..1_000_000_000, 0..11),
@@ -69,7 +69,7 @@ proptest! {
         prop_assert_eq!(chart.chains(Cover::Covering), by_tree(&chart));
     }
 
-    /// With ties the tree may find other paths of the same lengths: what an edge is first covered by is as long.
+    /// If paths tie, the tree may find other paths of the same lengths. The first path that covers an edge is equally long.
     #[test]
     fn chains_are_as_long_as_those_of_the_printed_tree_where_paths_tie(chart in charts()) {
         let tied = Chart {
@@ -106,7 +106,7 @@ fn ticks(t: i64) -> Time {
     Time::from_ticks(t)
 }
 
-/// Jobs of tasks with these volumes, on processors of these speeds, 1 byte a tick between them.
+/// Returns jobs of tasks with these volumes, on processors of these speeds, with a bandwidth of 1 byte per tick between them.
 pub(super) fn instance(
     volumes: &[i64],
     edges: &[(u32, u32, u64)],
@@ -128,12 +128,13 @@ pub(super) fn instance(
     Instance::new(platform, vec![Job::compound("j", graph)], closed.iter().map(period).collect()).unwrap()
 }
 
-/// What is planned on processors themselves.
+/// Returns the resolution of a schedule that was planned on processors, not on types.
 fn resolution<'a: 'b, 'b>(frame: &'a Frame<'a>, end: i64, penalties: &'b Penalties) -> Resolution<'a, 'b> {
     Resolution { chosen: frame, real: frame, end, room: Room::Least, penalties }
 }
 
-/// The least cost of a chain that ends in time: every processor for every task, each as soon as it can.
+/// Returns the least cost of a chain that ends in time, by trying every processor for every task. Each task starts as early as
+/// possible.
 fn least(frame: &Frame, calendars: &[Calendar], end: i64, at: u32, before: Option<(ProcessorId, i64)>) -> Option<i64> {
     if at as usize == frame.tasks() {
         return Some(0);
@@ -173,7 +174,7 @@ proptest! {
         let mut draft = Draft::new(&frame, calendars.clone());
         let tasks: Vec<u32> = (0..volumes.len() as u32).collect();
         let numbers: Vec<u32> = (0..edges.len() as u32).collect();
-        // So few ends can be reached that none is left out.
+        // There are few possible ends, so none is dropped.
         let aim = Aim { criterion: Criterion::Cost, tie_break: TieBreak::Earliest, end, room: Room::Least };
         let found = plan(&mut draft, &tasks, &numbers, &aim);
         let best = least(&frame, &calendars, end, 0, None);
@@ -210,7 +211,7 @@ proptest! {
         for offer in &offers {
             let schedule = problem.schedule(&offer.places);
             prop_assert_eq!(makespan_core::validate(&instance, &schedule), Ok(()));
-            // On processors themselves chains are planned around each other.
+            // If chains are planned on processors, they do not collide with each other.
             prop_assert!(types || offer.collisions.is_empty());
             prop_assert!(offer.finish <= end && schedule.makespan() == ticks(offer.finish));
             prop_assert_eq!(i128::from(offer.cost), makespan_core::cost(&instance, &schedule));
@@ -222,7 +223,7 @@ proptest! {
             for (number, place) in offer.places.iter().enumerate() {
                 prop_assert!(until[number] <= end.max(offer.finish));
                 let calendar = &mut busy[place.processor.index()];
-                // Nothing else is on the processor for as long as it is held.
+                // The processor is free for the whole time for which it is held.
                 let length = until[number] - place.start;
                 prop_assert!(calendar.fits(1, place.start, length));
                 calendar.hold(1, place.start, until[number]);
@@ -243,7 +244,7 @@ proptest! {
             (0..volumes.len()).map(|task| Place { processor: ProcessorId(wanted[task]), start: 5 }).collect();
         let (draft, collisions) =
             resolve(&resolution(&frame, 105, &Penalties::default()), calendars(&problem), &planned);
-        // Those that want a processor alone stay; the others run elsewhere, or after them.
+        // A task that is alone on its planned processor stays there. The other tasks run on other processors, or after it.
         let stays = |task: &usize| wanted[..volumes.len()].iter().filter(|&&other| other == wanted[*task]).count() == 1;
         let busy = |processor: ProcessorId| {
             let there = (0..volumes.len()).filter(stays).find(|&task| ProcessorId(wanted[task]) == processor);
@@ -253,11 +254,11 @@ proptest! {
             let place = planned[task];
             let dearer = frame.cost_on(task as u32, processor) - frame.cost_on(task as u32, place.processor);
             let other = frame.time_on(task as u32, processor) != frame.time_on(task as u32, place.processor);
-            // Thousandths of the time to the deadline, 105, begun ones in full.
+            // Thousandths of the time to the deadline, which is 105, rounded up.
             dearer.max(0) + i64::from(other) + (1000 * busy(processor) + 104) / 105
         };
         let moved: Vec<usize> = (0..volumes.len()).filter(|task| !stays(task)).collect();
-        // All ways to give each of the others a processor of its own.
+        // Tries all ways to give each of the other tasks a processor of its own.
         let mut best = i64::MAX;
         for code in 0..4_usize.pow(moved.len() as u32) {
             let processor = |at: usize| ProcessorId::at(code / 4_usize.pow(at as u32) % 4);
@@ -273,7 +274,7 @@ proptest! {
 
 #[test]
 fn isolated_tasks_hold_what_the_others_leave() {
-    // Speeds 1 and 2; processor 1 is closed from 40 to 50.
+    // The speeds are 1 and 2. Processor 1 is closed from 40 to 50.
     let instance = instance(&[10, 20, 16], &[(1, 2, 0)], &[1, 2], &[(1, 40, 50)]);
     let problem = GraphProblem::new(&instance);
     let frame = Frame::new(&instance, &problem, JobId(0), false);
@@ -286,9 +287,9 @@ fn isolated_tasks_hold_what_the_others_leave() {
         let offers = strategy(&task, &settings(isolated));
         offers.into_iter().min_by_key(|offer| offer.key(Criterion::Utilisation)).unwrap()
     };
-    // The chain takes the slow processor for 36, and then task 0 for 10 more.
+    // The chain occupies the slow processor for 36 ticks, and then task 0 for another 10.
     assert_eq!((best(Isolated::Run).busy, best(Isolated::Run).reserves), (46, vec![]));
-    // The chain takes 18 on the fast processor, so that task 0 can hold the slow one all the time.
+    // The chain takes 18 ticks on the fast processor, so task 0 can hold the slow one all the time.
     let held = best(Isolated::Reserve);
     assert_eq!((held.busy, &held.reserves), (18 + 60, &vec![Reserve { task: 0, until: 60 }]));
     assert_eq!(held.places[0], Place { processor: ProcessorId(0), start: 0 });
@@ -300,18 +301,18 @@ fn penalties_say_what_a_collision_becomes() {
     let instance = instance(&[10, 10], &[], &[1, 2], &[]);
     let problem = GraphProblem::new(&instance);
     let frame = Frame::new(&instance, &problem, JobId(0), false);
-    // Both are planned on the slow processor: the second one waits for it, or runs on the fast one.
+    // Both tasks are planned on the slow processor. The second task waits for it, or runs on the fast one.
     let planned = [Place { processor: ProcessorId(0), start: 0 }, Place { processor: ProcessorId(0), start: 4 }];
     let resolved = |cost: i64, delay: i64, change: i64| {
         let penalties = Penalties { cost, delay, change };
         let collisions = resolve(&resolution(&frame, 20, &penalties), calendars(&problem), &planned).1;
         collisions.iter().map(|found| (found.task, found.resolved, found.penalty)).collect::<Vec<_>>()
     };
-    // 300 for a delay of 6 in 20, against 1000 for the cost and 1 for the type.
+    // A delay of 6 in 20 is charged 300. The fast processor is charged 1000 for its cost and 1 for its type.
     assert_eq!(resolved(1, 1, 1), [(1, Place { processor: ProcessorId(0), start: 10 }, 300)]);
     assert_eq!(resolved(1, 4, 7), [(1, Place { processor: ProcessorId(1), start: 4 }, 1007)]);
     assert_eq!(resolved(0, 1, 9), [(1, Place { processor: ProcessorId(1), start: 4 }, 9)]);
-    // A collision is told though it is not charged.
+    // A collision is listed even if its penalty is zero.
     assert_eq!(resolved(0, 1, 0), [(1, Place { processor: ProcessorId(1), start: 4 }, 0)]);
 }
 

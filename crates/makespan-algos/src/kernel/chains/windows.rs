@@ -1,4 +1,4 @@
-//! What room the placed tasks of a job leave to the others.
+//! The time windows that the placed tasks of a job leave to the other tasks.
 
 #[cfg(test)]
 mod tests;
@@ -9,57 +9,58 @@ use super::draft::Draft;
 use super::frame::Side;
 use crate::kernel::graph::{NEVER, Neighbour, ProcessorId};
 
-/// How much time is set aside for data between two tasks while one of them has no place.
+/// The time that is reserved for the transfer between two tasks, one of which has no place yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Room {
-    /// What no placement avoids: nothing where one processor can run both. No schedule is excluded.
+    /// The minimum transfer time, which is zero if one processor can run both tasks. No schedule is excluded.
     #[default]
     Least,
-    /// The mean transfer, but none between tasks that are planned at once. Leaves room to tasks that are planned later, and
-    /// excludes schedules in which these share a processor.
+    /// The mean transfer time, but zero between tasks that are planned at the same time. This leaves room for tasks that are
+    /// planned
+    /// later. It excludes schedules in which these tasks share a processor.
     Mean,
 }
 
-/// The time that a job is planned in.
+/// The time within which a job is planned.
 #[derive(Clone, Copy, Debug)]
 pub struct Span<'b> {
-    /// No task ends later, in ticks.
+    /// Latest end of every task, in ticks.
     pub end: i64,
-    /// The time for data.
+    /// The time that is reserved for data.
     pub room: Room,
-    /// The tasks that are planned at once: each follows on the one before it.
+    /// The tasks that are planned at the same time, in the order of their chain.
     pub run: &'b [u32],
 }
 
-/// When tasks may start and end as far as tasks without places are concerned.
+/// The earliest starts and the latest ends that the tasks without places allow.
 #[derive(Clone, Debug)]
 pub struct Windows {
-    /// The earliest start of each.
+    /// The earliest start of each task.
     earliest: FxHashMap<u32, i64>,
-    /// The latest end of each.
+    /// The latest end of each task.
     latest: FxHashMap<u32, i64>,
 }
 
 impl Windows {
-    /// From when on a task may start.
+    /// Returns the earliest start of a task.
     ///
     /// # Panics
-    /// When the windows are not of this task.
+    /// Panics if the windows were not computed for this task.
     pub fn earliest_start(&self, task: u32) -> i64 {
         self.earliest[&task]
     }
 
-    /// When a task must end so that what comes after it is in time.
+    /// Returns the latest end of a task after which its successors can still be in time.
     ///
     /// # Panics
-    /// When the windows are not of this task.
+    /// Panics if the windows were not computed for this task.
     pub fn latest_end(&self, task: u32) -> i64 {
         self.latest[&task]
     }
 }
 
 impl Draft<'_> {
-    /// How long an edge takes between two tasks that are planned apart. Two processors of one type may be two.
+    /// Returns the transfer time between two tasks that are planned separately. Two places of one type may be different processors.
     fn way(&self, edge: u32, from: ProcessorId, to: ProcessorId, room: Room) -> i64 {
         let way = self.frame().transfer(edge, from, to);
         if room == Room::Mean && self.frame().is_of_types() && from == to {
@@ -69,10 +70,13 @@ impl Draft<'_> {
         }
     }
 
-    /// From when on `tasks` may start and until when they may end so that what has no place fits before the end: each task
-    /// at its fastest, and all before and after it on all processors together. With [`Room::Least`] no schedule that keeps
-    /// the places of this draft is excluded. O(e log e) for the e edges of tasks without places from which a path leads to
-    /// `tasks`, or to which one leads.
+    /// Returns the earliest starts and the latest ends of `tasks` for which the tasks without places can still fit before the end.
+    /// Each
+    /// task counts with its fastest time. In addition, all predecessors and all successors of a task count on all processors
+    /// together. With
+    /// [`Room::Least`], no schedule that keeps the places of this draft is excluded. Complexity: O(e log e) for e edges of tasks
+    /// without
+    /// places that lead to `tasks` or can be reached from `tasks`.
     pub fn windows(&self, tasks: &[u32], span: &Span) -> Windows {
         let frame = self.frame();
         let run: FxHashSet<u32> = match span.room {
@@ -87,7 +91,7 @@ impl Draft<'_> {
         let fastest = &frame.chart.times;
         let mut earliest: FxHashMap<u32, i64> = FxHashMap::default();
         for task in self.without_places(tasks, Side::Before) {
-            // Tasks that are all placed need no room any more.
+            // If all predecessors are placed, they need no more room.
             let mut open = false;
             let mut start = self.release();
             for from in frame.incoming(task) {
@@ -118,7 +122,8 @@ impl Draft<'_> {
         Windows { earliest, latest }
     }
 
-    /// These tasks and all without places on one side of them, each after those that are farther away.
+    /// Returns these tasks and, on one side of them, all tasks without places that can be reached. Tasks that are farther away come
+    /// first.
     fn without_places(&self, tasks: &[u32], side: Side) -> Vec<u32> {
         let frame = self.frame();
         let mut found: Vec<u32> = tasks.to_vec();
@@ -140,8 +145,8 @@ impl Draft<'_> {
         found
     }
 
-    /// The intervals in which a task may end on one processor: it is free there for all of the time, data come from
-    /// placed tasks before and arrive at placed tasks in time, and the windows are kept.
+    /// Returns the intervals in which a task may end on one processor. The processor is free while the task runs, the data from
+    /// placed predecessors have arrived, the data for placed successors arrive in time, and the windows are kept.
     pub fn ends(&self, task: u32, machine: u32, windows: &Windows, span: &Span) -> Vec<(i64, i64)> {
         let (frame, processor) = (self.frame(), self.frame().machines()[machine as usize]);
         let time = frame.time_on(task, processor);

@@ -1,9 +1,10 @@
-//! What a form of the free amounts over time can be asked.
+//! The interface of data structures for free amounts over time.
 
 use super::word::Word;
 
-/// The free amounts when nothing is placed: from each instant on, ascending, with guard bits. The first is 0, and the last goes on
-/// for ever.
+/// The free amounts before anything is placed: one step for each instant from which they apply, in ascending order and with guard
+/// bits.
+/// The first instant is 0, and the last step never ends.
 #[derive(Clone, Debug)]
 pub struct Base<W> {
     pub steps: Vec<(i64, W)>,
@@ -14,19 +15,21 @@ pub struct Base<W> {
 pub trait Free: Clone {
     type Word: Word;
 
-    /// Where nothing is placed.
+    /// Returns the free amounts before anything is placed.
     fn new(base: Base<Self::Word>) -> Self;
 
-    /// Takes back all that was placed.
+    /// Removes everything that was placed.
     fn clear(&mut self);
 
-    /// The first start, not before `from`, at which a demand fits for `time`. The demand must fit from some instant on for ever.
+    /// Returns the first start, not before `from`, at which a demand fits for `time`. The demand must fit into the last step, which
+    /// never ends.
     fn first_fit(&self, from: i64, time: i64, demand: Self::Word) -> i64;
 
-    /// The last start, not before `from`, at which a demand fits for `time` and ends by `until`; `None` where there is none.
+    /// Returns the last start, not before `from`, at which a demand fits for `time` and ends by `until`, or `None` if there is
+    /// none.
     fn last_fit(&self, from: i64, until: i64, time: i64, demand: Self::Word) -> Option<i64>;
 
-    /// Whether a demand fits from `start` on for `time`.
+    /// Returns whether a demand fits from `start` on for `time`.
     fn fits(&self, start: i64, time: i64, demand: Self::Word) -> bool;
 
     /// Places a demand that fits.

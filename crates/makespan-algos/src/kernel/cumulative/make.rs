@@ -1,4 +1,4 @@
-//! From a packing to a problem, where every resource is one pool.
+//! Construction of a problem from a packing in which every resource is one pool.
 
 use makespan_core::{ResourceId, ResourceKind};
 
@@ -7,17 +7,17 @@ use super::problem::{Adjacency, Mode, RowData};
 use super::word::Fields;
 use crate::kernel::packing::{Packing, Row};
 
-/// Times in ticks are shorter than this, whatever the list.
+/// Upper limit of all times in ticks, for every list.
 const LONGEST: i128 = (i64::MAX / 4) as i128;
 
-/// A resource that comes back, processors among them: what there is of it over time, and what each mode holds.
+/// A renewable resource or the processors, with its capacity over time and the demand of each mode.
 struct Renewable {
-    /// From each instant on, in ticks.
+    /// The capacity from each instant on. Instants are in ticks.
     capacity: Vec<(i64, u64)>,
     demands: Vec<u64>,
 }
 
-/// A choice of a packing with what it uses up, before it is known which modes are of use.
+/// A choice of a packing with the amounts that it uses up. It becomes a mode unless another choice is better.
 struct Draft {
     row: Row,
     choice: u32,
@@ -26,18 +26,20 @@ struct Draft {
 }
 
 impl<'a> CumulativeProblem<'a> {
-    /// The problem of a packing; `None` where some resource is not one pool, or amounts do not fit into 128 bits:
+    /// Returns the problem of a packing. Returns `None` if a resource is not one pool, or if the amounts do not fit into 128 bits.
+    /// The reasons are:
     ///
-    /// * Processors differ in speed or are restricted to nodes, tasks have times of their own on machines, or data take time
-    ///   between nodes.
-    /// * Processors close at different times. One pool are processors that all close at the same times, and those that open one
-    ///   after another and stay open.
-    /// * Several nodes have a resource each, such as memory.
-    /// * Others hold an amount of a consumable and give it back.
-    /// * Allotments of some task use up more of a consumable than all others leave.
+    /// * Processors differ in speed or are restricted to nodes, tasks have different times on different machines, or transfers
+    ///   between nodes
+    ///   take time.
+    /// * Processors close at different times. Processors form one pool in two cases: all close at the same times, or they
+    ///   open one after another and stay open.
+    /// * Several nodes have a resource, such as memory.
+    /// * An amount of a consumable is in use at first and becomes free later.
+    /// * All allotments of some task use up more of a consumable than all other tasks leave.
     ///
-    /// Resources of which all tasks together cannot hold too much are left out, and so are modes that are no faster than
-    /// another that needs no more of anything.
+    /// Resources that are sufficient for all tasks together are omitted. Modes are omitted if another mode is at least as fast
+    /// and needs no more of any resource.
     pub fn new(packing: &Packing<'a>) -> Option<Self> {
         let origin = packing.instance().first_release().ticks();
         if !are_pools(packing, origin) {
@@ -139,7 +141,7 @@ impl<'a> CumulativeProblem<'a> {
             adjacency(&|row| instance.outgoing(packing.first_of(row)).map(|edge| packing.row_of(edge.to)).collect());
     }
 
-    /// Finds tails and the horizon; whether times stay small enough.
+    /// Computes the tails and the horizon. Returns whether times stay small enough.
     fn measure(&mut self) -> bool {
         let times = |row: Row| self.modes_of(row).map(|mode| self.mode(mode).time);
         let mut tails = vec![0_i64; self.rows.len()];
@@ -160,7 +162,7 @@ impl<'a> CumulativeProblem<'a> {
     }
 }
 
-/// Whether every resource is one pool.
+/// Returns whether every resource is one pool.
 fn are_pools(packing: &Packing<'_>, origin: i64) -> bool {
     let (instance, machines) = (packing.instance(), packing.machines());
     let alike = machines.classes.len() == 1 && !machines.compact && !instance.has_machine_times();
@@ -174,7 +176,7 @@ fn holds_of_nodes(packing: &Packing<'_>) -> bool {
     packing.rows().any(|row| packing.demands_of(row).iter().any(|demand| demand.kind == ResourceKind::OfNodes))
 }
 
-/// Whether enough open processors are enough, whichever they are: all close at the same times, or they open one after another.
+/// Returns whether only the number of open processors matters: all close at the same times, or they open one after another.
 fn are_interchangeable(packing: &Packing<'_>, origin: i64) -> bool {
     let classes = packing.instance().availability().classes();
     let opens_once = |class: &makespan_core::availability::Class| {
@@ -184,7 +186,7 @@ fn are_interchangeable(packing: &Packing<'_>, origin: i64) -> bool {
     classes.len() == 1 || classes.iter().all(opens_once)
 }
 
-/// All choices, row by row.
+/// Returns all choices, row by row.
 fn drafts(packing: &Packing<'_>) -> Vec<Draft> {
     let mut drafts = Vec::new();
     let consumables: Vec<ResourceId> = packing.consumables().collect();
@@ -203,12 +205,12 @@ fn amount(packing: &Packing<'_>, row: Row, resource: ResourceId, processors: u32
     demand.map_or(0, |demand| demand.need.total(processors))
 }
 
-/// What there is of each consumable.
+/// Returns the available amount of each consumable.
 fn stocks(packing: &Packing<'_>) -> Vec<u64> {
     packing.consumables().map(|resource| packing.machines().ever_left(resource)).collect()
 }
 
-/// Leaves out choices that use up more than all other tasks leave, until none does; `None` where a task has no other.
+/// Removes choices that use up more than all other tasks leave, until there are none. Returns `None` if a task has no other choice.
 fn drop_too_costly(packing: &Packing<'_>, drafts: &mut Vec<Draft>, stocks: &[u64]) -> Option<()> {
     loop {
         let mut least = vec![vec![u64::MAX; stocks.len()]; packing.rows().len()];
@@ -241,7 +243,7 @@ fn drop_too_costly(packing: &Packing<'_>, drafts: &mut Vec<Draft>, stocks: &[u64
     }
 }
 
-/// Processors, and each resource that comes back.
+/// Returns the processors and each renewable resource.
 fn renewables(packing: &Packing<'_>, drafts: &[Draft], origin: i64) -> Vec<Renewable> {
     let (instance, machines) = (packing.instance(), packing.machines());
     let availability = instance.availability();
@@ -283,7 +285,7 @@ fn renewables(packing: &Packing<'_>, drafts: &[Draft], origin: i64) -> Vec<Renew
     found
 }
 
-/// Those of which all tasks together could hold too much.
+/// Returns the resources that are not sufficient for all tasks together.
 fn scarce(packing: &Packing<'_>, drafts: &[Draft], renewables: Vec<Renewable>) -> Vec<Renewable> {
     let is_scarce = |renewable: &Renewable| {
         let mut most = vec![0_u64; packing.rows().len()];
@@ -297,7 +299,7 @@ fn scarce(packing: &Packing<'_>, drafts: &[Draft], renewables: Vec<Renewable>) -
     renewables.into_iter().filter(is_scarce).collect()
 }
 
-/// The consumables of which all tasks together could use up too much.
+/// Returns the consumables that are not sufficient for all tasks together.
 fn scarce_stocks(packing: &Packing<'_>, drafts: &[(usize, Draft)], stocks: &[u64]) -> Vec<usize> {
     let is_scarce = |at: &usize| {
         let mut most = vec![0_u64; packing.rows().len()];
@@ -311,8 +313,9 @@ fn scarce_stocks(packing: &Packing<'_>, drafts: &[(usize, Draft)], stocks: &[u64
     (0..stocks.len()).filter(is_scarce).collect()
 }
 
-/// For each choice the one to take instead, which is as fast and needs no more of anything: itself where no other of its row is
-/// better; of equal ones the first. None for what never fits.
+/// Returns, for each choice, the choice to use instead: one of its row that is at least as fast and needs no more of any resource.
+/// This
+/// is the choice itself if no other is better. Of equal choices, the first is used. Returns `None` for a choice that never fits.
 fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>> {
     let fits = |at: usize| renewables.iter().all(|one| one.demands[at] <= one.capacity[one.capacity.len() - 1].1);
     let mut instead: Vec<Option<usize>> = (0..drafts.len()).map(|at| fits(at).then_some(at)).collect();
@@ -325,14 +328,14 @@ fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>>
     for row in drafts.chunk_by(|a, b| a.row == b.row) {
         let range = begin..begin + row.len();
         begin += row.len();
-        // Mostly each choice is faster than the one before and holds more of something.
+        // Usually each choice is faster than the previous one and needs more of some resource.
         let rising = |one: &Renewable| one.demands[range.clone()].is_sorted_by(|a, b| a < b);
         if row.is_sorted_by(|a, b| a.time > b.time) && renewables.iter().any(rising) {
             continue;
         }
         let better = |other: usize, at: usize| no_more(other, at) && (other < at || !no_more(at, other));
         for at in range.clone().filter(|&at| fits(at)) {
-            // Of those that are better at least one has no better one itself.
+            // Of the better choices, at least one has no better choice itself.
             let is_best =
                 |other: usize| !range.clone().any(|third| third != other && fits(third) && better(third, other));
             let mut others = range.clone().filter(|&other| other != at && fits(other) && better(other, at));
@@ -342,7 +345,7 @@ fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>>
     instead
 }
 
-/// Fields, free amounts over time, and by what the amounts of each resource are divided.
+/// Returns the fields, the free amounts over time, and the divisor for the amounts of each resource.
 #[expect(clippy::type_complexity, reason = "three parts that are taken apart at once")]
 fn packed(drafts: &[(usize, Draft)], renewables: &[Renewable]) -> Option<(Fields, Vec<(i64, Vec<u64>)>, Vec<u64>)> {
     let divisor = |one: &Renewable| drafts.iter().fold(0, |all, (at, _)| gcd_of(all, one.demands[*at])).max(1);

@@ -1,14 +1,16 @@
-//! Tasks that hold amounts of cumulative resources, each of which is one pool: equal processors, licences, what a single node
-//! has, and consumables. Their schedules follow from a list: an order of the tasks and an allotment, or mode, for each.
+//! Scheduling of tasks that hold amounts of cumulative resources. Each resource is one pool: equal processors, licences, resources
+//! of
+//! a single node, and consumables. A schedule follows from a list: an order of the tasks, and an allotment or *mode* for each task.
 //!
-//! This is the resource-constrained project scheduling problem (RCPSP) and, where tasks have several modes, the multi-mode
-//! problem (MRCPSP); see S. Hartmann and D. Briskorn, "An updated survey of variants and extensions of the
+//! This is the resource-constrained project scheduling problem (RCPSP). If tasks have several modes, it is the multi-mode
+//! problem (MRCPSP). See S. Hartmann and D. Briskorn, "An updated survey of variants and extensions of the
 //! resource-constrained project scheduling problem", EJOR 297, 2022, DOI 10.1016/j.ejor.2021.05.004. Graphs of moldable tasks on
 //! equal processors are a special case.
 //!
-//! A [`CumulativeProblem`] is the instance in flat arrays. [`SerialScheme`] inserts tasks into gaps, forward or backward in
-//! time; [`ParallelScheme`] starts them event by event. Both hold the free amounts of all resources in one machine word
-//! ([`word`]) for each period, and stop early when a partial schedule cannot be of use.
+//! A [`CumulativeProblem`] contains the instance in flat arrays. [`SerialScheme`] inserts tasks into gaps, forward or backward in
+//! time. [`ParallelScheme`] starts tasks event by event. Both store the free amounts of all resources of a period in one machine
+//! word
+//! ([`word`]). Both stop early if the caller rejects a partial schedule.
 
 mod free;
 mod make;

@@ -1,4 +1,4 @@
-//! The parallel scheme: forward in time, event by event.
+//! The parallel scheme, which goes forward in time from event to event.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,13 +9,13 @@ use super::steps::Steps;
 use super::word::Word;
 use crate::kernel::packing::Row;
 
-/// Whenever a task ends, is released or an amount comes back, reads the list from its head and starts every task that waits for
-/// nothing and fits until its end.
+/// At each event, reads the list from its head and starts every task whose predecessors have ended and which fits until its end. An
+/// event is the end of a task, the release of a task, or a change of the available amounts.
 ///
-/// Source: J. Kelley 1963 and R. Kolisch, EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6; where processors are the only resource
-/// these are Graham's lists (SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039). Its schedules are non-delay: nothing waits that
-/// could start, so that none of them may be optimal (A. Sprecher, R. Kolisch, A. Drexl, EJOR 80, 1995,
-/// DOI 10.1016/0377-2217(93)E0294-8). O(n (log n + w)) for n tasks, where w of them wait at an event.
+/// Source: J. Kelley 1963 and R. Kolisch, EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6. If processors are the only resource,
+/// these are Graham's lists (SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039). The schedules are non-delay: no task waits that
+/// could start. Thus it is possible that no list gives an optimum (A. Sprecher, R. Kolisch, A. Drexl, EJOR 80, 1995,
+/// DOI 10.1016/0377-2217(93)E0294-8). Complexity: O(n (log n + w)) for n tasks, where w tasks wait at an event.
 #[derive(Clone, Debug)]
 pub struct ParallelScheme<'p, 'a>(Form<'p, 'a>);
 
@@ -25,7 +25,7 @@ enum Form<'p, 'a> {
     Wide(Events<'p, 'a, u128>),
 }
 
-/// Calls the same method in every form.
+/// Calls one method for both word widths.
 macro_rules! each {
     ($form:expr, $events:ident => $call:expr) => {
         match $form {
@@ -36,46 +36,48 @@ macro_rules! each {
 }
 
 impl<'p, 'a> ParallelScheme<'p, 'a> {
-    /// For lists of a problem.
+    /// Returns a scheme for lists of a problem.
     pub fn new(problem: &'p CumulativeProblem<'a>) -> Self {
         Self(if problem.is_narrow() { Form::Narrow(Events::new(problem)) } else { Form::Wide(Events::new(problem)) })
     }
 
-    /// Starts all tasks, those first that come first in the order: any order of all tasks. `modes` and `keep` as for
-    /// [`super::SerialScheme::forward`]; `keep` is told tasks by rising start. Returns whether all tasks are placed.
+    /// Starts all tasks. Tasks that come first in the order start first. Any order of all tasks is valid. `modes` and `keep` are as
+    /// for
+    /// [`super::SerialScheme::forward`], and `keep` receives the tasks by increasing start. Returns whether all tasks are placed.
     pub fn forward(&mut self, order: &[u32], modes: &[u32], keep: impl FnMut(u32, i64) -> bool) -> bool {
         each!(&mut self.0, events => events.forward(order, modes, keep))
     }
 
-    /// When each task starts, by its number.
+    /// Returns the start of each task, indexed by its number.
     pub fn starts(&self) -> &[i64] {
         each!(&self.0, events => &events.starts)
     }
 
-    /// When each task ends, by its number.
+    /// Returns the end of each task, indexed by its number.
     pub fn ends(&self) -> &[i64] {
         each!(&self.0, events => &events.ends)
     }
 }
 
-/// The scheme on one width of words.
+/// The scheme for words of one width.
 #[derive(Clone, Debug)]
 struct Events<'p, 'a, W: Word> {
     problem: &'p CumulativeProblem<'a>,
-    /// What each mode holds.
+    /// The demand of each mode.
     demands: Vec<W>,
     base: Base<W>,
-    /// What is free from now on; kept where what there is changes over time.
+    /// The free amounts from now on. `None` if the available amounts never change.
     later: Option<Steps<W>>,
     starts: Vec<i64>,
     ends: Vec<i64>,
-    /// For each task its place in the order.
+    /// For each task, its position in the order.
     places: Vec<u32>,
-    /// For each row how many tasks it waits for.
+    /// For each row, the number of predecessors that have not ended.
     missing: Vec<u32>,
-    /// The places of tasks that wait for nothing, a bit each.
+    /// A bit for each position in the order, which is set if the task waits for nothing.
     ready: Vec<u64>,
-    /// Ends of tasks; releases of rows, numbered behind all tasks; and changes of what there is, which have the largest number.
+    /// Future events: ends of tasks, releases of rows (numbered after all tasks), and changes of the available amounts (the largest
+    /// number).
     agenda: BinaryHeap<Reverse<(i64, u32)>>,
 }
 
@@ -112,7 +114,7 @@ impl<'p, 'a, W: Word> Events<'p, 'a, W> {
             if left == 0 {
                 return true;
             }
-            // There is an event while tasks are left: each fits an empty platform in the end.
+            // While tasks are left, there is an event, because each task fits on an empty platform eventually.
             let Some(&Reverse((next, _))) = self.agenda.peek() else { return false };
             now = next;
             while let Some(&Reverse((at, event))) = self.agenda.peek()
@@ -151,7 +153,7 @@ impl<'p, 'a, W: Word> Events<'p, 'a, W> {
         }
     }
 
-    /// A row waits for nothing but its release.
+    /// Makes the tasks of a row ready at their release, after all their predecessors have ended.
     fn release(&mut self, row: Row, now: i64) {
         let release = self.problem.release(row);
         if release > now {
@@ -178,7 +180,7 @@ impl<'p, 'a, W: Word> Events<'p, 'a, W> {
         }
     }
 
-    /// Starts all that fit now; how many, or `None` when `keep` gives up.
+    /// Starts all tasks that fit now. Returns their number, or `None` if `keep` returns `false`.
     fn start_all(
         &mut self,
         order: &[u32],

@@ -1,10 +1,10 @@
-//! Which processors tasks have that hold one pool of them.
+//! Assignment of processors to tasks whose processors form one pool.
 
 use makespan_core::{Placement, ProcSet, Schedule, TaskId, Time};
 
 use super::CumulativeProblem;
 
-/// What happens to processors at an instant: tasks give theirs back and periods open before others start.
+/// An event that changes the free processors. At equal instants, tasks end first, then periods open, then tasks start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     End(u32),
@@ -13,10 +13,10 @@ enum Event {
 }
 
 impl CumulativeProblem<'_> {
-    /// The schedule in which each task, by its number, starts then in its mode.
+    /// Returns the schedule with the given start and mode of each task, indexed by its number.
     ///
     /// # Panics
-    /// When tasks hold more processors than there are: a defect of the caller.
+    /// Panics if tasks hold more processors than there are, which is a defect of the caller.
     pub fn schedule(&self, starts: &[i64], modes: &[u32]) -> Schedule {
         let classes = self.instance.availability().classes();
         let mut events: Vec<(i64, Event)> = Vec::with_capacity(2 * starts.len());
@@ -24,7 +24,7 @@ impl CumulativeProblem<'_> {
             events.push((self.ticks(start), Event::Start(task)));
             events.push((self.ticks(start + self.mode(mode).time), Event::End(task)));
         }
-        // Where there are several classes each opens once; where there is one, no task runs while it is closed.
+        // If there are several classes, each of them opens once. If there is only one, no task runs while it is closed.
         let open_later = |at: usize| {
             let later = classes[at].closed.iter().find(|closed| closed.1.ticks() > self.origin);
             later.filter(|_| classes.len() > 1).map(|closed| (closed.1.ticks(), Event::Open(at)))

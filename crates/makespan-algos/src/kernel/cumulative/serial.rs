@@ -5,18 +5,19 @@ use super::free::Free;
 use super::slots::Slots;
 use super::steps::Steps;
 
-/// Inserts the tasks of a list one after the other, each at the first instant at which what it holds is free until its end, or
-/// at the last one.
+/// Inserts the tasks of a list one after another. Each task starts at the first instant, or backward at the last instant, at which
+/// its demand is free until its end.
 ///
-/// Forward this is the serial schedule generation scheme of J. Kelley, "The critical-path method: resources planning and
-/// scheduling", in Industrial Scheduling, 1963; see R. Kolisch, EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6. For every
-/// objective that never falls when a task ends later, some list gives an optimum. A backward pass over a schedule by falling
-/// ends, and a forward pass by rising starts over what it gives, are a double justification: V. Valls, F. Ballestin and
-/// S. Quintanilla, EJOR 165, 2005, DOI 10.1016/j.ejor.2004.04.008. No task starts earlier in the first than before, and none
-/// later in the second.
+/// The forward pass is the serial schedule generation scheme of J. Kelley, "The critical-path method: resources planning and
+/// scheduling", in Industrial Scheduling, 1963. See R. Kolisch, EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6. For every
+/// objective that never decreases if a task ends later, some list gives an optimum. Double justification combines a backward pass
+/// by decreasing
+/// ends and a forward pass by increasing starts: V. Valls, F. Ballestin and S. Quintanilla, EJOR 165, 2005,
+/// DOI 10.1016/j.ejor.2004.04.008. In the backward pass, no task starts earlier than before. In the forward pass, no task starts
+/// later.
 ///
-/// O(n (s + d)) for n tasks, where s steps or slots are read for a task, and it writes d; bisection finds the first of these
-/// steps.
+/// Complexity: O(n (s + d)) for n tasks, where s steps or slots are read and d are written for a task. Bisection finds the
+/// first of these steps.
 #[derive(Clone, Debug)]
 pub struct SerialScheme<'p, 'a>(Form<'p, 'a>);
 
@@ -28,7 +29,7 @@ enum Form<'p, 'a> {
     WideSteps(Insertion<'p, 'a, Steps<u128>>),
 }
 
-/// Calls the same method in every form.
+/// Calls one method for all representations.
 macro_rules! each {
     ($form:expr, $insertion:ident => $call:expr) => {
         match $form {
@@ -41,7 +42,7 @@ macro_rules! each {
 }
 
 impl<'p, 'a> SerialScheme<'p, 'a> {
-    /// For lists of a problem.
+    /// Returns a scheme for lists of a problem.
     pub fn new(problem: &'p CumulativeProblem<'a>) -> Self {
         Self(match (problem.is_short(), problem.is_narrow()) {
             (true, true) => Form::Slots(Insertion::new(problem)),
@@ -51,53 +52,55 @@ impl<'p, 'a> SerialScheme<'p, 'a> {
         })
     }
 
-    /// The same in steps, however short times are: for tests.
+    /// Returns a scheme that stores steps even if times are short. For tests.
     #[cfg(test)]
     pub(super) fn in_steps(problem: &'p CumulativeProblem<'a>, wide: bool) -> Self {
         Self(if wide { Form::WideSteps(Insertion::new(problem)) } else { Form::Steps(Insertion::new(problem)) })
     }
 
-    /// The same in wide slots: for tests.
+    /// Returns a scheme that stores slots of wide words. For tests.
     #[cfg(test)]
     pub(super) fn in_wide_slots(problem: &'p CumulativeProblem<'a>) -> Self {
         Self(Form::WideSlots(Insertion::new(problem)))
     }
 
-    /// Inserts all tasks in an order in which each comes after all that it waits for. `modes`: for each task, by its number, the
-    /// number of its mode. `keep` is told each task with its end and says whether to go on: a partial schedule that cannot be
-    /// of use is given up. Returns whether all tasks are placed.
+    /// Inserts all tasks in a topological order. `modes` contains the number of the mode of each task, indexed by the number of the
+    /// task.
+    /// `keep` receives each task with its end, and returns whether to continue. If it returns `false`, the partial schedule is
+    /// discarded. Returns whether all tasks are placed.
     pub fn forward(&mut self, order: &[u32], modes: &[u32], keep: impl FnMut(u32, i64) -> bool) -> bool {
         each!(&mut self.0, insertion => insertion.forward(order, modes, keep))
     }
 
-    /// Inserts all tasks backward in an order in which each comes after all that wait for it, each as late as possible, but with
-    /// its end by `latest` of its row. Returns whether every task has found a place not before its release; by falling ends
-    /// of a schedule that keeps `latest` it always does.
+    /// Inserts all tasks backward, in an order in which each task comes after all its successors. Each task is placed as late as
+    /// possible, but ends by `latest` of its row. Returns whether every task has a place not before its release. This is always the
+    /// case for
+    /// the order by decreasing ends of a schedule that keeps `latest`.
     pub fn backward(&mut self, order: &[u32], modes: &[u32], latest: &[i64]) -> bool {
         each!(&mut self.0, insertion => insertion.backward(order, modes, latest))
     }
 
-    /// When each task starts, by its number.
+    /// Returns the start of each task, indexed by its number.
     pub fn starts(&self) -> &[i64] {
         each!(&self.0, insertion => &insertion.starts)
     }
 
-    /// When each task ends, by its number.
+    /// Returns the end of each task, indexed by its number.
     pub fn ends(&self) -> &[i64] {
         each!(&self.0, insertion => &insertion.ends)
     }
 }
 
-/// The scheme on one form of the free amounts.
+/// The scheme for one representation of the free amounts.
 #[derive(Clone, Debug)]
 struct Insertion<'p, 'a, F: Free> {
     problem: &'p CumulativeProblem<'a>,
-    /// What each mode holds.
+    /// The demand of each mode.
     demands: Vec<F::Word>,
     free: F,
     starts: Vec<i64>,
     ends: Vec<i64>,
-    /// For each row the first start and the last end of its tasks.
+    /// For each row, the first start and the last end of its tasks.
     firsts: Vec<i64>,
     lasts: Vec<i64>,
 }

@@ -1,17 +1,17 @@
-//! Free amounts by unit slots of time: for short horizons.
+//! Free amounts in slots of one unit of time, for short horizons.
 
 use super::free::{Base, Free};
 use super::word::Word;
 
-/// One word a slot. A question reads a slot at most twice; a demand writes as many slots as it is long.
+/// One word for each slot. A query reads a slot at most twice. Holding a demand writes every slot of its time.
 #[derive(Clone, Debug)]
 pub struct Slots<W> {
     free: Vec<W>,
-    /// All slots from here on are as they are for ever when nothing is placed.
+    /// The first slot from which on all slots have the free amounts of the last step of the base.
     top: usize,
     /// The slots before the last step of the base.
     first: Vec<W>,
-    /// All others.
+    /// The value of all later slots.
     rest: W,
     guard: W,
 }
@@ -39,7 +39,7 @@ impl<W: Word> Free for Slots<W> {
     fn first_fit(&self, from: i64, time: i64, demand: W) -> i64 {
         let (free, guard, time) = (&self.free[..self.top], self.guard, time as usize);
         let mut start = from as usize;
-        // The slots from the start to here are known to fit.
+        // The slots from the start to this one fit.
         let mut known = start;
         'start: loop {
             let end = (start + time).min(free.len());
@@ -59,7 +59,7 @@ impl<W: Word> Free for Slots<W> {
     fn last_fit(&self, from: i64, until: i64, time: i64, demand: W) -> Option<i64> {
         let (free, guard) = (&self.free[..self.top], self.guard);
         let mut start = until - time;
-        // The slots from here to the end are known to fit.
+        // The slots from this one to the end fit.
         let mut known = (until as usize).min(free.len());
         while start >= from {
             let first = start as usize;

@@ -1,4 +1,4 @@
-//! Free amounts as a step function: for long horizons, and times that share no large unit.
+//! Free amounts as a step function, for long horizons and for times without a large common unit.
 
 use super::free::{Base, Free};
 use super::word::Word;

@@ -1,4 +1,4 @@
-//! Both schemes beside naive counting, tick by tick.
+//! Compares both schemes with a naive count, tick by tick.
 
 use makespan_core::{
     Edge, Graph, Instance, Job, NamedTask, Need, Needs, Payload, Platform, ProcSet, Profile, Resources, Time,
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::{CumulativeProblem, ParallelScheme, SerialScheme};
 use crate::kernel::packing::Packing;
 
-/// Times on one, two .. processors; licences as a whole and for each processor; what is used up.
+/// Times on one, two, .. processors, licences as a whole and for each processor, and the amount that is used up.
 #[derive(Clone, Debug)]
 struct Task {
     times: Vec<i64>,
@@ -17,22 +17,23 @@ struct Task {
     used_up: u64,
 }
 
-/// Release, tasks and edges of a job; the first task alone where it is a bag of so many.
+/// The release, the tasks and the edges of a job, and the number of tasks. If there are several, the job is a bag of the first
+/// task.
 type DrawnJob = (i64, Vec<Task>, Vec<(u32, u32)>, u64);
 
-/// A small instance.
+/// Draft of a small instance.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     processors: u32,
     licences: u64,
     jobs: Vec<DrawnJob>,
-    /// All processors are closed from the one to the other, or some of them until then.
+    /// Periods in which all processors are closed, and numbers of processors with the instant at which they open.
     nights: Vec<(i64, i64)>,
     opening: Vec<(u32, i64)>,
 }
 
 impl Draft {
-    /// The instance with all times multiplied; `None` where something never fits.
+    /// Returns the instance with all times multiplied by `scale`, or `None` if something never fits.
     pub(crate) fn instance(&self, scale: i64) -> Option<Instance> {
         let ticks = |at: i64| Time::from_ticks(at * scale);
         let all = ProcSet::range(0, self.processors - 1);
@@ -87,7 +88,7 @@ impl Draft {
     }
 }
 
-/// Instances in which every resource is one pool, mostly.
+/// Generates instances in which usually every resource is one pool.
 pub(crate) fn draft() -> impl Strategy<Value = Draft> {
     let times = proptest::collection::vec(1_i64..5, 1..4).prop_map(|steps| {
         let mut times: Vec<i64> = steps
@@ -110,7 +111,7 @@ pub(crate) fn draft() -> impl Strategy<Value = Draft> {
         .prop_map(|(processors, licences, jobs, nights, opening)| Draft { processors, licences, jobs, nights, opening })
 }
 
-/// An order in which each task comes after all that it waits for, and a mode for each task, by keys.
+/// Returns a topological order and a mode for each task, both determined by keys.
 fn list(problem: &CumulativeProblem<'_>, keys: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let key = |task: u32| keys[task as usize % keys.len()];
     let mut missing: Vec<usize> =
@@ -131,7 +132,7 @@ fn list(problem: &CumulativeProblem<'_>, keys: &[u32]) -> (Vec<u32>, Vec<u32>) {
     (order, (0..problem.tasks() as u32).map(mode).collect())
 }
 
-/// What can be held at each instant, of processors and licences.
+/// Returns the amounts of processors and licences that can be held at an instant.
 fn there(draft: &Draft, at: i64) -> (u32, u64) {
     let closed = if draft.opening.is_empty() {
         let now = draft.nights.iter().any(|&(from, length)| from <= at && at < from + length);
@@ -143,7 +144,7 @@ fn there(draft: &Draft, at: i64) -> (u32, u64) {
     (draft.processors - closed, draft.licences)
 }
 
-/// The first start by counting, of tasks in an order.
+/// A reference implementation that finds the first start of each task by counting.
 struct Naive<'d> {
     draft: &'d Draft,
     held: Vec<(u32, u64)>,
@@ -166,7 +167,7 @@ impl Naive<'_> {
     }
 }
 
-/// The need of each task in its mode.
+/// Returns the need of each task in its mode.
 fn needs(draft: &Draft, problem: &CumulativeProblem<'_>, modes: &[u32]) -> Vec<(u32, u64)> {
     let rows: Vec<&Task> =
         draft.jobs.iter().flat_map(|(_, tasks, _, count)| if *count > 1 { &tasks[..1] } else { &tasks[..] }).collect();
@@ -178,7 +179,8 @@ fn needs(draft: &Draft, problem: &CumulativeProblem<'_>, modes: &[u32]) -> Vec<(
 }
 
 proptest! {
-    /// Every form inserts where counting does; justification starts nothing earlier backward, and nothing later forward.
+    /// Every representation inserts tasks where the naive count does. In double justification, no task starts earlier backward or
+    /// later forward.
     #[test]
     fn tasks_are_inserted_where_counting_has_them(
         draft in draft(), keys in proptest::collection::vec(0_u32..100, 5..20), scale in prop_oneof![Just(1_i64), Just(1_000)],
@@ -190,7 +192,7 @@ proptest! {
         let needs = needs(&draft, &problem, &modes);
         let time = |task: u32| problem.mode(modes[task as usize]).time * problem.unit / scale;
         let at = |instant: i64| problem.ticks(instant) / scale;
-        // Forward, from the instant 0 of the problem on.
+        // Forward from the instant 0 of the problem.
         let mut naive = Naive { draft: &draft, held: Vec::new() };
         let mut expected = vec![0; order.len()];
         for &task in &order {
@@ -211,7 +213,7 @@ proptest! {
             let found: Vec<i64> = scheme.starts().iter().map(|&start| at(start)).collect();
             prop_assert_eq!(&found, &expected, "{:?}", scheme);
             prop_assert_eq!(validate_all(&instance, &problem, scheme.starts(), &modes), Ok(()));
-            // Backward, by falling ends.
+            // Backward by decreasing ends.
             let (starts, ends) = (scheme.starts().to_vec(), scheme.ends().to_vec());
             let last = *ends.iter().max().unwrap();
             let mut by_end = order.clone();
@@ -236,7 +238,7 @@ proptest! {
             prop_assert!(scheme.forward(&by_start, &modes, |_, _| true));
             prop_assert!(scheme.starts().iter().zip(&right).all(|(left, right)| left <= right));
             prop_assert_eq!(validate_all(&instance, &problem, scheme.starts(), &modes), Ok(()));
-            // What is given up leaves no traces.
+            // A pass that was stopped has no effect on the next one.
             let mut placed = 0;
             let stopped = scheme.forward(&order, &modes, |_, _| { placed += 1; placed < 2 });
             prop_assert_eq!(stopped, order.len() < 2);
@@ -246,7 +248,7 @@ proptest! {
         }
     }
 
-    /// While a task waits it does not fit beside what runs, and what comes before it in the order.
+    /// While a task waits, it does not fit in addition to the running tasks and the tasks before it in the order.
     #[test]
     fn nothing_waits_in_the_parallel_scheme_that_could_start(
         draft in draft(), keys in proptest::collection::vec(0_u32..100, 5..20),
@@ -280,7 +282,7 @@ proptest! {
     }
 }
 
-/// Whether a schedule is valid; more of a consumable may be used up here, since modes are taken at random.
+/// Checks that a schedule is valid. Consumables may be exceeded, because modes are chosen at random.
 fn validate_all(
     instance: &Instance,
     problem: &CumulativeProblem<'_>,
@@ -302,7 +304,7 @@ fn validate_all(
 fn modes_that_are_of_no_use_are_left_out() {
     let amounts = |amounts: &[u64]| Need::ByAllotment(amounts.into());
     let times = [9, 6, 5, 5].map(Time::from_seconds).to_vec();
-    // The second mode of `a` leaves too little for `b`, and the last one is no faster for what it needs.
+    // The second mode of `a` leaves too little for `b`. The last mode needs more but is no faster.
     let a = Needs::new([("budget", amounts(&[1, 9, 2, 2])), ("solver", amounts(&[1, 1, 2, 3]))]).unwrap();
     let b = Needs::new([("budget", Need::whole(2)), ("solver", Need::whole(2))]).unwrap();
     let platform = Platform::flat(8).unwrap().with_licences(Resources::new([("solver", 3)]).unwrap()).unwrap();
@@ -316,6 +318,6 @@ fn modes_that_are_of_no_use_are_left_out() {
         problem.modes_of(crate::kernel::packing::Row(0)).map(|mode| problem.mode(mode).processors).collect();
     assert_eq!(kept, [1, 3]);
     assert_eq!((problem.unit, problem.stocks().len()), (1_000_000_000, 0));
-    // Of processors there are more than all tasks hold.
+    // There are more processors than all tasks together hold.
     assert_eq!(problem.fields.len(), 1);
 }

@@ -1,32 +1,33 @@
 //! Amounts of several resources in the fields of one machine word.
 //!
 //! A field has as many bits as the capacity of its resource needs, and a guard bit above them. Free amounts have all guard bits
-//! set, demands none. One subtraction then says of all resources at once whether a demand fits: where a field has too little, it
-//! borrows from its own guard bit, and from nothing else.
+//! set, and demands have none set. One subtraction determines whether a demand fits for all resources at once: a field with too
+//! little
+//! borrows from its own guard bit and from no other field.
 
 use std::fmt::Debug;
 
-/// A machine word that amounts are packed into.
+/// A machine word for packed amounts.
 pub trait Word: Copy + Default + Ord + Debug + Send + Sync + 'static {
-    /// How many bits it has.
+    /// Number of bits.
     const BITS: u32;
 
-    /// The lowest bits of a wider word.
+    /// Returns the lowest bits of a wider word.
     fn of(wide: u128) -> Self;
 
-    /// The free amounts that are left when a demand is taken.
+    /// Returns the free amounts after a demand is taken.
     fn minus(self, demand: Self) -> Self;
 
-    /// Whether all of these guard bits are set.
+    /// Returns whether all given guard bits are set.
     fn has(self, guard: Self) -> bool;
 
-    /// Whether a demand fits into these free amounts.
+    /// Returns whether a demand fits into these free amounts.
     #[inline]
     fn fits(self, demand: Self, guard: Self) -> bool {
         self.minus(demand).has(guard)
     }
 
-    /// The free amounts when a demand is given back.
+    /// Returns the free amounts after a demand is returned.
     fn plus(self, demand: Self) -> Self;
 }
 
@@ -61,15 +62,15 @@ macro_rules! word {
 word!(u64);
 word!(u128);
 
-/// Where the field of each resource is in a word.
+/// The position of each resource's field in a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
-    /// The lowest bit of each field, and one past the last field.
+    /// The lowest bit of each field, followed by the first bit after the last field.
     begins: Vec<u32>,
 }
 
 impl Fields {
-    /// Fields for amounts up to these capacities; `None` where they need more than 128 bits.
+    /// Returns fields for amounts up to these capacities, or `None` if they need more than 128 bits.
     pub fn new(capacities: &[u64]) -> Option<Self> {
         let mut begins = vec![0_u32];
         for capacity in capacities {
@@ -79,32 +80,32 @@ impl Fields {
         (begins[begins.len() - 1] <= u128::BITS).then_some(Self { begins })
     }
 
-    /// How many fields there are.
+    /// Returns the number of fields.
     pub fn len(&self) -> usize {
         self.begins.len() - 1
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.begins.len() == 1
     }
 
-    /// How many bits all fields have together.
+    /// Returns the number of bits of all fields together.
     pub fn bits(&self) -> u32 {
         self.begins[self.begins.len() - 1]
     }
 
-    /// The guard bits of all fields.
+    /// Returns the guard bits of all fields.
     pub fn guard(&self) -> u128 {
         self.begins[1..].iter().map(|&end| 1_u128 << (end - 1)).sum()
     }
 
-    /// These amounts, one a field, without guard bits. None may be larger than the capacity of its field.
+    /// Packs one amount for each field, without guard bits. No amount may exceed the capacity of its field.
     pub fn pack(&self, amounts: &[u64]) -> u128 {
         self.begins.iter().zip(amounts).map(|(&begin, &amount)| u128::from(amount) << begin).sum()
     }
 
-    /// The amount in a field.
+    /// Returns the amount in a field.
     pub fn amount(&self, word: u128, field: usize) -> u64 {
         let (begin, end) = (self.begins[field], self.begins[field + 1]);
         ((word >> begin) & ((1 << (end - begin - 1)) - 1)) as u64
@@ -118,7 +119,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// One subtraction says what a comparison of each amount says.
+        /// One subtraction gives the same result as a comparison of each amount.
         #[test]
         fn a_demand_fits_where_no_amount_is_too_large(
             amounts in proptest::collection::vec((0_u64..40, 0_u64..40, 0_u64..40), 0..6),

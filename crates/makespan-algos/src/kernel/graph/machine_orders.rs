@@ -1,13 +1,18 @@
-//! A schedule as a line of tasks for each processor: one task is taken out, and what every place for it would give is
-//! known exactly before it is put back.
+//! A schedule as a sequence of tasks for each processor. One task is removed, and the exact result of each position is computed
+//! before the task is inserted again.
 //!
-//! The neighbourhood is that of M. Mastrolilli and L. M. Gambardella, "Effective neighbourhood functions for the flexible job
-//! shop problem", J. Scheduling 3, 2000, DOI `10.1002/(SICI)1099-1425(200001/02)3:1<3::AID-JOS32>3.0.CO;2-Y`, with transfers and any
-//! graph. Without the task let every other have its earliest end and its *rest*, the longest path from its start to the
-//! end of all. The path through the task at a place is then known: it begins when its data are there and the task before
-//! it has ended, and ends with the longest rest behind it. The makespan is that path or the longest one without the task.
-//! No place before a task that ends before all the data are sent is better than the place behind it, and no place behind
-//! one whose rest is shorter than those of all that wait; between them no place closes a cycle.
+//! The neighbourhood is from M. Mastrolilli and L. M. Gambardella, "Effective neighbourhood functions for the flexible job
+//! shop problem", J. Scheduling 3, 2000, DOI `10.1002/(SICI)1099-1425(200001/02)3:1<3::AID-JOS32>3.0.CO;2-Y`, with transfers and
+//! any
+//! graph. Remove the task, and compute for every other task its earliest end and its *rest*: the longest path from its start
+//! to the end of the schedule. The longest path through the task at a position is then known. The task starts when its data have
+//! arrived and
+//! the previous task has ended. After its end, the longest rest follows. The makespan is the maximum of this path and the
+//! longest path without the task.
+//!
+//! Some positions need not be tried. No position before a task that ends before all the data are sent is better than the position
+//! after it. No position after a task whose rest is shorter than the rests of all successors is better than the position before it.
+//! Between these limits, no position closes a cycle.
 
 mod order;
 mod slots;
@@ -17,25 +22,25 @@ mod tests;
 use super::{GraphProblem, Neighbour, Place, ProcessorId};
 use order::Marks;
 
-/// No task.
+/// Stands for no task.
 const NONE: u32 = u32::MAX;
-/// Before all times, so that a task that is taken out holds up nothing.
+/// An instant before all others, so that a removed task delays nothing.
 const GONE: i64 = i64::MIN / 4;
 
-/// Which task runs where and behind which, with the earliest end of each. Processors are always open.
+/// The sequence of tasks on each processor, with the earliest end of each task. Processors are always open.
 #[derive(Clone, Debug)]
 pub struct MachineOrders<'a> {
     problem: &'a GraphProblem,
-    /// For each processor its tasks, in order.
+    /// For each processor, its tasks in order.
     of: Vec<Vec<u32>>,
     processor: Vec<ProcessorId>,
-    /// Each task's neighbours on its processor.
+    /// The previous and the next task on the processor of each task.
     before: Vec<u32>,
     behind: Vec<u32>,
-    /// The time of each task and of each edge, with the tasks where they are.
+    /// The time of each task and of each transfer, for the current processors.
     times: Vec<i64>,
     transfers: Vec<i64>,
-    /// All tasks, each after what it waits for and after those before it on its processor.
+    /// All tasks, in an order in which each comes after its predecessors and after the previous tasks on its processor.
     order: Vec<u32>,
     position: Vec<u32>,
     ends: Vec<i64>,
@@ -44,24 +49,24 @@ pub struct MachineOrders<'a> {
     marks: Marks,
 }
 
-/// A place for a task that is taken out.
+/// A position for a removed task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// The processor.
     pub processor: ProcessorId,
-    /// How many tasks of the processor run before it.
+    /// The number of tasks of the processor that run before the removed task.
     pub at: u32,
-    /// The longest path through the task there.
+    /// The length of the longest path through the task at this position.
     pub through: i64,
 }
 
 impl<'a> MachineOrders<'a> {
-    /// Whether the lines of a problem say all: no processor is closed at any time.
+    /// Returns whether sequences determine the schedule of a problem: no processor is ever closed.
     pub fn are_enough(problem: &GraphProblem) -> bool {
         problem.processor_ids().all(|processor| problem.closed(processor).is_empty())
     }
 
-    /// The tasks in this order, in which each comes after all that it waits for, each on its processor.
+    /// Returns the tasks in the given topological order, each on its processor.
     pub fn new(problem: &'a GraphProblem, order: &[u32], processors: &[ProcessorId]) -> Self {
         let tasks = problem.tasks();
         let edges: usize = (0..tasks as u32).map(|task| problem.incoming(task).len()).sum();
@@ -84,7 +89,7 @@ impl<'a> MachineOrders<'a> {
         lines
     }
 
-    /// Starts anew from this order and these processors.
+    /// Replaces the order and the processors.
     pub fn set(&mut self, order: &[u32], processors: &[ProcessorId]) {
         self.order.copy_from_slice(order);
         self.processor.copy_from_slice(processors);
@@ -113,34 +118,34 @@ impl<'a> MachineOrders<'a> {
         self.makespan = self.latest();
     }
 
-    /// The latest end, with no task taken out.
+    /// Returns the latest end of all tasks. No task may be removed.
     pub fn makespan(&self) -> i64 {
         self.makespan
     }
 
-    /// The tasks, each after what it waits for and after those before it on its processor.
+    /// Returns the tasks in an order in which each comes after its predecessors and after the previous tasks on its processor.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// The processor of each task.
+    /// Returns the processor of each task.
     pub fn processors(&self) -> &[ProcessorId] {
         &self.processor
     }
 
-    /// Whether a longest path leads through a task.
+    /// Returns whether a longest path leads through a task.
     pub fn is_critical(&self, task: u32) -> bool {
         let task = task as usize;
         self.ends[task] - self.times[task] + self.rests[task] >= self.makespan
     }
 
-    /// Where and when each task runs.
+    /// Returns the place of each task.
     pub fn places(&self) -> Vec<Place> {
         let place = |task: usize| Place { processor: self.processor[task], start: self.ends[task] - self.times[task] };
         (0..self.order.len()).map(place).collect()
     }
 
-    /// Takes a task out: gives the longest path without it, and its place as [`Slot`] counts it. O(tasks + edges).
+    /// Removes a task. Returns the longest path without it, and its old position as a [`Slot`]. O(tasks + edges).
     pub fn take(&mut self, task: u32) -> (i64, Slot) {
         let index = task as usize;
         let (before, behind) = (self.before[index], self.behind[index]);
@@ -162,7 +167,7 @@ impl<'a> MachineOrders<'a> {
         (self.latest(), Slot { processor, at: at as u32, through })
     }
 
-    /// Puts a task that is taken out to one of its slots. O(tasks + edges).
+    /// Inserts a removed task at one of its slots. O(tasks + edges).
     pub fn put(&mut self, task: u32, slot: Slot) {
         let index = task as usize;
         let line = &mut self.of[slot.processor.index()];
@@ -189,7 +194,7 @@ impl<'a> MachineOrders<'a> {
         self.makespan = self.latest();
     }
 
-    /// The transfers to and from a task that has moved.
+    /// Updates the transfers to and from a task that was moved.
     fn send(&mut self, task: u32) {
         let own = self.processor[task as usize];
         for from in self.problem.incoming(task) {
@@ -204,7 +209,7 @@ impl<'a> MachineOrders<'a> {
         self.problem.transfers().time(edge.edge, self.problem.node_of(from), self.problem.node_of(to))
     }
 
-    /// The ends of the tasks from this place of the order on.
+    /// Updates the ends of the tasks from this position of the order on.
     fn forward(&mut self, first: usize) {
         for &task in &self.order[first..] {
             let index = task as usize;
@@ -220,7 +225,7 @@ impl<'a> MachineOrders<'a> {
         }
     }
 
-    /// The rests of the tasks before this place of the order.
+    /// Updates the rests of the tasks before this position of the order.
     fn backward(&mut self, last: usize) {
         for &task in self.order[..last].iter().rev() {
             let index = task as usize;

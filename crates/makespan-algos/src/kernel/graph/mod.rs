@@ -1,4 +1,5 @@
-//! Compound jobs in flat arrays: times of all tasks on nodes, transfers between them, and which waits for which.
+//! Compound jobs in flat arrays: the times of all tasks on all nodes, the transfers between nodes, and the predecessors and
+//! successors of tasks.
 
 pub mod machine_orders;
 pub mod placing;
@@ -13,52 +14,52 @@ use makespan_core::{Dependence, Instance, JobId, Placement, Platform, ProcSet, S
 use crate::kernel::index_type;
 pub use transfer_times::TransferTimes;
 
-/// No task takes so long; stands for a node that cannot run a task.
+/// Time of a task on a node that cannot run it. No task takes this long.
 pub const NEVER: i64 = i64::MAX;
 
 index_type! {
-    /// A node, by its position among those that compute, in the order of the platform.
+    /// The number of a node among the nodes with processors, in the order of the platform.
     NodeId
 }
 
 index_type! {
-    /// A processor of the platform.
+    /// The number of a processor of the platform.
     ProcessorId
 }
 
-/// What searches ask again and again of an instance without bags, each of whose tasks runs on one processor.
+/// An instance without bags whose tasks each run on one processor, in flat arrays that searches can read fast.
 ///
 /// Tasks and edges have the numbers that they have in the instance. Times are in ticks.
 #[derive(Clone, Debug)]
 pub struct GraphProblem {
-    /// For each task its job.
+    /// For each task, its job.
     job_of: Vec<JobId>,
     release: Vec<i64>,
-    /// For each job its deadline.
+    /// For each job, its deadline.
     dues: Vec<Option<i64>>,
-    /// Tasks, each after all that it waits for.
+    /// The tasks in topological order.
     order: Vec<u32>,
     incoming: Neighbours,
     outgoing: Neighbours,
-    /// For each job its edges.
+    /// For each job, its edges.
     edges: Vec<Range<u32>>,
-    /// For each task its time on each node.
+    /// For each task, its time on each node.
     times: Vec<i64>,
-    /// For each processor its node.
+    /// For each processor, its node.
     node_of: Vec<NodeId>,
-    /// For each node its processors.
+    /// For each node, its processors.
     nodes: Vec<Range<u32>>,
     transfers: TransferTimes,
-    /// Unavailable periods of each processor.
+    /// For each processor, its unavailable periods.
     closed: Vec<Vec<(i64, i64)>>,
 }
 
-/// One end of an edge, seen from the other.
+/// One end of an edge, seen from the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbour {
-    /// The other task.
+    /// The task at this end.
     pub task: u32,
-    /// The edge, by its position among all of the instance.
+    /// The number of the edge in the instance.
     pub edge: u32,
 }
 
@@ -70,7 +71,8 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    /// On one side of each task: `edges` are those there, and `other` is at their other end.
+    /// Returns the neighbours of each task on one side. `edges` returns its edges on this side, and `other` the task at the other
+    /// end.
     fn new<'a>(
         instance: &'a Instance,
         edges: impl Fn(TaskId) -> &'a [u32],
@@ -94,18 +96,19 @@ impl Neighbours {
 }
 
 impl GraphProblem {
-    /// Every task of the instance, which has no bags, on one processor. O(tasks * nodes + edges).
+    /// Returns the problem of an instance without bags, in which every task runs on one processor. O(tasks * nodes + edges).
     ///
     /// # Panics
-    /// When a task does not accept one processor.
+    /// Panics if a task does not accept one processor.
     pub fn new(instance: &Instance) -> Self {
         Self::on(instance, instance.platform())
     }
 
-    /// The same with transfers between tasks on one node that take the time of its link and of the interconnect.
+    /// Returns the problem with paid transfers: a transfer between tasks on one node takes the time over its link and the
+    /// interconnect.
     ///
     /// # Panics
-    /// When a task does not accept one processor.
+    /// Panics if a task does not accept one processor.
     pub fn with_paid_transfers(instance: &Instance) -> Self {
         Self::on(instance, &instance.platform().clone().with_local_transfers())
     }
@@ -144,82 +147,82 @@ impl GraphProblem {
         }
     }
 
-    /// How many tasks.
+    /// Returns the number of tasks.
     pub fn tasks(&self) -> usize {
         self.job_of.len()
     }
 
-    /// How many jobs.
+    /// Returns the number of jobs.
     pub fn jobs(&self) -> usize {
         self.edges.len()
     }
 
-    /// How many processors.
+    /// Returns the number of processors.
     pub fn processors(&self) -> usize {
         self.node_of.len()
     }
 
-    /// How many nodes compute.
+    /// Returns the number of nodes that have processors.
     pub fn nodes(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The nodes that compute.
+    /// Returns the nodes that have processors.
     pub fn node_ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + Clone + use<> {
         NodeId::first(self.nodes.len())
     }
 
-    /// The job of a task.
+    /// Returns the job of a task.
     pub fn job_of(&self, task: u32) -> JobId {
         self.job_of[task as usize]
     }
 
-    /// When the job of a task is released.
+    /// Returns the release of the job of a task.
     pub fn release(&self, task: u32) -> i64 {
         self.release[task as usize]
     }
 
-    /// By when the job of a task should have ended.
+    /// Returns the deadline of the job of a task.
     pub fn due(&self, task: u32) -> Option<i64> {
         self.dues[self.job_of[task as usize].index()]
     }
 
-    /// By when each job should have ended.
+    /// Returns the deadline of each job.
     pub fn dues(&self) -> &[Option<i64>] {
         &self.dues
     }
 
-    /// The tasks, each after all that it waits for; one job after another.
+    /// Returns the tasks in topological order, one job after another.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// What a task waits for.
+    /// Returns the predecessors of a task.
     pub fn incoming(&self, task: u32) -> &[Neighbour] {
         self.incoming.of(task)
     }
 
-    /// What waits for a task.
+    /// Returns the successors of a task.
     pub fn outgoing(&self, task: u32) -> &[Neighbour] {
         self.outgoing.of(task)
     }
 
-    /// The edges between the tasks of a job.
+    /// Returns the edges between the tasks of a job.
     pub fn edges_of(&self, job: JobId) -> Range<u32> {
         self.edges[job.index()].clone()
     }
 
-    /// All processors.
+    /// Returns all processors.
     pub fn processor_ids(&self) -> impl DoubleEndedIterator<Item = ProcessorId> + ExactSizeIterator + Clone + use<> {
         ProcessorId::first(self.node_of.len())
     }
 
-    /// The node of a processor.
+    /// Returns the node of a processor.
     pub fn node_of(&self, processor: ProcessorId) -> NodeId {
         self.node_of[processor.index()]
     }
 
-    /// The processors of a node.
+    /// Returns the processors of a node.
     pub fn processors_of(
         &self,
         node: NodeId,
@@ -227,32 +230,32 @@ impl GraphProblem {
         self.nodes[node.index()].clone().map(ProcessorId)
     }
 
-    /// The first processor of a node.
+    /// Returns the first processor of a node.
     pub fn first_of(&self, node: NodeId) -> ProcessorId {
         ProcessorId(self.nodes[node.index()].start)
     }
 
-    /// The time of a task on a node; [`NEVER`] where it cannot run.
+    /// Returns the time of a task on a node, or [`NEVER`] if it cannot run there.
     pub fn time(&self, task: u32, node: NodeId) -> i64 {
         self.times[task as usize * self.nodes.len() + node.index()]
     }
 
-    /// The times of a task on all nodes.
+    /// Returns the times of a task on all nodes.
     pub fn times(&self, task: u32) -> &[i64] {
         &self.times[task as usize * self.nodes.len()..][..self.nodes.len()]
     }
 
-    /// How data travel.
+    /// Returns the transfer times.
     pub fn transfers(&self) -> &TransferTimes {
         &self.transfers
     }
 
-    /// The unavailable periods of a processor, in any order.
+    /// Returns the unavailable periods of a processor, in any order.
     pub fn closed(&self, processor: ProcessorId) -> &[(i64, i64)] {
         &self.closed[processor.index()]
     }
 
-    /// Whether nothing depends on which processor runs a task: all are alike and always open, and data take no time.
+    /// Returns whether the choice of processors never matters: all are alike and always open, and transfers take no time.
     pub fn is_plain(&self) -> bool {
         let alike = |times: &[i64]| times.iter().all(|&time| time == times[0]);
         self.transfers.is_instant()
@@ -260,7 +263,7 @@ impl GraphProblem {
             && self.times.chunks(self.nodes.len()).all(alike)
     }
 
-    /// The schedule of these starts and processors, one a task.
+    /// Returns the schedule of these places, one for each task.
     pub fn schedule(&self, places: &[Place]) -> Schedule {
         let placement = |(task, place): (usize, &Place)| {
             let time = self.time(task as u32, self.node_of(place.processor));
@@ -276,17 +279,17 @@ impl GraphProblem {
 }
 
 impl ProcessorId {
-    /// The set of this processor.
+    /// Returns the set that contains only this processor.
     pub fn alone(self) -> ProcSet {
         ProcSet::range(self.0, self.0)
     }
 }
 
-/// Where a task runs, and from when on.
+/// The processor and the start of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Its processor.
+    /// The processor.
     pub processor: ProcessorId,
-    /// First instant.
+    /// The start, in ticks.
     pub start: i64,
 }

@@ -1,13 +1,17 @@
-//! Tasks placed one by one, each in the earliest gap of a processor that is long enough.
+//! Placement of tasks one by one, each in the earliest gap of a processor that is long enough.
 
 use makespan_core::FreeTime;
 
 use super::{GraphProblem, NEVER, NodeId, Place, ProcessorId};
 use crate::free_time::Calendar;
 
-/// Where `cost` of the node and of the end of a task is least, the first of several, and when it ends there: the
-/// insertion-based policy of HEFT. A task begins in the earliest gap of a processor that is long enough, once its data are
-/// on the node as `arrival` says. `None` when no node can run it. O(processors log tasks) where gaps are long enough.
+/// Returns the place where `cost` of the node and of the end of a task is least, and the end of the task there. Ties are broken in
+/// favour of
+/// the first place. This is the insertion-based policy of HEFT: a task begins in the earliest gap of a processor that is long
+/// enough,
+/// after its data have arrived on the node at the instant `arrival`. Returns `None` if no node can run the task. Takes O(processors
+/// log
+/// tasks) if gaps are long enough.
 pub fn earliest<C: PartialOrd>(
     problem: &GraphProblem,
     task: u32,
@@ -33,26 +37,26 @@ pub fn earliest<C: PartialOrd>(
     best.map(|(_, place, end)| (place, end))
 }
 
-/// When each processor is unavailable.
+/// Returns the unavailable periods of each processor.
 pub fn calendars(problem: &GraphProblem) -> Vec<Calendar> {
     problem.processor_ids().map(|processor| Calendar::new(problem.closed(processor))).collect()
 }
 
-/// A schedule in the making, whose tasks are placed by [`earliest`].
+/// A partial schedule, whose tasks are placed by [`earliest`].
 #[derive(Clone, Debug)]
 pub struct Placing<'a> {
     problem: &'a GraphProblem,
     calendars: Vec<Calendar>,
-    /// For each task that is placed where and when; of the others the default.
+    /// The place of each task that is placed, and the default for all others.
     places: Vec<Place>,
-    /// For each task that is placed when it ends.
+    /// The end of each task that is placed.
     ends: Vec<i64>,
-    /// For each node when the data of the present task are there.
+    /// For each node, the instant at which the data of the current task arrive.
     arrivals: Vec<i64>,
 }
 
 impl<'a> Placing<'a> {
-    /// Nothing is placed.
+    /// Returns a schedule in which nothing is placed.
     pub fn new(problem: &'a GraphProblem) -> Self {
         Self {
             problem,
@@ -63,11 +67,12 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// Places a task, all of whose predecessors are placed, on the processor where `cost` of its node and its end is
-    /// least, the first of several. O(predecessors * nodes + processors log tasks) where gaps are long enough.
+    /// Places a task, whose predecessors must all be placed, where `cost` of its node and its end is least. Ties are broken in
+    /// favour of the
+    /// first processor. Takes O(predecessors * nodes + processors log tasks) if gaps are long enough.
     ///
     /// # Panics
-    /// When no node can run the task.
+    /// Panics if no node can run the task.
     pub fn place<C: PartialOrd>(&mut self, task: u32, cost: impl Fn(NodeId, i64) -> C) {
         self.arrive(task);
         let arrival = |node: NodeId| self.arrivals[node.index()];
@@ -76,7 +81,7 @@ impl<'a> Placing<'a> {
         self.put(task, place, end);
     }
 
-    /// Places a task, all of whose predecessors are placed, on this processor, which must be able to run it.
+    /// Places a task on the given processor, which must be able to run it. All its predecessors must be placed.
     pub fn place_on(&mut self, task: u32, processor: ProcessorId) {
         self.arrive(task);
         let node = self.problem.node_of(processor);
@@ -85,7 +90,7 @@ impl<'a> Placing<'a> {
         self.put(task, Place { processor, start }, start + time);
     }
 
-    /// The places of all tasks.
+    /// Returns the places of all tasks.
     pub fn into_places(self) -> Vec<Place> {
         self.places
     }
@@ -96,7 +101,7 @@ impl<'a> Placing<'a> {
         self.ends[task as usize] = end;
     }
 
-    /// When the data of a task are on each node.
+    /// Computes the instants at which the data of a task arrive on each node.
     fn arrive(&mut self, task: u32) {
         let problem = self.problem;
         self.arrivals.fill(problem.release(task));

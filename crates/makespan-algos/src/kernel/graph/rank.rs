@@ -1,11 +1,11 @@
-//! How far a task is from the end of its graph, and from its beginning.
+//! The ranks of tasks: their distances from the end and from the beginning of their graph.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::{GraphProblem, NEVER};
 
-/// The mean time of each task over the processors that can run it.
+/// Returns the mean time of each task over the processors that can run it.
 pub fn mean_times(problem: &GraphProblem) -> Vec<f64> {
     let mean = |task: u32| {
         let (mut sum, mut count) = (0.0, 0.0);
@@ -19,8 +19,8 @@ pub fn mean_times(problem: &GraphProblem) -> Vec<f64> {
     (0..problem.tasks() as u32).map(mean).collect()
 }
 
-/// The longest path from the beginning of each task to the end of its graph, by mean times and mean transfers: the
-/// upward rank of Topcuoglu, Hariri and Wu (DOI 10.1109/71.993206), equation 8.
+/// Returns the upward rank of each task: the longest path from its beginning to the end of its graph, with mean times and mean
+/// transfers. Source: Topcuoglu, Hariri and Wu (DOI 10.1109/71.993206), equation 8.
 pub fn upward(problem: &GraphProblem, times: &[f64]) -> Vec<f64> {
     let mut ranks = vec![0.0; problem.tasks()];
     for &task in problem.order().iter().rev() {
@@ -30,8 +30,9 @@ pub fn upward(problem: &GraphProblem, times: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// The longest path from the beginning of its graph to the beginning of each task: the downward rank, equation 10
-/// there.
+/// Returns the downward rank of each task: the longest path from the beginning of its graph to the beginning of the task. Source:
+/// Topcuoglu, Hariri and Wu
+/// (DOI 10.1109/71.993206), equation 10.
 pub fn downward(problem: &GraphProblem, times: &[f64]) -> Vec<f64> {
     let mut ranks = vec![0.0; problem.tasks()];
     for &task in problem.order() {
@@ -44,7 +45,7 @@ pub fn downward(problem: &GraphProblem, times: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// For each task its place in the order of [`GraphProblem::order`].
+/// Returns the position of each task in [`GraphProblem::order`].
 pub fn positions(problem: &GraphProblem) -> Vec<u32> {
     let mut positions = vec![0; problem.tasks()];
     for (position, &task) in problem.order().iter().enumerate() {
@@ -53,7 +54,8 @@ pub fn positions(problem: &GraphProblem) -> Vec<u32> {
     positions
 }
 
-/// The tasks in an order in which always the one of highest rank comes next of those that wait for none that is left.
+/// Returns the tasks in an order in which the next task always has the highest rank among those whose predecessors have all come
+/// before.
 pub fn ready_first(problem: &GraphProblem, ranks: &[f64]) -> Vec<u32> {
     let positions = positions(problem);
     let entry = |task: u32| Ready { rank: ranks[task as usize], position: positions[task as usize], task };
@@ -74,7 +76,7 @@ pub fn ready_first(problem: &GraphProblem, ranks: &[f64]) -> Vec<u32> {
     order
 }
 
-/// A task that may come next; the greatest does.
+/// A task whose predecessors have all come. The greatest of these tasks comes next.
 struct Ready {
     rank: f64,
     position: u32,

@@ -1,4 +1,4 @@
-//! A schedule as an order of the tasks and a processor for each, evaluated again from a changed place on.
+//! A schedule as an order of the tasks and a processor for each task, which is evaluated again from the first changed position on.
 
 use makespan_core::{FreeTime, Objective};
 
@@ -10,25 +10,26 @@ use crate::kernel::move_to;
 /// Stands for the processor on which a task ends first.
 pub const ANY: ProcessorId = ProcessorId(u32::MAX);
 
-/// Stands for the due of a job without deadline.
+/// The due of a job without a deadline.
 const NO_DUE: i64 = i64::MAX / 4;
 
-/// Free instants that are kept of all processors, at most.
+/// Maximum number of stored instants at which processors become free.
 const MAX_KEPT: usize = 1 << 21;
 
-/// What a sequence is made of.
+/// The order and the processors of a sequence.
 #[derive(Clone, Debug)]
 pub struct Solution {
-    /// The tasks in order, each after all that it waits for.
+    /// The tasks in topological order.
     pub order: Vec<u32>,
-    /// For each task its processor, or [`ANY`].
+    /// For each task, its processor or [`ANY`].
     pub wanted: Vec<ProcessorId>,
 }
 
-/// An order of the tasks, in which each comes after all that it waits for, and for each task a processor, or [`ANY`].
+/// A topological order of the tasks, and for each task a processor or [`ANY`].
 ///
-/// Each task starts when its data are there and its processor has finished the tasks before it in the order. Whatever
-/// a schedule is, that of its tasks by start is no later.
+/// Each task starts when its data have arrived and its processor has finished the tasks before it in the order. For any schedule,
+/// the
+/// sequence of its tasks by start ends no later.
 #[derive(Clone, Debug)]
 pub struct Sequence<'a> {
     problem: &'a GraphProblem,
@@ -36,11 +37,11 @@ pub struct Sequence<'a> {
     order: Vec<u32>,
     position: Vec<u32>,
     wanted: Vec<ProcessorId>,
-    /// Ends and processors of the tasks as last evaluated, and as last accepted.
+    /// The ends and processors of the tasks in the last evaluation, and in the last accepted one.
     present: Placed,
     accepted: Placed,
     value: f64,
-    /// For every `stride`-th place when each processor is free there, and the latest end before it.
+    /// For every `stride`-th position, the instants at which each processor becomes free, and the latest end before this position.
     kept: Vec<i64>,
     latest: Vec<i64>,
     stride: usize,
@@ -55,29 +56,30 @@ struct Placed {
     processors: Vec<ProcessorId>,
 }
 
-/// What is minimised.
+/// The objective to be minimised.
 #[derive(Clone, Debug)]
 enum Goal {
     Makespan,
-    /// The sum over jobs of these weights times their ends, of what comes after their dues where there are any, and a price for each
-    /// tick of the makespan after a limit.
+    /// The sum over jobs of weight times end, plus `price` for each tick of the makespan after `limit`. If there are dues, only the
+    /// time
+    /// after its due counts for a job.
     Ends {
         weights: Vec<f64>,
         dues: Vec<i64>,
         limit: i64,
         price: f64,
     },
-    /// The end of the job that ends latest after its due, minus its due, and what it costs to be longer than a limit.
+    /// The maximum over the jobs of the end minus the due, plus a price for each tick of the makespan after `limit`.
     Latest {
-        /// For each task the shortest path of tasks behind it, minus the due of its job.
+        /// For each task, the longest path of tasks after it at their fastest times, minus the due of its job.
         behind: Vec<i64>,
         limit: i64,
     },
-    /// How late jobs end, added up.
+    /// The sum of the lateness of all jobs.
     Late {
-        /// By when each job must end.
+        /// The due of each job.
         dues: Vec<i64>,
-        /// For each task the shortest path of tasks behind it, minus the due of its job.
+        /// For each task, the longest path of tasks after it at their fastest times, minus the due of its job.
         behind: Vec<i64>,
     },
 }
@@ -87,13 +89,13 @@ impl Goal {
         Self::after(weights, Vec::new(), limit)
     }
 
-    /// Only what comes after the dues costs anything.
+    /// Returns the goal in which only the time after the dues costs anything.
     fn after(weights: Vec<f64>, dues: Vec<i64>, limit: i64) -> Self {
         let price = 2.0 * weights.iter().sum::<f64>();
         Self::Ends { weights, dues, limit, price }
     }
 
-    /// Whatever follows, the value is no less than this of a task that ends then, where it is that of one task.
+    /// Returns a lower bound on the value that follows from the end of one task. Not valid for [`Goal::Ends`].
     fn pressing(&self, task: u32, end: i64) -> i64 {
         match self {
             Self::Late { behind, .. } | Self::Latest { behind, .. } => end + behind[task as usize],
@@ -102,7 +104,7 @@ impl Goal {
     }
 }
 
-/// For each task the shortest path of tasks behind it in its job, minus the due of the job.
+/// Returns, for each task, the longest path of tasks after it in its job at their fastest times, minus the due of the job.
 fn behind(problem: &GraphProblem, dues: &[i64]) -> Vec<i64> {
     let mut behind = vec![0; problem.tasks()];
     for &task in problem.order().iter().rev() {
@@ -117,7 +119,7 @@ fn behind(problem: &GraphProblem, dues: &[i64]) -> Vec<i64> {
     behind
 }
 
-/// A change of one task, and how to undo it.
+/// A change of the position and the processor of one task, with the data to undo it.
 #[derive(Clone, Copy, Debug)]
 pub struct Shift {
     from: u32,
@@ -126,8 +128,9 @@ pub struct Shift {
 }
 
 impl<'a> Sequence<'a> {
-    /// Evaluates this order; `weights` are those of the jobs, for objectives other than the makespan. Cost and
-    /// throughput are no matter of order, and the makespan stands for them.
+    /// Evaluates an order. `weights` are the weights of the jobs, which the makespan does not use. Cost and throughput do not
+    /// depend on the
+    /// order, so the makespan is used instead of them.
     pub fn new(problem: &'a GraphProblem, objective: Objective, weights: &[f64], solution: Solution) -> Self {
         let goal = match objective.of_jobs() {
             None => Goal::Makespan,
@@ -149,8 +152,9 @@ impl<'a> Sequence<'a> {
         Self::aiming(problem, goal, solution)
     }
 
-    /// Charges for each tick of the makespan after a limit as if all jobs waited for it, and as much again, where what is
-    /// minimised is a sum over jobs.
+    /// Adds a penalty for each tick of the makespan after the limit `most`. For a sum over jobs, the penalty is twice the sum of
+    /// all
+    /// weights. For the maximum lateness, it is two ticks. Other goals are left unchanged.
     #[must_use]
     pub fn within(mut self, most: i64) -> Self {
         if let Goal::Ends { limit, .. } | Goal::Latest { limit, .. } = &mut self.goal {
@@ -161,7 +165,7 @@ impl<'a> Sequence<'a> {
         self
     }
 
-    /// Evaluates this order by how many ticks jobs end late, added up: each must end by its due.
+    /// Evaluates an order by the sum of the lateness of all jobs, for the given dues.
     pub fn late(problem: &'a GraphProblem, dues: &[i64], solution: Solution) -> Self {
         let behind = behind(problem, dues);
         Self::aiming(problem, Goal::Late { dues: dues.to_vec(), behind }, solution)
@@ -194,27 +198,27 @@ impl<'a> Sequence<'a> {
         sequence
     }
 
-    /// The tasks in order.
+    /// Returns the tasks in order.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// For each task its processor, or [`ANY`].
+    /// Returns, for each task, its processor or [`ANY`].
     pub fn wanted(&self) -> &[ProcessorId] {
         &self.wanted
     }
 
-    /// Whether the value adds up what the ends of jobs cost.
+    /// Returns whether the value is a sum over jobs.
     pub fn adds_up_jobs(&self) -> bool {
         matches!(self.goal, Goal::Ends { .. })
     }
 
-    /// What is minimised, as last accepted.
+    /// Returns the value of the last accepted evaluation.
     pub fn value(&self) -> f64 {
         self.value
     }
 
-    /// Where and when each task runs, as last accepted.
+    /// Returns the places of the tasks in the last accepted evaluation.
     pub fn places(&self) -> Vec<Place> {
         let place = |task: usize| {
             let processor = self.accepted.processors[task];
@@ -224,7 +228,8 @@ impl<'a> Sequence<'a> {
         (0..self.order.len()).map(place).collect()
     }
 
-    /// How many jobs end late, as last accepted, where that is what is minimised.
+    /// Returns the number of late jobs in the last accepted evaluation, if the sum of the lateness is minimised. Otherwise returns
+    /// 0.
     pub fn late_jobs(&mut self) -> usize {
         self.job_ends.fill(0);
         for (task, &end) in self.accepted.ends.iter().enumerate() {
@@ -235,17 +240,17 @@ impl<'a> Sequence<'a> {
         dues.iter().zip(&self.job_ends).filter(|(due, end)| end > due).count()
     }
 
-    /// Where a task stands in the order.
+    /// Returns the position of a task in the order.
     pub fn position(&self, task: u32) -> u32 {
         self.position[task as usize]
     }
 
-    /// The processor on which a task runs, as last accepted.
+    /// Returns the processor of a task in the last accepted evaluation.
     pub fn processor(&self, task: u32) -> ProcessorId {
         self.accepted.processors[task as usize]
     }
 
-    /// Between which places a task may stand without passing what it waits for or what waits for it.
+    /// Returns the first and the last position that a task may have, between its predecessors and its successors.
     pub fn range(&self, task: u32) -> (u32, u32) {
         let place = |other: &super::Neighbour| self.position[other.task as usize];
         let first = self.problem.incoming(task).iter().map(|from| place(from) + 1).max().unwrap_or(0);
@@ -253,7 +258,7 @@ impl<'a> Sequence<'a> {
         (first, behind.unwrap_or(self.order.len() as u32) - 1)
     }
 
-    /// Moves a task to a place within its range and to a processor.
+    /// Moves a task to a position within its range, and to a processor.
     pub fn shift(&mut self, task: u32, to: u32, wanted: ProcessorId) -> Shift {
         let from = self.position[task as usize];
         let shift = Shift { from: to, to: from, wanted: self.wanted[task as usize] };
@@ -262,7 +267,7 @@ impl<'a> Sequence<'a> {
         shift
     }
 
-    /// Undoes a shift, and forgets what was evaluated since.
+    /// Undoes a shift, and discards the evaluations since.
     pub fn undo(&mut self, shift: Shift) {
         let task = self.order[shift.from as usize];
         self.wanted[task as usize] = shift.wanted;
@@ -273,7 +278,7 @@ impl<'a> Sequence<'a> {
         self.rotate(shift.from as usize, shift.to as usize);
     }
 
-    /// The first place that a shift changed.
+    /// Returns the first position that a shift changed.
     pub fn changed(shift: Shift) -> usize {
         shift.from.min(shift.to) as usize
     }
@@ -289,8 +294,10 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// The value with what was changed from this place on; `None` as soon as it is above `limit`. O(k (d + 1)) for k
-    /// places behind it and d edges to a task, times the processors where any may be taken.
+    /// Evaluates the changes from this position on. Returns the value, or `None` as soon as it exceeds `limit`. Takes O(k (d + 1))
+    /// for k
+    /// positions after `from` and d edges to a task. If tasks may run on any processor, this is multiplied by the number of
+    /// processors.
     pub fn evaluate(&mut self, from: usize, limit: f64) -> Option<f64> {
         let block = from / self.stride;
         let processors = self.free.len();
@@ -335,14 +342,14 @@ impl<'a> Sequence<'a> {
                 weights.iter().zip(after).map(|(weight, after)| weight * after).sum::<f64>() + late
             }
             Goal::Latest { limit, .. } => {
-                // Twice as much as can be gained by it. Who is in time is not late by less than nothing.
+                // A tick after the limit costs twice as much as it can gain. The lateness of a job in time is zero.
                 latest.max(0) as f64 + 2.0 * (ends.max().copied().unwrap_or(0) - limit).max(0) as f64
             }
             Goal::Late { dues, .. } => dues.iter().zip(ends).map(|(due, end)| (end - due).max(0) as f64).sum(),
         }
     }
 
-    /// Accepts what was evaluated from this place on.
+    /// Accepts the last evaluation from this position on.
     pub fn accept(&mut self, from: usize) {
         let processors = self.free.len();
         let block = from / self.stride;
@@ -364,8 +371,7 @@ impl<'a> Sequence<'a> {
         self.value = self.measure(latest);
     }
 
-    /// Orders the tasks by their starts, which makes none later where each has its processor. Whatever comes of it is
-    /// accepted.
+    /// Sorts the tasks by their starts, and accepts the result. No task starts later if every task has a fixed processor.
     pub fn sort(&mut self) {
         let starts: Vec<i64> = self.places().iter().map(|place| place.start).collect();
         let position = &self.position;
@@ -375,7 +381,7 @@ impl<'a> Sequence<'a> {
         self.accept(0);
     }
 
-    /// The processor and the end of a task, behind those placed so far.
+    /// Returns the processor and the end of a task that follows the tasks placed so far.
     fn place(&self, task: u32) -> (ProcessorId, i64) {
         let wanted = self.wanted[task as usize];
         if wanted != ANY {
@@ -383,7 +389,7 @@ impl<'a> Sequence<'a> {
             let time = self.problem.time(task, node);
             return (wanted, self.start(task, node, wanted, time) + time);
         }
-        // Earliest end; of several the processor that waits least, of several the first.
+        // Minimises the end. Ties are broken in favour of the processor that waits least, and then of the first one.
         let (mut best, mut least) = ((ProcessorId::default(), i64::MAX), (i64::MAX, i64::MAX));
         for node in self.problem.node_ids() {
             let time = self.problem.time(task, node);
@@ -411,7 +417,7 @@ impl<'a> Sequence<'a> {
         self.closed[processor.index()].earliest_fit(1, time, after)
     }
 
-    /// When the data of a task are on a node.
+    /// Returns the instant at which the data of a task arrive on a node.
     fn arrival(&self, task: u32, node: NodeId) -> i64 {
         let mut arrival = self.problem.release(task);
         for from in self.problem.incoming(task) {

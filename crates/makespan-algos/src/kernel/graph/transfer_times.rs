@@ -1,32 +1,33 @@
-//! How long the data of each edge travel between two nodes.
+//! The transfer times of each edge between two nodes.
 
 use makespan_core::{Dependence, Payload, Platform, Route};
 use rustc_hash::FxHashMap;
 
 use super::NodeId;
 
-/// Routes by kind: most platforms have few.
+/// The transfer times, stored for each kind of route. Most platforms have few kinds.
 #[derive(Clone, Debug)]
 pub struct TransferTimes {
     nodes: usize,
-    /// For each pair of nodes the kind of the route between them; empty when every pair has the second kind but that of
-    /// a node with itself, which has the first.
+    /// For each pair of nodes, the kind of the route between them. Empty if all nodes are connected alike. Then the route from a
+    /// node to
+    /// itself has kind 0, and all other routes have kind 1.
     kinds: Vec<u32>,
     routes: Vec<Route>,
     payloads: Vec<Payload>,
-    /// For each edge its time on each kind of route, in ticks; empty where these are too many to keep.
+    /// For each edge, its time on each kind of route, in ticks. Empty if these would be too many.
     times: Vec<i64>,
-    /// Means over the pairs of different nodes: of the latency in ticks, and of the ticks for each byte.
+    /// Means over all pairs of different nodes: the latency in ticks, and the number of ticks for each byte.
     means: (f64, f64),
 }
 
 impl TransferTimes {
-    /// More nodes of a tree are not looked at pair by pair.
+    /// Maximum number of nodes of a tree for which the route of each pair is stored.
     pub const MAX_NODES: usize = 4096;
-    /// More times are not kept but computed again.
+    /// Maximum number of times that are stored. If there are more, each time is computed when it is needed.
     const MAX_TIMES: usize = 1 << 24;
 
-    /// The routes between the nodes `computing` of the platform.
+    /// Returns the transfer times between the nodes `computing` of the platform.
     pub fn new(platform: &Platform, computing: &[usize], edges: &[Dependence]) -> Self {
         let (kinds, routes, counts) = kinds(platform, computing);
         let payloads: Vec<Payload> = edges.iter().map(|edge| edge.payload).collect();
@@ -43,13 +44,13 @@ impl TransferTimes {
         Self { nodes: computing.len(), kinds, routes, payloads, times, means }
     }
 
-    /// Whether the pairs of nodes of the platform are within the limit of this table.
+    /// Returns whether the platform has few enough nodes for this table.
     pub fn fits(platform: &Platform) -> bool {
         let computing = platform.nodes().iter().filter(|node| node.processors > 0);
         is_alike(platform) || computing.count() <= Self::MAX_NODES
     }
 
-    /// How long an edge takes from one node to another, in ticks.
+    /// Returns the transfer time of an edge from one node to another, in ticks.
     pub fn time(&self, edge: u32, from: NodeId, to: NodeId) -> i64 {
         let kind = match self.kinds.as_slice() {
             [] => usize::from(from != to),
@@ -61,18 +62,18 @@ impl TransferTimes {
         }
     }
 
-    /// The least time of an edge over all kinds of routes, in ticks.
+    /// Returns the minimum transfer time of an edge over all kinds of routes, in ticks.
     pub fn least(&self, edge: u32) -> i64 {
         let each = self.routes.iter().map(|route| route.time(self.payloads[edge as usize]).ticks());
         each.min().unwrap_or(0)
     }
 
-    /// Whether an edge takes time on some route.
+    /// Returns whether an edge takes time on some route.
     pub fn takes_time(&self, edge: u32) -> bool {
         self.routes.iter().any(|route| route.time(self.payloads[edge as usize]).ticks() > 0)
     }
 
-    /// The mean time of an edge over all pairs of different nodes, in ticks; zero on one node.
+    /// Returns the mean transfer time of an edge over all pairs of different nodes, in ticks. Zero if there is only one node.
     pub fn mean(&self, edge: u32) -> f64 {
         match self.payloads[edge as usize] {
             _ if self.nodes == 1 => 0.0,
@@ -81,20 +82,20 @@ impl TransferTimes {
         }
     }
 
-    /// Whether no edge takes any time anywhere.
+    /// Returns whether no edge takes time on any route.
     pub fn is_instant(&self) -> bool {
         !(0..self.payloads.len() as u32).any(|edge| self.takes_time(edge))
     }
 }
 
-/// Whether all nodes are joined in the same way.
+/// Returns whether all nodes are connected alike.
 fn is_alike(platform: &Platform) -> bool {
     let nodes = platform.nodes();
     let links = nodes.iter().any(|node| node.link.is_some());
     nodes.iter().all(|node| node.parent.is_none()) && !(links && platform.has_local_transfers())
 }
 
-/// The kind of each pair, the routes by kind, and how many pairs of different nodes are of each.
+/// Returns the kind of each pair, the route of each kind, and the number of pairs of different nodes of each kind.
 fn kinds(platform: &Platform, computing: &[usize]) -> (Vec<u32>, Vec<Route>, Vec<u64>) {
     let nodes = computing.len() as u64;
     if is_alike(platform) {

@@ -4,11 +4,12 @@ use makespan_core::{Profile, Time};
 
 use super::Cluster;
 
-/// The width of the box for a task of canonical allotment `canonical` = a k + b: a k + 2^j with the least j such that
+/// Returns the width of the box for a task with the canonical allotment `canonical` = a k + b. The width is a k + 2^j with the
+/// smallest j such that
 /// b <= 2^j.
 ///
-/// With k >= 8 the second shelf has room for three quarters of the guess. There a task that uses at most three quarters
-/// of the last 2^j processors gives up half of them: its time grows by at most 3/2. So every box is filled to three
+/// If k >= 8, tasks of the second shelf may take three quarters of the guess. A task that uses at most three quarters
+/// of its last 2^j processors gives up half of these processors. Its time grows by at most 3/2. Thus every box is filled to three
 /// quarters (the strong form of lemma 5).
 pub(super) fn boxed(profile: &Profile, cluster: Cluster, canonical: u32, guess: Time) -> u32 {
     let rest = canonical % cluster.each;

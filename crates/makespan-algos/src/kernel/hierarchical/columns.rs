@@ -1,4 +1,4 @@
-//! Starts: columns from bottom to top, one a processor.
+//! The starts of the tasks: each processor is a column that is filled from bottom to top.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,15 +9,15 @@ use super::earliest::earliest;
 use super::moves::{Full, Parts};
 use super::{Ending, Part, Placed, Slot, fastest_within, pack};
 
-/// The columns with everything on them but the small tasks and what is left over.
+/// The columns with all tasks except the small and the remaining ones.
 pub(super) struct Columns<'a> {
     parts: &'a Parts<'a>,
     placed: Vec<Placed>,
-    /// When each column is free above `P_full`, `P_1` and what is stacked there.
+    /// The instant from which each column is free above `P_full`, `P_1` and the tasks stacked there.
     top: Vec<Time>,
-    /// How long the task of `P_2` above it takes.
+    /// The time of the task of `P_2` above each column.
     above: Vec<Time>,
-    /// `P_2`: task and processors, without a start.
+    /// The tasks of `P_2` with their processors. Their starts are not determined yet.
     second: Vec<(usize, ProcSet)>,
     left: Vec<usize>,
 }
@@ -69,7 +69,7 @@ impl Columns<'_> {
         }
         let boxes: Vec<u32> = parts.second.iter().map(|slot| slot.width).collect();
         for (slot, place) in parts.second.iter().zip(pack::from_right(&boxes, cluster)) {
-            // The canonical allotment, which may leave a part of its box idle, or a narrower box.
+            // The canonical allotment, which may leave a part of its box idle, or the width of the box if it is narrower.
             let canonical = parts.profiles[slot.task].min_allotment(parts.half).unwrap_or(slot.width);
             let Some(processors) = fastest_within(parts.profiles[slot.task], canonical.min(slot.width)) else {
                 self.left.push(slot.task);
@@ -79,7 +79,7 @@ impl Columns<'_> {
         }
     }
 
-    /// On top of the first of these columns.
+    /// Puts a task on top of the first of these columns.
     fn put(&mut self, task: usize, place: pack::Place, width: u32, part: Part) {
         let profile = self.parts.profiles[task];
         let Some(processors) = fastest_within(profile, width) else {
@@ -99,7 +99,7 @@ impl Columns<'_> {
         self.second.push((task, processors));
     }
 
-    /// The only task of `P_2`: wherever it ends first.
+    /// Places the only task of `P_2` where it ends first.
     fn put_alone(&mut self, task: usize, most: u32) {
         match earliest(self.parts.profiles[task], self.parts.cluster, &self.top, most) {
             Some(spot) if spot.end <= self.parts.limit => self.put_above(task, spot.processors),
@@ -107,22 +107,23 @@ impl Columns<'_> {
         }
     }
 
-    /// How many tasks have no place.
+    /// Returns the number of tasks without a place.
     pub(super) fn left(&self) -> usize {
         self.left.len()
     }
 
-    /// Whether everything has a place below the height, or the tick above it.
+    /// Returns whether every task has a place and ends by the height, or one tick later.
     pub(super) fn is_within_height(&self) -> bool {
         let limit = self.parts.limit;
         self.left.is_empty() && self.top.iter().zip(&self.above).all(|(&top, &above)| top + above <= limit)
     }
 
-    /// Adds the small tasks, each to the column of the least load, lets `P_2` start as soon as it can, and puts what is
-    /// left over on top.
+    /// Adds the small tasks, each to the column with the least load. Then starts the tasks of `P_2` as soon as possible, and puts
+    /// the
+    /// remaining tasks on top.
     ///
-    /// By the area argument of section 4.4 a column of load at most the guess always exists for a small task, if the
-    /// work of all tasks is at most that of the guess.
+    /// By the area argument of section 4.4, a small task always finds a column whose load is at most the guess, if the
+    /// work of all tasks does not exceed the area of the guess.
     pub(super) fn finish(mut self) -> Vec<Placed> {
         let (profiles, cluster) = (self.parts.profiles, self.parts.cluster);
         let mut small = self.parts.small.clone();

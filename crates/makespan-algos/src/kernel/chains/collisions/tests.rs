@@ -7,7 +7,7 @@ use crate::kernel::graph::GraphProblem;
 use crate::kernel::graph::placing::calendars;
 
 proptest! {
-    /// Whatever else collides: a task whose planned place is free, and whose data are there, keeps it.
+    /// A task whose planned place is free, and whose data have arrived, keeps this place even if other tasks collide.
     #[test]
     fn what_does_not_collide_is_never_moved(
         (volumes, pairs) in (2_usize..8).prop_flat_map(|tasks| (
@@ -27,7 +27,7 @@ proptest! {
         let frame = Frame::new(&instance, &problem, JobId(0), false);
         let calendars = calendars(&problem);
         let count = speeds.len() as u32;
-        // Starts that are often the same.
+        // Equal starts are frequent.
         let planned: Vec<Place> =
             (0..volumes.len()).map(|task| Place { processor: ProcessorId(wanted[task].0 % count), start: 10 * wanted[task].1 }).collect();
         let room = if mean { Room::Mean } else { Room::Least };
@@ -51,12 +51,12 @@ proptest! {
                 prop_assert_eq!(draft.place(task as u32), Some(place));
                 prop_assert!(!logged);
             }
-            // What is logged did collide, and had to be moved.
+            // Every task in the list of collisions did collide, and was moved.
             prop_assert!(!logged || draft.place(task as u32) != Some(place));
         }
     }
 
-    /// Of types: as long as there is a processor for each task, none collides.
+    /// With types of processors, no task collides as long as there is a processor for each task.
     #[test]
     fn a_type_with_enough_processors_has_no_collisions(
         volumes in proptest::collection::vec(1_i64..40, 2..8),

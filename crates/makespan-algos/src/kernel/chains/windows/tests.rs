@@ -6,7 +6,7 @@ use super::*;
 use crate::kernel::graph::placing::calendars;
 use crate::kernel::graph::{GraphProblem, Place};
 
-/// Tasks with times of their own on each machine, some of which cannot run them, and edges of fixed times.
+/// Returns tasks with a time on each machine, some of which cannot run them, and edges with fixed times.
 fn instance(times: &[Vec<Option<i64>>], edges: &[(u32, u32, i64)]) -> Instance {
     let machines = times[0].len();
     let node = |at: usize| Node::new(at.to_string(), 1);
@@ -20,7 +20,7 @@ fn instance(times: &[Vec<Option<i64>>], edges: &[(u32, u32, i64)]) -> Instance {
     Instance::new(platform, vec![Job::compound("j", graph)], vec![]).unwrap()
 }
 
-/// All schedules that end in time, with these places of tasks where they have one: task by task.
+/// Finds all schedules that end in time and keep the given places, by placing one task after another.
 fn all(frame: &Frame, end: i64, given: &[Option<Place>], places: &mut Vec<Place>, found: &mut Vec<Vec<Place>>) {
     let task = places.len() as u32;
     if places.len() == frame.tasks() {
@@ -65,7 +65,7 @@ proptest! {
         (end, pick, placed) in (3_i64..7, any::<prop::sample::Index>(), 0_u32..16),
     ) {
         let times: Vec<Vec<Option<i64>>> = times.into_iter().map(|mut row| {
-            // Each task runs somewhere.
+            // Each task can run on some machine.
             if row.iter().all(Option::is_none) { row[0] = Some(2) }
             row
         }).collect();

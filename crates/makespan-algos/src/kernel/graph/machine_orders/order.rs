@@ -1,9 +1,9 @@
-//! The order of all tasks, kept up where one of them is put to another place.
+//! Updates of the order of all tasks when one task is moved.
 
 use super::{MachineOrders, NONE};
 use crate::kernel::graph::Neighbour;
 
-/// Tasks marked in one change of the order.
+/// The set of tasks that are moved in one change of the order.
 #[derive(Clone, Debug)]
 pub(super) struct Marks {
     round: u32,
@@ -41,7 +41,7 @@ impl Marks {
 }
 
 impl MachineOrders<'_> {
-    /// Moves a task in the order behind the one before it, with all that must follow, or before the one behind it.
+    /// Moves a task, and all tasks that must follow it, after `before` in the order, or moves it before `behind`.
     pub(super) fn reorder(&mut self, task: u32, before: u32, behind: u32) {
         let own = self.position[task as usize] as usize;
         let place = |other: u32| self.position[other as usize] as usize;

@@ -1,11 +1,11 @@
-//! The places for a task that is taken out.
+//! The positions for a removed task.
 
 use super::{MachineOrders, Slot};
 use crate::kernel::graph::{NEVER, Neighbour, NodeId};
 
 impl MachineOrders<'_> {
-    /// All places for a task that is taken out which may be best, into `slots`. Of empty processors of a node the first
-    /// counts. O(processors + places + nodes * edges of the task).
+    /// Writes all positions for a removed task that may be best into `slots`. Of the empty processors of a node, only the first
+    /// is used. O(processors + positions + nodes * edges of the task).
     pub fn slots(&self, task: u32, slots: &mut Vec<Slot>) {
         let problem = self.problem;
         slots.clear();
@@ -40,14 +40,14 @@ impl MachineOrders<'_> {
         }
     }
 
-    /// Of places that are all alike one that closes no cycle.
+    /// Returns a position that closes no cycle. All positions between `first` and `last` are equally good.
     fn within(&self, task: u32, line: &[u32], first: usize, last: usize) -> (usize, usize) {
         let own = self.position[task as usize];
         let at = line.partition_point(|&other| self.position[other as usize] < own).clamp(first, last);
         (at, at)
     }
 
-    /// When the data of a task are on a node, and the longest path behind its end there.
+    /// Returns the instant at which the data of a task arrive on a node, and the longest path after its end there.
     fn around(&self, task: u32, node: NodeId) -> (i64, i64) {
         let (problem, transfers) = (self.problem, self.problem.transfers());
         let of = |other: &Neighbour| problem.node_of(self.processor[other.task as usize]);

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{MachineOrders, Slot};
 use crate::kernel::graph::{GraphProblem, NEVER, ProcessorId};
 
-/// Two jobs of tasks with times of their own on each of three nodes, of one and of two processors.
+/// Returns two jobs of tasks with a time on each of three nodes, which have one or two processors.
 fn instance(random: &mut ChaCha8Rng, tasks: usize) -> Instance {
     let node = |index: u32| Node::new(index.to_string(), 1 + index % 2);
     let link = Link { bandwidth: 1e9, latency: Time::from_ticks(random.random_range(0..3)) };
@@ -37,7 +37,7 @@ fn instance(random: &mut ChaCha8Rng, tasks: usize) -> Instance {
     Instance::new(platform, jobs, vec![]).unwrap()
 }
 
-/// The makespan with these tasks on each processor, from nothing but the problem; none where they wait in a circle.
+/// Computes the makespan of these sequences directly from the problem. Returns `None` if the tasks wait for each other in a cycle.
 fn evaluated(problem: &GraphProblem, lines: &[Vec<u32>]) -> Option<i64> {
     let tasks = problem.tasks();
     let mut processor = vec![ProcessorId::default(); tasks];
@@ -74,7 +74,7 @@ fn evaluated(problem: &GraphProblem, lines: &[Vec<u32>]) -> Option<i64> {
     }
 }
 
-/// The least makespan over all places on all processors.
+/// Returns the least makespan over all positions on all processors.
 fn least(problem: &GraphProblem, without: &[Vec<u32>], task: u32) -> Option<i64> {
     let mut least: Option<i64> = None;
     for (processor, line) in without.iter().enumerate() {
