@@ -1,4 +1,4 @@
-//! Fills what a schedule leaves free with equal tasks, without moving anything.
+//! Fills the free time of a schedule with equal tasks, without moving anything.
 
 use std::collections::BTreeMap;
 
@@ -11,43 +11,43 @@ use crate::free_time::Period;
 /// Equal tasks on a fixed number of processors each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tasks {
-    /// How many.
+    /// Number of tasks.
     pub count: u64,
-    /// Processors of each.
+    /// Number of processors of each task.
     pub width: u32,
-    /// Time of each.
+    /// Time of each task.
     pub time: Time,
-    /// None starts earlier.
+    /// Earliest start of the tasks.
     pub release: Time,
 }
 
-/// When each processor is free: open and held by nobody.
+/// The free periods of each processor, in which it is open and nothing holds it.
 #[derive(Clone, Debug)]
 pub struct Holes<'a> {
     platform: &'a Platform,
-    /// For each processor the free periods, ascending; the last has no end.
+    /// For each processor, the free periods in ascending order. The last period has no end.
     periods: Vec<Vec<Hole>>,
 }
 
-/// Free from `start` to `end`; may be empty.
+/// A free period from `start` to `end`, which may be empty.
 #[derive(Clone, Copy, Debug)]
 struct Hole {
     start: Time,
     end: Time,
 }
 
-/// The state of one filling.
+/// The state while holes are filled.
 struct Sweep<'a> {
     periods: &'a mut [Vec<Hole>],
     tasks: Tasks,
-    /// For each processor, the period in which it is free or will be next.
+    /// For each processor, the index of its current or next free period.
     at: Vec<usize>,
-    /// Processors by the instant at which they become free for long enough.
+    /// Ranges of processors by the instant at which they become free for long enough.
     arrivals: BTreeMap<Time, Vec<(u32, u32)>>,
 }
 
 impl<'a> Holes<'a> {
-    /// What a schedule and the unavailable periods leave. O(processors + their placements).
+    /// Returns the holes of a schedule and the unavailable periods. O(processors + their placements).
     pub fn of(instance: &'a Instance, schedule: &Schedule) -> Self {
         let placed = schedule.placements().iter().map(|one| (one.start, one.end, &one.processors));
         let closed = instance.unavailable().iter().map(|period| (period.start, period.end, &period.processors));
@@ -70,14 +70,17 @@ impl<'a> Holes<'a> {
         Self { platform: instance.platform(), periods }
     }
 
-    /// Gives each of the tasks, one after the other, the earliest instant at which enough processors are free for all
-    /// of its time, in a best placement where that is required; `place` is told task, start and processors, by start. There
-    /// must be as many processors as a task is wide. Tasks that need more than processors bring what is held of that: each
-    /// starts where enough is left for all of its time, and is counted there. For some there may never be.
+    /// Gives each task in turn the earliest instant at which enough processors are free for all of its time, in a best placement if
+    /// this is required. `place` receives the task, its start and its processors, by increasing start. The platform must have at
+    /// least
+    /// as many processors as a task needs. If tasks also need resources, `usage` contains the amounts in use. Each task then starts
+    /// when
+    /// enough is left for all of its time, and is added to `usage`. Some tasks may never start.
     ///
-    /// As the tasks are equal, one walk forward in time finds all these instants: processors arrive when they become
-    /// free for long enough, and a task starts whenever enough are there. O(k log m) for k processors held by tasks, and O(m)
-    /// a task more where it needs more than processors, or where best placement is required and it is wider than one.
+    /// Because the tasks are equal, one walk forward in time finds all these instants: processors arrive when they become
+    /// free for long enough, and a task starts whenever enough processors have arrived. Takes O(k log m) for k processors held by
+    /// tasks. A
+    /// task takes O(m) more if it needs resources, or if best placement is required and it needs several processors.
     pub(crate) fn fill(
         &mut self,
         tasks: Tasks,
@@ -100,10 +103,10 @@ impl<'a> Holes<'a> {
         let mut ready = ProcSet::new();
         let mut left = tasks.count;
         while left > 0 {
-            // A processor that is not ready arrives later, the last time for ever.
+            // A processor that is not ready arrives later, and for the last time in a period without an end.
             let Some((&now, _)) = sweep.arrivals.first_key_value() else { break };
             if !ready.is_empty() {
-                // One whose period has ended may arrive again at this very instant.
+                // A processor whose period has ended may arrive again at this very instant.
                 ready = sweep.still_ready(&ready, now);
             }
             let arrived = ProcSet::from_intervals(sweep.arrivals.remove(&now).unwrap_or_default());
@@ -131,7 +134,7 @@ impl<'a> Holes<'a> {
                 processors.iter().for_each(|id| sweep.hold(id, now));
                 usage.hold(&Holding { task, processors: &processors, period, begun: false });
                 sweep.wake(period.until);
-                // What is left on its nodes.
+                // Checks again what is left on the nodes of the task.
                 let parts = platform.parts(&processors);
                 let own = parts.iter().flat_map(|&(node, _)| platform.processors_of(node).intervals().to_vec());
                 let nodes = ProcSet::from_intervals(own.collect());
@@ -146,12 +149,12 @@ impl<'a> Holes<'a> {
 }
 
 impl Sweep<'_> {
-    /// Looks again at an instant at which something other than processors is given back.
+    /// Adds an instant at which a resource becomes free, so that the walk stops there.
     fn wake(&mut self, at: Time) {
         self.arrivals.entry(at).or_default();
     }
 
-    /// Announces a processor at the first instant, not before `from`, from which it is free for a task.
+    /// Adds a processor at the first instant, not before `from`, from which it is free for a task.
     fn await_from(&mut self, id: u32, from: Time) {
         let index = id as usize;
         let begin = |period: &Hole| period.start.max(from);
@@ -168,7 +171,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Those of the ready processors that are free for a task from now on; the others wait for their next period.
+    /// Returns the ready processors that are free for a task from now on. The others are added at their next period.
     fn still_ready(&mut self, ready: &ProcSet, now: Time) -> ProcSet {
         let mut still = Vec::new();
         for id in ready.iter() {
@@ -181,7 +184,7 @@ impl Sweep<'_> {
         ProcSet::from_intervals(still)
     }
 
-    /// Takes a task's time from the present period of a processor.
+    /// Removes the time of a task from the current period of a processor.
     fn hold(&mut self, id: u32, now: Time) {
         let end = now + self.tasks.time;
         let (periods, at) = (&mut self.periods[id as usize], &mut self.at[id as usize]);
@@ -206,7 +209,8 @@ mod tests {
         Time::from_ticks(ticks)
     }
 
-    /// Each task by trying every instant: whether a processor is free is asked of all that is held.
+    /// A reference implementation that tries every instant for each task, and checks every processor against everything that is
+    /// held.
     fn one_by_one(held: &mut Vec<(i64, i64, ProcSet)>, platform: &Platform, tasks: Tasks) -> Vec<(i64, ProcSet)> {
         let all = ProcSet::first(platform.processors());
         let time = tasks.time.ticks();
@@ -252,7 +256,7 @@ mod tests {
             };
             let closed = closed.map(period).into_iter().collect();
             let instance = Instance::new(platform, jobs, closed).unwrap();
-            // What is held by others need not be in best placement.
+            // Placements of other tasks need not be best placements.
             let mut builder = makespan_core::ScheduleBuilder::new(&instance);
             for id in instance.task_ids() {
                 builder.place_earliest(id, instance.profile(id).min_processors(), Time::ZERO);

@@ -1,6 +1,6 @@
-//! Types for positions in tables, so that a position in one table is not taken for one in another.
+//! Types for indices into tables, so that an index into one table cannot be used for another table by mistake.
 
-/// A number from 0 on, of what its documentation says.
+/// Defines an index type. Its documentation states what it numbers from 0 on.
 macro_rules! index_type {
     ($(#[$documentation:meta])* $name:ident) => {
         $(#[$documentation])*
@@ -8,19 +8,19 @@ macro_rules! index_type {
         pub struct $name(pub u32);
 
         impl $name {
-            /// The one at this index.
+            /// Returns the number with this index.
             #[inline]
             pub const fn at(index: usize) -> Self {
                 Self(index as u32)
             }
 
-            /// As an index.
+            /// Returns the index.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
 
-            /// The first `count` of them.
+            /// Returns the first `count` numbers.
             pub fn first(count: usize) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone + use<> {
                 (0..count as u32).map(Self)
             }

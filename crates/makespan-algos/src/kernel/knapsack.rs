@@ -1,21 +1,23 @@
-//! The 0/1 knapsack that fills a batch with weight.
+//! The 0/1 knapsack that fills a batch with tasks of high weight.
 
-/// Something that may be put into a batch.
+/// An item that may be put into a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Processors that it takes.
+    /// Number of processors.
     pub width: u32,
-    /// What it is worth.
+    /// Value.
     pub value: u64,
 }
 
-/// Beyond this many table entries, items are taken greedily by value a processor instead.
+/// Maximum number of table entries. Beyond it, items are taken greedily by value per processor.
 const MAX_ENTRIES: usize = 1 << 28;
 
-/// Chooses items of total width at most `capacity` and largest total value; returns whether each is chosen.
+/// Chooses items with a total width of at most `capacity` and the largest total value. Returns, for each item, whether it is
+/// chosen.
 ///
-/// Integer dynamic programming, O(items x capacity); where that table would pass 2^28 entries, by decreasing value a
-/// processor, which is within the value of one item of the best.
+/// Uses integer dynamic programming in O(items x capacity). If the table would have more than 2^28 entries, items are taken by
+/// decreasing
+/// value per processor. The total value is then less than the best by at most the value of one item.
 pub fn choose(items: &[Item], capacity: u32) -> Vec<bool> {
     let total: u64 = items.iter().map(|item| u64::from(item.width)).sum();
     if total <= u64::from(capacity) {

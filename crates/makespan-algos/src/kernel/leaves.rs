@@ -1,9 +1,10 @@
-//! Binary trees over a list in flat arrays: node 1 is the root, and the children of node `n` are `2 n` and `2 n + 1`.
+//! Binary trees over a list in flat arrays. Node 1 is the root, and the children of node `n` are `2 n` and `2 n + 1`.
 
 use makespan_core::Time;
 
-/// The first leaf from `from` on that is admitted, in a tree of so many leaves, a power of two. What is not admitted for a node is
-/// admitted for none of the leaves below it.
+/// Returns the first leaf from `from` on that `admits` accepts, in a tree with `leaves` leaves, a power of two. If `admits` rejects
+/// a node,
+/// it must reject all leaves below this node.
 pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) -> Option<usize> {
     if from >= leaves {
         return None;
@@ -17,7 +18,7 @@ pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) 
             node *= 2;
             continue;
         }
-        // Up while this is the right child, then to the right: the next part that has not been looked at.
+        // Goes up from right children, and then to the right: to the next subtree that has not been visited.
         while node % 2 == 1 {
             node /= 2;
         }
@@ -45,11 +46,11 @@ impl Least for u32 {
     }
 }
 
-/// Processors and time; of several tasks, the least of each.
+/// Number of processors and time of a task, or the minimum of each over several tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Asked {
     pub width: u32,
-    /// On a platform of equal processors.
+    /// The time on a platform of equal processors.
     pub time: Time,
 }
 

@@ -12,27 +12,27 @@ pub use around::reserve_around;
 
 use super::leaves::Tree;
 
-/// A task with the number of processors it will get.
+/// A task with its number of processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allotted {
-    /// Its task.
+    /// The task.
     pub task: TaskId,
-    /// How many processors.
+    /// Number of processors.
     pub processors: u32,
 }
 
 impl Allotted {
-    /// How long the task takes.
+    /// Returns the time of the task.
     pub fn time(&self, instance: &Instance) -> Time {
         instance.profile(self.task).time(self.processors)
     }
 }
 
-/// When the tasks of a list start, in the order of the list.
+/// Computes the starts of the tasks of a list.
 ///
-/// At each instant at which processors become free or a task is released, the list is read from its head and every
-/// released task that fits starts (Garey and Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015). On a platform that
-/// is always open. Without release dates the schedule is at most twice the larger of the mean load and the longest
+/// Whenever processors become free or a task is released, the list is read from its head, and every
+/// released task that fits starts (Garey and Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015). The platform must always be
+/// open. Without release dates, the makespan is at most twice the larger of the mean load and the longest
 /// task. O(n log n): a tree over the list finds the next task that fits.
 #[derive(Clone, Debug, Default)]
 pub struct ListSweep {
@@ -45,7 +45,7 @@ pub struct ListSweep {
 }
 
 impl ListSweep {
-    /// Start times of the list, not before `from`. The buffers are kept for the next call.
+    /// Returns the starts in the order of the list, none before `from`. The buffers are kept for the next call.
     pub fn run(&mut self, instance: &Instance, list: &[Allotted], from: Time) -> &[Time] {
         let release = |index: usize| instance.release(list[index].task);
         self.waiting.clear();
@@ -92,8 +92,9 @@ impl ListSweep {
 }
 
 impl ListSweep {
-    /// When the tasks of a list would end, in the order of the list; around unavailable processors where there are
-    /// some, and in best placement where that is required. The builder is left as it was.
+    /// Returns the ends of the tasks in the order of the list. Unavailable periods and the requirement of best placement are taken
+    /// into
+    /// account. The builder is left unchanged.
     pub fn completions(
         &mut self,
         builder: &mut ScheduleBuilder<'_>,
@@ -118,10 +119,10 @@ impl ListSweep {
     }
 }
 
-/// Places the tasks of a list greedily into a schedule, not before `from`; returns when the last of them ends. With
-/// reservations or outages a task starts only where it fits until its end.
+/// Places the tasks of a list greedily into a schedule, none before `from`. Returns the end of the last task. If there are
+/// reservations or outages, a task starts only if it fits until its end.
 ///
-/// Where best placement is required, no other task of the builder may run after `from`.
+/// If best placement is required, no other task of the builder may run after `from`.
 pub fn place(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[Allotted], from: Time) -> Time {
     if instance.platform().restricts_placement() {
         let mut last = from;
@@ -170,7 +171,7 @@ mod tests {
         Instance::new(Platform::flat(4).unwrap(), jobs, closed.map(period).into_iter().collect()).unwrap()
     }
 
-    /// The rule carried out at every instant for every job of the list.
+    /// A reference implementation that applies the rule at every instant to every job of the list.
     fn instant_by_instant(instance: &Instance, list: &[Allotted]) -> Vec<i64> {
         let mut timeline = Timeline::new(instance);
         let mut starts = vec![-1; list.len()];
@@ -188,7 +189,7 @@ mod tests {
     }
 
     proptest! {
-        /// The sweep does what the rule says when it is carried out instant by instant.
+        /// The sweep agrees with the rule applied instant by instant.
         #[test]
         fn the_sweep_follows_the_rule(jobs in proptest::collection::vec((1_u32..5, 1_i64..6, 0_i64..8), 1..12)) {
             let instance = instance(&jobs, None);
@@ -206,7 +207,7 @@ mod tests {
                 }
             }
             prop_assert_eq!(&starts, &expected);
-            // The sweep around unavailable processors is the same rule where there are none.
+            // The list around unavailable processors also follows this rule if there are none.
             let around = reserve_around(&mut Timeline::new(&instance), &instance, &list, Time::ZERO);
             let starts: Vec<i64> = around.iter().map(|reservation| reservation.start.ticks()).collect();
             prop_assert_eq!(starts, expected);

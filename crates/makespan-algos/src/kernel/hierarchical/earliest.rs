@@ -1,10 +1,10 @@
-//! One task in its best placement, as early as it can end over columns that are free from some instant on.
+//! The best placement with the earliest end for one task, on columns that are free from some instant on.
 
 use makespan_core::{ProcSet, Profile, Time};
 
 use super::Cluster;
 
-/// Where one task ends earliest.
+/// The place where a task ends earliest.
 #[derive(Clone, Debug)]
 pub(super) struct Spot {
     pub(super) processors: ProcSet,
@@ -12,15 +12,16 @@ pub(super) struct Spot {
     pub(super) end: Time,
 }
 
-/// The columns of every SMP by the instant from which they are free, and the SMPs by that of their last column.
+/// The columns of each SMP by the instant from which they are free, and the SMPs by the instant from which they are free as a
+/// whole.
 struct Smps {
     columns: Vec<Vec<(Time, u32)>>,
     order: Vec<usize>,
     rank: Vec<usize>,
 }
 
-/// The best placement on at most `most` processors in which the task ends first; on the fewest processors among equals.
-/// `None` when it needs more. O(m k log k) and O(m) for each allotment.
+/// Returns the best placement on at most `most` processors in which the task ends first. Ties are broken in favour of the fewest
+/// processors. Returns `None` if the task needs more processors. Takes O(m k log k), plus O(m) for each allotment.
 pub(super) fn earliest(profile: &Profile, cluster: Cluster, free: &[Time], most: u32) -> Option<Spot> {
     let smps = Smps::new(cluster, free);
     let mut best: Option<(Time, u32, Option<usize>)> = None;
@@ -58,14 +59,14 @@ impl Smps {
         self.columns[self.order[rank]].last().map_or(Time::ZERO, |column| column.0)
     }
 
-    /// The earliest start, and the SMP for the remainder.
+    /// Returns the earliest start, and the SMP for the remainder.
     fn start(&self, processors: u32, cluster: Cluster) -> (Time, Option<usize>) {
         let (whole, rest) = ((processors / cluster.each) as usize, (processors % cluster.each) as usize);
         if rest == 0 {
             return (self.wholly_free(whole - 1), None);
         }
         let start = |smp: usize| {
-            // The SMP of the remainder cannot be one of the whole ones.
+            // The SMP of the remainder cannot be one of the whole SMPs.
             let last = if self.rank[smp] < whole { whole } else { whole.wrapping_sub(1) };
             let wholly = if whole == 0 { Time::ZERO } else { self.wholly_free(last) };
             wholly.max(self.columns[smp][rest - 1].0)

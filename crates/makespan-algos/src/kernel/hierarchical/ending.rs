@@ -1,29 +1,30 @@
-//! What is done when no transformation is left and `P_2` still does not fit: it has one or two tasks then (section 6 and
-//! appendix of the paper), if all tasks are monotone.
+//! The last step if no transformation is left and `P_2` still does not fit. If all tasks are monotone, `P_2` then has one or two
+//! tasks
+//! (section 6 and appendix of the paper).
 
 use std::cmp::Reverse;
 
 use super::moves::Parts;
 use super::{Last, fastest_within};
 
-/// How the schedule is completed from its parts.
+/// One way to complete the schedule.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ending {
-    /// `P_full`, `P_1` and their partial SMPs are grouped, so that the idle processors are whole SMPs and a part of one
-    /// more. Otherwise `P_full` stands on the left, and `P_1` and `P_2` on the right.
+    /// Whether `P_full`, `P_1` and their partial SMPs are grouped, so that the idle processors are whole SMPs and a part of another
+    /// SMP. Otherwise `P_full` is on the left, and `P_1` and `P_2` are on the right.
     pub(super) grouped: bool,
-    /// The task for the idle processors, and how many it gets.
+    /// The task for the idle processors, and its number of processors.
     pub(super) beside: Option<(usize, u32)>,
-    /// A sequential task of `P_1` and the other one on whose first column it is stacked.
+    /// A sequential task of `P_1`, and the task whose first column it is stacked on.
     pub(super) stacked: Option<(usize, usize)>,
-    /// The only task of `P_2`, wherever it ends first on at most so many processors.
+    /// The only task of `P_2`, which is placed where it ends first, and its maximum number of processors.
     pub(super) above: Option<(usize, u32)>,
     /// Tasks of `P_2` that do not fit.
     pub(super) left: Vec<usize>,
 }
 
 impl Ending {
-    /// What it does, in a word.
+    /// Returns the kind of this ending.
     pub(super) fn last(&self) -> Last {
         match (self.beside, self.above) {
             _ if !self.left.is_empty() => Last::Left,
@@ -37,8 +38,9 @@ impl Ending {
 }
 
 impl Parts<'_> {
-    /// The ways to complete these parts, in the order in which they are to be tried. The tasks of `P_2` that an ending
-    /// places itself or leaves are taken out of the parts.
+    /// Returns the ways to complete these parts, in the order in which they must be tried. Removes tasks of `P_2` from the parts if
+    /// an ending
+    /// places them itself or leaves them without a place.
     pub(super) fn endings(&mut self) -> Vec<Ending> {
         if self.is_feasible() {
             return vec![Ending::default()];
@@ -53,9 +55,9 @@ impl Parts<'_> {
         }
     }
 
-    /// A task whose box is too wide may still fit by itself, over all columns but those of `P_full`. Otherwise it goes
-    /// to the idle processors of the first shelf. If it needs one more, that is gained from the last sequential task,
-    /// which goes onto the shortest task of `P_1`.
+    /// A task whose box is too wide may still fit without a box, above all columns except those of `P_full`. Otherwise it goes to
+    /// the idle processors of the first shelf. If it needs one more processor, the last sequential task moves onto the shortest
+    /// task of `P_1`.
     fn one_left(&mut self) -> Vec<Ending> {
         let Some(task) = self.second.pop().map(|slot| slot.task) else { return vec![Ending::default()] };
         let above = self.profiles[task].min_allotment(self.half).map(|most| (task, most));
@@ -73,7 +75,7 @@ impl Parts<'_> {
         endings
     }
 
-    /// The task of more work goes to the idle processors, and the other one alone into `P_2`; or the other way round.
+    /// Places the task with more work on the idle processors, and the other task alone in `P_2`, or the other way round.
     fn two_left(&mut self) -> Vec<Ending> {
         let mut tasks: Vec<usize> = std::mem::take(&mut self.second).into_iter().map(|slot| slot.task).collect();
         let canonical = |task: usize| self.profiles[task].min_allotment(self.half);
@@ -87,7 +89,7 @@ impl Parts<'_> {
         vec![ending(tasks[0], tasks[1]), ending(tasks[1], tasks[0])]
     }
 
-    /// The fastest allotment on `idle` processors, if it keeps the height.
+    /// Returns the fastest allotment on `idle` processors, if its time is at most the height.
     fn beside(&self, task: usize, idle: u32) -> Option<u32> {
         let profile = self.profiles[task];
         fastest_within(profile, idle).filter(|&processors| profile.time(processors) <= self.height)

@@ -1,21 +1,21 @@
-//! Clusters of m SMPs of k processors, k a power of two: the construction of the 2 - 2/k dual approximation.
+//! The construction of the 2 - 2/k dual approximation, for clusters of m SMPs of k processors, where k is a power of two.
 //!
 //! Source: P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, pages
 //! 199-208, HAL inria-00001082.
 //!
-//! With a guess d of the makespan, every schedule built here for monotone tasks is no longer than `height`: 2 - 2/k
-//! times d, or 3/2 times d for k = 2. The tasks stand in four parts. Columns of `P_full` hold work for more than d. Tasks
-//! of `P_1` start at zero and last at most d. Tasks of `P_2` end by the height, over `P_1` and idle columns. *Small*
-//! tasks, of at most d/2 on one processor, fill the gaps. One step of the paper a file:
+//! Let d be a guess of the makespan. Every schedule that is built here for monotone tasks is no longer than `height`: 2 - 2/k
+//! times d, or 3/2 times d for k = 2. There are four parts of tasks. Columns of `P_full` have work for more than d. Tasks
+//! of `P_1` start at zero and take at most d. Tasks of `P_2` end by the height, above `P_1` and idle columns. *Small*
+//! tasks, which take at most d/2 on one processor, fill the gaps. Each file contains one step of the paper:
 //!
-//! * `partition`: which tasks are in the first shelf, by a knapsack (section 3.1), or why the guess is refuted;
-//! * `reduce`: allotments of the first shelf become a k + 2^j processors, which packs without loss (section 3.2);
-//! * `boxes`: tasks of the second shelf go into boxes of a k + 2^j processors (section 4.3);
-//! * `moves`: the three transformations (section 5);  `ending`: what is done when one or two tasks are left (appendix);
-//! * `pack`: processors for all of them (figures 5 to 9);  `columns`: starts, and gaps for the small tasks (section 7);
-//! * `earliest`: one task in its best placement at its earliest finish, for what the paper's assumptions do not cover.
+//! * `partition`: chooses the tasks of the first shelf by a knapsack (section 3.1), or refutes the guess;
+//! * `reduce`: reduces allotments of the first shelf to a k + 2^j processors, which pack without loss (section 3.2);
+//! * `boxes`: puts tasks of the second shelf into boxes of a k + 2^j processors (section 4.3);
+//! * `moves`: the three transformations (section 5);  `ending`: the last step for one or two tasks (appendix);
+//! * `pack`: assigns processors to all of them (figures 5 to 9);  `columns`: assigns starts, and gaps to small tasks (section 7);
+//! * `earliest`: finds the best placement of one task with the earliest end, if the paper's assumptions do not hold.
 //!
-//! Lengths are integers. `2 t <= d` and the like are compared exactly with `t <= floor(d / 2)`, because t is an
+//! Lengths are integers. Comparisons such as `2 t <= d` are exact in the form `t <= floor(d / 2)`, because t is an
 //! integer.
 
 mod boxes;
@@ -38,19 +38,19 @@ pub use widen::widened;
 use ending::Ending;
 use moves::Slot;
 
-/// Equal SMPs.
+/// A cluster of equal SMPs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cluster {
-    /// How many: m.
+    /// Number of SMPs: m.
     pub nodes: u32,
-    /// Processors of each: k, a power of two.
+    /// Number of processors of each SMP: k, a power of two.
     pub each: u32,
 }
 
 /// A part of the construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// The tasks of reduced allotments and of stacks: their columns work for more than the guess.
+    /// Tasks with reduced allotments and stacked tasks. Their columns have work for more than the guess.
     Full,
     /// The first shelf.
     First,
@@ -58,12 +58,12 @@ pub enum Part {
     Second,
     /// Sequential tasks of at most half of the guess.
     Small,
-    /// What did not fit, since not all tasks are monotone: at its earliest finish over everything else.
+    /// Tasks that did not fit, because not all tasks are monotone. Each ends as early as possible above everything else.
     Left,
 }
 
 impl Part {
-    /// As plans and pictures name it.
+    /// Returns the name in plans and pictures.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Full => "P_full",
@@ -75,76 +75,78 @@ impl Part {
     }
 }
 
-/// One task in its best placement.
+/// A task in its best placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Position of the task in the input.
+    /// Index of the task in the input.
     pub task: usize,
-    /// Its processors.
+    /// The processors.
     pub processors: ProcSet,
-    /// Its start.
+    /// The start.
     pub start: Time,
-    /// Its end.
+    /// The end.
     pub end: Time,
-    /// The part that it is in.
+    /// The part of the task.
     pub part: Part,
 }
 
 impl Cluster {
-    /// m k.
+    /// Returns the number of processors: m k.
     pub fn processors(self) -> u32 {
         self.nodes * self.each
     }
 
-    /// The length that a schedule built with this guess keeps when all tasks are monotone.
+    /// Returns the maximum length of a schedule for this guess if all tasks are monotone.
     pub fn height(self, guess: Time) -> Time {
         let (over, under) = self.ratio();
         Time::from_ticks((i128::from(guess.ticks()) * i128::from(over) / i128::from(under)) as i64)
     }
 
-    /// The length that it keeps for these tasks: one tick more than the height if times are rounded up.
+    /// Returns the maximum length of a schedule for these tasks: the height, plus one tick if times are rounded up.
     pub fn limit(self, profiles: &[&Profile], guess: Time) -> Time {
         let rounded = profiles.iter().any(|profile| profile.rounds_up());
         self.height(guess) + if rounded { Time::TICK } else { Time::ZERO }
     }
 
-    /// The least guess above this one that is a multiple of 4 k ticks.
+    /// Returns the least guess above `guess` that is a multiple of 4 k ticks.
     ///
-    /// Of such a guess all fractions with which times are compared are integers: its half, its three quarters and the
-    /// height. A time rounded up to an integer meets an integer limit if and only if it does before. So for tasks with laws,
-    /// of which work never falls before times are rounded up, every step decides as with exact times, and the proof of the
-    /// paper holds; no processor has more than two times that are rounded up, by less than a tick each, so that the schedule
-    /// ends by [`Cluster::limit`]. The last two sentences of [`crate::kernel::shelves::two_shelves`] apply to small tasks.
+    /// For such a guess, all fractions with which times are compared are integers: its half, its three quarters and the
+    /// height. A time that is rounded up to an integer meets an integer limit if and only if the exact time meets it. For tasks
+    /// with speed-up
+    /// laws, work never decreases before times are rounded up. So every step decides as with exact times, and the proof of the
+    /// paper holds. No processor has more than two times that are rounded up, each by less than a tick. Thus the schedule
+    /// ends by [`Cluster::limit`]. The argument for sequential times in [`crate::kernel::shelves::two_shelves`] also applies to
+    /// small tasks.
     pub fn whole_guess(self, guess: Time) -> Time {
         let unit = 4 * i64::from(self.each);
         Time::from_ticks(unit * (guess.ticks() / unit + 1))
     }
 
-    /// What a schedule for [`Cluster::whole_guess`] may exceed the ratio by, in ticks: twice 4 k, and one.
+    /// Returns the ticks by which a schedule for [`Cluster::whole_guess`] may exceed the ratio: twice 4 k, plus one.
     pub fn rounding(self) -> i64 {
         8 * i64::from(self.each) + 1
     }
 
-    /// 2 - 2/k, or 3/2 for k = 2, as a fraction in lowest terms.
+    /// Returns 2 - 2/k, or 3/2 for k = 2, as a fraction in lowest terms.
     pub fn ratio(self) -> (u32, u32) {
         if self.each <= 2 { (3, 2) } else { (self.each - 1, self.each / 2) }
     }
 
-    /// The widest a k + 2^j (or a k) of at most `width`.
+    /// Returns the largest a k + 2^j (or a k) of at most `width`.
     fn round_down(self, width: u32) -> u32 {
         let rest = width % self.each;
         width - rest + if rest == 0 { 0 } else { 1 << rest.ilog2() }
     }
 
-    /// The narrowest a k + 2^j (or a k) of at least `width`.
+    /// Returns the smallest a k + 2^j (or a k) of at least `width`.
     fn round_up(self, width: u32) -> u32 {
         let rest = width % self.each;
         width - rest + if rest == 0 { 0 } else { rest.next_power_of_two() }
     }
 }
 
-/// The fastest allotment of at most `width` processors. Where more processors are no faster they stay idle, so that a
-/// task is monotone on every width up to the platform's.
+/// Returns the fastest allotment of at most `width` processors. If more processors are not faster, they stay idle. Thus a
+/// task is monotone for all widths up to the number of processors of the platform.
 fn fastest_within(profile: &Profile, width: u32) -> Option<u32> {
     if width >= profile.max_processors() {
         return Some(profile.fastest());
@@ -159,49 +161,50 @@ fn fastest_within(profile: &Profile, width: u32) -> Option<u32> {
     Some(best)
 }
 
-/// The time of the fastest allotment of at most `width` processors.
+/// Returns the time of the fastest allotment of at most `width` processors.
 fn time_within(profile: &Profile, width: u32) -> Option<Time> {
     fastest_within(profile, width).map(|processors| profile.time(processors))
 }
 
-/// What was done once no transformation was left.
+/// The last step of a construction, after all transformations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Last {
     /// Nothing: `P_2` fits beside `P_full`.
     Nothing,
-    /// The last task of `P_2` does without a box.
+    /// The last task of `P_2` is placed without a box.
     Above,
     /// The last task of `P_2` is on the idle processors of the first shelf, which are grouped (figure 8 of the paper).
     Beside,
-    /// The same, and a sequential task of `P_1` was stacked for it.
+    /// The last task of `P_2` is on the idle processors of the first shelf, and a sequential task of `P_1` was stacked to make
+    /// room.
     Stacked,
-    /// Of the last two tasks of `P_2` one is on the idle processors and the other does without a box (figure 9).
+    /// One of the last two tasks of `P_2` is on the idle processors, and the other is placed without a box (figure 9).
     Both,
-    /// Some tasks have no place in the parts: not all tasks are monotone.
+    /// Some tasks have no place in the parts, because not all tasks are monotone.
     Left,
 }
 
-/// A schedule, and how it came about.
+/// A schedule with the steps of its construction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Construction {
-    /// Every task.
+    /// The placements of all tasks.
     pub placed: Vec<Placed>,
-    /// How many transformations (section 5) were made.
+    /// Number of transformations (section 5).
     pub transformations: usize,
-    /// What was done then.
+    /// The last step.
     pub last: Last,
 }
 
-/// Builds a schedule of all tasks in their best placement, from the tasks of the first shelf that [`partition`] (or
-/// [`makespan_bounds::dual::search`]) chose for this guess. For monotone tasks it ends by [`Cluster::height`]; for
-/// others it may end later.
+/// Builds a schedule of all tasks in their best placement, from the tasks of the first shelf that [`partition`] or
+/// [`makespan_bounds::dual::search`] chose for this guess. If all tasks are monotone, the schedule ends by [`Cluster::height`].
+/// Otherwise it may end later.
 ///
-/// O(n log n + m k) without the partition; tasks that are not monotone may add O(n m k) each.
+/// Takes O(n log n + m k) without the partition. Each task that is not monotone may add O(n m k).
 pub fn build(profiles: &[&Profile], cluster: Cluster, first_shelf: &[bool], guess: Time) -> Vec<Placed> {
     construct(profiles, cluster, first_shelf, guess).placed
 }
 
-/// [`build`], and how the schedule came about.
+/// Builds the schedule of [`build`], and returns it with the steps of its construction.
 pub fn construct(profiles: &[&Profile], cluster: Cluster, first_shelf: &[bool], guess: Time) -> Construction {
     let mut parts = reduce::reduced(profiles, cluster, first_shelf, guess);
     let mut transformations = 0;

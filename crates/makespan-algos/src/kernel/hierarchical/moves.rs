@@ -1,4 +1,4 @@
-//! The parts, and the three transformations that make the second shelf fit. None of them adds work.
+//! The parts, and the three transformations that make the second shelf fit. No transformation adds work.
 
 use std::cmp::Reverse;
 
@@ -6,14 +6,14 @@ use makespan_core::{Profile, Time};
 
 use super::{Cluster, time_within};
 
-/// A task with the width that is kept for it: a k + 2^j processors, some of which it may leave idle.
+/// A task with the width that is reserved for it: a k + 2^j processors. Some of them may stay idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
     pub(super) task: usize,
     pub(super) width: u32,
 }
 
-/// Columns of `P_full`.
+/// A group of columns of `P_full`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Full {
     One(Slot),
@@ -33,7 +33,7 @@ impl Full {
     }
 }
 
-/// Where every task stands while the parts are formed.
+/// The parts of all tasks during the construction.
 #[derive(Clone)]
 pub(super) struct Parts<'a> {
     pub(super) profiles: &'a [&'a Profile],
@@ -41,24 +41,24 @@ pub(super) struct Parts<'a> {
     pub(super) guess: Time,
     pub(super) half: Time,
     pub(super) height: Time,
-    /// The height, and a tick if times are rounded up.
+    /// The height, plus one tick if times are rounded up.
     pub(super) limit: Time,
     pub(super) full: Vec<Full>,
-    /// `P_1`, what no transformation moves.
+    /// Tasks of `P_1` that no transformation moves.
     pub(super) first: Vec<Slot>,
-    /// `P_1`, tasks on several processors that could give up half of their last ones.
+    /// Tasks of `P_1` on several processors that could give up half of their last ones.
     pub(super) narrowable: Vec<Slot>,
-    /// `P_1`, sequential tasks of at most half of the height, by decreasing time.
+    /// Sequential tasks of `P_1` that take at most half of the height, by decreasing time.
     pub(super) singles: Vec<Slot>,
-    /// `P_2`, in boxes, by decreasing width that they would take in the first shelf, so that the narrowest is last.
+    /// Tasks of `P_2` in boxes, by decreasing width that they would have in the first shelf. The narrowest is last.
     pub(super) second: Vec<Slot>,
     pub(super) small: Vec<usize>,
-    /// Tasks that have no place: only tasks that are not monotone.
+    /// Tasks that have no place. This only happens to tasks that are not monotone.
     pub(super) left: Vec<usize>,
     full_width: u32,
     first_width: u32,
     second_width: u64,
-    /// Whether the parts are formed and their orders hold.
+    /// Whether all tasks have entered their parts and `second` and `singles` are sorted.
     is_sorted: bool,
 }
 
@@ -85,18 +85,18 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The narrowest a k + 2^j on which the task keeps the height; wider than the platform if it never does.
+    /// Returns the smallest a k + 2^j on which the task takes at most the height, or more than the platform has if there is none.
     pub(super) fn least(&self, task: usize) -> u32 {
         let least = self.profiles[task].min_allotment(self.height);
         least.map_or(u32::MAX, |least| self.cluster.round_up(least))
     }
 
-    /// f, the processors that neither `P_full` nor `P_1` uses.
+    /// Returns f, the number of processors that neither `P_full` nor `P_1` uses.
     pub(super) fn idle(&self) -> u32 {
         self.cluster.processors() - self.full_width - self.first_width
     }
 
-    /// Whether `P_2` has room beside `P_full`.
+    /// Returns whether `P_2` fits beside `P_full`.
     pub(super) fn is_feasible(&self) -> bool {
         u64::from(self.full_width) + self.second_width <= u64::from(self.cluster.processors())
     }
@@ -110,7 +110,7 @@ impl<'a> Parts<'a> {
         self.second.push(slot);
     }
 
-    /// Into `P_1` or `P_full` by the time on this width, which must be idle.
+    /// Adds a task to `P_1` or `P_full`, depending on its time on this width. The processors must be idle.
     pub(super) fn enter(&mut self, slot: Slot) {
         let time = self.time(slot);
         if time > self.guess {
@@ -130,12 +130,12 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// At most three quarters of the guess.
+    /// Returns whether a time is at most three quarters of the guess.
     fn is_low(&self, time: Time) -> bool {
         4 * i128::from(time.ticks()) <= 3 * i128::from(self.guess.ticks())
     }
 
-    /// Puts `P_2` and the sequential tasks into their orders, once all tasks have entered.
+    /// Sorts `P_2` and the sequential tasks, after all tasks have entered.
     pub(super) fn sort(&mut self) {
         let (mut second, mut singles) = (std::mem::take(&mut self.second), std::mem::take(&mut self.singles));
         second.sort_by_cached_key(|slot| Reverse((self.least(slot.task), slot.task)));
@@ -143,14 +143,15 @@ impl<'a> Parts<'a> {
         (self.second, self.singles, self.is_sorted) = (second, singles, true);
     }
 
-    /// One transformation; whether there was one.
+    /// Makes one transformation. Returns whether one was possible.
     pub(super) fn transform(&mut self) -> bool {
         self.lower_one() || self.narrow_one() || self.stack_two()
     }
 
-    /// Section 5.1: a task of `P_2` that keeps the height on idle processors of the first shelf goes there. The paper
-    /// reduces the canonical allotment of the first shelf; the least a k + 2^j that keeps the height serves more tasks
-    /// (three processors in `P_2` and two in `P_1` may do with one), and one is always as narrow.
+    /// Section 5.1: moves a task of `P_2` to idle processors of the first shelf, if it then takes at most the height. The paper
+    /// reduces the canonical allotment of the first shelf. Here, the smallest a k + 2^j that keeps the height is used, which is
+    /// never wider
+    /// and serves more tasks: a task with three processors in `P_2` and two in `P_1` may need only one.
     fn lower_one(&mut self) -> bool {
         let Some(&Slot { task, width }) = self.second.last() else { return false };
         let least = self.least(task);
@@ -163,7 +164,7 @@ impl<'a> Parts<'a> {
         true
     }
 
-    /// Section 5.2: a task of `P_1` of at most three quarters of the guess goes to `P_full` on fewer processors.
+    /// Section 5.2: moves a task of `P_1` that takes at most three quarters of the guess to `P_full`, on fewer processors.
     fn narrow_one(&mut self) -> bool {
         let Some(slot) = self.narrowable.pop() else { return false };
         self.first_width -= slot.width;
@@ -173,7 +174,7 @@ impl<'a> Parts<'a> {
         true
     }
 
-    /// Section 5.3: two sequential tasks of `P_1`, each at most half of the height, share a column of `P_full`.
+    /// Section 5.3: stacks two sequential tasks of `P_1`, each at most half of the height, in a column of `P_full`.
     fn stack_two(&mut self) -> bool {
         if self.singles.len() < 2 {
             return false;
@@ -186,7 +187,7 @@ impl<'a> Parts<'a> {
         true
     }
 
-    /// Takes the widest boxes out of `P_2` until the others fit: for tasks that are not monotone.
+    /// Removes the widest boxes from `P_2` until the others fit. Needed for tasks that are not monotone.
     pub(super) fn give_up(&mut self) {
         let mut second = std::mem::take(&mut self.second);
         second.sort_by_key(|slot| Reverse(slot.width));
@@ -200,7 +201,7 @@ impl<'a> Parts<'a> {
         self.second = fitting.collect();
     }
 
-    /// All of `P_1`.
+    /// Returns all tasks of `P_1`.
     pub(super) fn first_shelf(&self) -> impl Iterator<Item = Slot> + '_ {
         self.first.iter().chain(&self.narrowable).chain(&self.singles).copied()
     }

@@ -1,4 +1,4 @@
-//! Processors for widths of a k + 2^j, side by side and without loss.
+//! Assignment of processors to widths of a k + 2^j, side by side and without loss.
 
 use std::cmp::Reverse;
 
@@ -6,22 +6,23 @@ use makespan_core::ProcSet;
 
 use super::Cluster;
 
-/// Some whole SMPs in a row, and processors in a row within one more.
+/// A row of whole SMPs, and a row of processors within another SMP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
-    /// First id and length, both multiples of k.
+    /// The first id and the number of processors, both multiples of k.
     whole: (u32, u32),
-    /// First id and length, less than k.
+    /// The first id and the number of processors, which is less than k.
     rest: (u32, u32),
 }
 
 impl Place {
-    /// `count` processors of this place in their best placement: on a k + r of them, a whole SMPs and r in one.
+    /// Returns `count` processors of this place in their best placement: for a k + r processors, a whole SMPs, and r processors of
+    /// one SMP.
     pub(super) fn take(self, count: u32, cluster: Cluster) -> ProcSet {
         let range = |(first, count): (u32, u32)| if count == 0 { None } else { Some((first, first + count - 1)) };
         let whole = count - count % cluster.each;
         let parts = if count <= self.whole.1 {
-            // The remainder lies in the next of the whole SMPs.
+            // The remainder is in the next of the whole SMPs.
             [range((self.whole.0, count)), None]
         } else {
             [range((self.whole.0, whole)), range((self.rest.0, count - whole))]
@@ -29,15 +30,15 @@ impl Place {
         ProcSet::from_intervals(parts.into_iter().flatten().collect())
     }
 
-    /// The same place counted from the other end of the platform.
+    /// Returns this place counted from the other end of the platform.
     fn mirrored(self, cluster: Cluster) -> Self {
         let mirror = |(first, count): (u32, u32)| (cluster.processors() - first - count, count);
         Self { whole: mirror(self.whole), rest: mirror(self.rest) }
     }
 }
 
-/// Packs from the left: whole SMPs first, then the remainders by decreasing size. All that stands before a remainder
-/// of 2^j is a multiple of 2^j, so that none crosses the border of an SMP (lemma 3).
+/// Packs from the left: first whole SMPs, then the remainders by decreasing size. The total size before a remainder
+/// of 2^j is a multiple of 2^j, so no remainder crosses the border of an SMP (lemma 3).
 pub(super) fn from_left(widths: &[u32], cluster: Cluster) -> Vec<Place> {
     let (mut places, mut cursor) = wholes(widths, cluster);
     for index in by_remainder(widths, cluster) {
@@ -46,19 +47,19 @@ pub(super) fn from_left(widths: &[u32], cluster: Cluster) -> Vec<Place> {
     places
 }
 
-/// The same from the right.
+/// Packs from the right: first whole SMPs, then the remainders by decreasing size.
 pub(super) fn from_right(widths: &[u32], cluster: Cluster) -> Vec<Place> {
     from_left(widths, cluster).into_iter().map(|place| place.mirrored(cluster)).collect()
 }
 
-/// Packs `left` from the left and `right` from the right as before, but for the remainders that would fill only a part
-/// of an SMP on either side: these share SMPs in the middle. Also returns what is idle: whole SMPs and a part of one.
+/// Packs `left` from the left and `right` from the right. The remainders that would fill only a part of an SMP on either side
+/// share SMPs in the middle. Also returns the idle processors: whole SMPs and a part of one.
 ///
-/// So at most two SMPs are used by both sides (figure 9 of the paper, and figure 8 when nothing else is to come).
+/// Thus both sides together use at most two SMPs (figure 9 of the paper, and figure 8 if no other tasks follow).
 pub(super) fn grouped(left: &[u32], right: &[u32], cluster: Cluster) -> (Vec<Place>, Vec<Place>, Place) {
     let (mut left_places, mut cursor) = wholes(left, cluster);
     let (mut right_places, mut from_right) = wholes(right, cluster);
-    // How many remainders fill SMPs without a rest: decreasing powers of two meet every multiple of k exactly.
+    // Returns how many remainders fill SMPs completely: decreasing powers of two reach every multiple of k exactly.
     let full_smps = |order: &[usize], widths: &[u32]| {
         let sizes = || order.iter().map(|&index| widths[index] % cluster.each);
         let total: u32 = sizes().sum();
@@ -95,7 +96,7 @@ pub(super) fn grouped(left: &[u32], right: &[u32], cluster: Cluster) -> (Vec<Pla
     (left_places, right_places, Place { whole: (cursor + part, end - cursor - part), rest: (cursor, part) })
 }
 
-/// Whole SMPs from the left, and where they end.
+/// Packs whole SMPs from the left. Returns the places and their end.
 fn wholes(widths: &[u32], cluster: Cluster) -> (Vec<Place>, u32) {
     let mut cursor = 0;
     let place = |&width: &u32| {
@@ -107,7 +108,7 @@ fn wholes(widths: &[u32], cluster: Cluster) -> (Vec<Place>, u32) {
     (places, cursor)
 }
 
-/// The positions of those that have a remainder, the largest first.
+/// Returns the indices of the widths that have a remainder, the largest remainder first.
 fn by_remainder(widths: &[u32], cluster: Cluster) -> Vec<usize> {
     let mut order: Vec<usize> =
         (0..widths.len()).filter(|&index| !widths[index].is_multiple_of(cluster.each)).collect();

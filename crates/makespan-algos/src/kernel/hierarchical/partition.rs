@@ -1,4 +1,4 @@
-//! Which tasks are in the first shelf.
+//! The choice of the tasks of the first shelf.
 
 use makespan_bounds::dual::{Need, choose};
 use makespan_core::proof::{Rejection, Selection};
@@ -6,28 +6,31 @@ use makespan_core::{Area, Profile, Time};
 
 use super::Cluster;
 
-/// What is known of a guess.
+/// The result for a guess.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Partition {
-    /// No schedule ends by then, whatever the placement.
+    /// No schedule ends by the guess, for any placement.
     Refuted(Rejection),
-    /// For each task whether it is in the first shelf. The work of all tasks is at most that of the whole area.
+    /// For each task, whether it is in the first shelf. The work of all tasks is at most the whole area.
     Chosen(Vec<bool>),
-    /// The knapsack's table would be too large and prices do not decide; this choice needs more than the area.
+    /// The table of the knapsack would be too large, and prices do not decide. This choice needs more than the area.
     Undecided(Vec<bool>),
 }
 
-/// Chooses the first shelf for a guess, or refutes it.
+/// Chooses the first shelf for a guess, or refutes the guess.
 ///
-/// Tasks of the first shelf take their least work within the guess and together at most m k processors; those of the
-/// second take theirs within half of it. Tasks that are within half on one processor gain nothing in the first shelf and
-/// are never in it; those that never are within half always are. The least work of any choice is a lower bound on
-/// that of any schedule of this length, in which the tasks running at the middle share the processors. O(n m k).
+/// Tasks of the first shelf take their least work within the guess, and together at most m k processors. Tasks of the
+/// second shelf take their least work within half of the guess. If a task takes at most half on one processor, it gains nothing in
+/// the
+/// first shelf and is never in it. If a task takes more than half on every allotment, it is always in the first shelf. In a
+/// schedule of
+/// this length, the tasks that run at the middle share the processors. Thus the least work of any choice is a lower bound on its
+/// work. O(n m k).
 pub fn partition(profiles: &[&Profile], cluster: Cluster, guess: Time) -> Partition {
     let half = Time::from_ticks(guess.ticks() / 2);
     let need = |profile: &&Profile| Need {
         short: profile.least_work(half),
-        // A task that misses the guess on every allotment is wider than any platform.
+        // A task that misses the guess on every allotment counts as wider than any platform.
         crossing: profile.least_work(guess).unwrap_or(Area::MAX >> 32),
         width: profile.min_allotment(guess).unwrap_or(u32::MAX),
     };

@@ -1,4 +1,4 @@
-//! The parts as the partition gives them, with allotments that pack.
+//! The initial parts, which follow from the partition, with allotments that pack without loss.
 
 use makespan_core::{Profile, Time};
 
@@ -6,9 +6,10 @@ use super::Cluster;
 use super::boxes::boxed;
 use super::moves::{Parts, Slot};
 
-/// Gives every task its part: small ones aside, the second shelf in boxes, and the first shelf on a k + 2^j processors.
-/// Where that is fewer than the canonical allotment the task goes to `P_full`: it takes more than the guess there (lemma
-/// 2), and at most the height (lemma 1), because its work did not grow.
+/// Assigns every task to its part. Small tasks are set aside, tasks of the second shelf get boxes, and tasks of the first shelf get
+/// a k + 2^j processors. If this is fewer than the canonical allotment, the task goes to `P_full`. There it takes more than the
+/// guess
+/// (lemma 2), and at most the height (lemma 1), because its work did not increase.
 pub(super) fn reduced<'a>(
     profiles: &'a [&'a Profile],
     cluster: Cluster,

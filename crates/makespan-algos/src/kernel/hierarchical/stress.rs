@@ -1,4 +1,4 @@
-//! Thousands of adversarial profiles: the guarantee for every guess that is not refuted.
+//! Tests of the guarantee with thousands of adversarial profiles, for every guess that is not refuted.
 
 use makespan_bounds::dual;
 use makespan_core::{
@@ -9,18 +9,18 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{Cluster, Part, Partition, Placed, build, partition, reduce};
 
-/// How the times of one job fall with its processors; each is monotone.
+/// The speed-up of a job. All jobs are monotone.
 #[derive(Clone, Copy, Debug)]
 enum Family {
-    /// As fast as can be.
+    /// Perfect speed-up.
     Linear,
-    /// Not at all.
+    /// No speed-up.
     Flat,
-    /// Only at some allotments, and there as much as can be.
+    /// Speed-up only at some allotments, and there as much as possible.
     Steps,
-    /// As fast as can be up to some allotment.
+    /// Perfect speed-up up to some allotment.
     Capped,
-    /// Anywhere between none and perfect.
+    /// Any speed-up between none and perfect.
     Any,
 }
 
@@ -32,7 +32,7 @@ fn profile(family: Family, sequential: i64, most: u32, random: &mut ChaCha8Rng) 
     let mut times = vec![sequential];
     for processors in 2..=i64::from(most) {
         let last = times[times.len() - 1];
-        // The least time whose work is not below that of one processor fewer.
+        // The least time whose work is not less than the work on one processor fewer.
         let perfect = (last * (processors - 1) + processors - 1) / processors;
         times.push(match family {
             Family::Linear => perfect,
@@ -59,7 +59,7 @@ fn profile(family: Family, sequential: i64, most: u32, random: &mut ChaCha8Rng) 
     profile
 }
 
-/// Jobs whose load is about `load` on a platform of this size when the guess is about `length`.
+/// Returns jobs whose total load is about the area of this cluster for a guess of about `length`.
 fn jobs(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
     let length = *[4, 7, 24, 1000, 1_000_003].get(random.random_range(0..5)).unwrap();
     let only = random.random_bool(0.5).then(|| FAMILIES[random.random_range(0..FAMILIES.len())]);
@@ -68,10 +68,10 @@ fn jobs(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
     let mut profiles = Vec::new();
     while left > 0 && profiles.len() < 60 {
         let family = only.unwrap_or(FAMILIES[random.random_range(0..FAMILIES.len())]);
-        // Around the guess, or several times it, so that canonical allotments of every size occur.
+        // About the guess, or several times the guess, so that canonical allotments of every size occur.
         let times = if random.random_bool(0.4) { 1 } else { i64::from(random.random_range(1..=width)) };
         let sequential = (length * times * random.random_range(4..=11) / 10).max(1);
-        // A job that no number of processors makes short enough decides the makespan alone.
+        // A job that no number of processors makes short enough would determine the makespan alone.
         let long = sequential > length;
         let family = if long && matches!(family, Family::Flat) { Family::Linear } else { family };
         profiles.push(profile(family, sequential, cluster.processors(), random));
@@ -80,8 +80,8 @@ fn jobs(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
     profiles
 }
 
-/// Few jobs on few SMPs that leave little area idle: where the transformations come to their end. Sequential times are
-/// near the whole, the half and three quarters of what some number of processors does in the guess.
+/// Returns few jobs for few SMPs that leave little area idle, so that no transformation is left. Sequential times are
+/// near the whole, the half and three quarters of the work that some number of processors does within the guess.
 fn tight(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
     let length = *[12, 1000, 100_003].get(random.random_range(0..3)).unwrap();
     let area = i64::from(cluster.processors()) * length;
@@ -103,7 +103,7 @@ fn tight(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
     profiles
 }
 
-/// How often each thing happened, to know that the test reaches it.
+/// Counts of each event, which show that the test reaches it.
 #[derive(Debug, Default)]
 struct Seen {
     refuted: usize,
@@ -168,7 +168,7 @@ fn valid(instance: &Instance, built: &[Placed], tell: &dyn Fn() -> String) -> Sc
     schedule
 }
 
-/// Which ending is needed: how many jobs `P_2` has in the end, and whether they fit.
+/// Finds the ending that is needed: returns the number of jobs that remain in `P_2`, and whether they fit.
 fn watch(profiles: &[&Profile], cluster: Cluster, first_shelf: &[bool], guess: Time, seen: &mut Seen) -> (usize, bool) {
     let mut parts = reduce::reduced(profiles, cluster, first_shelf, guess);
     seen.transformed += usize::from(!parts.is_feasible());
@@ -202,8 +202,8 @@ fn every_guess_that_is_not_refuted_is_met() {
     assert!(seen.one_left > 0 && seen.stacked > 0, "{seen:?}");
 }
 
-/// Without the partition's promise on the work, and for any jobs, the schedule may be longer than the height. It is
-/// valid. This also reaches two jobs left in `P_2`, which no partition above leads to.
+/// Without the partition's bound on the work, or for arbitrary jobs, the schedule may be longer than the height, but it is
+/// valid. This test also reaches two remaining jobs in `P_2`, which no partition above leads to.
 #[test]
 fn any_first_shelf_and_any_jobs_give_a_valid_schedule() {
     let mut random = ChaCha8Rng::seed_from_u64(2002);
@@ -229,7 +229,7 @@ fn any_first_shelf_and_any_jobs_give_a_valid_schedule() {
     assert!(seen.two_left > 10 && left > 100, "{seen:?}, {left}");
 }
 
-/// Rigid, superlinear, or with more than one processor at least.
+/// Returns a profile that is rigid, superlinear, or needs more than one processor.
 fn strange(cluster: Cluster, random: &mut ChaCha8Rng) -> Profile {
     let ticks = |random: &mut ChaCha8Rng| Time::from_ticks(random.random_range(1..1000));
     let width = random.random_range(1..=cluster.processors());
@@ -244,7 +244,7 @@ fn strange(cluster: Cluster, random: &mut ChaCha8Rng) -> Profile {
 }
 
 /// The last job of `P_2` takes 7 processors of a box of 8, and 7 columns are beside `P_full`. It fits neither on the two idle
-/// processors nor on three, since the last sequential job fits on no other. The paper has no move for this.
+/// processors nor on three, because the last sequential job fits on no other job. The paper has no move for this case.
 #[test]
 fn a_last_job_that_does_without_its_box() {
     let table = |times: [i64; 8]| Profile::table(times.map(Time::from_ticks).to_vec()).unwrap();

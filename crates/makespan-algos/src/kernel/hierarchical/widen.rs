@@ -1,11 +1,12 @@
-//! A schedule for nodes of k processors on nodes that have more.
+//! Adapts a schedule for nodes of k processors to nodes with more processors.
 
 use makespan_core::{ProcSet, Profile};
 
 use super::{Cluster, Placed, fastest_within};
 
-/// The same placement on nodes of `each` processors, of which the schedule was built for `cluster.each`. Where the task has
-/// all processors of a node of the cluster, it may also use those beyond. It stays in its best placement, starts at the
+/// Moves a placement to nodes of `each` processors. The schedule was built for nodes of `cluster.each` processors. If the task has
+/// all processors of a node of the cluster, it may also use the additional processors. It stays in its best placement, starts at
+/// the
 /// same instant and ends no later.
 pub fn widened(placed: &Placed, profile: &Profile, cluster: Cluster, each: u32) -> Placed {
     let mut whole = Vec::new();

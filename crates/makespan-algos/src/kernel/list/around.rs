@@ -7,11 +7,11 @@ use makespan_core::{FreeTime, Instance, Reservation, Time, Timeline};
 use super::Allotted;
 use crate::kernel::leaves::{Asked, Least, Tree};
 
-/// Graham's rule around unavailable processors: at each instant the list is read from its head, and a task starts when the
-/// timeline has room for it until its end. Returns what was reserved, in the order of the list.
+/// Applies Graham's rule around unavailable processors: at each instant, the list is read from its head, and a task starts if the
+/// timeline has room for it until its end. Returns the reservations in the order of the list.
 ///
-/// How many processors a task could hold from now on falls with its duration, so a whole part of the list is passed over
-/// when its narrowest task would not even fit for the duration of its shortest.
+/// The number of processors that are free from now on decreases with the duration. Thus a whole part of the list is skipped
+/// if its narrowest task would not even fit for the duration of its shortest task.
 pub fn reserve_around(timeline: &mut Timeline, instance: &Instance, list: &[Allotted], from: Time) -> Vec<Reservation> {
     let release = |index: usize| instance.release(list[index].task);
     let mut arrivals: Vec<usize> = (0..list.len()).collect();
@@ -38,7 +38,7 @@ pub fn reserve_around(timeline: &mut Timeline, instance: &Instance, list: &[Allo
         let arrival = arrivals.last().map_or(Time::MAX, |&index| release(index));
         let change = timeline.next_change(now).map_or(Time::MAX, |change| match waiting.all() {
             Asked::NONE => change,
-            // Until the narrowest of those that wait would fit for the shortest time of them, none does.
+            // No waiting task fits before the narrowest of them would fit for the shortest time of them.
             Asked { width, time } => timeline.earliest_fit(width, time, change),
         });
         now = arrival.min(change);

@@ -14,16 +14,18 @@ use super::Allotted;
 use crate::kernel::leaves::Tree;
 use free::{Counts, Free, Part};
 
-/// A start and processors.
+/// The start of a job, and its processors.
 pub(super) type Start = (Time, Vec<u32>);
 
-/// Graham's rule with best placement: at each instant the list is read from its head, and a job starts when there are
-/// whole nodes and a part of at most one more for it, free and open until its end. In the order of the list.
+/// Applies Graham's rule with best placement. At each instant, the list is read from its head. A job starts if there are
+/// whole nodes and a part of at most one more node for it, which are free and open until its end. Returns the starts in the order
+/// of the list.
 ///
-/// If some processors are a best placement, so are some of any smaller number of them. So there is a widest job that
-/// fits at an instant, and every narrower one fits as well: on a platform that is always open the search in the list is
-/// that of [`super::ListSweep`], and all of it takes O(n (log n + nodes)) and the ids. Around unavailable processors
-/// every waiting job is asked at every instant.
+/// If some processors form a best placement, so do some of any smaller number. Therefore each instant has a widest job that
+/// fits, and every narrower job fits as well. On a platform that is always open, the search in the list is thus
+/// that of [`super::ListSweep`]. It takes O(n (log n + nodes)) in total, plus the time to list the ids. Around unavailable
+/// processors,
+/// every waiting job is checked at every instant.
 pub(super) fn starts(instance: &Instance, list: &[Allotted], from: Time) -> Vec<Start> {
     if instance.availability().is_always_open() {
         Sweep::of(instance, list, from).with_ids()
@@ -32,7 +34,7 @@ pub(super) fn starts(instance: &Instance, list: &[Allotted], from: Time) -> Vec<
     }
 }
 
-/// When the jobs would end, in the order of the list.
+/// Writes the ends of the jobs into `ends`, in the order of the list.
 pub(super) fn ends(instance: &Instance, list: &[Allotted], from: Time, ends: &mut Vec<Time>) {
     let end = |(allotted, start): (&Allotted, Time)| start + allotted.time(instance);
     ends.clear();
@@ -44,23 +46,23 @@ pub(super) fn ends(instance: &Instance, list: &[Allotted], from: Time, ends: &mu
     }
 }
 
-/// Ids as a set.
+/// Returns the set of these ids.
 pub(super) fn set(ids: &[u32]) -> ProcSet {
     ProcSet::from_intervals(ids.iter().map(|&id| (id, id)).collect())
 }
 
-/// The list on a platform that is always open, with counts only.
+/// The list algorithm on a platform that is always open, with numbers of processors only.
 struct Sweep<'a> {
     instance: &'a Instance,
     list: &'a [Allotted],
     now: Time,
     free: Counts,
     waiting: Tree<u32>,
-    /// Positions in the list by falling release date.
+    /// Positions in the list by decreasing release date.
     arrivals: Vec<usize>,
     ends: BinaryHeap<Reverse<(Time, usize)>>,
     starts: Vec<Time>,
-    /// What each job holds, one after another, and where in there.
+    /// The parts that each job holds, one job after another, and the range of each job in `parts`.
     parts: Vec<Part>,
     held: Vec<(usize, usize)>,
 }
@@ -102,7 +104,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// To the next release or end; whether there is one.
+    /// Advances to the next release or end. Returns whether there is one.
     fn advance(&mut self) -> bool {
         let (instance, list) = (self.instance, self.list);
         let release = |index: usize| instance.release(list[index].task);
@@ -123,7 +125,7 @@ impl<'a> Sweep<'a> {
         true
     }
 
-    /// Gives out ids in the order of the starts.
+    /// Assigns ids in the order of the starts.
     fn with_ids(self) -> Vec<Start> {
         let ends: Vec<Time> =
             self.list.iter().zip(&self.starts).map(|(allotted, &start)| start + allotted.time(self.instance)).collect();

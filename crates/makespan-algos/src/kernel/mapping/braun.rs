@@ -1,4 +1,4 @@
-//! The genetic algorithm of the comparison of eleven heuristics.
+//! The genetic algorithm from the comparison of eleven heuristics.
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -6,20 +6,23 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{MachineId, Mapper, MappingProblem, MinMin};
 
-/// 200 chromosomes, one of them Min-min's, with selection by rank, one-point crossover, mutation of one gene, and the best
-/// kept.
+/// Evolves 200 chromosomes, one of which is the mapping of Min-min. Uses selection by rank, one-point crossover and mutation of one
+/// gene, and
+/// keeps the best chromosome.
 ///
-/// Source: T. D. Braun et al., JPDC 61, 2001, section 3.7, DOI 10.1006/jpdc.2000.1714. It ends after `iterations`, or `patience`
-/// of them without a better elite. Deviations: the other chromosomes of the start are random (the paper also starts from
-/// random ones alone, eight runs in all, and takes the best); the roulette gives the i-th of P the share P - i.
-/// Complexity: O(n P) an iteration.
+/// Source: T. D. Braun et al., JPDC 61, 2001, section 3.7, DOI 10.1006/jpdc.2000.1714. It ends after `iterations`, or after
+/// `patience`
+/// iterations without a better elite. Deviations: the other initial chromosomes are random. (The paper also starts from
+/// random chromosomes alone, in eight runs in total, and takes the best result.) The roulette gives the share P - i to the i-th of
+/// P chromosomes.
+/// Complexity: O(n P) for each iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BraunGenetic {
-    /// Chromosomes.
+    /// Number of chromosomes.
     pub population: u32,
-    /// Iterations after which it ends.
+    /// Maximum number of iterations.
     pub iterations: u32,
-    /// Iterations without a better elite after which it ends.
+    /// Maximum number of iterations without a better elite.
     pub patience: u32,
 }
 
@@ -31,7 +34,7 @@ impl Default for BraunGenetic {
 
 const CROSSOVER: f64 = 0.6;
 const MUTATION: f64 = 0.4;
-/// Machines that are tried until one can run the task.
+/// Number of machines that are tried to find one that can run the task.
 const TRIES: usize = 16;
 
 impl Mapper for BraunGenetic {
@@ -65,7 +68,7 @@ impl Mapper for BraunGenetic {
 }
 
 impl BraunGenetic {
-    /// The next generation, but for the elite.
+    /// Returns the next generation without the elite.
     fn children(
         problem: &MappingProblem<'_>,
         population: &[(i64, Vec<MachineId>)],
@@ -108,7 +111,7 @@ impl BraunGenetic {
     }
 }
 
-/// A random machine that can run the task, or else this one.
+/// Returns a random machine that can run the task, or `otherwise` if none was found.
 fn some_machine(problem: &MappingProblem<'_>, task: usize, otherwise: MachineId, random: &mut ChaCha8Rng) -> MachineId {
     let mut tries = (0..TRIES).map(|_| MachineId::at(random.random_range(0..problem.machines())));
     tries.find(|&machine| problem.can_run(task, machine)).unwrap_or(otherwise)

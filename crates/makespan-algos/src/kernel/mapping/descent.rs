@@ -1,16 +1,18 @@
-//! Moves and swaps until none helps: the fast local search.
+//! A fast local search by moves and swaps.
 
 use rand_chacha::ChaCha8Rng;
 
 use super::{Loads, MachineId, Mapper, MappingProblem, MinMin};
 
-/// From the mapping of Min-min, moves a task of the machine that is done last to another machine, or swaps it with a task
-/// there, as long as both machines are then done earlier than it was.
+/// Starts from the mapping of Min-min. Moves a task of the machine that completes last to another machine, or swaps it with a task
+/// of
+/// another machine. This is repeated as long as both machines then complete before the old last completion.
 ///
-/// Of all moves the one is taken after which the later of the two machines is done first; swaps are looked at when no move
+/// The best move is the one after which the later of the two machines completes first. Swaps are tried only if no move
 /// helps. Source: the usual neighbourhoods, as in T. Vredeveld, C. Hurkens, INFORMS J. Computing 14, 2002,
-/// DOI 10.1287/ijoc.14.2.175.113. Complexity: O(m) a task of the last machine for moves, O(n) for swaps. Each step lowers the
-/// sorted completions, so it ends.
+/// DOI 10.1287/ijoc.14.2.175.113. Complexity: for each task of the last machine, O(m) for moves and O(n) for swaps. Each step
+/// lowers the
+/// sorted completions, so the search ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Descent;
 
@@ -23,8 +25,8 @@ impl Mapper for Descent {
 }
 
 impl Descent {
-    /// Improves a mapping as long as no more than so many pairs, of a task with a machine or another task, have to be looked
-    /// at; whether nothing is left to improve.
+    /// Improves a mapping. A move counts as one look at a pair of a task and a machine, and a swap as one look at a pair of
+    /// tasks. The search stops before it exceeds `looks`. Returns whether the mapping cannot be improved further.
     pub fn improve(problem: &MappingProblem<'_>, loads: &mut Loads, looks: usize) -> bool {
         let mut left = looks;
         let mut afford = |pairs: usize| {
@@ -50,7 +52,7 @@ impl Descent {
     }
 }
 
-/// The best move of a task away from the last machine.
+/// Makes the best move of a task away from the last machine, if it helps.
 fn step_move(problem: &MappingProblem<'_>, loads: &mut Loads) -> bool {
     let (last, end) = loads.last();
     let mut best = (end, usize::MAX, MachineId(0));
@@ -74,7 +76,7 @@ fn step_move(problem: &MappingProblem<'_>, loads: &mut Loads) -> bool {
     found
 }
 
-/// The best swap of a task of the last machine with one of another.
+/// Makes the best swap of a task of the last machine with a task of another machine, if it helps.
 fn step_swap(problem: &MappingProblem<'_>, loads: &mut Loads) -> bool {
     let (last, end) = loads.last();
     let mut best = (end, usize::MAX, 0);

@@ -1,4 +1,4 @@
-//! Annealing of ejection chains between machines at prices.
+//! Simulated annealing with ejection chains between machines, at given prices.
 
 use makespan_core::{Profile, Time};
 use rand::RngExt;
@@ -7,64 +7,71 @@ use rand_chacha::ChaCha8Rng;
 use super::members::Members;
 use super::{MachineId, MappingProblem};
 
-/// Machines that are tried for a task, those of least price, at most.
+/// Maximum number of machines that are tried for a task: those with the lowest cost.
 const MAX_CANDIDATES: usize = 16;
-/// How often a machine is drawn that costs at most so much above the cheapest, in multiples of the price of a mean task. Nearly
-/// all of a good mapping costs nearly nothing; few large tasks have to go far.
+/// The number of entries of a machine among the machines that are drawn for a task, by its cost above the cheapest machine. Costs
+/// are in
+/// multiples of the price of a mean task. In a good mapping nearly all tasks have nearly no extra cost, and few large tasks have a
+/// high one.
 const OFTEN: [(f64, u32); 5] = [(0.003, 16), (0.009, 8), (0.03, 4), (0.12, 2), (0.6, 1)];
-/// So many entries for the machines to be drawn from are too many.
+/// Approximate maximum number of entries for the machines to be drawn from.
 const MANY: usize = 20_000_000;
-/// The temperature, in multiples of the price of a mean task, at the beginning (the second of few tasks) and at the end.
+/// The temperature, in multiples of the price of a mean task: at the beginning, at the beginning for few tasks, and at the end.
 const HOT: f64 = 0.2;
 const HOT_FEW: f64 = 0.5;
 const COLD: f64 = 5e-3;
-/// Above the bound, a machine's price grows by the factor e over so much of the bound, at the beginning and at the end; no
-/// farther than `BENT` times that.
+/// Excess over the bound, as a share of the bound, by which the price of a machine grows by the factor e, at the beginning and at
+/// the
+/// end. Beyond `BENT` times this excess, the growth is only linear.
 const SOFT: f64 = 0.03;
 const HARD: f64 = 0.0012;
 const BENT: f64 = 5.0;
-/// What costs so many times the temperature is never accepted: e to the power of minus this is less than any random number is
-/// apart from 0.
+/// A change is never accepted if its cost exceeds the temperature by this factor: e to the power of minus this factor is less than
+/// any random number except 0.
 const HOPELESS: f64 = 38.0;
-/// A chain is tried so often for each move of one task.
+/// Share of the changes that are chains. The others are moves of one task.
 const EJECTIONS: f64 = 0.95;
 
-/// For at most so many tasks, or so many a machine, the bound is far below any mapping, and another penalty is used. The temperature then falls
-/// `CYCLES` times, each time from the start: one descent often ends far from the best.
+/// If there are at most this number of tasks, or of tasks per machine, the bound is far below any mapping, and another penalty is
+/// used. The
+/// temperature then falls `CYCLES` times, each time from the initial temperature, because one descent often ends far from the best
+/// mapping.
 const FEW: usize = 25;
 const FEW_EACH: usize = 4;
 const CYCLES: f64 = 8.0;
-/// Where the target lies between the bound and the shortest makespan so far.
+/// Position of the target between the bound and the shortest makespan so far.
 const TARGET: f64 = 0.3;
-/// What is over the target by so many mean tasks counts double.
+/// Excess over the target, in mean tasks, that counts double.
 const STEEP: f64 = 0.5;
 
-/// The machines that are worth trying for each task, each as often as it is worth it: the less it costs at the prices above the
-/// cheapest, the more often.
+/// The machines that are worth trying for each task. A machine has the more entries, the less it costs above the cheapest machine
+/// at the
+/// given prices.
 #[derive(Clone, Debug)]
 pub struct Candidates {
-    /// Where the machines of each task begin.
+    /// The index in `machines` at which the machines of each task begin.
     first: Vec<usize>,
     machines: Vec<MachineId>,
-    /// In units of the bound.
+    /// The time of the task on each of `machines`, in units of the bound.
     times: Vec<f64>,
-    /// From when on each machine is free, in units of the bound.
+    /// The instant from which each machine is free, in units of the bound.
     ready: Vec<f64>,
-    /// Ticks of the bound.
+    /// The bound, in ticks.
     unit: f64,
-    /// The tasks of which there is more than one.
+    /// The tasks that have more than one machine.
     movable: Vec<u32>,
-    /// Each of their machines, with its task: positions in `machines`.
+    /// For each entry of a movable task, the task and the index in `machines`.
     moves: Vec<(u32, u32)>,
-    /// What each machine costs for the length of the bound; all together 1.
+    /// The price of each machine for a time as long as the bound. The sum over all machines is 1.
     prices: Vec<f64>,
     /// Whether there are few tasks.
     few: bool,
 }
 
 impl Candidates {
-    /// For these prices of machines, where `bound` is a bound on the makespan and `known` one that is reached: machines that are
-    /// not ready before it are not worth trying. Of few tasks every other machine is.
+    /// Returns the candidates for these prices of machines. `bound` is a bound on the makespan, and `known` is a makespan that is
+    /// reached. A machine on which a task would end after `known` is not tried for it. If there are few tasks, all remaining
+    /// machines are equally likely.
     pub fn new(problem: &MappingProblem<'_>, prices: &[f64], bound: i64, known: i64) -> Self {
         let unit = bound.max(1) as f64;
         // The prices of machines that are ready after the bound only keep tasks away.
@@ -114,28 +121,28 @@ impl Candidates {
         Self { first, machines, times, ready, unit, movable, moves, prices, few }
     }
 
-    /// Whether there are so few tasks that the bound is far below any mapping.
+    /// Returns whether there are so few tasks that the bound is far below any mapping.
     pub fn is_few(&self) -> bool {
         self.few
     }
 
-    /// Each task on its cheapest machine: the linear programme, rounded.
+    /// Returns the cheapest machine of each task: the rounded solution of the linear programme.
     pub fn cheapest(&self) -> Vec<MachineId> {
         self.first[..self.first.len() - 1].iter().map(|&first| self.machines[first]).collect()
     }
 
-    /// A candidate of the task.
+    /// Draws a candidate of the task.
     fn draw(&self, task: usize, random: &mut ChaCha8Rng) -> Move {
         self.at(task, random.random_range(self.first[task]..self.first[task + 1]))
     }
 
-    /// The candidate at this place, which is one of the task.
+    /// Returns the candidate at an index in `machines`, which must belong to the task.
     fn at(&self, task: usize, at: usize) -> Move {
         Move { task, machine: self.machines[at], time: self.times[at] }
     }
 }
 
-/// A task on a machine, where it takes so long.
+/// A task on a machine, with its time there.
 #[derive(Clone, Copy)]
 struct Move {
     task: usize,
@@ -143,48 +150,50 @@ struct Move {
     time: f64,
 }
 
-/// Whether a change that costs so much is made at a temperature. Random numbers and logarithms are spent on those only for which
-/// they may decide.
+/// Returns whether a change of this cost is accepted at a temperature. Random numbers and logarithms are computed only if they may
+/// decide.
 fn accepted(cost: f64, heat: f64, random: &mut ChaCha8Rng) -> bool {
     cost <= 0.0 || (cost <= heat * HOPELESS && cost <= crate::search::heat(heat, random))
 }
 
-/// One search: a mapping that changes, and the best one.
+/// A search: the current mapping and the best one.
 ///
-/// What is minimised is the sum over machines of their price for what they do, exponentially more for what they do after the
-/// bound, and steeper as time goes by: at the bound itself its slope is the price, so a task may go wherever it costs the same. At
-/// the prices of the linear programme only few tasks have several candidates that cost nearly the same, and these are drawn
-/// most. A change moves one task to a candidate, or two: the first pushes the second out of its machine to a candidate of
-/// that one, which may be where the first came from.
+/// The objective is the sum over machines of their price for their load. It grows exponentially for the load after the
+/// bound, and more steeply as time passes. At the bound itself its slope is the price, so tasks may move freely among machines of
+/// equal cost. At
+/// the prices of the linear programme, only few tasks have several candidates of nearly equal cost, and these candidates are drawn
+/// most often. A change moves one task or two. A move of one task takes it to a candidate. In a chain, the first task ejects a
+/// second task from
+/// its new machine. The second task moves to a candidate of its own, which may be the old machine of the first.
 ///
 /// Source: annealing after Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671; ejection chains
-/// after F. Glover, Discrete Applied Mathematics 65, 1996, DOI 10.1016/0166-218X(94)00037-E. Complexity: O(1) a change.
+/// after F. Glover, Discrete Applied Mathematics 65, 1996, DOI 10.1016/0166-218X(94)00037-E. Complexity: O(1) for each change.
 pub struct EjectionChains<'a> {
     candidates: &'a Candidates,
     machine_of: Vec<MachineId>,
     time_of: Vec<f64>,
-    /// The movable tasks only.
+    /// The tasks of each machine. Contains only movable tasks.
     members: Members,
     loads: Vec<f64>,
-    /// Tasks of each machine, the movable ones and the others.
+    /// Number of tasks of each machine, including tasks that are not movable.
     tasks: Vec<u32>,
-    /// Of each machine with its load.
+    /// The penalty of each machine for its load.
     penalties: Vec<f64>,
-    /// Over how much of the bound a price grows by the factor e.
+    /// Excess over the bound, as a share of the bound, by which a price grows by the factor e.
     width: f64,
     target: f64,
     best: f64,
     best_mapping: Vec<MachineId>,
-    /// Machines that are not done before the best makespan.
+    /// Number of machines with tasks that do not complete before the best makespan.
     late: usize,
     /// The price of a mean task, as a share of the bound.
     mean: f64,
-    /// One over the number of machines.
+    /// The inverse of the number of machines.
     weight: f64,
 }
 
 impl<'a> EjectionChains<'a> {
-    /// From a mapping on, of the same problem.
+    /// Returns a search that starts from a mapping of this problem.
     pub fn new(problem: &MappingProblem<'_>, candidates: &'a Candidates, mapping: Vec<MachineId>) -> Self {
         let mut loads = candidates.ready.clone();
         let mut tasks = vec![0; loads.len()];
@@ -220,12 +229,12 @@ impl<'a> EjectionChains<'a> {
         chains
     }
 
-    /// The best makespan so far, in ticks but for the rounding of floats.
+    /// Returns the best makespan so far, in ticks. Floats are rounded.
     pub fn best(&self) -> f64 {
         self.best * self.candidates.unit
     }
 
-    /// Goes on from the mapping of the best makespan.
+    /// Continues from the mapping with the best makespan.
     pub fn go_back(&mut self) {
         for task in 0..self.machine_of.len() {
             let (first, machine) = (self.candidates.first[task], self.best_mapping[task]);
@@ -239,12 +248,12 @@ impl<'a> EjectionChains<'a> {
         self.keep();
     }
 
-    /// The mapping of the best makespan.
+    /// Returns the mapping with the best makespan.
     pub fn into_best(self) -> Vec<MachineId> {
         self.best_mapping
     }
 
-    /// Tries so many changes when `done`, from 0 to 1, of the way from hot to cold is behind.
+    /// Tries up to `changes` changes. `done`, from 0 to 1, is the progress from hot to cold.
     pub fn round(&mut self, done: f64, changes: usize, random: &mut ChaCha8Rng) {
         let moves = self.candidates.moves.len();
         if moves == 0 {
@@ -265,7 +274,7 @@ impl<'a> EjectionChains<'a> {
         }
     }
 
-    /// Tries one change, and makes it by the rule of Metropolis.
+    /// Tries one change, and accepts it by the rule of Metropolis.
     fn change(&mut self, first: Move, chain: bool, heat: f64, random: &mut ChaCha8Rng) {
         let Move { task, machine: to, time } = first;
         let from = self.machine_of[task];
@@ -294,7 +303,7 @@ impl<'a> EjectionChains<'a> {
         } else {
             let at = third.index();
             cost += self.penalty(third, self.loads[at] + pushed_time, self.tasks[at] + 1) - self.penalties[at];
-            // What the first machine still costs only adds to this.
+            // The remaining cost of the first machine only increases this.
             if cost > heat * HOPELESS {
                 return;
             }
@@ -307,9 +316,9 @@ impl<'a> EjectionChains<'a> {
         }
     }
 
-    /// What it costs that a machine with so many tasks is done so late.
+    /// Returns the penalty of a machine with this number of tasks and this load.
     fn penalty(&self, machine: MachineId, load: f64, tasks: u32) -> f64 {
-        // What is given nothing is late for nobody.
+        // A machine without tasks is never late.
         if tasks == 0 && load >= 1.0 {
             return 0.0;
         }
@@ -339,7 +348,7 @@ impl<'a> EjectionChains<'a> {
         self.penalties[at] = self.penalty(machine, load, tasks);
     }
 
-    /// The penalties of all machines.
+    /// Updates the penalties of all machines.
     fn charge(&mut self) {
         for machine in MachineId::first(self.loads.len()) {
             let at = machine.index();
@@ -351,7 +360,7 @@ impl<'a> EjectionChains<'a> {
         self.tasks[machine.index()] > 0 && self.loads[machine.index()] >= self.best
     }
 
-    /// After a change: keeps what is better, and aims lower.
+    /// Stores the mapping after a change if it is better, and lowers the target.
     fn settle(&mut self) {
         if self.late == 0 {
             self.keep();
@@ -359,7 +368,7 @@ impl<'a> EjectionChains<'a> {
     }
 
     fn keep(&mut self) {
-        // Sums of floats drift; here they are made anew.
+        // Sums of floats drift, so they are computed again here.
         self.loads.copy_from_slice(&self.candidates.ready);
         for (task, &machine) in self.machine_of.iter().enumerate() {
             self.loads[machine.index()] += self.time_of[task];

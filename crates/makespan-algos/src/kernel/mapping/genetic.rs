@@ -5,44 +5,58 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{MachineId, Mapper, MappingProblem};
 
-/// Which of two mappings is fitter.
+/// The fitness of a mapping. Less is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fitness {
-    /// As printed: the root of the sum, over machines, of the squared distance of its completion from the ideal one, at which
-    /// all machines would be done together. A machine that is given nothing and is not ready before the ideal does not count.
+    /// The fitness as printed: the root of the sum, over machines, of the squared difference between its completion and the ideal
+    /// completion,
+    /// at which all machines would complete together. A machine without tasks that is not ready before the ideal completion does
+    /// not count.
     Balance,
-    /// The makespan: the last completion of a machine that is given something.
+    /// The makespan: the last completion of a machine with tasks.
     Makespan,
 }
 
-/// One child a generation: tournaments, two-point crossover, exchange of two genes, refinery; it replaces the worst if it is
-/// better and no copy.
+/// Creates one child in each generation, by tournaments, two-point crossover, exchange of two genes and a refinery. The child
+/// replaces the
+/// worst individual if it is better and not a copy.
 ///
 /// Source: W. Sun, Y. Zhang, Y. Wu, Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid",
-/// section 4. Deviations, where the paper is silent: a subset is of 1 to `subset` tasks; tournaments are of 3; the child is
-/// always mutated; the refinery tries moves before exchanges and takes the first that is better; it ends after `patience`
-/// generations without an improvement by a millionth, and after `generations` in any case. The ideal completion
-/// is (sum of sizes + sum of capacity times ready time) / sum of capacities, where the capacity of a machine is the inverse of
-/// its mean time, and a task's size the least over machines of its time times their capacity. On uniform machines that is the
-/// paper's, and as there it is never after the makespan of any mapping: it is what the capacities prove as prices. (With a
-/// mean size in its place good mappings of unrelated machines end long before their ideal, and the fitness makes them
-/// worse.) A machine that is not ready before the ideal can take no part in it and is left out of both its sums: with it the
-/// ideal is far behind any sensible end, and all tasks on the slowest machine come nearest to it. Where all machines are ready in
-/// time this is the printed formula.
+/// section 4. Choices where the paper is silent:
 ///
-/// Complexity: O(n m s P) for a population of P with subsets of s, then O(n + n m) a generation and at most O(n^2 / m) for its
+/// * A subset has 1 to `subset` tasks, and a tournament has 3 individuals.
+/// * The child is always mutated.
+/// * The refinery tries moves before exchanges and takes the first that is better.
+/// * The search ends after `patience` generations without an improvement by a millionth, and after `generations` in any case.
+///
+/// The ideal completion is (sum of sizes + sum of capacity times ready time) / sum of capacities. The capacity of a machine is the
+/// inverse of its mean time. The size of a task is the minimum over machines of its time times their capacity. On uniform machines,
+/// this
+/// is the formula of the paper. As in the paper, it is never after the makespan of any mapping, because it is the bound that the
+/// capacities prove as
+/// prices. (With a mean size instead, good mappings of unrelated machines end long before their ideal, and the fitness makes them
+/// worse.)
+///
+/// A machine that is not ready before the ideal completion cannot take part in it, and is omitted from both sums. If it counted,
+/// the
+/// ideal would be long after any sensible end, and the best mapping would have all tasks on the slowest machine. If all machines
+/// are ready
+/// in time, this is the printed formula.
+///
+/// Complexity: O(n m s P) for a population of P with subsets of s, then O(n + n m) for each generation, and at most O(n^2 / m) for
+/// its
 /// refinery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Genetic {
-    /// What is better.
+    /// The fitness.
     pub fitness: Fitness,
-    /// The largest subset from which the initiation takes its best task: 8 for sizes over speeds, 64 for ETC matrices.
+    /// Maximum size of the subset from which the initial mapping takes its best task: 8 for sizes over speeds, 64 for ETC matrices.
     pub subset: u32,
-    /// Individuals.
+    /// Number of individuals.
     pub population: u32,
-    /// Generations without improvement after which it ends.
+    /// Maximum number of generations without improvement.
     pub patience: u32,
-    /// Generations after which it ends.
+    /// Maximum number of generations.
     pub generations: u32,
 }
 
@@ -53,9 +67,9 @@ impl Default for Genetic {
 }
 
 const TOURNAMENT: usize = 3;
-/// Pairs of genes that are tried until two differ and may be exchanged.
+/// Number of pairs of genes that are tried to find two that differ and may be exchanged.
 const TRIES: usize = 32;
-/// A smaller relative gain is none.
+/// Minimum relative gain that counts as an improvement.
 const GAIN: f64 = 1e-6;
 
 #[derive(Clone, Debug)]
@@ -65,19 +79,19 @@ struct Individual {
     fitness: f64,
 }
 
-/// What a machine has to do.
+/// The load of a machine.
 #[derive(Clone, Copy, Debug)]
 struct Load {
-    /// When it is done.
+    /// The completion.
     end: f64,
-    /// Tasks that the mapping gives it.
+    /// The number of tasks in the mapping.
     tasks: u32,
 }
 
 struct Evolution<'a> {
     problem: &'a MappingProblem<'a>,
     options: Genetic,
-    /// Where all machines would be done together.
+    /// The ideal completion, at which all machines would complete together.
     ideal: f64,
     ready: Vec<f64>,
 }
@@ -126,7 +140,7 @@ impl Evolution<'_> {
         population.swap_remove(at).genes
     }
 
-    /// One chromosome: again and again, of a random subset the task that can be complete first.
+    /// Returns one chromosome: repeatedly, the task of a random subset with the earliest completion is mapped.
     fn initiate(&self, random: &mut ChaCha8Rng) -> Vec<MachineId> {
         let problem = self.problem;
         let mut ready = self.ready.clone();
@@ -136,7 +150,7 @@ impl Evolution<'_> {
             let size = random.random_range(1..=self.options.subset.max(1) as usize).min(left.len());
             let mut best = (f64::INFINITY, usize::MAX, MachineId(0), 0);
             for taken in 0..size {
-                // The subset gathers at the end.
+                // The subset is collected at the end of the list.
                 let end = left.len() - 1 - taken;
                 let chosen = random.random_range(0..=end);
                 left.swap(chosen, end);
@@ -182,7 +196,7 @@ impl Evolution<'_> {
         }
     }
 
-    /// The squared distance from the ideal; none of a machine that takes no part.
+    /// Returns the squared difference from the ideal completion, or zero if the machine does not count.
     fn imbalance(&self, machine: MachineId, load: Load) -> f64 {
         if load.tasks == 0 && self.ready[machine.index()] >= self.ideal { 0.0 } else { (load.end - self.ideal).powi(2) }
     }
@@ -193,7 +207,7 @@ impl Evolution<'_> {
         drawn.into_iter().min_by(fitter).unwrap_or_default()
     }
 
-    /// The mother's genes, but the father's between two points.
+    /// Returns the mother's genes, with the father's genes between two points.
     fn crossed(&self, mother: &Individual, father: &Individual, random: &mut ChaCha8Rng) -> Individual {
         let points = [(); 2].map(|()| random.random_range(0..=mother.genes.len()));
         let (from, until) = (points[0].min(points[1]), points[0].max(points[1]));
@@ -217,7 +231,7 @@ impl Evolution<'_> {
         }
     }
 
-    /// The first move of a task from the machine that is done last, or exchange of it with another, that is better.
+    /// Makes the first move or exchange of a task of the last machine that improves the fitness.
     fn refine(&self, child: &mut Individual) {
         let machines = &child.machines;
         let end = |machine: &MachineId| machines[machine.index()].counted();
@@ -257,7 +271,7 @@ impl Evolution<'_> {
         }
     }
 
-    /// Whether the mapping is fitter when the machine done last, which comes first, and another have these loads.
+    /// Returns whether the mapping is fitter with these loads of the last machine, which comes first, and of another machine.
     fn betters(&self, child: &Individual, changed: [(MachineId, Load); 2]) -> bool {
         let old = changed.map(|(machine, _)| (machine, child.machines[machine.index()]));
         match self.options.fitness {
@@ -267,7 +281,7 @@ impl Evolution<'_> {
                 };
                 sum(changed) < sum(old)
             }
-            // No other machine is done later than the last.
+            // No other machine completes after the last machine.
             Fitness::Makespan => {
                 let last = old[0].1.end;
                 let is_other = |at: MachineId| changed.iter().all(|&(machine, _)| machine != at);
@@ -287,14 +301,15 @@ impl Evolution<'_> {
 }
 
 impl Load {
-    /// When the last task of the mapping ends there; before everything where there is none.
+    /// Returns the completion of the last task of the mapping, or negative infinity if there are no tasks.
     fn counted(self) -> f64 {
         if self.tasks == 0 { f64::NEG_INFINITY } else { self.end }
     }
 }
 
-/// The ideal completion, in ticks: all tasks in the time that machines have before it. A machine that is not ready before it
-/// gives none.
+/// Returns the ideal completion, in ticks: the instant at which all tasks fit into the time before it. A machine that is not ready
+/// before
+/// this instant contributes no time.
 pub(super) fn ideal(problem: &MappingProblem<'_>) -> f64 {
     let tasks = problem.tasks();
     let mut sums = vec![(0.0, 0_u32); problem.machines()];
@@ -316,7 +331,7 @@ pub(super) fn ideal(problem: &MappingProblem<'_>) -> f64 {
     let mut work: f64 = (0..tasks).map(size).sum();
     let mut order: Vec<usize> = (0..problem.machines()).filter(|&machine| capacity[machine] > 0.0).collect();
     order.sort_unstable_by_key(|&machine| (problem.ready()[machine], machine));
-    // Machine after machine in the order in which they are ready, as long as the next one is ready before the end so far.
+    // Adds machines in the order in which they are ready, as long as the next one is ready before the end so far.
     let (mut capacities, mut end) = (0.0, f64::INFINITY);
     for machine in order {
         let ready = problem.ready()[machine] as f64;

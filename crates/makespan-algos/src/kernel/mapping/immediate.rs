@@ -1,23 +1,23 @@
-//! Rules that look at one task after the other, in their order.
+//! Rules that map one task after another, in the order of the tasks.
 
 use rand_chacha::ChaCha8Rng;
 
 use super::{MachineId, Mapper, MappingProblem};
 
-/// Each task to the machine that is ready first, whatever its time there: "opportunistic load balancing".
+/// Maps each task to the machine that is ready first, whatever its time there: "opportunistic load balancing".
 ///
-/// Source: R. Armstrong, D. Hensgen, T. Kidd, HCW 1998; as in T. D. Braun et al., JPDC 61, 2001, section 3.1,
+/// Source: R. Armstrong, D. Hensgen, T. Kidd, HCW 1998, as in T. D. Braun et al., JPDC 61, 2001, section 3.1,
 /// DOI 10.1006/jpdc.2000.1714. Complexity: O(n m) for n tasks on m machines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpportunisticLoadBalancing;
 
-/// Each task to the machine that runs it in the shortest time, whatever else it has to do: "minimum execution time".
+/// Maps each task to the machine that runs it in the shortest time, whatever the load of this machine: "minimum execution time".
 ///
 /// Source: as [`OpportunisticLoadBalancing`], section 3.2. Complexity: O(n m).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MinimumExecution;
 
-/// Each task to the machine on which it is complete first: "minimum completion time".
+/// Maps each task to the machine on which it completes first: "minimum completion time".
 ///
 /// Source: as [`OpportunisticLoadBalancing`], section 3.3. Complexity: O(n m).
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,7 +50,7 @@ fn one_by_one(problem: &MappingProblem<'_>, choose: impl Fn(usize, &[i64]) -> Ma
     let mut ready = problem.ready().to_vec();
     let choice = |task| {
         let machine = choose(task, &ready);
-        // A rule that looks at no completion may pile up more than there is time.
+        // A rule that ignores completions may exceed the range of times.
         let ready = &mut ready[machine.index()];
         *ready = ready.saturating_add(problem.time(task, machine));
         machine

@@ -1,9 +1,9 @@
-//! A mapping that changes, with what each machine has to do.
+//! A mapping with the load of each machine, for changes.
 
 use super::members::Members;
 use super::{MachineId, MappingProblem};
 
-/// A mapping with the completions of its machines and the tasks of each, kept while tasks move.
+/// A mapping with the completion and the tasks of each machine. They are updated when tasks move.
 #[derive(Clone, Debug)]
 pub struct Loads {
     machine_of: Vec<MachineId>,
@@ -12,7 +12,7 @@ pub struct Loads {
 }
 
 impl Loads {
-    /// Of this mapping.
+    /// Returns the loads of this mapping.
     pub fn new(problem: &MappingProblem<'_>, mapping: Vec<MachineId>) -> Self {
         let completions = problem.completions(&mapping);
         let mut members = Members::new(problem.machines(), mapping.len());
@@ -22,27 +22,28 @@ impl Loads {
         Self { machine_of: mapping, completions, members }
     }
 
-    /// The machine of each task.
+    /// Returns the machine of each task.
     pub fn mapping(&self) -> &[MachineId] {
         &self.machine_of
     }
 
-    /// The mapping alone.
+    /// Returns the mapping.
     pub fn into_mapping(self) -> Vec<MachineId> {
         self.machine_of
     }
 
-    /// When each machine is done.
+    /// Returns the completion of each machine.
     pub fn completions(&self) -> &[i64] {
         &self.completions
     }
 
-    /// The tasks of a machine, in no order.
+    /// Returns the tasks of a machine, in no particular order.
     pub fn tasks_of(&self, machine: MachineId) -> &[u32] {
         self.members.of(machine)
     }
 
-    /// The machine with tasks that is done last, and when; the first of several. Without tasks machine 0.
+    /// Returns the machine with tasks that completes last, and its completion. Ties are broken in favour of the first machine.
+    /// Without tasks, returns machine 0.
     pub fn last(&self) -> (MachineId, i64) {
         let mut last = (MachineId(0), i64::MIN);
         for (machine, &completion) in MachineId::first(self.completions.len()).zip(&self.completions) {
@@ -53,7 +54,7 @@ impl Loads {
         last
     }
 
-    /// Gives a task to another machine.
+    /// Moves a task to another machine.
     pub fn give(&mut self, problem: &MappingProblem<'_>, task: usize, to: MachineId) {
         let from = self.machine_of[task];
         if from == to {

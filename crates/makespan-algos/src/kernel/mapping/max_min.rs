@@ -1,14 +1,14 @@
-//! The task whose earliest completion is latest goes first.
+//! Max-min: the task whose earliest completion is latest is mapped first.
 
 use rand_chacha::ChaCha8Rng;
 
 use super::{MachineId, Mapper, MappingProblem};
 
-/// Again and again the task whose earliest completion is latest, to the machine where it is earliest.
+/// Repeatedly maps the task whose earliest completion is latest to the machine where it completes earliest.
 ///
-/// Source: O. H. Ibarra, C. E. Kim, J. ACM 24, 1977, DOI 10.1145/322003.322011, algorithm E; the name as in
+/// Source: O. H. Ibarra, C. E. Kim, J. ACM 24, 1977, DOI 10.1145/322003.322011, algorithm E. The name is from
 /// T. D. Braun et al., JPDC 61, 2001, section 3.5, DOI 10.1006/jpdc.2000.1714. Complexity: O(n (n + c m)) for n tasks on m
-/// machines, where c tasks have the loaded machine for their best: only those are looked at again.
+/// machines, where c tasks have the loaded machine as their best: only these are updated.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MaxMin;
 

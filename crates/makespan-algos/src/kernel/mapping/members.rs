@@ -1,8 +1,8 @@
-//! Which tasks each machine has, kept while tasks move.
+//! The tasks of each machine, updated when tasks move.
 
 use super::MachineId;
 
-/// The tasks of each machine, in no order, with the position of each task among them.
+/// The tasks of each machine, in no particular order, and the position of each task in the list of its machine.
 #[derive(Clone, Debug)]
 pub struct Members {
     of: Vec<Vec<u32>>,
@@ -10,25 +10,25 @@ pub struct Members {
 }
 
 impl Members {
-    /// Of machines that have none of so many tasks.
+    /// Returns machines without tasks, for up to `tasks` tasks.
     pub fn new(machines: usize, tasks: usize) -> Self {
         Self { of: vec![Vec::new(); machines], position: vec![0; tasks] }
     }
 
-    /// The tasks of a machine.
+    /// Returns the tasks of a machine.
     #[inline]
     pub fn of(&self, machine: MachineId) -> &[u32] {
         &self.of[machine.index()]
     }
 
-    /// Gives a machine a task that no machine has.
+    /// Adds a task, which no machine has, to a machine.
     pub fn add(&mut self, task: usize, machine: MachineId) {
         let members = &mut self.of[machine.index()];
         self.position[task] = members.len() as u32;
         members.push(task as u32);
     }
 
-    /// Gives a task of one machine to another. O(1).
+    /// Moves a task from one machine to another. O(1).
     pub fn shift(&mut self, task: usize, from: MachineId, to: MachineId) {
         let at = self.position[task] as usize;
         let members = &mut self.of[from.index()];

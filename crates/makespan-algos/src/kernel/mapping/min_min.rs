@@ -1,28 +1,28 @@
-//! The task that can be complete first goes first.
+//! Min-min: the task with the earliest completion is mapped first.
 
 use rand_chacha::ChaCha8Rng;
 
 use super::{MachineId, Mapper, MappingProblem, MaxMin};
 
-/// Again and again the task whose earliest completion is earliest, to the machine where that is.
+/// Repeatedly maps the task whose earliest completion is earliest to the machine where it completes earliest.
 ///
-/// Source: O. H. Ibarra, C. E. Kim, J. ACM 24, 1977, DOI 10.1145/322003.322011, algorithm D; the name as in
-/// T. D. Braun et al., JPDC 61, 2001, section 3.4, DOI 10.1006/jpdc.2000.1714. Complexity: O(n m log n) and four bytes a
-/// pair of task and machine: the next task of a machine is the shortest there that is left, whatever the ready time, so the
-/// tasks are sorted once a machine, and each of n steps looks at the m heads.
+/// Source: O. H. Ibarra, C. E. Kim, J. ACM 24, 1977, DOI 10.1145/322003.322011, algorithm D. The name is from
+/// T. D. Braun et al., JPDC 61, 2001, section 3.4, DOI 10.1006/jpdc.2000.1714. Complexity: O(n m log n), and four bytes for each
+/// pair of task and machine. The next task of a machine is the shortest remaining task there, whatever the ready time. So the
+/// tasks are sorted once for each machine, and each of n steps compares the first remaining tasks of m machines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MinMin;
 
-/// Min-min or Max-min, whichever gives the smaller makespan; Min-min of equal ones.
+/// Returns the mapping of Min-min or Max-min with the smaller makespan, and that of Min-min if both are equal.
 ///
-/// Source: as [`MinMin`], section 3.6. Complexity: that of both.
+/// Source: as [`MinMin`], section 3.6. Complexity: the sum of both.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Duplex;
 
-/// Machines whose columns are gathered together, since a line of memory holds as many of a row.
+/// Number of machines whose columns are copied at the same time, because a cache line contains this number of entries of a row.
 const TOGETHER: usize = 8;
 
-/// Of a task that is not mapped yet.
+/// Stands for the machine of a task that is not mapped yet.
 const NOWHERE: MachineId = MachineId(u32::MAX);
 
 impl Mapper for MinMin {
@@ -32,7 +32,7 @@ impl Mapper for MinMin {
         let mut ready = problem.ready().to_vec();
         let mut mapping = vec![NOWHERE; tasks];
         let mut heads = vec![0; machines];
-        // The completion of each machine's head, or the end of time when it has none.
+        // For each machine, the completion of its first remaining task, or the maximum if no task remains.
         let mut completions = vec![i64::MAX; machines];
         let advance = |machine: usize, head: &mut usize, mapping: &[MachineId], ready: i64| {
             let order = &orders[machine * tasks..(machine + 1) * tasks];
@@ -54,7 +54,7 @@ impl Mapper for MinMin {
             ready[machine] = earliest;
             completions[machine] = advance(machine, &mut heads[machine], &mapping, earliest);
             for other in 0..machines {
-                // Other machines move on only when this was their head.
+                // Other machines advance only if this was their first remaining task.
                 if completions[other] < i64::MAX && orders[other * tasks + heads[other]] == task {
                     completions[other] = advance(other, &mut heads[other], &mapping, ready[other]);
                 }
@@ -64,7 +64,7 @@ impl Mapper for MinMin {
     }
 }
 
-/// For each machine the tasks by their time there, then by number.
+/// Returns, for each machine, the tasks by their time there, and then by number.
 fn shortest_first(problem: &MappingProblem<'_>) -> Vec<u32> {
     let (tasks, machines) = (problem.tasks(), problem.machines());
     let mut orders = Vec::with_capacity(tasks * machines);

@@ -1,8 +1,11 @@
-//! Mapping of independent sequential tasks to machines of different speeds: which machine runs which task, without times.
+//! Mapping of independent sequential tasks to machines of different speeds: the choice of a machine for each task, without start
+//! times.
 //!
-//! Words: a *machine* is one processor; its *ready time* is when it has finished what it was given before; the
-//! *completion* of a task on a machine is the ready time plus the task's time there. Everything is in whole ticks.
-//! A [`Mapper`] fills a [`MappingProblem`]; ties go to the smaller number of task, then of machine, unless a mapper says otherwise.
+//! Terms: a *machine* is one processor. Its *ready time* is the instant at which it has finished its earlier tasks. The
+//! *completion* of a task on a machine is the ready time plus the time of the task there. All times are in whole ticks.
+//! A [`Mapper`] solves a [`MappingProblem`]. Unless a mapper states otherwise, ties are broken in favour of the task, and then the
+//! machine, with
+//! the smaller number.
 //!
 //! ```
 //! use makespan_algos::kernel::mapping::{MachineId, Mapper, MinMin, MappingProblem, Times};
@@ -48,6 +51,6 @@ use rand_chacha::ChaCha8Rng;
 
 /// Maps tasks to machines.
 pub trait Mapper {
-    /// For each task its machine, on which it can run.
+    /// Returns the machine of each task. The machine must be able to run the task.
     fn map(&self, problem: &MappingProblem<'_>, random: &mut ChaCha8Rng) -> Vec<MachineId>;
 }

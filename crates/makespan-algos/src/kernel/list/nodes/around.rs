@@ -1,4 +1,4 @@
-//! Best placement around unavailable processors: every waiting task is asked at every instant.
+//! Best placement around unavailable processors. Every waiting task is checked at every instant.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,10 +25,10 @@ struct Sweep<'a> {
     now: Time,
     free: Free,
     is_waiting: Vec<bool>,
-    /// Positions in the list by falling release date.
+    /// Positions in the list by decreasing release date.
     arrivals: Vec<usize>,
     ends: BinaryHeap<Reverse<(Time, usize)>>,
-    /// Starts and ends of closed periods, the latest first.
+    /// Ends of unavailable periods, the latest first.
     changes: Vec<Time>,
     starts: Vec<Start>,
     left: usize,
@@ -85,7 +85,7 @@ impl<'a> Sweep<'a> {
         self.starts[index] = (self.now, ids);
     }
 
-    /// To the next instant at which something may become possible.
+    /// Advances to the next instant at which another task may fit.
     fn advance(&mut self) {
         let release = self.arrivals.last().map(|&index| self.instance.release(self.list[index].task));
         let end = self.ends.peek().map(|Reverse((end, _))| *end);

@@ -1,14 +1,15 @@
-//! The free processors of every node, counted and by id.
+//! The free processors of every node, as numbers and as ids.
 
 use std::cmp::Reverse;
 
 use makespan_core::{Instance, Platform, ProcSet, Time};
 
-/// How many processors of one node a task holds.
+/// A node, and the number of its processors that a task holds.
 pub(super) type Part = (u32, u32);
 
-/// Takes `width` of the free processors in a best placement, if there is one: the lowest ids of where the list would
-/// take them.
+/// Takes `width` of the free processors in a best placement, if there is one. The nodes are chosen as in the list algorithm, with
+/// the
+/// lowest ids of each node.
 pub(crate) fn take_compact(platform: &Platform, free: &mut ProcSet, width: u32) -> Option<ProcSet> {
     let (mut counts, mut here) = by_node(platform, free);
     if width > counts.widest() {
@@ -22,12 +23,12 @@ pub(crate) fn take_compact(platform: &Platform, free: &mut ProcSet, width: u32) 
     Some(taken)
 }
 
-/// The most of these processors that are a best placement.
+/// Returns the maximum number of these processors that form a best placement.
 pub(crate) fn widest_compact(platform: &Platform, free: &ProcSet) -> u32 {
     by_node(platform, free).0.widest()
 }
 
-/// The processors of each node that are in the set.
+/// Splits the set by nodes.
 fn by_node(platform: &Platform, free: &ProcSet) -> (Counts, Vec<ProcSet>) {
     let mut counts = Counts::of(platform);
     counts.free.fill(0);
@@ -43,11 +44,11 @@ fn by_node(platform: &Platform, free: &ProcSet) -> (Counts, Vec<ProcSet>) {
     (counts, here)
 }
 
-/// How many processors of each node are free.
+/// The number of free processors of each node.
 pub(super) struct Counts {
     sizes: Vec<u32>,
     free: Vec<u32>,
-    /// Nodes that have processors, by falling size.
+    /// The nodes that have processors, by decreasing size.
     by_size: Vec<u32>,
     smallest: u32,
     largest: u32,
@@ -58,7 +59,7 @@ impl Counts {
         Self::of(instance.platform())
     }
 
-    /// All processors of the platform.
+    /// Returns the counts for an idle platform.
     fn of(platform: &Platform) -> Self {
         let sizes: Vec<u32> = platform.nodes().iter().map(|node| node.processors).collect();
         let mut by_size: Vec<u32> = (0..).zip(&sizes).filter(|&(_, &size)| size > 0).map(|(node, _)| node).collect();
@@ -68,8 +69,9 @@ impl Counts {
         Self { free: sizes.clone(), sizes, by_size, smallest, largest }
     }
 
-    /// The most processors that are free in a best placement: those of one node, or, where a largest one is free, of all whole
-    /// nodes and a part of one more.
+    /// Returns the maximum number of free processors in a best placement. Usually this is the maximum of one node. If a node of the
+    /// largest
+    /// size is free, it is the sum of all free nodes and of the largest free part of another node.
     pub(super) fn widest(&self) -> u32 {
         let (mut whole, mut part, mut most) = (0, 0, 0);
         for (&free, &size) in self.free.iter().zip(&self.sizes) {
@@ -81,9 +83,11 @@ impl Counts {
         if most == self.largest { whole + part } else { most }
     }
 
-    /// Takes `width` processors, at most [`Counts::widest`], and adds where to `parts`: whole nodes while they fit, the
-    /// largest first, and the rest where the fewest are free, if possible not in a whole node. What one node is large enough for is
-    /// in one.
+    /// Takes `width` processors, at most [`Counts::widest`], and adds their nodes to `parts`. A width that fits on one node is
+    /// taken from one
+    /// node. Otherwise, whole free nodes are taken while they fit, the largest first. The rest is taken from the node with the
+    /// fewest
+    /// sufficient free processors, if possible not from a node that is entirely free.
     pub(super) fn take(&mut self, width: u32, parts: &mut Vec<Part>) {
         let mut rest = width;
         let wide = if width < self.largest { &[] } else { &self.by_size[..] };
@@ -116,10 +120,10 @@ impl Counts {
     }
 }
 
-/// The same with the ids.
+/// The free processors of each node, with their ids.
 pub(super) struct Free {
     counts: Counts,
-    /// Of each node, falling.
+    /// The ids for each node, in descending order.
     ids: Vec<Vec<u32>>,
     node_of: Vec<u32>,
     parts: Vec<Part>,
@@ -138,7 +142,7 @@ impl Free {
         self.counts.widest()
     }
 
-    /// The lowest ids of where [`Counts::take`] takes them.
+    /// Takes processors as [`Counts::take`] does. Returns the lowest ids of each node.
     pub(super) fn take(&mut self, width: u32) -> Vec<u32> {
         self.parts.clear();
         self.counts.take(width, &mut self.parts);
@@ -149,7 +153,7 @@ impl Free {
         taken
     }
 
-    /// The lowest ids of these parts, which must be free.
+    /// Takes the lowest ids of these parts, which must be free.
     pub(super) fn take_parts(&mut self, parts: &[Part]) -> Vec<u32> {
         parts.iter().flat_map(|&part| lowest(&mut self.ids, part).collect::<Vec<u32>>()).collect()
     }
@@ -179,7 +183,7 @@ impl Free {
         }
     }
 
-    /// Gives back what was taken by [`Free::take_parts`], which does not count.
+    /// Returns processors that [`Free::take_parts`] took. Neither method changes the counts.
     pub(super) fn give_back_ids(&mut self, ids: &[u32]) {
         for &id in ids {
             let free = &mut self.ids[self.node_of[id as usize] as usize];

@@ -32,8 +32,8 @@ fn list(instance: &Instance) -> Vec<Allotted> {
     instance.task_ids().map(allotted).collect()
 }
 
-/// Whether `width` of the processors that nobody holds at `now`, and that stay open until the job ends, are a best
-/// placement: by the definition, over all sets of whole nodes.
+/// Returns whether `width` processors form a best placement, of those that are not held at `now` and stay open until the job
+/// ends. Tries all sets of whole nodes, as in the definition.
 fn fits(instance: &Instance, held: &[(Time, Vec<u32>)], width: u32, now: Time, end: Time) -> bool {
     let platform = instance.platform();
     let is_free = |id: u32| {
@@ -75,8 +75,8 @@ proptest! {
         let schedule = builder.finish();
         prop_assert_eq!(validate(&instance, &schedule), Ok(()));
         prop_assert_eq!(end, schedule.makespan());
-        // Carried out instant by instant with the processors that were chosen: each job starts at the first instant at
-        // which it could.
+        // Replays the schedule instant by instant with the chosen processors. Each job starts at the first instant at
+        // which it fits.
         for now in (0..60).map(ticks) {
             let mut held: Vec<(Time, Vec<u32>)> = vec![];
             for (allotted, (start, ids)) in list.iter().zip(&found) {
@@ -105,6 +105,6 @@ fn completions_are_those_of_the_placements() {
     let list = list(&instance);
     let mut builder = ScheduleBuilder::new(&instance);
     let ends = ListSweep::default().completions(&mut builder, &instance, &list, Time::ZERO).to_vec();
-    // a on 0-2, b on 3; d cannot have 3 and a half of a's node, so it waits for b and then for a.
+    // a runs on 0-2 and b on 3. d cannot have 3 and a half of a's node, so it waits for b and then for a.
     assert_eq!(ends, [4, 2, 9, 7].map(ticks));
 }
