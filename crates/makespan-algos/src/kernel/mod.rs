@@ -1,4 +1,4 @@
-//! The mathematics that schedulers share.
+//! Building blocks that several schedulers share.
 
 pub mod batches;
 pub mod chains;
@@ -29,7 +29,7 @@ pub(crate) mod usage;
 pub(crate) use index::index_type;
 pub(crate) use list::nodes::free::{take_compact, widest_compact};
 
-/// Takes what is at one place out of a list and puts it back at another.
+/// Moves the element at index `from` of a list to index `to`.
 pub(crate) fn move_to<T>(list: &mut [T], from: usize, to: usize) {
     if from < to { list[from..=to].rotate_left(1) } else { list[to..=from].rotate_right(1) }
 }

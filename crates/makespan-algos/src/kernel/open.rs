@@ -1,4 +1,4 @@
-//! What is open when tasks would run: allotments chosen around unavailable periods.
+//! Allotments that take unavailable periods into account.
 
 use std::cmp::Reverse;
 
@@ -7,37 +7,36 @@ use makespan_core::{Area, Availability, Instance, Profile, ScheduleBuilder, Task
 
 use super::list::{Allotted, ListSweep};
 
-/// A number of processors, and for how long at most as many are open without a pause.
+/// A number of processors, and the longest time for which at least this number is open without a break.
 pub type Limit = (u32, Time);
 
-/// More numbers of open processors than this are thinned out.
+/// Maximum number of different numbers of open processors. If there are more, only some are kept.
 const MAX_LEVELS: usize = 24;
-/// The guess is found to this share of itself.
+/// Inverse of the relative precision of the guess.
 const PRECISION: i64 = 128;
-/// Lengths for which lists are made, over the guess, in eighths.
+/// Lengths for which lists are made, in eighths of the guess.
 const TARGETS: [i64; 8] = [8, 9, 10, 12, 14, 16, 24, 32];
-/// Fewer lists are made of more tasks, so that all together hold about as many.
+/// Approximate maximum number of placements in all lists together. For many tasks, fewer lists are made.
 const MAX_PLACEMENTS: usize = 100_000;
-/// How often tasks that end far too late are brought forward.
+/// Maximum number of attempts to move tasks forward that end far too late.
 pub const REPAIRS: usize = 6;
 
 /// The platform from an instant on, with its unavailable periods.
 ///
-/// A task on k processors can end within a length only if k processors are open for its time before that. So for each
-/// number of open processors that there is, the longest period tells which allotments count; the smallest number has
-/// the longest periods.
+/// A task on k processors can end within a length only if k processors are open for its time within this length. So for each
+/// number of open processors, the longest period determines the possible allotments. The smallest number has the longest periods.
 #[derive(Debug)]
 pub struct Open<'a> {
     availability: &'a Availability,
     from: Time,
-    /// Numbers of open processors, ascending, with the periods in which as many are open.
+    /// The numbers of open processors in ascending order, with the periods in which at least this number is open.
     levels: Vec<(u32, Vec<(Time, Time)>)>,
 }
 
-/// A list and when it ends.
+/// A list with its end.
 #[derive(Clone, Debug)]
 pub struct Ending {
-    /// When its last task ends.
+    /// The end of the last task.
     pub end: Time,
     /// The list.
     pub list: Vec<Allotted>,
@@ -47,12 +46,12 @@ pub struct Ending {
 #[derive(Clone, Debug)]
 struct Fitting {
     length: Time,
-    /// For each task its processors, and whether it may take the whole length or half of it.
+    /// For each task, its number of processors, and whether it may take the whole length or only half of it.
     allotments: Vec<(u32, bool)>,
 }
 
 impl Fitting {
-    /// First shelf, second shelf, then small sequential tasks, each by decreasing time.
+    /// Returns the tasks of the first shelf, then of the second shelf, then small sequential tasks, each by decreasing time.
     fn in_shelf_order(&self, tasks: &[TaskId], profiles: &[&Profile]) -> Vec<Allotted> {
         let half = Time::from_ticks(self.length.ticks() / 2);
         let entry = |(index, &(processors, whole)): (usize, &(u32, bool))| {
@@ -68,7 +67,7 @@ impl Fitting {
 }
 
 impl<'a> Open<'a> {
-    /// `None` when nothing is closed after `from`.
+    /// Returns the open processors from `from` on, or `None` if no processor is closed after `from`.
     pub fn of(instance: &'a Instance, from: Time) -> Option<Self> {
         let availability = instance.availability();
         if availability.last_change() <= from {
@@ -77,7 +76,7 @@ impl<'a> Open<'a> {
         let mut levels = availability.levels(from);
         levels.retain(|&level| level > 0);
         if levels.len() > MAX_LEVELS {
-            // Evenly, the last one always: it has all processors.
+            // Selects evenly. The last level, which has all processors, is always kept.
             let last = levels.len() - 1;
             levels = (0..MAX_LEVELS).map(|index| levels[index * last / (MAX_LEVELS - 1)]).collect();
         }
@@ -90,12 +89,14 @@ impl<'a> Open<'a> {
         Some(Self { availability, from, levels: levels.into_iter().map(openings).collect() })
     }
 
-    /// The first instant.
+    /// Returns the first instant.
     pub fn from(&self) -> Time {
         self.from
     }
 
-    /// For how long each number of processors is open within `length` of an instant `offset` after the first.
+    /// Returns, for each number of processors, the longest time for which it is open within `length` of the instant `offset` after
+    /// the
+    /// first.
     pub fn limits(&self, offset: Time, length: Time) -> Vec<Limit> {
         let start = later(self.from, offset);
         let end = later(start, length);
@@ -108,7 +109,7 @@ impl<'a> Open<'a> {
         limits.filter(|limit| limit.1 > Time::ZERO).collect()
     }
 
-    /// Open processors within `length` of an instant, on average, rounded down.
+    /// Returns the mean number of open processors within `length` of an instant, rounded down.
     pub fn capacity(&self, offset: Time, length: Time) -> u32 {
         let start = later(self.from, offset);
         let end = later(start, length);
@@ -116,7 +117,7 @@ impl<'a> Open<'a> {
         (self.availability.open_area(start, end) / ticks) as u32
     }
 
-    /// When the number of open processors changes next, after the first instant.
+    /// Returns the next change of the number of open processors, as an offset from the first instant.
     pub fn next_change(&self, offset: Time) -> Option<Time> {
         let now = later(self.from, offset);
         let ends = self.levels.iter().flat_map(|(_, openings)| openings);
@@ -124,13 +125,14 @@ impl<'a> Open<'a> {
         changes.min().map(|at| at - self.from)
     }
 
-    /// The shortest length found for which work fits: the guess of the dual approximation over the open area.
+    /// Returns the shortest length found for which the work fits: the guess of the dual approximation over the open area.
     pub fn guess(&self, profiles: &[&Profile]) -> Time {
         self.fitting(profiles).length
     }
 
-    /// The same tasks in shelf order with allotments for several lengths: the guess, longer ones, and no limit; each task on
-    /// its fewest processors; and the list itself.
+    /// Returns lists of the tasks in shelf order with allotments for several lengths: the guess, longer lengths, and no limit. Also
+    /// returns a
+    /// list with the fewest processors for each task, and the given list.
     pub fn lists(&self, instance: &Instance, list: Vec<Allotted>) -> Vec<Vec<Allotted>> {
         let mut tasks: Vec<TaskId> = list.iter().map(|allotted| allotted.task).collect();
         tasks.sort_unstable();
@@ -152,7 +154,7 @@ impl<'a> Open<'a> {
         lists
     }
 
-    /// The list that ends first.
+    /// Returns the list that ends first.
     pub fn shortest(&self, builder: &mut ScheduleBuilder<'_>, instance: &Instance, lists: &[Vec<Allotted>]) -> Ending {
         let mut sweep = ListSweep::default();
         let end = |list: &Vec<Allotted>| {
@@ -164,15 +166,17 @@ impl<'a> Open<'a> {
         first.map_or(Ending { end: self.from, list: Vec::new() }, |(&end, list)| Ending { end, list: list.clone() })
     }
 
-    /// When plans end at the latest beside the shortest list, which ends at `end`: half as long again after the first
-    /// instant.
+    /// Returns the latest acceptable end of a plan if the shortest list ends at `end`: the time from the first instant may be
+    /// half as long again.
     pub fn latest(&self, end: Time) -> Time {
         later(end, Time::from_ticks(end.saturating_since(self.from).ticks() / 2))
     }
 
-    /// A list that ends at most half as long again after the first instant as the shortest one: tasks of the given list that
-    /// do not, because they miss what is open before a long period, go to its front, with their allotments in the
-    /// shortest; and where that does not help, it is the shortest.
+    /// Returns a list that ends by [`Open::latest`] for the shortest list. Tasks of the given list that would end later, because
+    /// they miss the
+    /// time before a long closed period, move to the front, with their allotments in the shortest list. If this does not help,
+    /// returns the
+    /// shortest list.
     pub fn near(
         &self,
         builder: &mut ScheduleBuilder<'_>,
@@ -198,8 +202,9 @@ impl<'a> Open<'a> {
         if ends.iter().all(|&end| end <= latest) { list } else { shortest.list }
     }
 
-    /// Gives each task of a list the allotment with which it ends first when the work of those before it has been done on
-    /// all that is open.
+    /// Gives each task of a list the allotment with which it ends first, if it starts after the work of the tasks before it has
+    /// been done on
+    /// all open processors.
     pub fn earliest(&self, instance: &Instance, list: &mut [Allotted]) {
         let mut before: Area = 0;
         for allotted in list {
@@ -210,7 +215,7 @@ impl<'a> Open<'a> {
         }
     }
 
-    /// The fewest processors with which a task that may start from an instant on ends first, if it is alone.
+    /// Returns the fewest processors with which a single task ends first, if it may start from the instant `start` on.
     pub fn ends_first(&self, profile: &Profile, start: Time) -> Option<u32> {
         let ends = self.levels.iter().filter_map(|(level, openings)| {
             let most = (*level).min(profile.max_processors());
@@ -224,10 +229,10 @@ impl<'a> Open<'a> {
         ends.min().map(|(_, processors)| processors)
     }
 
-    /// The shortest length found for which the work of some allotments fits.
+    /// Returns the allotments for the shortest length found for which their work fits.
     fn fitting(&self, profiles: &[&Profile]) -> Fitting {
         let work = profiles.iter().filter_map(|profile| profile.least_work(Time::MAX)).fold(0, Area::saturating_add);
-        // No shorter one has the area.
+        // A shorter length does not have enough area.
         let mut length = self.availability.when_open(self.from, work).saturating_since(self.from).max(Time::TICK);
         let mut refused = None;
         let mut best = loop {
@@ -253,8 +258,8 @@ impl<'a> Open<'a> {
         best
     }
 
-    /// The test of the dual approximation over the open area: the tasks that need more than half of the length share the
-    /// processors that are open when half of the area has passed; with the others their least work must fit.
+    /// Performs the test of the dual approximation over the open area. The tasks that need more than half of the length share the
+    /// processors that are open when half of the area has passed. The least work of all tasks together must fit.
     fn attempt(&self, profiles: &[&Profile], length: Time) -> Option<Fitting> {
         let limits = self.limits(Time::ZERO, length);
         let halves: Vec<Limit> =
@@ -281,20 +286,20 @@ impl<'a> Open<'a> {
     }
 }
 
-/// No length is longer.
+/// Maximum length.
 const MAX_LENGTH: i64 = i64::MAX / 2;
 
-/// The sum, or the end of time.
+/// Returns the sum, or the maximum instant if it overflows.
 fn later(start: Time, length: Time) -> Time {
     Time::from_ticks(start.ticks().saturating_add(length.ticks()))
 }
 
-/// The fewest processors on which a task runs within one of the limits.
+/// Returns the fewest processors on which a task meets one of the limits.
 pub fn fewest(profile: &Profile, limits: &[Limit]) -> Option<u32> {
     limits.iter().find_map(|&(level, longest)| profile.min_allotment(longest).filter(|&fewest| fewest <= level))
 }
 
-/// An allotment of least work among those that run within one of the limits.
+/// Returns an allotment of least work among those that meet one of the limits.
 fn thriftiest(profile: &Profile, limits: &[Limit]) -> Option<u32> {
     let within = |&(level, longest): &Limit| {
         let best = profile.thriftiest(longest).filter(|&best| best <= level);
@@ -329,7 +334,7 @@ mod tests {
         Instance::new(Platform::flat(PROCESSORS).unwrap(), jobs, closed.iter().map(period).collect()).unwrap()
     }
 
-    /// For how long at most so many processors are open between two instants, tick by tick.
+    /// Returns the longest time for which at least `level` processors are open between two instants, tick by tick.
     fn longest(instance: &Instance, level: u32, from: i64, until: i64) -> i64 {
         let mut runs = vec![0];
         for at in from..until {

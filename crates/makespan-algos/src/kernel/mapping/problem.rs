@@ -1,15 +1,15 @@
-//! Tasks, machines, and what the machines have to do already.
+//! The mapping problem: the times of tasks on machines, and the ready times of the machines.
 
 use makespan_core::{Profile, Time};
 
 use crate::kernel::index_type;
 
 index_type! {
-    /// A machine, by its number among those of a [`MappingProblem`]. Tasks are numbered on their own, by plain indices.
+    /// The number of a machine among the machines of a [`MappingProblem`]. Tasks have separate numbers, which are plain indices.
     MachineId
 }
 
-/// The time of every task on every machine; [`Profile::CANNOT_RUN`] where it cannot run.
+/// The time of every task on every machine, or [`Profile::CANNOT_RUN`] if the task cannot run there.
 #[derive(Clone, Debug)]
 pub struct Times<'a> {
     machines: usize,
@@ -18,32 +18,32 @@ pub struct Times<'a> {
 
 #[derive(Clone, Debug)]
 enum Cells<'a> {
-    /// A row a task, somewhere else.
+    /// One row for each task, borrowed.
     Rows(Vec<&'a [Time]>),
     /// All rows, task by task.
     Flat(Vec<Time>),
 }
 
 impl<'a> Times<'a> {
-    /// From rows of `machines` times, a row a task, which are not copied.
+    /// Returns the times from one row of `machines` times for each task. The rows are not copied.
     ///
     /// # Panics
-    /// When a row has another length.
+    /// Panics if a row has another length.
     pub fn rows(rows: Vec<&'a [Time]>, machines: usize) -> Self {
         assert!(rows.iter().all(|row| row.len() == machines), "every task has a time on every machine");
         Self { machines, cells: Cells::Rows(rows) }
     }
 
-    /// From all times, task by task.
+    /// Returns the times from a flat array, task by task.
     ///
     /// # Panics
-    /// When their number is no multiple of `machines`, of which there is at least one.
+    /// Panics if `machines` is zero or the length is not a multiple of `machines`.
     pub fn flat(cells: Vec<Time>, machines: usize) -> Self {
         assert!(machines > 0 && cells.len().is_multiple_of(machines), "every task has a time on every machine");
         Self { machines, cells: Cells::Flat(cells) }
     }
 
-    /// How many tasks.
+    /// Returns the number of tasks.
     pub fn tasks(&self) -> usize {
         match &self.cells {
             Cells::Rows(rows) => rows.len(),
@@ -51,7 +51,7 @@ impl<'a> Times<'a> {
         }
     }
 
-    /// The times of a task, machine by machine.
+    /// Returns the times of a task, machine by machine.
     #[inline]
     pub fn row(&self, task: usize) -> &[Time] {
         match &self.cells {
@@ -61,10 +61,10 @@ impl<'a> Times<'a> {
     }
 }
 
-/// What is mapped: the times, and from when on each machine is ready.
+/// A mapping problem: the times of the tasks, and the instant from which each machine is ready.
 ///
-/// Every task can run on some machine, and no sum of times that a sensible mapping makes reaches half the range of
-/// [`Time`], as in an instance.
+/// Every task can run on some machine. As in an instance, the sums of times in a sensible mapping are less than half the range of
+/// [`Time`].
 #[derive(Clone, Debug)]
 pub struct MappingProblem<'a> {
     times: Times<'a>,
@@ -72,48 +72,48 @@ pub struct MappingProblem<'a> {
 }
 
 impl<'a> MappingProblem<'a> {
-    /// From the times and, for each machine, the instant in ticks from which it is free.
+    /// Returns the problem with these times. `ready` contains, for each machine, the instant in ticks from which it is free.
     ///
     /// # Panics
-    /// When there are not as many machines as columns.
+    /// Panics if the number of machines differs from the number of columns.
     pub fn new(times: Times<'a>, ready: Vec<i64>) -> Self {
         assert_eq!(times.machines, ready.len(), "every machine has a ready time");
         Self { times, ready }
     }
 
-    /// How many tasks.
+    /// Returns the number of tasks.
     pub fn tasks(&self) -> usize {
         self.times.tasks()
     }
 
-    /// How many machines.
+    /// Returns the number of machines.
     pub fn machines(&self) -> usize {
         self.ready.len()
     }
 
-    /// The machines.
+    /// Returns the machines.
     pub fn machine_ids(&self) -> impl DoubleEndedIterator<Item = MachineId> + Clone + use<> {
         MachineId::first(self.machines())
     }
 
-    /// The times of a task, machine by machine.
+    /// Returns the times of a task, machine by machine.
     #[inline]
     pub fn row(&self, task: usize) -> &[Time] {
         self.times.row(task)
     }
 
-    /// The time of a task on a machine, in ticks; [`Profile::CANNOT_RUN`] where it cannot run.
+    /// Returns the time of a task on a machine, in ticks, or [`Profile::CANNOT_RUN`] if it cannot run there.
     #[inline]
     pub fn time(&self, task: usize, machine: MachineId) -> i64 {
         self.times.row(task)[machine.index()].ticks()
     }
 
-    /// For each machine the instant in ticks from which it is free.
+    /// Returns, for each machine, the instant in ticks from which it is free.
     pub fn ready(&self) -> &[i64] {
         &self.ready
     }
 
-    /// When each machine has finished all that the mapping gives it, in ticks.
+    /// Returns, for each machine, the instant in ticks at which it completes all its tasks in the mapping.
     pub fn completions(&self, mapping: &[MachineId]) -> Vec<i64> {
         let mut completions = self.ready.clone();
         for (task, &machine) in mapping.iter().enumerate() {
@@ -123,13 +123,13 @@ impl<'a> MappingProblem<'a> {
         completions
     }
 
-    /// When the last task ends, in ticks. A machine that is given nothing does not count.
+    /// Returns the end of the last task, in ticks. A machine without tasks does not count.
     pub fn makespan(&self, mapping: &[MachineId]) -> i64 {
         let completions = self.completions(mapping);
         mapping.iter().map(|machine| completions[machine.index()]).max().unwrap_or(0)
     }
 
-    /// The machine on which the task is complete first, and when.
+    /// Returns the machine on which the task completes first, and the completion.
     #[inline]
     pub fn earliest(&self, task: usize, ready: &[i64]) -> (MachineId, i64) {
         let mut best = (MachineId(0), i64::MAX);
@@ -142,7 +142,7 @@ impl<'a> MappingProblem<'a> {
         best
     }
 
-    /// Each task in this order, which has all of them once, to the machine on which it is complete first.
+    /// Maps each task, in the given order of all tasks, to the machine on which it completes first.
     pub fn in_order(&self, order: impl IntoIterator<Item = usize>) -> Vec<MachineId> {
         let mut ready = self.ready.clone();
         let mut mapping = vec![MachineId(0); self.tasks()];
@@ -154,19 +154,19 @@ impl<'a> MappingProblem<'a> {
         mapping
     }
 
-    /// The shortest time of a task on any machine.
+    /// Returns the shortest time of a task on any machine.
     pub fn shortest(&self, task: usize) -> Time {
         self.row(task).iter().copied().min().unwrap_or_default()
     }
 
-    /// Whether the task can run on the machine.
+    /// Returns whether the task can run on the machine.
     #[inline]
     pub fn can_run(&self, task: usize, machine: MachineId) -> bool {
         self.time(task, machine) < Profile::CANNOT_RUN.ticks()
     }
 }
 
-/// The time of a task that the instance may forbid, as a cell of [`Times`].
+/// Converts a time, which is `None` if the instance forbids it, to a cell of [`Times`].
 pub fn task_time(time: Option<Time>) -> Time {
     time.unwrap_or(Profile::CANNOT_RUN)
 }

@@ -1,45 +1,48 @@
-//! Annealing of a mapping whose machines run their tasks in the order of Smith.
+//! Annealing of a mapping in which each machine runs its tasks in Smith's order.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::{MachineId, MappingProblem};
 
-/// The temperature, in multiples of what a mean task costs, at the beginning and at the end.
+/// The temperature at the beginning and at the end, in multiples of the cost of a mean task.
 const HOT: f64 = 0.3;
 const COLD: f64 = 1e-4;
-/// Every so manyth change exchanges two tasks; the others move one.
+/// On average, one of this number of changes exchanges two tasks. The others move one task.
 const SWAPS: u32 = 3;
-/// What is over the limit costs so many times what it can save at most.
+/// Ratio of the cost of a tick after the limit to the maximum that the tick can save.
 const DEAR: f64 = 2.0;
 
-/// The sum over tasks of weight times completion, and what is charged for machines that are done after a limit.
+/// A search that minimises the sum over tasks of weight times completion, plus a price for machines that complete after a limit.
 ///
-/// Each machine runs its tasks in the order of time over weight, which is best there (W. E. Smith, Naval Research Logistics Quarterly 3,
-/// 1956, DOI 10.1002/nav.3800030106). A change moves a task to another machine or exchanges two tasks, by the rule of Metropolis
-/// (Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671). Complexity: O(k) a change for machines with k tasks.
+/// Each machine runs its tasks in the order of time over weight, which is optimal for one machine (W. E. Smith, Naval Research
+/// Logistics Quarterly 3,
+/// 1956, DOI 10.1002/nav.3800030106). A change moves a task to another machine or exchanges two tasks, and is accepted by the rule
+/// of Metropolis
+/// (Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671). Complexity: O(k) for each change, for
+/// machines with k tasks.
 pub struct Smith<'a> {
     problem: &'a MappingProblem<'a>,
     weights: &'a [f64],
     limit: Option<i64>,
-    /// What a tick over the limit costs.
+    /// Price of a tick after the limit.
     price: f64,
     machine_of: Vec<MachineId>,
-    /// For each machine its tasks in the order of Smith.
+    /// For each machine, its tasks in Smith's order.
     lines: Vec<Vec<u32>>,
     loads: Vec<i64>,
-    /// What completions cost.
+    /// Weighted completion of the current mapping.
     value: f64,
-    /// Ticks by which machines are done after the limit, added up.
+    /// Sum over machines of the ticks after the limit.
     late: i64,
-    /// Lateness, value and mapping of the best.
+    /// Lateness, value and mapping of the best mapping.
     best: (i64, f64, Vec<MachineId>),
-    /// What a mean task costs in the first mapping.
+    /// Cost of a mean task in the first mapping.
     scale: f64,
 }
 
 impl<'a> Smith<'a> {
-    /// From a mapping on. No machine may be done after the limit; where one is, the limit is not kept yet.
+    /// Returns a search that starts from a mapping. No machine should complete after `limit`, but the first mapping may exceed it.
     pub fn new(
         problem: &'a MappingProblem<'a>,
         weights: &'a [f64],
@@ -51,7 +54,7 @@ impl<'a> Smith<'a> {
             lines[machine.index()].push(task as u32);
         }
         let loads = problem.completions(&mapping);
-        // At most everything waits for what is over the limit.
+        // At most, all tasks wait for the work that exceeds the limit.
         let price = DEAR * weights.iter().sum::<f64>();
         let best = (i64::MAX, f64::INFINITY, mapping.clone());
         let (machine_of, value, late, scale) = (mapping, 0.0, 0, 0.0);
@@ -68,12 +71,12 @@ impl<'a> Smith<'a> {
         smith
     }
 
-    /// The best mapping.
+    /// Returns the best mapping.
     pub fn into_best(self) -> Vec<MachineId> {
         self.best.2
     }
 
-    /// Tries so many changes when `done`, from 0 to 1, of the way from hot to cold is behind.
+    /// Tries up to `changes` changes. `done`, from 0 to 1, is the progress from hot to cold.
     pub fn round(&mut self, done: f64, changes: usize, random: &mut ChaCha8Rng) {
         if self.lines.len() < 2 || self.machine_of.is_empty() {
             return;
@@ -86,7 +89,7 @@ impl<'a> Smith<'a> {
                 self.shift(heat, random);
             }
         }
-        // Sums of floats drift.
+        // Sums of floats drift, so they are computed again.
         self.keep();
     }
 
@@ -139,7 +142,9 @@ impl<'a> Smith<'a> {
         key(a, b).total_cmp(&key(b, a)).then(a.cmp(&b))
     }
 
-    /// What a task adds on a machine: its completion behind those before it, and its time for all behind it; as if another were not there.
+    /// Returns the cost of a task on a machine as if `without` were not there: its weighted completion after the tasks before it,
+    /// and the
+    /// delay of all tasks after it.
     fn cost(&self, machine: MachineId, task: u32, without: Option<u32>) -> f64 {
         let time = self.time(task, machine);
         let (mut start, mut behind) = (self.problem.ready()[machine.index()], 0.0);
@@ -153,12 +158,12 @@ impl<'a> Smith<'a> {
         self.weights[task as usize] * (start + time) as f64 + behind * time as f64
     }
 
-    /// By how much later a machine is done after the limit when it gets so much more to do.
+    /// Returns by how much the ticks of a machine after the limit increase if its load increases by `more`.
     fn later(&self, machine: MachineId, more: i64) -> i64 {
         self.over(machine, self.loads[machine.index()] + more) - self.over(machine, self.loads[machine.index()])
     }
 
-    /// How long after the limit a machine with so much to do is done; one with nothing to do is not late.
+    /// Returns the ticks after the limit for a machine with this load. A machine without tasks is not late.
     fn over(&self, machine: MachineId, load: i64) -> i64 {
         let Some(limit) = self.limit else { return 0 };
         if load > self.problem.ready()[machine.index()] { (load - limit).max(0) } else { 0 }
@@ -188,7 +193,7 @@ impl<'a> Smith<'a> {
         }
     }
 
-    /// All that the present mapping costs, from the beginning.
+    /// Computes the cost of the current mapping from scratch.
     fn keep(&mut self) {
         self.value = self.weighed();
         self.late = self.problem.machine_ids().map(|machine| self.over(machine, self.loads[machine.index()])).sum();

@@ -1,26 +1,29 @@
-//! The task that would suffer most goes first.
+//! Sufferage: the task that would suffer most without its best machine is mapped first.
 
 use rand_chacha::ChaCha8Rng;
 
 use super::{MachineId, Mapper, MappingProblem};
 
-/// A task's *sufferage* is by how much its second earliest completion is later than its earliest.
+/// The *sufferage* of a task is the difference between its second earliest and its earliest completion.
 ///
-/// By passes: each pass goes through the waiting tasks in their order and holds for each machine one of those for which it is
-/// best, of largest sufferage; at its end these are mapped, and the others wait for the next pass. Greedy: again and again the
-/// task of largest sufferage is mapped, and all are looked at anew.
+/// By passes: each pass goes through the waiting tasks in their order. For each machine, it selects the task with the largest
+/// sufferage
+/// of those for which the machine is best. At the end of the pass, the selected tasks are mapped, and the others wait for the next
+/// pass.
+/// Greedy: the task with the largest sufferage is mapped repeatedly, and the others are evaluated again.
 ///
 /// Source: M. Maheswaran et al., JPDC 59, 1999, section 3.3 (Figure 3), DOI 10.1006/jpdc.1999.1581 (by passes); H. Casanova
-/// et al., HCW 2000, DOI 10.1109/HCW.2000.843757 (greedy). A task that only one machine can run suffers most. Complexity: O(n m)
-/// a pass, of which there are n at most; greedy O(n (n + c m)) where c tasks have the loaded machine for their best or
+/// et al., HCW 2000, DOI 10.1109/HCW.2000.843757 (greedy). A task that only one machine can run has the largest sufferage.
+/// Complexity: O(n m)
+/// for each pass, with at most n passes. Greedy: O(n (n + c m)) if c tasks have the loaded machine as their best or
 /// second best.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sufferage {
-    /// One task at a time instead of one for each machine.
+    /// Whether one task is mapped at a time, instead of one for each machine.
     pub greedy: bool,
 }
 
-/// The best machine of a task, its completion there, and the sufferage.
+/// The two best machines of a task, its completion on the best machine, and its sufferage.
 #[derive(Clone, Copy, Debug)]
 struct Wish {
     machine: MachineId,
@@ -69,7 +72,7 @@ fn by_passes(problem: &MappingProblem<'_>) -> Vec<MachineId> {
             mapping[task] = wish.machine;
             ready[wish.machine.index()] = wish.completion;
         }
-        // A task that lost its place goes back to where it was.
+        // A task that lost its machine returns to its position in the order.
         next.sort_unstable();
         std::mem::swap(&mut waiting, &mut next);
         next.clear();

@@ -56,7 +56,8 @@ fn the_rules_on_a_case_by_hand() {
     // d on 0 or 1 (6 each, so 0); a on 1 (9); b on 0 (9); c on 0 or 1 (11), so 0.
     assert_eq!(map(&MaxMin), [1, 0, 0, 0].map(MachineId));
     assert_eq!(map(&Duplex), [0, 0, 0, 1].map(MachineId));
-    // Pass 1: a 5, b 7, c 1, d 0 all for 0: b. Pass 2, 0 ready at 3: a 2, c 2 both for.. c 1: 3 against 5; d 1: 6 against 9.
+    // Pass 1: 0 is best for all; sufferage a 5, b 7, c 1, d 0: b. Pass 2, 0 is ready at 3: a 2, c on 1 (3 against 5), d on 1 (6
+    // against 9).
     assert_eq!(map(&Sufferage { greedy: false })[1], MachineId(0));
 }
 
@@ -69,8 +70,9 @@ fn tables() -> impl Strategy<Value = (Vec<i64>, Vec<i64>)> {
     })
 }
 
-/// Machines of which each second one is busy, for nothing up to far beyond the end of what is mapped. Either each task has a size and each
-/// machine a speed, or each time is drawn.
+/// Returns machines of which every second one is busy, either not at all or until far after the end of the mapped tasks. Either
+/// each
+/// task has a size and each machine a speed, or each time is random.
 fn busy(seed: u64) -> MappingProblem<'static> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let (tasks, machines) = (random.random_range(1..=60), random.random_range(2..=12));
@@ -90,7 +92,7 @@ fn busy(seed: u64) -> MappingProblem<'static> {
     MappingProblem::new(times, ready.collect())
 }
 
-/// `met` and `olb` are not among them: by their definitions they look at no completion, and no load keeps them off a machine.
+/// `met` and `olb` are not tested: by definition they ignore completions, so no load keeps them away from a machine.
 #[test]
 fn no_mapper_is_worse_than_three_times_min_min_whatever_the_machines_have_to_do() {
     let mappers = mappers().into_iter().filter(|(name, _)| !["met", "olb"].contains(name)).collect::<Vec<_>>();
@@ -104,7 +106,7 @@ fn no_mapper_is_worse_than_three_times_min_min_whatever_the_machines_have_to_do(
     }
 }
 
-/// A machine that is busy until long after the end of all changes nothing.
+/// A machine that is busy until long after the end of all tasks changes nothing.
 #[test]
 fn what_cannot_take_part_changes_no_mapping_of_the_genetic_algorithms() {
     for seed in 0..20 {
@@ -123,7 +125,7 @@ fn what_cannot_take_part_changes_no_mapping_of_the_genetic_algorithms() {
     }
 }
 
-/// Min-min as it is defined, without any order kept.
+/// Reference implementation of Min-min by its definition, without sorted orders.
 fn plain(problem: &MappingProblem<'_>, latest: bool) -> Vec<MachineId> {
     let mut ready = problem.ready().to_vec();
     let mut mapping = vec![None; problem.tasks()];
@@ -159,7 +161,7 @@ proptest! {
         prop_assert_eq!(MaxMin.map(&problem, &mut random()), plain(&problem, true));
     }
 
-    /// As on uniform machines, where that is how the paper uses it: "never to reach it".
+    /// As on uniform machines, for which the paper states that the ideal is "never to reach it".
     #[test]
     fn no_mapping_ends_before_the_ideal((times, ready) in tables()) {
         let problem = problem(&times, &ready);

@@ -1,22 +1,25 @@
-//! Which allotments balance the longest path and the area.
+//! Times of moldable tasks that balance the longest path and the area.
 
 use super::MoldableProblem;
 
-/// Paths that are added, at most, and tasks that are looked at for all of them together.
+/// Maximum number of paths that are added, and maximum number of tasks that are visited for all paths together.
 const PATHS: usize = 200;
 const LOOKED_AT: usize = 300_000;
-/// Steps towards the share of the paths.
+/// Maximum number of steps in the search for the share of the paths.
 const STEPS: usize = 14;
-/// How near they come to it.
+/// Precision of the share of the paths.
 const NEAR: f64 = 1e-4;
 
-/// For each task a time between those of its choices, in ticks: the average of the times that it would choose between the longest path and
-/// the area, over paths that are priced one after the other.
+/// Returns, for each task, a time between the times of its choices, in ticks. It is the average of the times that the task would
+/// choose
+/// as a compromise between the longest path and the area, over a sequence of paths with prices.
 ///
-/// The paths climb the dual of the linear programme of R. Lepère, D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13, 2002, DOI
-/// 10.1142/S0129054102001308), as [`makespan_core::proof::PathFlow`] states it; averages of its best replies converge to a solution of the
-/// programme (T. Larsson, M. Patriksson, A.-B. Strömberg, Mathematical Programming 86, 1999, DOI 10.1007/s101070050090). O(n log c + edges) for c choices of a task, for each
-/// of at most 200 paths.
+/// The paths climb the dual of the linear programme of R. Lepère, D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13,
+/// 2002, DOI
+/// 10.1142/S0129054102001308), as stated in [`makespan_core::proof::PathFlow`]. Averages of its best replies converge to a solution
+/// of the
+/// programme (T. Larsson, M. Patriksson, A.-B. Strömberg, Mathematical Programming 86, 1999, DOI 10.1007/s101070050090).
+/// Complexity: O(n log c + edges) for each of at most 200 paths, with c choices of a task.
 pub fn average_times(problem: &MoldableProblem<'_>) -> Vec<f64> {
     let tasks = problem.tasks();
     let hulls: Vec<Hull> = (0..tasks as u32).map(|task| Hull::new(problem, task)).collect();
@@ -31,14 +34,15 @@ pub fn average_times(problem: &MoldableProblem<'_>) -> Vec<f64> {
         for ((hull, time), through) in hulls.iter().zip(&mut times).zip(&prices.through) {
             *time = hull.choice(through * prices.of_time(problem)).time;
         }
-        // The later ones are the better ones.
+        // Later times are better, so they have more weight.
         let step = weight / prices.all;
         average.iter_mut().zip(&times).for_each(|(average, time)| *average += step * (time - *average));
     }
     average
 }
 
-/// The choices of a task that are best for some price: corners of the lower convex hull of area against time, by falling times.
+/// The choices of a task that are best for some price: the corners of the lower convex hull of area against time, by decreasing
+/// times.
 #[derive(Clone, Debug)]
 struct Hull {
     corners: Vec<Corner>,
@@ -48,7 +52,7 @@ struct Hull {
 struct Corner {
     time: f64,
     area: f64,
-    /// Below this price of a tick, in area, no later corner is better.
+    /// The price of a tick, in area, up to which no later corner is better.
     until: f64,
 }
 
@@ -75,25 +79,25 @@ impl Hull {
         Self { corners }
     }
 
-    /// The best corner at a price of a tick, in area.
+    /// Returns the best corner for a price of a tick, in area.
     fn choice(&self, price: f64) -> Corner {
         let at = if price == 0.0 { 0 } else { self.corners.partition_point(|corner| corner.until < price) };
         self.corners[at]
     }
 }
 
-/// Prices of the time of each task and of area.
+/// The prices of the time of each task and of the area.
 struct Prices {
-    /// For each task the weight of the paths through it.
+    /// For each task, the weight of the paths through it.
     through: Vec<f64>,
     /// The weight of all paths.
     all: f64,
-    /// The share of the paths against the area.
+    /// The share of the paths. The rest is the share of the area.
     share: f64,
 }
 
 impl Prices {
-    /// What a path of weight one through a task makes of the price of its time, in area.
+    /// Returns the price, in area, of a tick of a task on a path of weight one.
     fn of_time(&self, problem: &MoldableProblem<'_>) -> f64 {
         let processors = f64::from(problem.instance().processors());
         self.share / (1.0 - self.share) * processors / self.all
@@ -121,8 +125,9 @@ impl Prices {
         }
     }
 
-    /// Finds the share at which paths and area are equally long, which is where most is proved. First it goes in growing steps from
-    /// where it was.
+    /// Finds the share at which paths and area are equally long. This share proves the best bound. The search begins with growing
+    /// steps from
+    /// the previous share.
     fn balance(&mut self, problem: &MoldableProblem<'_>, hulls: &[Hull]) {
         let (mut low, mut high) = (1e-6, 1.0 - 1e-9);
         let mut step = 0.02;

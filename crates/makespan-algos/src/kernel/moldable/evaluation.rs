@@ -1,4 +1,4 @@
-//! A list that changes, and its schedule.
+//! A list of moldable tasks that changes, and its schedule.
 
 use super::events::EventList;
 use super::given::{Given, Times};
@@ -7,13 +7,14 @@ use super::tails::Tails;
 use super::{List, MoldableProblem, insertion};
 use crate::kernel::serial::SerialInsertion;
 
-/// How a list becomes a schedule.
+/// The way in which a list becomes a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// Forward in time: whenever something ends, tasks start in the order of the list as long as they fit. Only where processors are
-    /// always open and any of them serve.
+    /// Forward in time: whenever a task ends, tasks start in the order of the list as long as they fit. Only valid if processors
+    /// are
+    /// always open and interchangeable.
     Events,
-    /// Task by task, each at its earliest fit, in gaps too.
+    /// Task by task: each task is placed at its earliest fit, also in gaps.
     Insertion,
 }
 
@@ -23,8 +24,9 @@ enum Builder {
     Insertion(SerialInsertion),
 }
 
-/// The schedule of a list that changes: changes are made, evaluated together, and accepted or taken back. The tasks of the present list
-/// are in the order of their starts.
+/// The schedule of a list that changes. Changes are made, evaluated together, and then accepted or undone. After each acceptance,
+/// the
+/// tasks of the list are in the order of their starts.
 #[derive(Debug)]
 pub struct ListSchedule<'p> {
     problem: &'p MoldableProblem<'p>,
@@ -37,25 +39,25 @@ pub struct ListSchedule<'p> {
     tally: Tally,
     work: i128,
     value: f64,
-    /// What was changed, the last change last.
+    /// The changes since the last acceptance. The latest change is the last element.
     changes: Vec<Change>,
-    /// The first instant and place at which changes may show.
+    /// The first instant and the first position that changes may affect.
     since: i64,
     from: usize,
-    /// Tasks by their ends, once it was asked for.
+    /// The tasks by their ends, if they have been requested.
     by_end: Vec<(i64, u32)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Change {
-    /// A task and what was chosen.
+    /// A task and its previous choice.
     Choice(u32, u32),
-    /// From one place to another.
+    /// A move of a task from one position to another.
     Shift(usize, usize),
 }
 
 impl<'p> ListSchedule<'p> {
-    /// The schedule of a list.
+    /// Returns the schedule of a list.
     pub fn new(problem: &'p MoldableProblem<'p>, measure: Measure, scheme: Scheme, list: List) -> Self {
         let tasks = problem.tasks();
         let tails = Tails::new(problem, &measure, &list);
@@ -88,37 +90,38 @@ impl<'p> ListSchedule<'p> {
         schedule
     }
 
-    /// What the present schedule is worth: the objective in its own unit, but a sum where the mean is meant; more beyond the limit.
+    /// Returns the value of the current schedule in the unit of the objective. For a mean it is the sum. Beyond the limit, it is
+    /// larger.
     pub fn value(&self) -> f64 {
         self.value
     }
 
-    /// What is minimised.
+    /// Returns the measure that is minimised.
     pub fn measure(&self) -> &Measure {
         &self.measure
     }
 
-    /// The list, with all changes.
+    /// Returns the list with all changes.
     pub fn list(&self) -> &List {
         &self.list
     }
 
-    /// The problem.
+    /// Returns the problem.
     pub fn problem(&self) -> &'p MoldableProblem<'p> {
         self.problem
     }
 
-    /// When each task starts in the present schedule.
+    /// Returns the start of each task in the current schedule.
     pub fn starts(&self) -> &[i64] {
         &self.present.starts
     }
 
-    /// When each task ends in the present schedule.
+    /// Returns the end of each task in the current schedule.
     pub fn ends(&self) -> &[i64] {
         &self.present.ends
     }
 
-    /// The ends of the present schedule with their tasks, ascending.
+    /// Returns the ends of the current schedule with their tasks, in ascending order.
     pub fn by_end(&mut self) -> &[(i64, u32)] {
         if self.by_end.is_empty() {
             self.by_end.extend(self.present.ends.iter().copied().zip(0..));
@@ -127,13 +130,13 @@ impl<'p> ListSchedule<'p> {
         &self.by_end
     }
 
-    /// When all that a task waits for has ended in the present schedule.
+    /// Returns the instant at which a task is released and all its predecessors have ended in the current schedule.
     pub fn ready(&self, task: u32) -> i64 {
         let before = self.problem.before(task).iter().map(|&before| self.present.ends[before as usize]);
         before.fold(self.problem.release(task), i64::max)
     }
 
-    /// How many processors a task has.
+    /// Returns the number of processors of a task.
     pub fn processors(&self, task: u32) -> u32 {
         self.problem.choice(self.list.chosen[task as usize]).processors
     }
@@ -144,7 +147,7 @@ impl<'p> ListSchedule<'p> {
         if old == choice {
             return;
         }
-        // A larger allotment does not start before a smaller one did.
+        // With a larger allotment, the task does not start earlier.
         let since = if choice > old { self.present.starts[task as usize] } else { self.ready(task) };
         self.since = self.since.min(since);
         self.from = self.from.min(self.list.place(task));
@@ -188,12 +191,12 @@ impl<'p> ListSchedule<'p> {
         *chosen = choice;
     }
 
-    /// Whether anything was changed.
+    /// Returns whether there are changes.
     pub fn is_changed(&self) -> bool {
         !self.changes.is_empty()
     }
 
-    /// Evaluates the changed list; its value if that is at most `limit`.
+    /// Evaluates the changed list. Returns its value if it is at most `limit`.
     pub fn evaluate(&mut self, limit: f64) -> Option<f64> {
         let changed = self.changes.iter().filter_map(|change| match change {
             Change::Choice(task, _) => Some(*task),
@@ -217,7 +220,7 @@ impl<'p> ListSchedule<'p> {
         }
     }
 
-    /// What was evaluated last is the present schedule.
+    /// Makes the last evaluated schedule the current schedule.
     pub fn accept(&mut self) {
         self.value = self.measure.value(&self.tally);
         std::mem::swap(&mut self.present, &mut self.tried);
@@ -240,7 +243,7 @@ impl<'p> ListSchedule<'p> {
         self.list.sort_from(first, |task| (starts[task as usize], ends[task as usize], task));
         (self.since, self.from) = (i64::MAX, usize::MAX);
         if !self.problem.is_open() {
-            // Which processors a task holds depends on the order there, and then when others start.
+            // Here the processors of a task depend on the order, and the starts of others depend on these processors.
             self.from = first;
             self.build(f64::INFINITY, false);
             self.value = self.measure.value(&self.tally);
@@ -252,7 +255,7 @@ impl<'p> ListSchedule<'p> {
         }
     }
 
-    /// Takes back what was changed since the last schedule was accepted.
+    /// Undoes the changes since the last acceptance.
     pub fn take_back(&mut self) {
         while let Some(change) = self.changes.pop() {
             match change {
@@ -265,7 +268,7 @@ impl<'p> ListSchedule<'p> {
     }
 }
 
-/// Processors times ticks.
+/// Returns processors times ticks.
 fn area(problem: &MoldableProblem<'_>, choice: u32) -> i128 {
     let choice = problem.choice(choice);
     i128::from(choice.processors) * i128::from(choice.time)

@@ -1,23 +1,25 @@
-//! Lists forward in time: whenever processors or tasks become free, tasks start in the order of the list as long as they fit.
+//! Lists forward in time: whenever processors or tasks become available, tasks start in the order of the list as long as they fit.
 
 use super::given::{Given, Times};
 use super::measure::Tally;
 
-/// Carries out lists on processors that are always open. A list that agrees with another one until some instant is carried out from
-/// there on.
+/// Executes lists on processors that are always open. If a list agrees with the current one until some instant, it is only executed
+/// from
+/// this instant on.
 ///
 /// Source: R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039; the parallel
-/// scheme of J. Kelley, "The critical-path method: resources planning and scheduling", in Industrial Scheduling, 1963. O(n w) for
-/// n tasks of which w wait or run at once, and O(edges).
+/// scheme of J. Kelley, "The critical-path method: resources planning and scheduling", in Industrial Scheduling, 1963. Complexity:
+/// O(n w) for
+/// n tasks of which w wait or run at the same time, plus O(edges).
 #[derive(Clone, Debug)]
 pub(super) struct EventList {
-    /// For each task how many it still waits for.
+    /// For each task, the number of its predecessors that have not ended.
     missing: Vec<u32>,
-    /// How many it waits for in all.
+    /// For each task, the number of its predecessors.
     waits: Vec<u32>,
-    /// The places of those that could start, ascending.
+    /// The positions of the tasks that could start, in ascending order.
     ready: Vec<u32>,
-    /// What is to come, the latest first.
+    /// The future events, the latest first.
     coming: Vec<(i64, Event)>,
 }
 
@@ -27,13 +29,13 @@ enum Event {
     Release(u32),
 }
 
-/// What goes on at an instant.
+/// The state at an instant.
 struct Now {
     at: i64,
     free: u32,
-    /// How many tasks have been started.
+    /// Number of tasks that have started.
     started: usize,
-    /// Processors times ticks that nobody holds, since the first release.
+    /// Idle area since the first release: processors times ticks.
     idle: i128,
 }
 
@@ -44,8 +46,9 @@ impl EventList {
         Self { missing: waits.clone(), waits, ready: Vec::new(), coming: Vec::new() }
     }
 
-    /// Whether the value is at most `limit`. What starts before an instant in the present schedule, which is in the order of its
-    /// starts, starts so again.
+    /// Executes a list. Returns whether its value is at most `limit`. Tasks that start before the instant of `present` in the
+    /// current
+    /// schedule, which is sorted by start, start as before.
     pub fn run(
         &mut self,
         given: &Given<'_>,
@@ -56,7 +59,7 @@ impl EventList {
     ) -> bool {
         let Given { problem, measure, list, tails, .. } = *given;
         let processors = problem.instance().processors();
-        // The area that is left idle at most where the makespan counts: the work of all tasks must fit, too.
+        // The maximum idle area if the makespan counts: the work of all tasks must fit, too.
         let most_idle = if measure.is_makespan() && limit < i64::MAX as f64 {
             i128::from(limit as i64 - problem.origin()) * i128::from(processors) - given.work
         } else {
@@ -119,7 +122,7 @@ impl EventList {
         }
     }
 
-    /// Starts again what starts before `until` in the present schedule.
+    /// Starts the tasks as before that start before `until` in the current schedule.
     fn keep(
         &mut self,
         given: &Given<'_>,
@@ -158,7 +161,7 @@ impl EventList {
         self.coming.insert(place, (at, event));
     }
 
-    /// What happens at this instant.
+    /// Processes the events at this instant.
     fn happen(&mut self, given: &Given<'_>, now: &mut Now) {
         let Given { problem, list, .. } = *given;
         while let Some((_, event)) = self.coming.pop_if(|coming| coming.0 == now.at) {

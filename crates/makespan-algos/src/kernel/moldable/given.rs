@@ -4,18 +4,18 @@ use super::measure::Measure;
 use super::tails::Tails;
 use super::{List, MoldableProblem};
 
-/// What an evaluation is given.
+/// The input of an evaluation.
 #[derive(Clone, Copy)]
 pub(super) struct Given<'g> {
     pub problem: &'g MoldableProblem<'g>,
     pub measure: &'g Measure,
     pub list: &'g List,
     pub tails: &'g Tails,
-    /// Processors times ticks of all tasks.
+    /// Area of all tasks: processors times ticks.
     pub work: i128,
 }
 
-/// When tasks start and end.
+/// The start and the end of each task.
 #[derive(Clone, Debug)]
 pub(super) struct Times {
     pub starts: Vec<i64>,

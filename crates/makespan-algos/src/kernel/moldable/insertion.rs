@@ -1,4 +1,4 @@
-//! Tasks inserted one by one, each at its earliest fit behind what it waits for.
+//! Serial insertion: tasks are placed one by one, each at its earliest fit after its predecessors.
 
 use std::cell::Cell;
 
@@ -6,7 +6,8 @@ use super::given::{Given, Times};
 use super::measure::Tally;
 use crate::kernel::serial::{Limit, Request, SerialInsertion};
 
-/// Evaluates a list by serial insertion; what comes before place `from` is as in the present schedule, if there is one. Returns whether
+/// Evaluates a list by serial insertion. If there is a current schedule, tasks before the position `from` stay as in it. Returns
+/// whether
 /// the value is at most `limit`.
 pub(super) fn insert(
     serial: &mut SerialInsertion,
@@ -43,6 +44,6 @@ pub(super) fn insert(
         ends[task as usize].set(end);
         measure.add(tally, task, end, tails.of(task))
     };
-    // Evaluated one by one, a value is never taken back, and a limit ends the rest.
+    // The value never decreases as tasks are placed, so the evaluation stops once it exceeds the limit.
     serial.evaluate(from..list.order.len(), Limit::at(limit), request, fold) <= limit
 }

@@ -1,21 +1,21 @@
-//! An order and allotments.
+//! An order and allotments of moldable tasks.
 
 use super::MoldableProblem;
 use crate::kernel::move_to;
 
-/// An order of all tasks, each after all that it waits for, with a choice for each task.
+/// A topological order of all tasks, with a choice for each task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List {
-    /// Tasks.
+    /// The tasks in order.
     pub order: Vec<u32>,
-    /// For each task its choice.
+    /// For each task, its choice.
     pub chosen: Vec<u32>,
-    /// For each task its place in the order.
+    /// For each task, its position in the order.
     places: Vec<u32>,
 }
 
 impl List {
-    /// Of any order: tasks come as early as it says, but after all that they wait for.
+    /// Returns a list for any order of the tasks. Each task comes as early as in this order, but after all its predecessors.
     pub fn new(problem: &MoldableProblem<'_>, order: &[u32], chosen: Vec<u32>) -> Self {
         let tasks = problem.tasks();
         let mut wanted = vec![0; tasks];
@@ -39,20 +39,20 @@ impl List {
         list
     }
 
-    /// The place of a task in the order.
+    /// Returns the position of a task in the order.
     #[inline]
     pub fn place(&self, task: u32) -> usize {
         self.places[task as usize] as usize
     }
 
-    /// Takes the task at one place and puts it at another.
+    /// Moves the task at one position to another.
     pub(super) fn shift(&mut self, from: usize, to: usize) {
         let (first, last) = (from.min(to), from.max(to));
         move_to(&mut self.order, from, to);
         self.number(first, last + 1);
     }
 
-    /// Orders the tasks from a place on.
+    /// Sorts the tasks from a position on.
     pub(super) fn sort_from<K: Ord>(&mut self, place: usize, key: impl Fn(u32) -> K) {
         self.order[place..].sort_by_key(|&task| key(task));
         self.number(place, self.order.len());

@@ -1,20 +1,22 @@
-//! What a schedule is worth, as far as it is known.
+//! The value of a schedule, also of a partial one.
 
 use makespan_core::{EndCost, Objective};
 
 use super::MoldableProblem;
 
-/// What a tick beyond the limit on the makespan counts, more than anything else.
+/// Cost of a tick beyond the limit on the makespan. It exceeds everything else.
 const BEYOND: f64 = 1e9;
 
-/// An objective as a maximum or a sum over groups of tasks of which the last end counts: all tasks, or those of a job.
+/// An objective: the maximum or the sum, over groups of tasks, of the cost of the last end in the group. A group contains all tasks
+/// or the
+/// tasks of one job.
 #[derive(Clone, Debug)]
 pub struct Measure {
     groups: Vec<Group>,
-    /// For each task its group; empty where there is one group.
+    /// For each task, its group. Empty if there is only one group.
     group_of: Vec<u32>,
     is_sum: bool,
-    /// No schedule that is longer is wanted.
+    /// Maximum makespan of a schedule.
     limit: i64,
 }
 
@@ -25,10 +27,10 @@ struct Group {
     from: i64,
 }
 
-/// What is known of a schedule: a value that only rises as tasks are placed.
+/// The value of a partial schedule. It only increases as tasks are placed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    /// For each group the latest end that follows from what is placed.
+    /// For each group, a lower bound on its last end that follows from the placed tasks.
     ends: Vec<i64>,
     last: i64,
     cost: f64,
@@ -36,7 +38,7 @@ pub(super) struct Tally {
 }
 
 impl Measure {
-    /// Of the schedules of a problem. Mean flow is a sum here, and weights are in millionths.
+    /// Returns the measure for schedules of a problem. The mean flow is a sum here, and weights are in millionths.
     pub fn new(problem: &MoldableProblem<'_>, objective: Objective, limit: Option<i64>) -> Self {
         let instance = problem.instance();
         let limit = limit.unwrap_or(i64::MAX);
@@ -50,23 +52,23 @@ impl Measure {
         Self { groups, group_of, is_sum: shape.is_sum, limit }
     }
 
-    /// The group of a task.
+    /// Returns the group of a task.
     #[inline]
     pub fn group(&self, task: u32) -> usize {
         if self.group_of.is_empty() { 0 } else { self.group_of[task as usize] as usize }
     }
 
-    /// How many groups there are.
+    /// Returns the number of groups.
     pub fn groups(&self) -> usize {
         self.groups.len()
     }
 
-    /// Whether the last end of all tasks is all that counts.
+    /// Returns whether the makespan is the only criterion.
     pub(super) fn is_makespan(&self) -> bool {
         self.group_of.is_empty()
     }
 
-    /// What it costs that a group ends then.
+    /// Returns the cost of a group whose last end is `end`.
     pub fn cost(&self, group: usize, end: i64) -> f64 {
         let Group { weight, from } = self.groups[group];
         weight * end.saturating_sub(from).max(0) as f64
@@ -78,7 +80,7 @@ impl Measure {
         (tally.last, tally.cost, tally.beyond) = (0, 0.0, 0.0);
     }
 
-    /// The value when one more task ends then and so much comes behind it.
+    /// Adds a task that ends at `end` and is followed by at least `tail` ticks. Returns the new value.
     #[inline]
     pub(super) fn add(&self, tally: &mut Tally, task: u32, end: i64, tail: i64) -> f64 {
         let group = self.group(task);
@@ -94,11 +96,11 @@ impl Measure {
                 tally.beyond = BEYOND * (end - self.limit) as f64;
             }
         }
-        // So that of two schedules beyond the limit the one counts that is less so, and then the value.
+        // Of two schedules beyond the limit, the one with the smaller excess is better, and then the one with the better value.
         if tally.beyond > 0.0 { tally.cost + tally.beyond * (1.0 + tally.cost * 1e-6) } else { tally.cost }
     }
 
-    /// The exact value of what was added up, in the unit of [`Measure::new`].
+    /// Returns the exact value of the added tasks, in the unit of [`Measure::new`].
     pub(super) fn value(&self, tally: &Tally) -> f64 {
         let each = (0..self.groups.len()).map(|group| self.cost(group, tally.ends[group]));
         let cost = if self.is_sum { each.sum() } else { each.fold(0.0, f64::max) };

@@ -1,8 +1,9 @@
-//! Moldable tasks that wait for each other, on equal processors: schedules of an order and an allotment for each task, by an event
-//! list or by serial insertion, evaluated again from where the order or an allotment has changed.
+//! Moldable tasks with an order on equal processors. A schedule follows from an order and an allotment for each task, by an event
+//! list or by serial insertion. It is evaluated again only from the first changed position on.
 //!
-//! What an instance is, whatever the list, is a [`MoldableProblem`]. A [`ListSchedule`] is a list that changes, with its schedule;
-//! what it is worth says a [`Measure`]. [`average_times`] tells which allotments to begin with.
+//! A [`MoldableProblem`] contains the data of an instance that do not depend on the list. A [`ListSchedule`] is a list that
+//! changes, with
+//! its schedule. A [`Measure`] is the objective. [`average_times`] suggests initial allotments.
 
 mod average;
 mod evaluation;

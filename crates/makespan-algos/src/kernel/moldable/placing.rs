@@ -1,11 +1,11 @@
-//! From a list to processors.
+//! Assignment of processors to the tasks of a list.
 
 use makespan_core::{FreeTime, Objective, ProcSet, Reservation, Schedule, ScheduleBuilder, TaskId, Time};
 
 use super::{List, ListSchedule, Measure, MoldableProblem, Scheme};
 use crate::free_time::Skyline;
 
-/// The schedule of a list, with processors.
+/// Returns the schedule of a list, with processors.
 pub fn schedule(problem: &MoldableProblem<'_>, scheme: Scheme, list: &List) -> Schedule {
     if !problem.is_open() {
         return inserted(problem, list);
@@ -21,7 +21,7 @@ pub fn schedule(problem: &MoldableProblem<'_>, scheme: Scheme, list: &List) -> S
     builder.finish()
 }
 
-/// By serial insertion where processors are closed at times, or nodes are to be filled.
+/// Returns the schedule by serial insertion, for unavailable periods or best placement.
 fn inserted(problem: &MoldableProblem<'_>, list: &List) -> Schedule {
     let mut builder = ScheduleBuilder::new(problem.instance());
     let mut skyline = Skyline::new(problem.instance());
@@ -42,7 +42,8 @@ fn inserted(problem: &MoldableProblem<'_>, list: &List) -> Schedule {
 }
 
 impl ListSchedule<'_> {
-    /// When each task starts and ends in the present schedule, on the clock of the instance.
+    /// Returns the start and the end of each task in the current schedule. A reversed problem is converted to the time of the
+    /// instance.
     pub fn times(&self) -> Vec<(i64, i64)> {
         let each = self.starts().iter().zip(self.ends());
         if !self.problem().is_reversed() {

@@ -1,4 +1,4 @@
-//! An instance in flat arrays by task.
+//! An instance in flat arrays, indexed by task.
 
 use std::ops::Range;
 
@@ -8,18 +8,19 @@ use crate::free_time::Skyline;
 use crate::kernel::choices::Choice;
 use crate::kernel::packing::Packing;
 
-/// More tasks, or more edges between single tasks, are not put into arrays: trying one change would take too long.
+/// Maximum number of tasks, and of edges between single tasks. Beyond it, trying one change would take too long.
 const MAX_TASKS: u64 = 20_000;
 const MAX_EDGES: usize = 2_000_000;
 
-/// What searches ask again and again of an instance in which counts of processors say all, but for the order of the tasks.
+/// An instance in which only the number of processors and the order of the tasks matter, in flat arrays that searches can read
+/// fast.
 ///
-/// Tasks have the numbers that they have in the instance, copies of bags too. Times are in ticks.
+/// Tasks have the numbers that they have in the instance. Each task of a bag has its own number. Times are in ticks.
 #[derive(Clone, Debug)]
 pub struct MoldableProblem<'a> {
     instance: &'a Instance,
     choices: Vec<Choice>,
-    /// For each task its choices among all, by rising processors and falling times.
+    /// For each task, the range of its choices, by increasing processors and decreasing times.
     choices_of: Vec<Range<u32>>,
     before: Neighbours,
     behind: Neighbours,
@@ -30,7 +31,7 @@ pub struct MoldableProblem<'a> {
     is_reversed: bool,
 }
 
-/// The tasks before, or behind, each task.
+/// The predecessors, or the successors, of each task.
 #[derive(Clone, Debug, Default)]
 struct Neighbours {
     begins: Vec<u32>,
@@ -58,8 +59,9 @@ impl Neighbours {
 }
 
 impl<'a> MoldableProblem<'a> {
-    /// The problem of a packing, whose choices have the same positions; `None` where counts of processors do not say all, or there
-    /// are more than 20,000 tasks.
+    /// Returns the problem of a packing. Its choices have the same positions. Returns `None` if more than the number of processors
+    /// matters, or
+    /// if there are more than 20,000 tasks.
     pub fn new(packing: &Packing<'a>) -> Option<Self> {
         let instance = packing.instance();
         let counted = instance.has_equal_processors() && !instance.has_demands() && !instance.has_transfers();
@@ -86,8 +88,8 @@ impl<'a> MoldableProblem<'a> {
         })
     }
 
-    /// The same from its end to its beginning: what waited is waited for. `None` where time has a direction, by release dates or
-    /// closed processors. An instant `x` after the first release is one so long before the end.
+    /// Returns the problem with time reversed: predecessors become successors. Returns `None` if release dates or closed processors
+    /// give time a direction. An instant `x` ticks after the first release then means `x` ticks before the end.
     pub fn reversed(&self) -> Option<Self> {
         let alike = self.releases.iter().all(|&release| release == self.releases[0]);
         if !self.is_open || !alike {
@@ -98,92 +100,92 @@ impl<'a> MoldableProblem<'a> {
         Some(Self { before, behind, order, is_reversed: !self.is_reversed, ..self.clone() })
     }
 
-    /// The instance.
+    /// Returns the instance.
     pub fn instance(&self) -> &'a Instance {
         self.instance
     }
 
-    /// How many tasks there are.
+    /// Returns the number of tasks.
     pub fn tasks(&self) -> usize {
         self.releases.len()
     }
 
-    /// Whether any processors serve at any time.
+    /// Returns whether all processors are interchangeable and always open.
     pub fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// Whether it is one from the end to the beginning.
+    /// Returns whether time is reversed.
     pub fn is_reversed(&self) -> bool {
         self.is_reversed
     }
 
-    /// The first release.
+    /// Returns the first release.
     pub fn origin(&self) -> i64 {
         self.instance.first_release().ticks()
     }
 
-    /// An allotment with its time.
+    /// Returns an allotment with its time.
     #[inline]
     pub fn choice(&self, choice: u32) -> Choice {
         self.choices[choice as usize]
     }
 
-    /// The positions of the choices of a task.
+    /// Returns the positions of the choices of a task.
     #[inline]
     pub fn choices_of(&self, task: u32) -> Range<u32> {
         self.choices_of[task as usize].clone()
     }
 
-    /// All choices of a task.
+    /// Returns all choices of a task.
     pub fn all_choices_of(&self, task: u32) -> &[Choice] {
         let Range { start, end } = self.choices_of(task);
         &self.choices[start as usize..end as usize]
     }
 
-    /// The choice of most processors that are at most so many, or the smallest one.
+    /// Returns the largest choice of at most `processors` processors, or the smallest one if there is none.
     pub fn at_most(&self, task: u32, processors: u32) -> u32 {
         let above = self.all_choices_of(task).partition_point(|choice| choice.processors <= processors);
         self.choices_of(task).start + above.saturating_sub(1) as u32
     }
 
-    /// The choice of fewest processors that are at least so many, or the largest one.
+    /// Returns the smallest choice of at least `processors` processors, or the largest one if there is none.
     pub fn at_least(&self, task: u32, processors: u32) -> u32 {
         let choices = self.all_choices_of(task);
         let below = choices.partition_point(|choice| choice.processors < processors);
         self.choices_of(task).start + below.min(choices.len() - 1) as u32
     }
 
-    /// What a task waits for.
+    /// Returns the predecessors of a task.
     #[inline]
     pub fn before(&self, task: u32) -> &[u32] {
         self.before.of(task)
     }
 
-    /// What waits for a task.
+    /// Returns the successors of a task.
     #[inline]
     pub fn behind(&self, task: u32) -> &[u32] {
         self.behind.of(task)
     }
 
-    /// Tasks, each after all that it waits for.
+    /// Returns the tasks in topological order.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// When a task can start at the earliest.
+    /// Returns the earliest start of a task.
     #[inline]
     pub fn release(&self, task: u32) -> i64 {
         self.releases[task as usize]
     }
 
-    /// The job of a task.
+    /// Returns the job of a task.
     pub fn job_of(&self, task: u32) -> JobId {
         self.job_of[task as usize]
     }
 }
 
-/// The edges between single tasks, each once: those of bags stand for all of their tasks.
+/// Returns the edges between single tasks, each once. An edge of a bag becomes an edge for each of its tasks.
 fn edges(instance: &Instance) -> Option<Vec<(u32, u32)>> {
     let count = |task: TaskId| instance.equal_tasks(task).len();
     let each = instance.edges().iter().map(|edge| count(edge.from).saturating_mul(count(edge.to)));

@@ -1,18 +1,19 @@
-//! How much comes behind each task.
+//! The time that follows after each task.
 
 use super::measure::Measure;
 use super::{List, MoldableProblem};
 
-/// For each task the time from its end to the end of all that waits for it, directly or not, and counts together with it, as the
-/// allotments are.
+/// For each task, the time from its end to the end of all its successors in the same group of the measure, including indirect ones,
+/// with
+/// the current allotments.
 #[derive(Clone, Debug)]
 pub(super) struct Tails {
     of_tasks: Vec<i64>,
-    /// For each task its position in the order of the problem.
+    /// For each task, its position in the order of the problem.
     position: Vec<u32>,
-    /// Positions whose tails are to be found again.
+    /// Positions whose tails must be computed again.
     stale: Vec<bool>,
-    /// Tasks whose tails have changed, with what they were.
+    /// Tasks whose tails have changed, with their previous tails.
     changed: Vec<(u32, i64)>,
 }
 
@@ -40,7 +41,7 @@ impl Tails {
         behind.map(with).max().unwrap_or(0)
     }
 
-    /// Finds the tails again of what comes before tasks whose choices have changed.
+    /// Updates the tails of the predecessors of tasks whose choices have changed.
     pub fn update(
         &mut self,
         problem: &MoldableProblem<'_>,
@@ -74,12 +75,12 @@ impl Tails {
         }
     }
 
-    /// Keeps the changes.
+    /// Accepts the changes.
     pub fn accept(&mut self) {
         self.changed.clear();
     }
 
-    /// Takes the changes back.
+    /// Undoes the changes.
     pub fn undo(&mut self) {
         while let Some((task, tail)) = self.changed.pop() {
             self.of_tasks[task as usize] = tail;

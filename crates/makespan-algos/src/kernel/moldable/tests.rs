@@ -1,4 +1,4 @@
-//! Schedules that are evaluated from a changed place on beside schedules from the beginning, and lists beside their rule.
+//! Compares schedules that are evaluated from a changed position on with schedules from the beginning, and lists with their rule.
 
 use makespan_core::{
     Edge, Graph, Instance, Job, NamedTask, Objective, Payload, Platform, ProcSet, Profile, Time, Unavailable, validate,
@@ -10,7 +10,7 @@ use crate::kernel::packing::Packing;
 
 const PROCESSORS: u32 = 5;
 
-/// Times of a task on one, two .. processors as differences from the last, and which tasks before it it waits for, by bits.
+/// The times of a task on one, two, .. processors as differences from the last, and a bit for each earlier task that it waits for.
 type DraftTask = (Vec<i64>, u32);
 
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ struct Draft {
     jobs: Vec<(i64, i64, Vec<DraftTask>)>,
     /// First processor, start and length.
     closed: Vec<(u32, i64, i64)>,
-    /// Whether each job waits for the one before.
+    /// Whether each job waits for the previous job.
     after: bool,
     compact: bool,
 }
@@ -74,7 +74,7 @@ impl Draft {
     }
 }
 
-/// Changes, a kind, a task, a distance and whether it is accepted whatever it is worth.
+/// A change: its kind, a task, a distance, and whether it is accepted whatever its value.
 type Tried = (u8, prop::sample::Index, u32, bool);
 
 fn change(schedule: &mut ListSchedule<'_>, &(kind, task, far, _): &Tried) {
@@ -94,8 +94,9 @@ fn objectives() -> impl Iterator<Item = Objective> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
-    /// Whatever is changed, evaluated, accepted and taken back: the value is that of the same list from the beginning, a limit that is
-    /// passed ends in nothing and one that is kept does not, and the schedule is valid and has the value.
+    /// After any changes, evaluations, acceptances and undos, the value is that of the same list from the beginning. An evaluation
+    /// that
+    /// exceeds its limit returns `None`, and others do not. The schedule is valid and has this value.
     #[test]
     fn a_changed_list_is_evaluated_like_a_new_one(
         draft in draft(),
@@ -152,7 +153,7 @@ proptest! {
         }
     }
 
-    /// In an event list nothing waits that could start; in the order of the starts all starts are the same again.
+    /// In an event list, no waiting task could start. The same list in the order of its starts gives the same starts.
     #[test]
     fn nothing_waits_in_an_event_list_that_fits(draft in draft(), keys in prop::collection::vec(any::<u32>(), 40)) {
         let instance = Draft { closed: Vec::new(), compact: false, ..draft }.instance();
@@ -178,7 +179,7 @@ proptest! {
         }
     }
 
-    /// An average of times of choices is between them.
+    /// An average of the times of choices is between them.
     #[test]
     fn average_times_are_between_those_of_choices(draft in draft()) {
         let instance = draft.instance();

@@ -1,34 +1,35 @@
-//! Whether any choice of allotments leaves enough of what is used up.
+//! Decides whether allotments exist that use up no more of any consumable than is available.
 
 use makespan_core::ResourceKind;
 
 use super::{Packing, Row};
 
-/// So many ways to use up amounts are kept beside each other; with more nothing is known.
+/// Maximum number of ways to use up amounts that are kept. If there are more, the result is unknown.
 const WAYS: usize = 4096;
 
-/// What is known of allotments that use up no more than there is.
+/// The result of the search for allotments that use up no more than is available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Affordable {
-    /// These, for each row.
+    /// The choices found, one for each row.
     Choices(Vec<u32>),
-    /// There are none.
+    /// There are no such allotments.
     Never,
-    /// There were too many ways to look at.
+    /// There were too many ways.
     Unknown,
 }
 
-/// What is used up by the rows up to one.
+/// The amounts that the rows so far use up.
 struct Way {
     used: Vec<u64>,
-    /// The way of the row before, and the choice of this row.
+    /// The index of the way for the previous row, and the choice of this row.
     before: u32,
     choice: u32,
 }
 
 impl Packing<'_> {
-    /// Allotments of all rows that together use up no more than there is: a dynamic programme over the rows that keeps every way
-    /// that is not worse than another in all amounts. O(rows * ways^2) at most.
+    /// Finds allotments of all rows that together use up no more than is available. A dynamic programme over the rows keeps every
+    /// way
+    /// that is not dominated. O(rows * ways^2) at most.
     pub fn affordable(&self) -> Affordable {
         let consumables: Vec<_> = self.consumables().collect();
         let there: Vec<u64> = consumables.iter().map(|&resource| self.machines.ever_left(resource)).collect();
@@ -42,7 +43,7 @@ impl Packing<'_> {
             };
             consumables.iter().map(|&resource| amount(resource)).collect()
         };
-        // What all rows behind one use up at least, of each amount by itself.
+        // The minimum that all later rows use up, for each amount separately.
         let mut behind = vec![vec![0_u64; there.len()]; rows.len()];
         for at in (1..rows.len()).rev() {
             let (before, own) = behind.split_at_mut(at);
@@ -84,7 +85,7 @@ impl Packing<'_> {
     }
 }
 
-/// Those that no other one is at most as much as, in all amounts.
+/// Returns the ways that are not dominated: no other way uses at most as much of all amounts.
 fn undominated(mut ways: Vec<Way>) -> Vec<Way> {
     ways.sort_by(|a, b| a.used.cmp(&b.used));
     let mut kept: Vec<Way> = Vec::new();
@@ -107,11 +108,11 @@ mod tests {
 
     use super::{Affordable, Packing};
 
-    /// What each allotment uses up of both, and how many tasks.
+    /// The amounts that each allotment uses up of both consumables, and the number of tasks.
     type Row = (Vec<(u64, u64)>, u64);
 
     proptest! {
-        /// Every combination of allotments, tried.
+        /// Tries every combination of allotments.
         #[test]
         fn what_can_be_afforded_is_found(
             jobs in prop::collection::vec((prop::collection::vec((0_u64..6, 0_u64..6), 1..4), 1_u64..3), 1..6),
@@ -127,7 +128,7 @@ mod tests {
                 job.with_count((*count).try_into().unwrap())
             };
             let jobs_of = jobs.iter().enumerate().map(job).collect();
-            // What is too much by itself is refused before.
+            // A task that needs too much by itself is rejected earlier.
             let Ok(instance) = Instance::new(platform, jobs_of, vec![]) else { return Ok(()) };
             let mut sums = vec![(0, 0)];
             for (amounts, count) in &jobs {

@@ -1,26 +1,27 @@
-//! Which allotment for each task, and in which order.
+//! The choice of allotments, and the order of tasks.
 
 use makespan_core::ResourceKind;
 
 use super::afford::Affordable;
 use super::{Entry, Packing, Row};
 
-/// How much a price for time weighs against one for area, from the thriftiest allotments to the fastest.
+/// Weights of the price of time against the price of area, from the thriftiest allotments to the fastest.
 const BALANCES: [f64; 9] = [0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 0.97, 1.0];
-/// How often the longest path is priced again.
+/// Number of times that the longest path is priced.
 const ROUNDS: u32 = 12;
-/// Of more tasks, fewer balances and rounds are tried.
+/// Number of rows above which fewer balances and rounds are tried.
 const MANY: usize = 20_000;
-/// How often allotments are changed one at a time until there is enough of what is used up, for each task.
+/// Maximum number of single changes of allotments for each row that repair the excess use of consumables.
 const REPAIRS: usize = 20;
 
 impl Packing<'_> {
-    /// Choices for all rows, several times: from those that take least of the platform to those that shorten the longest paths
+    /// Returns several sets of choices for all rows: from those with the least area to those that shorten the longest paths
     /// most.
     ///
-    /// Tasks on the longest path pay for time, in proportion to how often they were on it in the rounds before; all pay for the
+    /// Tasks on the longest path pay for time, in proportion to the share of earlier rounds in which they were on it. All tasks pay
+    /// for the
     /// area that they take. This is the dual of the linear programme of R. Lepère, D. Trystram and G. Woeginger
-    /// (Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308), climbed by averaged best replies.
+    /// (Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308), which is climbed by averaged best replies.
     pub fn balanced(&self) -> Vec<Vec<u32>> {
         let many = self.rows.len() > MANY;
         let rounds = if many { 3 } else { ROUNDS };
@@ -49,18 +50,18 @@ impl Packing<'_> {
         found
     }
 
-    /// The fewest processors for each row.
+    /// Returns the fewest processors for each row.
     pub fn fewest(&self) -> Vec<u32> {
         self.rows().map(|row| self.choices_of(row).start).collect()
     }
 
-    /// The shortest time for each row, on as few processors as give it.
+    /// Returns the shortest time for each row, on the fewest processors that achieve it.
     pub fn quickest(&self) -> Vec<u32> {
         let best = |row| self.choices_of(row).min_by_key(|&choice| self.choice(choice).time);
         self.rows().map(|row| best(row).unwrap_or_default()).collect()
     }
 
-    /// The choice of each row that costs least.
+    /// Returns the choice of each row with the lowest cost.
     fn priced(&self, shares: &[f64], balance: f64) -> Vec<u32> {
         let best = |row: Row| {
             let cost = |choice: u32| {
@@ -72,12 +73,14 @@ impl Packing<'_> {
         self.rows().map(best).collect()
     }
 
-    /// For each row the time from its start to the end of all that waits for it, directly or not, in ticks.
+    /// Returns, for each row, the time from its start to the end of all its direct and indirect successors, in ticks.
     pub fn ranks(&self, choices: &[u32]) -> Vec<f64> {
         self.ranks_by(|row| self.fastest(choices[row.index()]) as f64)
     }
 
-    /// The same with any times, in ticks.
+    /// Returns, for each row, the time from its start to the end of all its direct and indirect successors, in ticks. `time`
+    /// returns the time
+    /// of a row.
     pub fn ranks_by(&self, time: impl Fn(Row) -> f64) -> Vec<f64> {
         let mut ranks = vec![0.0; self.rows.len()];
         for &row in self.order.iter().rev() {
@@ -90,7 +93,7 @@ impl Packing<'_> {
         ranks
     }
 
-    /// The rows of a longest path.
+    /// Returns the rows of a longest path.
     fn longest_path(&self, choices: &[u32]) -> Vec<Row> {
         let ranks = self.ranks(choices);
         let first = self.rows().filter(|row| self.rows[row.index()].waits == 0);
@@ -106,7 +109,7 @@ impl Packing<'_> {
         path
     }
 
-    /// All tasks with these choices, those of the smallest keys first; of equal keys as in the instance.
+    /// Returns a list of all tasks with these choices, by ascending key. Ties keep the order of the instance.
     pub fn list(&self, choices: &[u32], key: impl Fn(Row) -> f64) -> Vec<Entry> {
         let keys: Vec<f64> = self.rows().map(key).collect();
         let mut rows: Vec<Row> = self.rows().collect();
@@ -118,8 +121,9 @@ impl Packing<'_> {
         tasks.map(|(row, task)| Entry { task: makespan_core::TaskId(task), choice: choices[row.index()] }).collect()
     }
 
-    /// Changes choices until no more is used up than there is; whether that was found, which [`Packing::affordable`] may still
-    /// find. Each change is one that leaves least too much, and of these makes a task longer by least.
+    /// Changes choices until no more is used up than is available. Returns whether this succeeded. If it failed,
+    /// [`Packing::affordable`] may still find a solution. Each change minimises the remaining excess, and then the increase in time
+    /// of the task.
     pub fn repair(&self, choices: &mut [u32]) -> bool {
         let consumables: Vec<_> = self.consumables().collect();
         if consumables.is_empty() {
@@ -176,7 +180,7 @@ impl Packing<'_> {
                 used = sum(choices);
             }
             if attempt == 0 {
-                // What uses least of all together.
+                // Begins again with the choices that use up least of all consumables together.
                 for &row in &rows {
                     let cost = |choice: u32| -> f64 {
                         used_by(row, choice).iter().zip(&there).map(|(used, there)| used / there.max(1.0)).sum()

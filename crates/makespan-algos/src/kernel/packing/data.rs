@@ -1,4 +1,4 @@
-//! When the data of tasks are on each node.
+//! The instants at which the data of tasks arrive on each node.
 
 use makespan_core::TaskId;
 
@@ -6,19 +6,21 @@ use super::machines::Machines;
 use super::{Packing, Part, Row};
 use crate::kernel::graph::NodeId;
 
-/// For each row when its data are on each node.
+/// For each row, the instants at which its data arrive on each node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrivals {
-    /// Where the times of each row begin, one a node; the largest number where data are there at once. Empty where they always are.
+    /// The index in `times` at which the times of each row begin, one for each node, or `AT_ONCE` if its data arrive immediately.
+    /// Empty if all
+    /// transfers are immediate.
     begins: Vec<u32>,
     times: Vec<i64>,
 }
 
-/// No times of arrival.
+/// Stands for data that arrive immediately.
 const AT_ONCE: u32 = u32::MAX;
 
 impl Arrivals {
-    /// Nothing is known.
+    /// Removes all arrivals.
     pub fn reset(&mut self, packing: &Packing<'_>) {
         self.times.clear();
         self.begins.clear();
@@ -27,12 +29,12 @@ impl Arrivals {
         }
     }
 
-    /// Whether data are there at once for all rows.
+    /// Returns whether the data of all rows arrive immediately.
     pub fn are_none(&self) -> bool {
         self.begins.is_empty()
     }
 
-    /// For each node when the data of a row are there; empty where that is when the last of what it waits for ends.
+    /// Returns, for each node, the arrival of the data of a row. Empty if the data arrive as soon as the last predecessor ends.
     #[inline]
     pub fn of(&self, row: Row, machines: &Machines) -> &[i64] {
         match self.begins.get(row.index()) {
@@ -41,7 +43,7 @@ impl Arrivals {
         }
     }
 
-    /// All that a row waits for is placed; `placed` tells the end and the parts of a task, if these
+    /// Computes the arrivals of a row whose predecessors are all placed. `placed` returns the end and the parts of a task, if these
     /// matter.
     pub fn see<'h>(&mut self, packing: &Packing<'_>, row: Row, placed: impl Fn(TaskId) -> Option<(i64, &'h [Part])>) {
         let (instance, machines) = (packing.instance, &packing.machines);

@@ -1,4 +1,4 @@
-//! Where a task fits now: which nodes, and how many processors of each.
+//! Search for nodes on which a task fits now, and for the number of its processors on each of them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,43 +8,44 @@ use makespan_core::{Demand, Instance, ResourceKind};
 use super::machines::Machines;
 use super::state::{Part, State};
 
-/// A task that looks for a place.
+/// A task to be placed.
 pub(crate) struct Wanted<'a> {
     pub demands: &'a [Demand],
     pub processors: u32,
-    /// At speed 1.
+    /// Time at speed 1.
     pub time: i64,
     pub walltime: i64,
-    /// For each node of the platform the task's own time there.
+    /// For each node of the platform, the task's own time there.
     pub own_times: Option<&'a [makespan_core::Time]>,
-    /// For each node when the data of the task are there; empty where that is now.
+    /// For each node, the arrival of the data of the task. Empty if the data have arrived everywhere.
     pub arrivals: &'a [i64],
 }
 
-/// Nodes with the number of processors that a task could have there.
+/// The number of processors that a task could have on each node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rooms {
     each: Vec<u32>,
     chosen: Vec<(usize, u32)>,
-    /// Memory for those of several nodes.
+    /// A buffer for tasks on several nodes.
     largest: Vec<(u32, Reverse<usize>)>,
 }
 
 impl Rooms {
-    /// How many processors the task that was looked for last could have on each node; of some nodes only where it was found.
+    /// Returns the number of processors that the last task could have on each node. Some nodes count only if the task was placed
+    /// there.
     pub fn all(&self) -> &[u32] {
         &self.each
     }
 
-    /// No room on any of so many nodes, to be filled in.
+    /// Sets the rooms of all nodes to zero, and returns them to be filled in.
     pub(super) fn reset(&mut self, nodes: usize) -> &mut [u32] {
         self.each.clear();
         self.each.resize(nodes, 0);
         &mut self.each
     }
 
-    /// Chooses as few nodes as can be, the largest rooms first and the last one as full as can be; or a best placement where that is
-    /// required. Whether there is one; the rooms must suffice.
+    /// Chooses as few nodes as possible, the largest rooms first and the last one as full as possible. If best placement is
+    /// required, chooses a best placement. Returns whether there is one. The rooms must suffice.
     pub(super) fn choose_several(&mut self, machines: &Machines, processors: u32) -> bool {
         if machines.compact {
             return State::in_best_placement(machines, processors, self);
@@ -69,12 +70,12 @@ impl Rooms {
         true
     }
 
-    /// The nodes that were chosen, each with how many processors.
+    /// Returns the chosen nodes with the number of processors on each.
     pub(super) fn chosen(&self) -> &[(usize, u32)] {
         &self.chosen
     }
 
-    /// One node serves.
+    /// Chooses one node.
     fn choose(&mut self, node: usize, processors: u32) {
         self.chosen.clear();
         self.chosen.push((node, processors));
@@ -82,7 +83,7 @@ impl Rooms {
 }
 
 impl State {
-    /// Whether enough is left of what belongs to no node.
+    /// Returns whether enough of the licences and consumables is left.
     pub fn has_common(&self, machines: &Machines, wanted: &Wanted<'_>) -> bool {
         let common = wanted.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
         common.into_iter().all(|demand| {
@@ -90,7 +91,7 @@ impl State {
         })
     }
 
-    /// How many processors a task could have on a node, here and where `beside` is given there, too.
+    /// Returns the number of processors that a task could have on a node, both in this state and in `beside` if it is given.
     #[inline]
     fn room_beside(
         &self,
@@ -107,7 +108,7 @@ impl State {
         }
     }
 
-    /// How many processors a task could have on a node.
+    /// Returns the number of processors that a task could have on a node.
     #[inline]
     pub fn room(&self, machines: &Machines, node: usize, wanted: &Wanted<'_>, duration: i64) -> u32 {
         if wanted.arrivals.get(node).is_some_and(|&arrival| arrival > self.now) {
@@ -120,11 +121,13 @@ impl State {
         wanted.fitting(&self.left[node * machines.resources..], room)
     }
 
-    /// Where a task fits now, and where `beside` is given there, too: how long it runs, and in `rooms` the nodes. `None` where it
-    /// does not fit.
+    /// Finds nodes on which a task fits now, both in this state and in `beside` if it is given. Returns its time, and stores the
+    /// nodes in
+    /// `rooms`. Returns `None` if it does not fit.
     ///
-    /// The fastest processors that suffice, and of these nodes one alone if it can be: the slowest, and of these the one that
-    /// leaves least free. Several nodes are as few as can be.
+    /// Uses the fastest processors that suffice. If possible, uses a single one of these nodes: the slowest, and then the one with
+    /// the
+    /// fewest remaining free processors. Otherwise uses as few nodes as possible.
     pub fn find(
         &self,
         machines: &Machines,
@@ -144,8 +147,9 @@ impl State {
         }
     }
 
-    /// Where a task fits that could have so many processors on each node, which together suffice: [`State::find`] without the
-    /// walk, on [plain](Machines::are_plain) machines.
+    /// Finds nodes for a task if the number of processors that it could have on each node is known and suffices. Skips the search
+    /// of
+    /// [`State::find`]. The machines must be [plain](Machines::are_plain).
     pub fn find_in(&self, machines: &Machines, wanted: &Wanted<'_>, known: &[u32], rooms: &mut Rooms) -> i64 {
         let duration = machines.slowed(wanted.time, 0);
         if let Some(node) = self.alone(wanted.processors, |node| known[node]) {
@@ -158,7 +162,7 @@ impl State {
         duration
     }
 
-    /// Holds what was found for so long; the parts are added to `parts`.
+    /// Holds the nodes in `rooms` for `duration`, and adds their parts to `parts`.
     pub fn hold(
         &mut self,
         machines: &Machines,
@@ -175,7 +179,7 @@ impl State {
         self.total -= wanted.processors;
     }
 
-    /// On the machine where the task ends first.
+    /// Chooses the machine on which the task ends first.
     fn on_own_times(
         &self,
         machines: &Machines,
@@ -193,13 +197,13 @@ impl State {
         Some(time)
     }
 
-    /// By levels, the node that has room for all of the processors and leaves least free.
+    /// Returns the node with room for all processors that leaves the fewest free, from the levels.
     fn alone(&self, processors: u32, room: impl Fn(usize) -> u32) -> Option<usize> {
         self.levels.from(processors).find(|&node| room(node) == processors)
     }
 
-    /// On [plain](Machines::are_plain) machines: only nodes with free processors are looked at, and of these first those that might
-    /// do alone.
+    /// Finds nodes on [plain](Machines::are_plain) machines. Only nodes with free processors are visited. Nodes that may suffice
+    /// alone come first.
     fn on_levels(
         &self,
         machines: &Machines,
@@ -237,7 +241,7 @@ impl State {
         beside: Option<&Self>,
     ) -> Option<i64> {
         let mut sum = 0_u64;
-        // Where all are equally fast and open, a node that the task fills needs no comparison with others.
+        // If all nodes are equally fast and open, a node that the task fills need not be compared with others.
         let plain = machines.are_plain();
         for (class, &(_, end)) in machines.classes.iter().enumerate() {
             let duration = machines.slowed(wanted.time, class);
@@ -245,7 +249,7 @@ impl State {
                 return None;
             }
             if !machines.always_open {
-                // Others may be open for so long.
+                // Other processors may be open for this duration.
                 rooms.each.clear();
                 sum = 0;
             }
@@ -279,7 +283,7 @@ impl State {
         None
     }
 
-    /// One node, or as few as can be.
+    /// Chooses one node, or as few as possible.
     fn together(&self, machines: &Machines, processors: u32, rooms: &mut Rooms) {
         let Rooms { each: rooms, chosen, largest } = rooms;
         chosen.clear();
@@ -292,7 +296,7 @@ impl State {
             1 => 0,
             _ => machines.classes.partition_point(|class| class.1 <= node),
         };
-        // Who keeps levels has looked for one node already.
+        // If levels are kept, single nodes have been tried already.
         let rooms_alone = if self.levels.are_kept() { &[] } else { rooms.as_slice() };
         let alone = rooms_alone.iter().enumerate().filter(|(_, room)| **room >= processors);
         let one = alone.map(|(node, _)| (Reverse(speed(node)), free(node), node)).min();
@@ -303,7 +307,7 @@ impl State {
         largest.clear();
         largest
             .extend(rooms.iter().enumerate().filter(|(_, room)| **room > 0).map(|(node, &room)| (room, Reverse(node))));
-        // Few of them will do: a heap is made in fewer steps than an order.
+        // Few nodes will suffice, and building a heap takes fewer steps than sorting.
         let mut heap = BinaryHeap::from(std::mem::take(largest));
         let mut rest = processors;
         while rest > 0
@@ -316,8 +320,9 @@ impl State {
         chosen.sort_unstable();
     }
 
-    /// Whole nodes, the largest first, and a part of at most one more, where the fewest are free; one node for what one is large
-    /// enough for.
+    /// Chooses whole nodes, the largest first, and a part of at most one more, the one with the fewest free processors. If one node
+    /// is large
+    /// enough, chooses one node.
     fn in_best_placement(machines: &Machines, processors: u32, rooms: &mut Rooms) -> bool {
         let Rooms { each: rooms, chosen, .. } = rooms;
         chosen.clear();
@@ -349,7 +354,7 @@ impl State {
 }
 
 impl Wanted<'_> {
-    /// How many of so many processors of a node the task could have by what the node has left of resources.
+    /// Returns how many of `room` processors of a node the task could have, given the remaining resources of the node.
     #[inline]
     pub(super) fn fitting(&self, left: &[u64], mut room: u32) -> u32 {
         for demand in self.demands {
@@ -360,7 +365,7 @@ impl Wanted<'_> {
         room
     }
 
-    /// A task of an instance on some of its allotments.
+    /// Returns the search for a task of an instance with one of its allotments.
     pub fn of(
         instance: &Instance,
         task: makespan_core::TaskId,

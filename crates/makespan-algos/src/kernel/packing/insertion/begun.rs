@@ -1,38 +1,38 @@
-//! An instance of which something has begun.
+//! The state of an instance of which some tasks have begun or ended.
 
 use makespan_core::{HeldAmount, ProcSet, TaskId};
 use rustc_hash::FxHashMap;
 
 use crate::kernel::packing::{Packing, Part, Row};
 
-/// What is to be inserted after an instant, and what is in its way.
+/// The remaining tasks at an instant, and the state that restricts them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Begun {
     /// The instant, in ticks.
     pub now: i64,
-    /// Processors that are not to be had before an instant: of tasks that run, and down.
+    /// Processors that are unavailable until an instant, because tasks run on them or they are down.
     pub taken: Vec<(ProcSet, i64)>,
-    /// What is held of resources, and what is used up.
+    /// The amounts of resources that are held or used up.
     pub held: Vec<HeldAmount>,
-    /// For each row how many tasks of the list it waits for; [`Begun::ABSENT`] of a row that is not in the list.
+    /// For each row, the number of tasks of the list that it waits for, or [`Begun::ABSENT`] if the row is not in the list.
     pub waits: Vec<u64>,
-    /// For each row from when on its tasks may start, as far as that does not depend on the list.
+    /// For each row, the earliest start of its tasks that does not depend on the list.
     pub ready: Vec<i64>,
-    /// When tasks end, or have ended, whose data others of the list wait for, and where.
+    /// The ends and the parts of tasks that have begun, if tasks of the list wait for their data.
     pub ends: FxHashMap<TaskId, (i64, Vec<Part>)>,
 }
 
 impl Begun {
-    /// More tasks than there are.
+    /// Stands for a row that is not in the list. It exceeds any number of tasks.
     pub const ABSENT: u64 = u64::MAX / 2;
 
-    /// The processors of each cell among some.
+    /// Returns, for each cell, the number of its processors among `processors`.
     pub fn parts(packing: &Packing<'_>, processors: &ProcSet) -> Vec<Part> {
         let counts = packing.machines().cells.iter().map(|cell| cell.ids.intersection(processors).len());
         (0..).zip(counts).filter(|part| part.1 > 0).map(|(cell, count)| Part { cell, count }).collect()
     }
 
-    /// Rows of the list that wait for nothing in it.
+    /// Returns the rows of the list that wait for no task of the list.
     pub(super) fn ready_rows(&self) -> impl Iterator<Item = Row> + '_ {
         let rows = (0..self.waits.len()).map(Row::at);
         rows.zip(&self.waits).filter(|(_, waits)| **waits == 0).map(|(row, _)| row)

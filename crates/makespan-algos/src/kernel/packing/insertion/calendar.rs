@@ -1,4 +1,4 @@
-//! What nodes and the platform have left over time.
+//! The remaining amounts of nodes and of the platform over time.
 
 use makespan_core::{Demand, ResourceId, ResourceKind};
 
@@ -7,17 +7,17 @@ use crate::free_time::Rows;
 use crate::kernel::packing::machines::Machines;
 use crate::kernel::packing::{Packing, Part};
 
-/// What others hold: until when, at which node or of what belongs to none, and how much.
+/// An amount that others hold: its end, its node if it belongs to one, its resource, and the amount.
 type Held = (i64, Option<usize>, ResourceId, u64);
 
-/// What is left of everything over time.
+/// The remaining amounts over time.
 #[derive(Debug, Default)]
 pub(super) struct Calendar {
-    /// For each node its cells, of which none is free while they are closed, and then its resources.
+    /// For each node, its cells and then its resources. No processor of a cell is free while it is closed.
     pub nodes: Vec<Rows<u64>>,
-    /// What belongs to no node; of consumables all that there is.
+    /// Resources that belong to no node. Consumables have their full amounts here.
     licences: Rows<u64>,
-    /// The same; of licences all that there is.
+    /// Resources that belong to no node. Licences have their full amounts here.
     consumables: Rows<u64>,
 }
 
@@ -28,7 +28,7 @@ impl Clone for Calendar {
         clone
     }
 
-    /// Copies into the buffers that are there.
+    /// Copies `source` into the existing buffers.
     fn clone_from(&mut self, source: &Self) {
         self.nodes.clone_from(&source.nodes);
         self.licences.clone_from(&source.licences);
@@ -37,7 +37,7 @@ impl Clone for Calendar {
 }
 
 impl Calendar {
-    /// Before any task is placed, from an instant on.
+    /// Returns the amounts from an instant on, before any task is placed.
     pub fn new(machines: &Machines, is_consumable: &[bool], from: i64) -> Self {
         let node = |at: usize| {
             let cells = machines.cells_of(at);
@@ -56,7 +56,7 @@ impl Calendar {
         calendar
     }
 
-    /// Takes what has begun.
+    /// Holds what tasks that have begun hold.
     pub fn begin(&mut self, packing: &Packing<'_>, is_consumable: &[bool], begun: &Begun) {
         let machines = packing.machines();
         for (processors, until) in &begun.taken {
@@ -76,8 +76,9 @@ impl Calendar {
         self.hold_for_others(machines, is_consumable, begun.now, &held);
     }
 
-    /// Takes what others hold, who may be believed to hold more than there is: those of one resource by falling end, so that all
-    /// before one hold theirs as long as it.
+    /// Holds what others hold. They may be believed to hold more than there is. For each resource, the amounts are processed by
+    /// decreasing end, so
+    /// that all earlier ones are held at least as long.
     fn hold_for_others(&mut self, machines: &Machines, is_consumable: &[bool], from: i64, held: &[Held]) {
         let mut held: Vec<_> = held.iter().map(|&(until, node, at, amount)| ((node, at), until, amount)).collect();
         held.sort_unstable_by_key(|&(of, until, _)| (of, std::cmp::Reverse(until)));
@@ -96,7 +97,8 @@ impl Calendar {
         }
     }
 
-    /// The earliest instant, from `at` to `latest`, from which this much is left for so long of what belongs to no node.
+    /// Returns the earliest instant, from `at` to `latest`, from which the asked licences and consumables are available for
+    /// `duration`.
     pub fn earliest_common(&self, at: i64, duration: i64, asked: &Common, latest: i64) -> Option<i64> {
         if !asked.any {
             return Some(at);
@@ -104,7 +106,7 @@ impl Calendar {
         let mut start = at;
         loop {
             let licences = self.licences.earliest(start, duration, latest, |left| covers(left, &asked.licences))?;
-            // What is used up is never given back.
+            // Consumables are never returned.
             let covers = |left: &[u64]| covers(left, &asked.consumables);
             let both = self.consumables.earliest(licences, i64::MAX, latest, covers)?;
             if both == licences {
@@ -114,7 +116,7 @@ impl Calendar {
         }
     }
 
-    /// Takes what a task holds of what belongs to no node.
+    /// Takes the licences and consumables of a task.
     pub fn take_common(&mut self, from: i64, until: i64, asked: &Common) {
         if asked.any {
             self.licences.change(from, until, |left| take(left, &asked.licences));
@@ -122,7 +124,7 @@ impl Calendar {
         }
     }
 
-    /// Takes parts of one node and the share of its resources.
+    /// Takes processors of one node, and the corresponding share of its resources.
     pub fn take_on(&mut self, node: usize, first_cell: u32, period: (i64, i64), parts: &[Part], taken: &mut Taken<'_>) {
         let rows = &mut self.nodes[node];
         taken.row.clear();
@@ -150,7 +152,7 @@ fn take(left: &mut [u64], taken: &[u64]) {
     left.iter_mut().zip(taken).for_each(|(left, taken)| *left -= taken);
 }
 
-/// What a task takes of a node: its demands, on how many processors in all, and memory for a row of amounts.
+/// The demands of a task on a node, its total number of processors, and a buffer for a row of amounts.
 pub(super) struct Taken<'t> {
     pub demands: &'t [Demand],
     pub processors: u32,
@@ -158,7 +160,7 @@ pub(super) struct Taken<'t> {
     pub row: &'t mut Vec<u64>,
 }
 
-/// What a task asks of what belongs to no node.
+/// The amounts of licences and consumables that a task needs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Common {
     licences: Vec<u64>,
@@ -167,7 +169,7 @@ pub(super) struct Common {
 }
 
 impl Common {
-    /// What these demands are on so many processors.
+    /// Computes the amounts for these demands and this number of processors.
     pub fn set(&mut self, machines: &Machines, demands: &[Demand], processors: u32) {
         self.any = false;
         for demand in demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes) {

@@ -1,4 +1,4 @@
-//! Serial insertion: tasks are taken in the order of a list, each where it ends first beside all that is placed already.
+//! Serial insertion: tasks are placed in the order of a list, each where it ends first, given the tasks that are placed already.
 
 mod begun;
 mod calendar;
@@ -19,41 +19,43 @@ use calendar::Calendar;
 use places::{Period, Places, Sought};
 pub use sites::{Site, Sites};
 
-/// A list is given up when nodes were looked at so often: another would take as long, and no search has time for many of them.
+/// Maximum number of visits to nodes for one list. Beyond it, the list is abandoned, because a search has no time for many such
+/// lists.
 const MAX_LOOKS: u64 = 10_000_000;
-/// The place of a task that is not in the list.
+/// Position of a task that is not in the list.
 const NOWHERE: u32 = u32::MAX;
 
-/// Carries lists out by insertion into gaps: the serial scheme, on nodes that may differ. A task that waits for others that are behind it in
-/// the list follows the last of them at once. One that may run on some of the nodes only is placed on these.
+/// Executes lists by insertion into gaps: the serial scheme, on nodes that may differ. If a task waits for tasks that come later in
+/// the list, it is placed immediately after the last of them. A task that is restricted to some nodes is placed on these.
 ///
 /// Source: J. Kelley, "The critical-path method: resources planning and scheduling", in Industrial Scheduling, 1963; insertion on
-/// machines of different speeds as in H. Topcuoglu, S. Hariri, M. Wu, IEEE TPDS 13, 2002, DOI 10.1109/71.993206. O(nodes log n + steps)
-/// for a task on one node, where steps are those from which on it may start until it ends; for one on several nodes the nodes once more
-/// for each of the steps.
+/// machines of different speeds as in H. Topcuoglu, S. Hariri, M. Wu, IEEE TPDS 13, 2002, DOI 10.1109/71.993206. Complexity:
+/// O(nodes log n + steps) for a task on one node, where the steps are those between its earliest start and its end. A task on
+/// several nodes
+/// visits all nodes again for each of the steps.
 #[derive(Debug)]
 pub struct Inserter<'p, 'a> {
     packing: &'p Packing<'a>,
     sites: Sites,
-    /// Before any task is placed, and now.
+    /// The calendar before any task is placed, and the current calendar.
     empty: Calendar,
     calendar: Calendar,
     places: Places,
-    /// For each choice its time on each class of speeds.
+    /// For each choice, its time on each class of speeds.
     durations: Vec<i64>,
     from: i64,
-    /// What has begun, where that is not nothing.
+    /// The tasks that have begun, if there are any.
     begun: Option<Begun>,
-    /// For each row how many tasks it waits for, and the last end of those that were placed.
+    /// For each row, the number of unplaced tasks that it waits for, and the last end of those that are placed.
     missing: Vec<u64>,
     ready: Vec<i64>,
-    /// For each task its place in the list.
+    /// For each task, its position in the list.
     place_of: Vec<u32>,
-    /// Those behind which the walk over the list is already.
+    /// Positions of ready tasks that the walk over the list has passed.
     passed: BinaryHeap<Reverse<u32>>,
     starts: Vec<i64>,
     ends: Vec<i64>,
-    /// What each place holds, one after another, and where in there; and on which choice.
+    /// The parts that each task holds, one task after another, the range of each task in `parts`, and its choice.
     parts: Vec<Part>,
     held: Vec<(u32, u32)>,
     choices: Vec<u32>,
@@ -61,7 +63,7 @@ pub struct Inserter<'p, 'a> {
 }
 
 impl<'p, 'a> Inserter<'p, 'a> {
-    /// For lists of an instance, not before `from`, in ticks.
+    /// Returns an inserter for lists of an instance, with no start before `from`, in ticks.
     pub fn new(packing: &'p Packing<'a>, from: i64) -> Self {
         let machines = &packing.machines;
         let empty = Calendar::new(machines, &is_consumable(packing), from);
@@ -89,7 +91,7 @@ impl<'p, 'a> Inserter<'p, 'a> {
         }
     }
 
-    /// For lists of the tasks that remain. All of them have the same tasks.
+    /// Returns an inserter for lists of the remaining tasks. All lists must have the same tasks.
     pub(crate) fn after(packing: &'p Packing<'a>, begun: Begun) -> Self {
         let mut inserter = Self::new(packing, begun.now);
         inserter.empty.begin(packing, &is_consumable(packing), &begun);
@@ -97,25 +99,29 @@ impl<'p, 'a> Inserter<'p, 'a> {
         Self { begun: Some(begun), ..inserter }
     }
 
-    /// On which nodes a task may be told to run.
+    /// Returns the sets of nodes that a task can be restricted to.
     pub fn sites(&self) -> &Sites {
         &self.sites
     }
 
-    /// Carries out a list that has every task once; `sites`: for each task where it may run, which is anywhere where there is no room for it. Ends
-    /// as soon as `keep`, which is told the place and the end of each task that is placed, says no.
+    /// Executes a list that contains every task once. `sites` contains, for each task, the nodes to which it is restricted. If it
+    /// does not fit there, it may run anywhere. `keep` receives the position and the end of each placed task. The execution stops
+    /// as soon as
+    /// `keep` returns `false`.
     ///
     /// # Errors
-    /// The place of the task at which it ended: `keep` said no, others have used up what it needs, or too many nodes were looked at.
+    /// Returns the position of the task at which the execution stopped: `keep` returned `false`, others have used up what the task
+    /// needs, or too
+    /// many nodes were visited.
     pub fn run(&mut self, list: &[Entry], sites: &[Site], keep: impl FnMut(usize, i64) -> bool) -> Result<(), usize> {
         self.insert(list, sites, None, keep)
     }
 
-    /// Carries out the order of a list, and gives each task that choice of its own for which its end is earliest, later by `price` times
-    /// its [area](Packing::area).
+    /// Executes the order of a list. Gives each task the choice that minimises its end plus `price` times its
+    /// [area](Packing::area).
     ///
     /// # Errors
-    /// The place of the task at which it ended, as in [`Inserter::run`].
+    /// Returns the position of the task at which the execution stopped, as in [`Inserter::run`].
     pub fn choose(&mut self, list: &mut [Entry], price: f64) -> Result<(), usize> {
         self.insert(list, &[], Some(price), |_, _| true)?;
         list.iter_mut().zip(&self.choices).for_each(|(entry, &choice)| entry.choice = choice);
@@ -187,7 +193,7 @@ impl<'p, 'a> Inserter<'p, 'a> {
         self.data.reset(packing);
     }
 
-    /// Places the task at a place of the list; whether there is a place for it.
+    /// Places the task at a position of the list. Returns whether it fits.
     fn place(&mut self, list: &[Entry], place: usize, sites: &[Site], price: Option<f64>) -> bool {
         let task = list[place].task;
         let row = self.packing.row_of(task);
@@ -233,7 +239,7 @@ impl<'p, 'a> Inserter<'p, 'a> {
         self.places.find(&packing.machines, &self.calendar, &sought)
     }
 
-    /// The rows behind a task that was placed may be ready, and those of their tasks be placed that the walk has passed.
+    /// Updates the successors of a placed task. Tasks that become ready are placed next if the walk has passed them.
     fn see_ready(&mut self, list: &[Entry], place: usize, walked: usize) {
         let packing = self.packing;
         for edge in packing.instance.outgoing(list[place].task) {
@@ -263,29 +269,29 @@ impl<'p, 'a> Inserter<'p, 'a> {
         }
     }
 
-    /// When the task at each place starts, in ticks.
+    /// Returns the start of the task at each position, in ticks.
     pub fn starts(&self) -> &[i64] {
         &self.starts
     }
 
-    /// When the task at each place ends, in ticks.
+    /// Returns the end of the task at each position, in ticks.
     pub fn ends(&self) -> &[i64] {
         &self.ends
     }
 
-    /// What the task at a place holds.
+    /// Returns the parts that the task at a position holds.
     pub(crate) fn parts(&self, place: usize) -> &[Part] {
         &self.parts[self.held[place].0 as usize..self.held[place].1 as usize]
     }
 
-    /// The schedule of the list that was carried out last.
+    /// Returns the schedule of the last executed list.
     pub fn schedule(&self, list: &[Entry]) -> Schedule {
         let Self { starts, ends, held, parts, .. } = self;
         schedule::of(self.packing, list, &schedule::Carried { starts, ends, held, parts })
     }
 }
 
-/// Of what belongs to no node whether it is used up.
+/// Returns, for each resource that belongs to no node, whether it is a consumable.
 fn is_consumable(packing: &Packing<'_>) -> Vec<bool> {
     let resources = packing.instance.platform().resources();
     let common = resources[packing.machines.resources..].iter();

@@ -1,4 +1,4 @@
-//! Where and when a task ends first.
+//! Search for the nodes and the period in which a task ends first.
 
 use makespan_core::ResourceKind;
 
@@ -7,32 +7,32 @@ use crate::kernel::packing::Part;
 use crate::kernel::packing::fit::{Rooms, Wanted};
 use crate::kernel::packing::machines::Machines;
 
-/// When a task runs.
+/// The period in which a task runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Period {
     pub start: i64,
     pub end: i64,
 }
 
-/// Looks for places, one at a time, and allocates nothing for them once its arrays have grown.
+/// Finds places for tasks, one at a time. Allocates no memory after its arrays have grown.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// The nodes of the place that was found last, each with how many processors.
+    /// The nodes of the last place, with the number of processors on each.
     chosen: Vec<(u32, u32)>,
     common: Common,
-    /// What is asked of a node that has all processors: these, and its resources.
+    /// The amounts that a node must have to run all processors of the task: processors, and then resources.
     asked: Vec<u64>,
     least: Vec<u64>,
-    /// For each node that is looked at the step that has been reached.
+    /// For each visited node, the current step.
     cursors: Vec<usize>,
     rooms: Rooms,
     row: Vec<u64>,
-    /// Cells of a node by when they close, with how many processors are free.
+    /// The cells of a node by the instant at which they close, with the number of free processors.
     cells: Vec<(i64, u32, u32)>,
     looks: u64,
 }
 
-/// A task that looks for a place: on which nodes, from when on, and for each class of speeds how long it takes.
+/// A task to be placed: its possible nodes, its earliest start, and its time for each class of speeds.
 pub(super) struct Sought<'s> {
     pub wanted: &'s Wanted<'s>,
     pub nodes: &'s [u32],
@@ -41,7 +41,7 @@ pub(super) struct Sought<'s> {
 }
 
 impl Sought<'_> {
-    /// How long it runs on a node alone, if it does.
+    /// Returns the time on a node alone, if the task can run there.
     fn duration_on(&self, machines: &Machines, node: usize) -> Option<i64> {
         let wanted = self.wanted;
         let duration = match wanted.own_times {
@@ -54,30 +54,31 @@ impl Sought<'_> {
         (duration <= wanted.walltime).then_some(duration)
     }
 
-    /// From when on it may run on a node.
+    /// Returns the earliest start on a node.
     fn ready_on(&self, node: usize) -> i64 {
         self.wanted.arrivals.get(node).map_or(self.ready, |&arrival| arrival.max(self.ready))
     }
 
-    /// How many processors it could have on a node with so much of everything left.
+    /// Returns the number of processors that the task could have on a node with these remaining amounts.
     fn room(&self, (free, resources): (u64, &[u64])) -> u32 {
         self.wanted.fitting(resources, free.min(self.wanted.processors.into()) as u32)
     }
 }
 
 impl Places {
-    /// For another list.
+    /// Prepares for another list.
     pub fn reset(&mut self) {
         self.looks = 0;
     }
 
-    /// How often a node was looked at.
+    /// Returns the number of visits to nodes.
     pub fn looked_at(&self) -> u64 {
         self.looks
     }
 
-    /// Where a task ends first: on one node where several end no earlier, of such places where it starts first, and then where least is
-    /// left beside it.
+    /// Finds the place where a task ends first. Ties are broken in favour of a single node, then of the earliest start, and then of
+    /// the node with
+    /// the least remaining amounts.
     pub fn find(&mut self, machines: &Machines, calendar: &Calendar, sought: &Sought<'_>) -> Option<Period> {
         let Wanted { demands, processors, .. } = *sought.wanted;
         self.common.set(machines, demands, processors);
@@ -95,11 +96,11 @@ impl Places {
         self.together(machines, calendar, sought, alone)
     }
 
-    /// On one node.
+    /// Finds the best place on a single node.
     fn alone(&mut self, machines: &Machines, calendar: &Calendar, sought: &Sought<'_>) -> Option<Period> {
         let processors = sought.wanted.processors;
         let mut best: Option<(Period, u32)> = None;
-        // What is left beside it in the best place, once another is as good.
+        // The remaining amounts in the best place, computed only if there is a tie.
         let mut tight: Option<(u64, u64)> = None;
         for &node in sought.nodes {
             let at = node as usize;
@@ -136,14 +137,15 @@ impl Places {
         Some(period)
     }
 
-    /// What a node has free at least in a period, and what it has of resources, which others may need more.
+    /// Returns the minimum number of free processors of a node in a period, and its total resources, which other tasks may need
+    /// more.
     fn left_beside(&mut self, machines: &Machines, calendar: &Calendar, node: usize, period: Period) -> (u64, u64) {
         let steps = &calendar.nodes[node];
         steps.least(steps.step_at(period.start), period.end, &mut self.least);
         (split(&self.least, machines).0, machines.wealth(node))
     }
 
-    /// When the task can start first on a node that has all of its processors, at the latest at `latest`.
+    /// Returns the earliest start on a node that has all processors of the task, up to `latest`.
     fn start_on(
         &mut self,
         machines: &Machines,
@@ -169,7 +171,8 @@ impl Places {
         }
     }
 
-    /// The same where processors of the node close at different times: what is free of each cell throughout counts.
+    /// Returns the earliest start if processors of the node close at different times. For each cell, the minimum over the whole
+    /// period counts.
     fn start_on_cells(
         &mut self,
         machines: &Machines,
@@ -202,7 +205,8 @@ impl Places {
         None
     }
 
-    /// On several nodes, where that ends earlier than `alone`: for each class of speeds on nodes that are at least so fast.
+    /// Finds a place on several nodes that ends earlier than `alone`. For each class of speeds, tries the nodes that are at least
+    /// as fast.
     fn together(
         &mut self,
         machines: &Machines,
@@ -230,8 +234,9 @@ impl Places {
         best
     }
 
-    /// The earliest start on several of these nodes, at the latest at `latest`. What nodes have left grows at the beginning of a
-    /// step only, so that only these instants are looked at.
+    /// Returns the earliest start on several of these nodes, up to `latest`. The remaining amounts of a node increase only at the
+    /// beginning
+    /// of a step, so only these instants are tried.
     fn sweep(
         &mut self,
         machines: &Machines,
@@ -255,7 +260,7 @@ impl Places {
         loop {
             start = calendar.earliest_common(start, duration, &self.common, latest).filter(|&start| start <= latest)?;
             self.looks += nodes.len() as u64;
-            // At this instant, and when that may change.
+            // The processors at this instant, and the next instant at which they may change.
             let (mut sum, mut next) = (0, i64::MAX);
             for (&node, cursor) in nodes.iter().zip(&mut self.cursors) {
                 let steps = &calendar.nodes[node as usize];
@@ -280,7 +285,7 @@ impl Places {
         }
     }
 
-    /// Whether there is room on several nodes from a start on for so long; which, is kept.
+    /// Returns whether the task fits on several nodes from `start` on for `duration`. Stores these nodes.
     fn fits(
         &mut self,
         machines: &Machines,
@@ -311,7 +316,7 @@ impl Places {
         true
     }
 
-    /// Holds the place that was found last; its parts are added to `parts`.
+    /// Holds the last place, and adds its parts to `parts`.
     pub fn hold(
         &mut self,
         machines: &Machines,
@@ -332,7 +337,7 @@ impl Places {
         calendar.take_common(start, end, &self.common);
     }
 
-    /// Which cells of a node a task takes: those that close soonest, which are of least use to others.
+    /// Chooses the cells of a node that a task takes: those that close soonest, because they are of least use to other tasks.
     fn add_parts(
         &mut self,
         machines: &Machines,
@@ -367,7 +372,7 @@ impl Places {
     }
 }
 
-/// How many processors a row of amounts of a node has, and what it has of resources.
+/// Splits a row of amounts of a node into its number of processors and its resources.
 fn split<'r>(row: &'r [u64], machines: &Machines) -> (u64, &'r [u64]) {
     let (cells, resources) = row.split_at(row.len() - machines.resources);
     (cells.iter().sum(), resources)
