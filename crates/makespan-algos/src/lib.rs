@@ -1,13 +1,15 @@
-//! Scheduling algorithms by technique, and the catalogue that names them.
+//! Scheduling algorithms, and the catalogue that names them.
 //!
-//! [`kernel`] holds the mathematics that algorithms share: lists, shelves, knapsacks, doubling batches, compaction, the
-//! batch rule. [`mod@free_time`] says when so many processors are free for so long. [`mod@scheduler`] composes kernels
-//! into offline algorithms, one a file, each with its source, assumptions, guarantee and deviations. [`mod@catalogue`]
-//! names them by specs such as `demt[shuffles=50]`. [`mod@search`] has what all searches share. [`mod@policy`] has online
-//! policies: queues with backfilling, and any scheduler made to work online. [`mod@estimate`] learns times while they go on.
+//! [`kernel`] contains the building blocks that algorithms share: lists, shelves, knapsacks, doubling batches, compaction and the
+//! batch rule. [`mod@free_time`] contains data structures for free processors over time. [`mod@scheduler`] contains the
+//! offline algorithms, one in each file, with their sources, assumptions, guarantees and deviations. [`mod@catalogue`]
+//! names them by specs such as `demt[shuffles=50]`. [`mod@search`] contains the code that all searches share. [`mod@policy`]
+//! contains
+//! online policies: queues with backfilling, and policies that use any scheduler online. [`mod@estimate`] learns run times during
+//! execution.
 //!
 //! Most of them begin with the dual approximation: `makespan_bounds::dual` finds the smallest guess of the makespan that
-//! is not refuted, and with it an allotment for every job. What is left is an order and a place.
+//! is not refuted, and with it an allotment for every job. Then an algorithm only has to choose an order and the placements.
 //!
 //! ```
 //! use makespan_core::{Context, Instance, Job, Platform, Profile, Time, validate};

@@ -1,52 +1,54 @@
-//! The longest path and the area of a graph of moldable tasks at once, with allotments mixed: a linear programme, solved without a
-//! solver to a gap that is told.
+//! A linear programme that minimises the maximum of the longest path and the area of a graph of moldable tasks, with mixed
+//! allotments. It is
+//! solved without a solver, up to a known gap.
 
 use super::packing::{Packing, Row};
 
-/// Rounds at most, and fewer where tasks are many.
+/// Maximum number of rounds.
 const ROUNDS: usize = 1000;
-/// Rounds times tasks at most, where there are more than some rounds.
+/// Approximate maximum of rounds times rows.
 const LOOKED_AT: usize = 10_000_000;
-/// The fewest rounds.
+/// Minimum number of rounds, even if there are many rows.
 const LEAST_ROUNDS: usize = 30;
-/// The search ends at this gap.
+/// Ratio of value to bound at which the search ends.
 const CLOSE: f64 = 1.001;
-/// Steps of the golden section for the share of the paths.
+/// Number of steps of the golden section search for the share of the paths.
 const STEPS: usize = 16;
 const GOLDEN: f64 = 0.618_033_988_749_894_8;
 
-/// A solution of the programme that is nearly best.
+/// A nearly optimal solution of the programme.
 #[derive(Clone, Debug)]
 pub struct Mixed {
-    /// For each row its time, in ticks, as a mixture of two allotments.
+    /// For each row, its time as a mixture of two allotments.
     pub rows: Vec<Mixture>,
-    /// The longer of the longest path at these times and the area that they take, over the platform.
+    /// The maximum of the longest path at these times and their area, divided by the platform.
     pub value: f64,
-    /// No solution, and no schedule, is shorter.
+    /// A lower bound on the value of any solution, and on the makespan of any schedule.
     pub bound: f64,
 }
 
-/// A time between those of two allotments that are neighbours on the convex function below all areas; of one where it is its time.
+/// A time between the times of two allotments that are neighbours on the convex function below all areas. At the time of one
+/// allotment, both may be equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mixture {
-    /// The choice that takes longer.
+    /// The choice with the longer time.
     pub slow: u32,
-    /// The choice that takes less time.
+    /// The choice with the shorter time.
     pub fast: u32,
-    /// How much of it the slow one is, from 0 to 1.
+    /// The share of the slow choice, from 0 to 1.
     pub part: f64,
 }
 
-/// An allotment that is best at some prices.
+/// An allotment that is best for some prices.
 #[derive(Clone, Copy, Debug)]
 struct Corner {
     choice: u32,
     time: f64,
-    /// Over the platform.
+    /// The area, divided by the platform.
     area: f64,
 }
 
-/// Times `x_i` of all rows, each between its shortest and its longest, that nearly minimise `C`:
+/// Computes times `x_i` of all rows, each between its shortest and its longest time, that nearly minimise `C`:
 ///
 /// ```text
 /// minimise    C
@@ -54,17 +56,20 @@ struct Corner {
 ///             sum_i n_i w_i(x_i)          <= C
 /// ```
 ///
-/// where `n_i` is the number of equal tasks and `w_i` the largest convex function below the areas of the allotments, each over the
+/// where `n_i` is the number of equal tasks and `w_i` is the largest convex function below the areas of the allotments, divided by
+/// the
 /// platform. This is the programme of Lepère, Trystram and Woeginger (DOI 10.1142/S0129054102001308) and of Jansen and Zhang
-/// (DOI 10.1145/1159892.1159899), with a smaller feasible set: these bound `w_i` from below by a function that is nowhere above
+/// (DOI 10.1145/1159892.1159899), with a smaller feasible set: they bound `w_i` from below by a function that is nowhere above
 /// this one.
 ///
-/// By duality `C` is at least `sum_i min_x ((1 - s) n_i w_i(x) + s y_i x)` for every share `s` and every mixture of paths that goes
-/// through row `i` with `y_i`. Both sides answer the mean of the other's answers so far ("fictitious play", J. Robinson, Annals of
-/// Mathematics 54, 1951, DOI 10.2307/1969530): the longest path at the mean times is added to the mixture, a golden section finds the
-/// best share, and the times that are best there are added to the mean: those on both sides of the share, mixed so that the paths of the
-/// mixture are as long as the area. The later answers count more. Releases, data on their way and
-/// closed processors are left out. O(e + n log m) a round for n rows of m allotments with e edges.
+/// By duality, `C` is at least `sum_i min_x ((1 - s) n_i w_i(x) + s y_i x)` for every share `s` and every mixture of paths, where
+/// `y_i` is the part of the mixture that goes through row `i`. Each side answers the mean of the other side's previous answers
+/// ("fictitious play",
+/// J. Robinson, Annals of Mathematics 54, 1951, DOI 10.2307/1969530). In each round, the longest path at the mean times is added to
+/// the
+/// mixture, and a golden section search finds the best share. Then the best times on both sides of this share are mixed so that the
+/// paths of the mixture are as long as the area, and added to the mean. Later answers have more weight. Releases, transfers and
+/// closed processors are ignored. Each round takes O(e + n log m) for n rows of m allotments with e edges.
 pub fn solve(packing: &Packing<'_>) -> Mixed {
     let mut play = Play::new(packing);
     let rows = packing.rows().len();
@@ -72,7 +77,7 @@ pub fn solve(packing: &Packing<'_>) -> Mixed {
     let mut best = Mixed { rows: Vec::new(), value: f64::INFINITY, bound: 0.0 };
     let mut times = play.times.clone();
     for round in 1..=rounds {
-        // The sum of 1 to r is r (r + 1) / 2, of which r is the share 2 / (r + 1).
+        // The sum of 1 to r is r (r + 1) / 2, so the share of r in this sum is 2 / (r + 1).
         let step = 2.0 / (round + 1) as f64;
         let length = play.add_longest_path(step);
         let value = length.max(play.area());
@@ -94,12 +99,12 @@ pub fn solve(packing: &Packing<'_>) -> Mixed {
 struct Play<'p, 'a> {
     packing: &'p Packing<'a>,
     corners: Vec<Corner>,
-    /// For each corner but the last of its row how much area a unit of time costs, up to the next: rising.
+    /// For each corner except the last of its row, the area that a unit of time costs, up to the next corner. Increasing.
     slopes: Vec<f64>,
-    /// For each row where its corners begin; one more than rows.
+    /// For each row, the index of its first corner, followed by the number of corners.
     begins: Vec<usize>,
     counts: Vec<f64>,
-    /// For each row how much of the mixture of paths goes through it.
+    /// For each row, the share of the mixture of paths that goes through it.
     through: Vec<f64>,
     /// The mean of the times so far.
     times: Vec<f64>,
@@ -130,7 +135,7 @@ impl<'p, 'a> Play<'p, 'a> {
         play
     }
 
-    /// The corners of the convex function below these points, slowest first, and the slopes between them.
+    /// Adds the corners of the convex function below these points, slowest first, and the slopes between them.
     fn add_corners(&mut self, mut points: Vec<Corner>) {
         points.sort_by(|a, b| a.area.total_cmp(&b.area).then(a.time.total_cmp(&b.time)));
         let begin = self.corners.len();
@@ -149,24 +154,24 @@ impl<'p, 'a> Play<'p, 'a> {
         }
         let of_row = &self.corners[begin..];
         self.slopes.extend(of_row.windows(2).map(|pair| slope(pair[0], pair[1])));
-        // As many as corners.
+        // There are as many slopes as corners.
         self.slopes.push(f64::INFINITY);
         self.begins.push(self.corners.len());
     }
 
-    /// The corner of a row that is best where a unit of time is worth so much area.
+    /// Returns the best corner of a row if a unit of time is worth this area.
     fn corner_at(&self, row: usize, worth: f64) -> Corner {
         let (begin, end) = (self.begins[row], self.begins[row + 1]);
         let before = self.slopes[begin..end - 1].partition_point(|&slope| slope < worth);
         self.corners[begin + before]
     }
 
-    /// What a unit of time of a row is worth in area.
+    /// Returns the value of a unit of time of a row, in area.
     fn worth(&self, row: usize, share: f64) -> f64 {
         share * self.through[row] / ((1.0 - share) * self.counts[row])
     }
 
-    /// What is proved with this share of the paths.
+    /// Returns the bound that is proved with this share of the paths.
     fn proved(&self, share: f64) -> f64 {
         let of_row = |row: usize| {
             let Corner { time, area, .. } = self.corner_at(row, self.worth(row, share));
@@ -175,7 +180,7 @@ impl<'p, 'a> Play<'p, 'a> {
         (0..self.through.len()).map(of_row).sum()
     }
 
-    /// Shares on both sides of that with which most is proved, and what is: a concave function of it.
+    /// Returns shares on both sides of the best one, and the best bound. The bound is a concave function of the share.
     fn best_share(&self) -> ([f64; 2], f64) {
         let (mut low, mut high) = (0.0, 1.0);
         let mut middle = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)];
@@ -194,7 +199,7 @@ impl<'p, 'a> Play<'p, 'a> {
         ([low, high], values[0].max(values[1]))
     }
 
-    /// How much longer the paths of the mixture are than the area at the best times at this share: the slope of what is proved.
+    /// Returns the length of the mixed paths minus the area, at the best times for this share. This is the slope of the bound.
     fn slope(&self, share: f64) -> f64 {
         let of_row = |row: usize| {
             let Corner { time, area, .. } = self.corner_at(row, self.worth(row, share));
@@ -203,10 +208,10 @@ impl<'p, 'a> Play<'p, 'a> {
         (0..self.through.len()).map(of_row).sum()
     }
 
-    /// Adds the best times at these shares to the mean, in parts that make paths and area as long as each other.
+    /// Adds the best times at these shares to the mean, mixed so that the paths are as long as the area.
     fn answer(&mut self, around: [f64; 2], step: f64) {
         let [below, above] = around.map(|share| self.slope(share));
-        // Where the slope does not change its sign, the best share is at one end.
+        // If the slope does not change its sign, the best share is at one end.
         let part = if below > above { (below / (below - above)).clamp(0.0, 1.0) } else { 0.5 };
         for row in 0..self.times.len() {
             let [slow, fast] = around.map(|share| self.corner_at(row, self.worth(row, share)).time);
@@ -214,7 +219,7 @@ impl<'p, 'a> Play<'p, 'a> {
         }
     }
 
-    /// Adds the longest path at the mean times to the mixture, and tells its length.
+    /// Adds the longest path at the mean times to the mixture. Returns its length.
     fn add_longest_path(&mut self, step: f64) -> f64 {
         let Self { packing, times, ends, before, through, .. } = self;
         let instance = packing.instance();
@@ -240,7 +245,7 @@ impl<'p, 'a> Play<'p, 'a> {
         length
     }
 
-    /// The corners of a row around a time, and how much of it the slower one is.
+    /// Returns the corners of a row around a time, and the share of the slower one.
     fn around(&self, row: usize, time: f64) -> (Corner, Corner, f64) {
         let corners = &self.corners[self.begins[row]..self.begins[row + 1]];
         let slower = corners.partition_point(|corner| corner.time > time);
@@ -254,7 +259,7 @@ impl<'p, 'a> Play<'p, 'a> {
         Mixture { slow: slow.choice, fast: fast.choice, part }
     }
 
-    /// The area that the mean times take, over the platform.
+    /// Returns the area of the mean times, divided by the platform.
     fn area(&self) -> f64 {
         let of_row = |(row, &time): (usize, &f64)| {
             let (slow, fast, part) = self.around(row, time);

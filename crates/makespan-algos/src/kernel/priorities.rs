@@ -1,4 +1,4 @@
-//! Priority rules of resource-constrained projects: keys of tasks whose allotments are chosen, the smallest first.
+//! Priority rules for resource-constrained projects: keys of tasks with given allotments. Tasks with the smallest keys come first.
 
 mod slack;
 
@@ -6,21 +6,23 @@ use super::packing::{Packing, Row};
 
 pub use slack::worst_case_slack;
 
-/// The instant by which each task must end if the longest path is to be as short as it can be: the "latest finish time". All paths end
-/// at once, so that only differences matter.
+/// Returns the latest finish time of each task: the instant by which it must end if the longest path is to be as short as possible.
+/// All
+/// paths end at the same instant, so only differences matter.
 pub fn latest_finish(packing: &Packing<'_>, choices: &[u32]) -> Vec<f64> {
     let ranks = packing.ranks(choices);
     packing.rows().map(|row| packing.fastest(choices[row.index()]) as f64 - ranks[row.index()]).collect()
 }
 
-/// Less the number of all tasks that wait for each, directly or not: "most total successors". Equal tasks of a bag count one by one.
+/// Returns, for each task, minus the number of its direct and indirect successors: "most total successors". Each task of a bag
+/// counts.
 /// O(n (n + e) / 64).
 pub fn most_total_successors(packing: &Packing<'_>) -> Vec<f64> {
     let instance = packing.instance();
     let rows = packing.rows().len();
     let mut counts = vec![0.0; rows];
     let mut reached = vec![0_u64; rows];
-    // Some 64 rows at a time, a bit each: which rows wait for them is found backwards along the edges.
+    // Visits 64 rows at a time, with one bit for each. The rows that wait for them are found backwards along the edges.
     for block in (0..rows).step_by(64) {
         reached.fill(0);
         for &row in packing.order().iter().rev() {
@@ -43,7 +45,7 @@ pub fn most_total_successors(packing: &Packing<'_>) -> Vec<f64> {
     counts
 }
 
-/// Less the time of each task and of those that wait for it directly: "greatest rank positional weight".
+/// Returns, for each task, minus the sum of its time and the times of its direct successors: "greatest rank positional weight".
 pub fn greatest_rank_positional_weight(packing: &Packing<'_>, choices: &[u32]) -> Vec<f64> {
     let instance = packing.instance();
     let time = |row: Row| packing.fastest(choices[row.index()]) as f64 * f64::from(packing.count_of(row));

@@ -8,51 +8,53 @@ use std::collections::BinaryHeap;
 
 use makespan_core::{ProcSet, Profile, Time};
 
-/// One task in the two shelves: where, and from when.
+/// A task in the two shelves, with its processors and its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shelved {
-    /// Position of the task in the input.
+    /// Index of the task in the input.
     pub task: usize,
-    /// Its processors.
+    /// The processors.
     pub processors: ProcSet,
-    /// Its start.
+    /// The start.
     pub start: Time,
 }
 
-/// The two shelves as columns, one a processor.
+/// The columns of the two shelves, one for each processor.
 struct Columns {
     shelved: Vec<Shelved>,
-    /// When each column is free again after the first shelf.
+    /// For each column, the instant from which it is free after the first shelf.
     top: Vec<Time>,
-    /// When its second shelf starts.
+    /// For each column, the start of the second shelf.
     ceiling: Vec<Time>,
 }
 
-/// A task, by its position in the input, with an allotment.
+/// A task, by its index in the input, with an allotment.
 #[derive(Clone, Copy)]
 struct Entry {
     task: usize,
     processors: u32,
 }
 
-/// Where a task stands while the shelves are built.
+/// The state during the construction of the shelves.
 struct Building<'a> {
     profiles: &'a [&'a Profile],
     guess: Time,
-    /// The whole height: `guess` and half of it.
+    /// The whole height: one and a half times `guess`.
     height: Time,
     /// The end of the second shelf.
     end: Time,
     processors: u32,
-    /// Columns used from bottom to top: one task, or two stacked, or one beside the column of a wider task.
+    /// Columns that are used from bottom to top by one task, by two stacked tasks, or by a task above the first column of a wider
+    /// task.
     full: Vec<Full>,
-    /// First shelf: tasks with their allotments.
+    /// The tasks of the first shelf with their allotments.
     lower: Vec<Entry>,
-    /// Second shelf, likewise, by decreasing least width that meets the height, so that the narrowest is last.
+    /// The tasks of the second shelf with their allotments, by decreasing minimum width that meets the height. The narrowest is
+    /// last.
     upper: Vec<Entry>,
 }
 
-/// A group of columns that holds nothing else.
+/// A group of columns that contains no other tasks.
 enum Full {
     One {
         task: usize,
@@ -62,7 +64,7 @@ enum Full {
         lower: usize,
         upper: usize,
     },
-    /// `upper`, sequential, on the first processor of `lower`, whose other processors count in the first shelf.
+    /// A sequential task `upper` above the first processor of `lower`. The other processors of `lower` count in the first shelf.
     Beside {
         lower: usize,
         processors: u32,
@@ -70,23 +72,27 @@ enum Full {
     },
 }
 
-/// What [`two_shelves`] may exceed a guess and a half by for tasks with laws, in ticks.
+/// Maximum excess of [`two_shelves`] over one and a half times the guess for tasks with speed-up laws, in ticks.
 pub const ROUNDING: i64 = 7;
 
-/// Builds a schedule of length at most `guess` and a half for monotone tasks, from the tasks chosen for the first shelf
-/// by [`makespan_bounds::dual::search`]; `None` when the tasks are not monotone and do not fit.
+/// Builds a schedule of length at most one and a half times `guess` for monotone tasks, from the tasks that
+/// [`makespan_bounds::dual::search`] chose for the first shelf. Returns `None` if the tasks are not monotone and do not fit.
 ///
-/// The proof of the paper needs that work never falls. Along a law this holds before times are rounded up to a tick; after
-/// that it may fail by one tick on each processor. Then the shelves are built again for a multiple of 4 ticks, at most
-/// `guess` plus 4, with one tick more at the end, and end [`ROUNDING`] ticks later at most:
+/// The proof of the paper requires that work never decreases. For a speed-up law, this holds before times are rounded up to ticks.
+/// Afterwards,
+/// it may fail by one tick on each processor. In this case the shelves are built again for a multiple of 4 ticks, at most
+/// `guess` plus 4, with one additional tick at the end. They then end at most [`ROUNDING`] ticks later:
 ///
-/// * Half, three quarters and one and a half times this guess are integers. A time rounded up to an integer meets an integer
-///   limit if and only if it does before: so every step decides as with exact times, for which work never falls, and the
+/// * Half, three quarters and one and a half times this guess are integers. A time that is rounded up to an integer meets an
+///   integer
+///   limit if and only if the exact time meets it. So every step decides as with exact times, for which work never decreases, and
+/// the
 ///   second shelf fits. (The work of the choice may exceed the area of `guess` by less than a tick on each processor, the
-///   error of [`Profile::least_work`]; not that of a guess that is greater.)
-/// * Sequential times are integers. Every processor has at most two tasks that are rounded up, by less than a tick each, so
-///   that with the small tasks all processors work for less than the guess plus two ticks on average. Some processor works
-///   for at most the guess plus one, and a small task, of at most half of the guess, ends there in time.
+///   error of [`Profile::least_work`]. It does not exceed the area of the larger guess.)
+/// * Sequential times are integers. Every processor has at most two tasks with times that are rounded up, each by less than a tick.
+///   Thus,
+///   including the small tasks, the processors work for less than the guess plus two ticks on average. Some processor works
+///   for at most the guess plus one tick, and a small task, which takes at most half of the guess, ends there in time.
 ///
 /// O(n log n + processors).
 pub fn two_shelves(profiles: &[&Profile], first_shelf: &[bool], guess: Time, processors: u32) -> Option<Vec<Shelved>> {
@@ -98,7 +104,7 @@ pub fn two_shelves(profiles: &[&Profile], first_shelf: &[bool], guess: Time, pro
     build(profiles, first_shelf, whole, Time::TICK, processors)
 }
 
-/// The same for one guess, ending so much later than one and a half times it.
+/// Builds the shelves for one guess. They end up to `slack` later than one and a half times the guess.
 fn build(
     profiles: &[&Profile],
     first_shelf: &[bool],
@@ -135,7 +141,7 @@ fn build(
 }
 
 impl Building<'_> {
-    /// One round of the three transformations; whether anything moved.
+    /// Performs one round of the three transformations. Returns whether a task was moved.
     fn transform(&mut self) -> bool {
         let narrowed = self.narrow();
         let stacked = self.stack();
@@ -147,12 +153,12 @@ impl Building<'_> {
         self.profiles[entry.task].time(entry.processors)
     }
 
-    /// At most three quarters of the guess.
+    /// Returns whether a task takes at most three quarters of the guess.
     fn is_low(&self, entry: Entry) -> bool {
         4 * i128::from(self.time(entry).ticks()) <= 3 * i128::from(self.guess.ticks())
     }
 
-    /// First transformation: a low task on several processors of the first shelf gives up one and takes the height.
+    /// First transformation: a low task on several processors of the first shelf gives up at least one and takes up to the height.
     fn narrow(&mut self) -> bool {
         let before = self.lower.len();
         let lower = std::mem::take(&mut self.lower);
@@ -168,7 +174,7 @@ impl Building<'_> {
         self.lower.len() < before
     }
 
-    /// Second transformation: low sequential tasks of the first shelf are stacked in pairs; a last one goes on top of
+    /// Second transformation: stacks low sequential tasks of the first shelf in pairs. A single remaining task goes on top of
     /// any other task of the shelf with which it stays within the height.
     fn stack(&mut self) -> bool {
         let (mut low, rest): (Vec<_>, Vec<_>) =
@@ -191,8 +197,9 @@ impl Building<'_> {
         true
     }
 
-    /// Third transformation: a task of the second shelf that meets the height on the idle processors of the first goes
-    /// there, into the first shelf if it meets the guess.
+    /// Third transformation: moves a task of the second shelf to the idle processors of the first shelf if it meets the height
+    /// there. It becomes
+    /// part of the first shelf if it meets the guess.
     fn lower_one(&mut self) -> bool {
         let Some(&Entry { task, .. }) = self.upper.last() else { return false };
         let idle = self.processors.saturating_sub(self.columns() + self.lower_width());
@@ -209,7 +216,7 @@ impl Building<'_> {
         true
     }
 
-    /// Columns that hold nothing else.
+    /// Returns the number of columns that contain no other tasks.
     fn columns(&self) -> u32 {
         let columns = |full: &Full| match full {
             Full::One { processors, .. } => *processors,
@@ -218,7 +225,7 @@ impl Building<'_> {
         self.full.iter().map(columns).sum()
     }
 
-    /// Columns of the first shelf, the remaining processors of tasks beside a stack included.
+    /// Returns the number of columns of the first shelf, including the remaining processors of tasks below a sequential task.
     fn lower_width(&self) -> u32 {
         let beside = |full: &Full| match full {
             Full::Beside { processors, .. } => processors - 1,
@@ -227,8 +234,8 @@ impl Building<'_> {
         self.full.iter().map(beside).sum::<u32>() + self.lower.iter().map(|entry| entry.processors).sum::<u32>()
     }
 
-    /// Gives processors to everything: full columns from the left, then the first shelf, the second shelf from the
-    /// right, and the small tasks last into the largest gaps.
+    /// Assigns processors to all tasks: full columns from the left, then the first shelf, the second shelf from the
+    /// right, and finally the small tasks in the largest gaps.
     fn place(self, small: &[usize]) -> Option<Vec<Shelved>> {
         let upper_width: u32 = self.upper.iter().map(|entry| entry.processors).sum();
         let room = self.processors.checked_sub(self.columns())?;
@@ -254,7 +261,7 @@ impl Building<'_> {
         Some(columns.shelved)
     }
 
-    /// Everything but the second shelf and the small tasks.
+    /// Places all tasks except those of the second shelf and the small ones.
     fn place_full(&self, columns: &mut Columns) {
         let mut column = 0;
         let mut beyond = self.columns();
@@ -285,7 +292,7 @@ impl Building<'_> {
         }
     }
 
-    /// Each small task into the column with the largest gap: by the area argument one is always large enough.
+    /// Places each small task in the column with the largest gap. By the area argument, one gap is always large enough.
     fn fill_gaps(&self, small: &[usize], columns: &mut Columns) -> Option<()> {
         let Columns { shelved, top, ceiling } = columns;
         let gap = |column: u32| (ceiling[column as usize].saturating_since(top[column as usize]), Reverse(column));
@@ -305,7 +312,7 @@ impl Building<'_> {
 }
 
 impl Columns {
-    /// Puts a task on columns that are free from `start`; returns its end.
+    /// Puts a task on columns that are free from `start`. Returns its end.
     fn put(&mut self, building: &Building<'_>, task: usize, processors: ProcSet, start: Time) -> Time {
         let end = start + building.profiles[task].time(processors.len());
         processors.iter().for_each(|column| self.top[column as usize] = end);

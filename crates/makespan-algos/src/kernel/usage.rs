@@ -1,20 +1,20 @@
-//! What is held of resources over time, node by node.
+//! The amounts of resources that are held over time, node by node.
 
 use makespan_core::{Demand, HeldAmount, Instance, ProcSet, ResourceId, ResourceKind, TaskId, Time};
 
 use crate::free_time::{Period, Rows};
 
-/// A task on processors for some time.
+/// A task that holds processors for some time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Holding<'p> {
     pub task: TaskId,
     pub processors: &'p ProcSet,
     pub period: Period,
-    /// Whether it runs, or has run: what it uses up is counted already.
+    /// Whether the task has started. Then the consumables that it uses up are already counted.
     pub begun: bool,
 }
 
-/// What is held of all resources; nothing where no task needs more than processors.
+/// The amounts that are held of all resources. Empty if no task needs resources.
 #[derive(Clone, Debug)]
 pub(crate) struct Usage<'a> {
     instance: &'a Instance,
@@ -23,12 +23,12 @@ pub(crate) struct Usage<'a> {
     held: Vec<Rows<u128>>,
     /// The number of resources of one node.
     of_nodes: usize,
-    /// For each resource what has been used up.
+    /// For each resource, the amount that has been used up.
     used_up: Vec<u64>,
 }
 
 impl<'a> Usage<'a> {
-    /// Nothing is held, and so much of each resource has been used up.
+    /// Returns the usage without holdings. `used_up` returns the amount of each resource that has been used up.
     pub fn new(instance: &'a Instance, used_up: impl Fn(ResourceId) -> u64) -> Self {
         let platform = instance.platform();
         let resources = if instance.has_demands() { platform.resources().len() } else { 0 };
@@ -41,17 +41,17 @@ impl<'a> Usage<'a> {
         }
     }
 
-    /// Whether tasks need more than processors.
+    /// Returns whether tasks need resources.
     pub fn matters(&self) -> bool {
         !self.used_up.is_empty()
     }
 
-    /// Counts what a task holds.
+    /// Adds the amounts that a task holds.
     pub fn hold(&mut self, holding: &Holding<'_>) {
         self.each(holding, |all, amount| *all += amount);
     }
 
-    /// Gives back what [`Usage::hold`] counted.
+    /// Removes the amounts that [`Usage::hold`] added.
     pub fn release(&mut self, holding: &Holding<'_>) {
         self.each(holding, |all, amount| *all -= amount);
     }
@@ -64,7 +64,7 @@ impl<'a> Usage<'a> {
             return;
         }
         let parts = instance.platform().parts(processors);
-        // What runs has used up what it needs already, and what is reserved never gives that back.
+        // A running task has already used up its consumables, and a reserved consumable is never returned.
         let counts = |demand: &&Demand| demand.kind != ResourceKind::Consumable || !begun;
         for demand in demands.iter().filter(counts) {
             let period = lasting(demand.kind, period);
@@ -74,7 +74,7 @@ impl<'a> Usage<'a> {
         }
     }
 
-    /// Counts what work holds that the instance does not have.
+    /// Adds an amount that work outside the instance holds.
     pub fn hold_amount(&mut self, held: &HeldAmount) {
         let period = Period { from: Time::ZERO, until: held.until };
         if self.matters() && period.from < period.until {
@@ -104,7 +104,7 @@ impl<'a> Usage<'a> {
         rows.into_iter().flatten().fold(0, |most, row| most.max(row[0]))
     }
 
-    /// Whether enough is left in a period of what belongs to no node.
+    /// Returns whether enough licences and consumables are left for a task in a period.
     pub fn has_common(&self, task: TaskId, width: u32, period: Period) -> bool {
         let demands = self.instance.demands(task).iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
         demands.into_iter().all(|demand| self.leaves_common(demand, width, period))
@@ -117,8 +117,8 @@ impl<'a> Usage<'a> {
         u128::from(need.total(width)) + held + used_up <= self.instance.platform().total(resource)
     }
 
-    /// Those of some processors that a task can have in a period if it has `width` in all: of each node no more than there is
-    /// room for. None where too little is left of what belongs to no node.
+    /// Returns processors of `open` that a task on `width` processors can have in a period: on each node, at most as many as its
+    /// resources allow. Returns an empty set if too little is left of licences or consumables.
     pub fn with_room(&self, task: TaskId, width: u32, open: ProcSet, period: Period) -> ProcSet {
         let (instance, platform) = (self.instance, self.instance.platform());
         if instance.demands(task).is_empty() {
@@ -137,21 +137,21 @@ impl<'a> Usage<'a> {
         ProcSet::from_intervals(kept)
     }
 
-    /// How many of `most` processors of a node a task can have that has `width` in all.
+    /// Returns how many of `most` processors of a node a task on `width` processors can have.
     fn room_on(&self, node: usize, task: TaskId, most: u32, width: u32, period: Period) -> u32 {
         let demands = self.instance.demands(task).iter().filter(|demand| demand.kind == ResourceKind::OfNodes);
         demands.fold(most, |room, demand| demand.need.fitting(self.left_on(node, demand, period), room, width))
     }
 
-    /// What is left of a resource of a node all the time.
+    /// Returns the amount of a resource of a node that is free for the whole period.
     fn left_on(&self, node: usize, demand: &Demand, period: Period) -> u64 {
         let held = self.most(Some(node), demand.resource, period);
         let there = self.instance.platform().amount(node, demand.resource);
         there.saturating_sub(u64::try_from(held).unwrap_or(u64::MAX))
     }
 
-    /// The first instant, not before `from`, from which one processor of a node has room for a task that takes so long.
-    /// O(log n + steps that are looked at) for n that are held.
+    /// Returns the first instant, not before `from`, from which one processor of a node has room for a task of the given time.
+    /// O(log n + visited steps) for n steps.
     pub fn earliest(&self, task: TaskId, node: usize, mut from: Time, time: Time) -> Option<Time> {
         let demands = self.instance.demands(task);
         while let Some(short) = demands.iter().find(|demand| {
@@ -167,7 +167,7 @@ impl<'a> Usage<'a> {
         Some(from)
     }
 
-    /// The instants after one at which something that a task needs may be given back.
+    /// Returns the instants after `after` at which a resource that a task needs may be returned.
     pub fn instants(&self, task: TaskId, after: Time) -> impl Iterator<Item = Time> + '_ {
         let resources = self.instance.demands(task).iter().map(|demand| (demand.resource, demand.kind));
         let places = resources.flat_map(move |(resource, kind)| {
@@ -178,7 +178,7 @@ impl<'a> Usage<'a> {
     }
 }
 
-/// What is used up is never given back.
+/// Returns the period for which a resource is held. Consumables are never returned.
 fn lasting(kind: ResourceKind, period: Period) -> Period {
     if kind == ResourceKind::Consumable { Period::since(period.from) } else { period }
 }

@@ -1,4 +1,4 @@
-//! What is left of a job planned again.
+//! Plans the remaining tasks of a job again.
 
 use makespan_core::{FreeTime, JobId, Placement, ProcSet, TaskId, Time, Unavailable, View};
 
@@ -8,7 +8,7 @@ use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
 use crate::kernel::graph::{GraphProblem, NodeId, Place, rank};
 
-/// For each processor when it is not to be had.
+/// Returns, for each processor, the periods in which it is not available.
 pub(super) fn calendars(processors: u32, taken: &[Unavailable]) -> Vec<Calendar> {
     let mut periods = vec![Vec::new(); processors as usize];
     for period in taken {
@@ -19,11 +19,12 @@ pub(super) fn calendars(processors: u32, taken: &[Unavailable]) -> Vec<Calendar>
     periods.iter().map(|periods| Calendar::new(periods)).collect()
 }
 
-/// Places for these tasks of a job, which all run on single processors, from now on: HEFT's rule, with the tasks that have
-/// started where they are. Tasks among them that wait for each other keep their order. `calendars` are occupied.
+/// Places the given waiting tasks of a job, which all run on single processors, from now on. Uses the rule of HEFT. Tasks that have
+/// started stay where they are. Precedence between the tasks is kept. The places are added to `calendars`.
 ///
 /// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE Trans. Parallel Distrib. Syst. 13(3), 2002,
-/// DOI 10.1109/71.993206; ranks are those of the whole graph. O((e + n) m) for n tasks with e edges on m processors.
+/// DOI 10.1109/71.993206. The ranks are those in the whole graph. Complexity: O((e + n) m) for n tasks with e edges on m
+/// processors.
 pub(super) fn again(view: &View<'_>, job: JobId, tasks: &[TaskId], calendars: &mut [Calendar]) -> Vec<Placement> {
     let own = view.instance.job(job);
     let alone = view.instance.with_jobs(vec![as_graph(view.instance, job)]);
@@ -42,7 +43,7 @@ pub(super) fn again(view: &View<'_>, job: JobId, tasks: &[TaskId], calendars: &m
         }
         let arrival = |node: NodeId| arrival(view, task, &problem.first_of(node).alone(), &placed).ticks();
         let best = earliest(&problem, number, calendars, arrival, |_, end| end);
-        // An instance has no task that runs nowhere.
+        // Every task of an instance can run on some node.
         let Some((Place { processor, start }, end)) = best else { continue };
         calendars[processor.index()].hold(1, start, end);
         let (start, end, processors) = (Time::from_ticks(start), Time::from_ticks(end), processor.alone());
@@ -52,7 +53,8 @@ pub(super) fn again(view: &View<'_>, job: JobId, tasks: &[TaskId], calendars: &m
     places
 }
 
-/// When the data of a task are expected on a processor, not before now. `placed` has the tasks of its job.
+/// Returns the instant at which the data of a task are expected on a processor, not before now. `placed` contains the tasks of its
+/// job.
 fn arrival(view: &View<'_>, task: TaskId, on: &ProcSet, placed: &[Option<(Time, ProcSet)>]) -> Time {
     let arrivals = view.instance.incoming(task).filter_map(|edge| {
         let from = placed[view.instance.number(edge.from) as usize].as_ref();

@@ -1,20 +1,25 @@
-//! Plans of what waits.
+//! Plans of the waiting tasks.
 
 use makespan_core::{Area, Context, Instance, Placement, Scheduler, Time, View};
 
-/// A scheduler's plan of all that waits, in the ids of the view's instance; `None` if it cannot, or plans no
-/// placements.
+/// Returns a scheduler's plan of all waiting tasks, with the ids of the view's instance. Returns `None` if the scheduler cannot
+/// plan them, or if its
+/// plan has no placements.
 ///
-/// A scheduler may plan otherwise where a period is to come, even after the end of its plan. So a period that the plan does
-/// not reach is not told to it: plans are made with the periods that begin before the least time that what waits can take,
-/// then before the end of the plan before, until one ends before all others begin. That is mostly the first or the second.
+/// A scheduler may plan differently if an unavailable period is ahead, even one after the end of its plan. So periods that the plan
+/// does
+/// not reach are hidden from it. The first plan is made with the periods that begin before the minimum time of the waiting tasks.
+/// Each
+/// further plan uses the periods that begin before the end of the previous plan. This ends when a plan ends before all other
+/// periods begin,
+/// usually with the first or the second plan.
 pub(super) fn plan_ahead(scheduler: &dyn Scheduler, seed: u64, view: &View<'_>) -> Option<Vec<Placement>> {
     let periods = view.instance.unavailable().iter().filter(|period| period.end > view.now);
     let begins: Vec<Time> = periods.map(|period| period.start).collect();
     let mut horizon = view.now + least_time(view).max(Time::TICK);
     loop {
         let residual = view.instance.residual_before(view, horizon);
-        // What is supported as a whole is supported in part: the policy is made for an instance that is.
+        // If a scheduler supports the whole instance, it supports its parts. The policy was only created for such an instance.
         let plan = scheduler.schedule(&residual.instance, &mut Context::with_seed(seed)).ok()?.into_schedule()?;
         let end = plan.placements().iter().map(|placement| placement.end).max().unwrap_or(view.now);
         let untold = begins.iter().copied().filter(|&begin| begin >= horizon).min();
@@ -27,7 +32,7 @@ pub(super) fn plan_ahead(scheduler: &dyn Scheduler, seed: u64, view: &View<'_>) 
     }
 }
 
-/// Less than what waits takes on all processors.
+/// Returns a lower bound on the time of the waiting tasks on all processors.
 fn least_time(view: &View<'_>) -> Time {
     let instance: &Instance = view.instance;
     let own_times = |task| instance.profile(task).machine_times().is_some();

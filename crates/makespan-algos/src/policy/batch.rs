@@ -1,4 +1,4 @@
-//! Batches: an offline scheduler made to work online.
+//! Batches: policies that use an offline scheduler online.
 
 use makespan_core::{Decision, Event, Policy, Scheduler, TaskId, TaskSet, Time, View};
 
@@ -6,14 +6,14 @@ use super::ahead::plan_ahead;
 use super::keeper::{Departure, PlanKeeper};
 use super::order::Queues;
 
-/// Plans all that waits as one batch when the batch before has ended; what arrives meanwhile waits for the next.
+/// Plans all waiting tasks as one batch whenever the previous batch has ended. Tasks that arrive meanwhile wait for the next batch.
 ///
 /// An offline ratio rho for the makespan becomes 2 rho online: D. Shmoys, J. Wein and D. Williamson, SIAM J. Comput. 24(6),
-/// 1995, DOI 10.1137/S0097539793248317; the rule that P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram
-/// (SPAA 2004, DOI 10.1145/1007912.1007932) put over their scheduler. That holds when estimates are exact; there, the tasks
-/// of a batch start exactly as planned. When one ends early or late, those behind it on its processors follow as soon as
-/// all their processors are free, each processor in the order of the plan. Processors that come or go change the plan
-/// of what has not started. Complexity: one plan a batch, and a walk over the batch an event.
+/// 1995, DOI 10.1137/S0097539793248317. P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram (SPAA 2004, DOI
+/// 10.1145/1007912.1007932) apply this rule to their scheduler. The ratio holds if estimates are exact. Then the tasks
+/// of a batch start exactly as planned. If a task ends early or late, the tasks after it on its processors start as soon as
+/// all their processors are free. Each processor keeps the order of the plan. If processors fail or return, the tasks that have not
+/// started are planned again. Complexity: one plan for each batch, and a walk over the batch for each event.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("batch[scheduler=demt[shuffles=5]]", 1)?;
@@ -60,8 +60,8 @@ impl Batch {
     ///
     /// Source: the framework of L. Hall, A. Schulz, D. Shmoys and J. Wein, Math. Oper. Res. 22(3), 1997, DOI
     /// 10.1287/moor.22.3.513, on which DEMT (SPAA 2004, DOI 10.1145/1007912.1007932) builds its selection. Deviations: tasks are
-    /// selected greedily, a batch ends when its tasks have ended rather than at its length, and lengths begin again. No
-    /// guarantee is claimed. Followed as [`Batch`] is.
+    /// selected greedily, a batch ends when its tasks have ended rather than at its length, and lengths start again. No
+    /// guarantee is claimed. Plans are executed as by [`Batch`].
     ///
     /// ```
     /// let policy = makespan_algos::policy::policy("doubling[scheduler=demt]", 1)?;
@@ -72,7 +72,7 @@ impl Batch {
         Self { selection: Selection::Doubling(None), ..self }
     }
 
-    /// Plans these waiting tasks. Nothing is done if the scheduler cannot.
+    /// Plans these waiting tasks. If the scheduler cannot plan them, the plan is empty.
     fn begin(&mut self, batch: &TaskSet, view: &View<'_>) {
         let plan = plan_ahead(self.scheduler.as_ref(), self.seed, &View { waiting: batch, ..*view });
         self.keeper.begin(plan.unwrap_or_default());
@@ -108,7 +108,7 @@ fn within(length: Option<Time>, view: &View<'_>) -> (TaskSet, Option<Time>) {
     let mut admitted: Vec<(TaskId, i128)> =
         view.waiting.iter().filter_map(|task| profile(task).least_work(length).map(|work| (task, work))).collect();
     let weight = |task: TaskId| i128::from(view.instance.weight(task).millionths());
-    // Weight over work, falling, compared by products.
+    // Sorts by decreasing weight over work. Compares products to avoid divisions.
     admitted.sort_by(|a, b| {
         let (first, second) = (weight(b.0).saturating_mul(a.1), weight(a.0).saturating_mul(b.1));
         first.cmp(&second).then(a.0.cmp(&b.0))

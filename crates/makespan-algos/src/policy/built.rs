@@ -4,13 +4,13 @@ use makespan_core::{Instance, Policy, Unsupported};
 
 use crate::catalogue::{Spec, SpecError};
 
-/// What a policy has besides an entry of the catalogue.
+/// Data of an entry for a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct OfPolicy {
     pub(super) build: fn(&mut Spec, u64) -> Result<Built, SpecError>,
 }
 
-/// A policy and what it cannot drive.
+/// A policy with the check whether it supports an instance.
 pub(super) struct Built {
     pub policy: Box<dyn Policy>,
     pub supports: Supports,

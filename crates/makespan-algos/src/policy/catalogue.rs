@@ -19,18 +19,18 @@ use super::{
 use crate::catalogue::{Entry, Parameter, Spec, SpecError, objective_named};
 use crate::scheduler::{STEADY_STATE, needy};
 
-/// Why there is no policy.
+/// Reason why a policy cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PolicyError {
-    /// The spec is wrong.
+    /// The spec is invalid.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// The policy cannot drive this instance.
+    /// The policy does not support the instance.
     #[error("the policy {spec} cannot drive this instance: {reason}")]
     Unsupported {
         /// The spec.
         spec: String,
-        /// Which property of the instance.
+        /// The unsupported property of the instance.
         reason: Unsupported,
     },
 }
@@ -269,7 +269,7 @@ fn steps(text: &str) -> Result<u64, String> {
     text.parse().ok().filter(|steps| *steps <= 1_000_000).ok_or_else(|| STEPS.to_owned())
 }
 
-/// A policy that sends tasks to queues of nodes.
+/// Builds a policy that sends tasks to queues of nodes.
 fn flow(
     spec: &mut Spec,
     seed: u64,
@@ -284,12 +284,12 @@ fn flow(
 }
 
 impl Built {
-    /// Any instance in which no data are on their way between nodes.
+    /// Returns a policy that supports any instance without transfers between nodes.
     fn any(policy: impl Policy + 'static) -> Self {
         Self { policy: Box::new(policy), supports: Box::new(without_transfers) }.only(enough_for_all)
     }
 
-    /// Any such instance in which the number of processors and their speed say how long a job takes.
+    /// Returns a policy that also requires that the number and the speed of processors determine the time of a job.
     fn queue(policy: impl Policy + 'static) -> Self {
         Self::any(policy).only(|instance| {
             if instance.has_machine_times() {
@@ -301,7 +301,7 @@ impl Built {
         })
     }
 
-    /// Only what is supported in this sense as well.
+    /// Restricts the supported instances further.
     fn only(self, supports: impl Fn(&Instance) -> Result<(), Unsupported> + 'static) -> Self {
         let before = self.supports;
         Self {
@@ -321,7 +321,7 @@ fn queue(spec: &mut Spec) -> Result<(QueueOrder, Queues), SpecError> {
     Ok((order, spec.take("queues", Queues::default(), str::parse::<Queues>)?))
 }
 
-/// The scheduler that the spec names.
+/// Takes the name of the scheduler from the spec. The scheduler must place tasks.
 fn placing(spec: &mut Spec, default: &str) -> Result<String, SpecError> {
     spec.take("scheduler", default.to_owned(), |text| match text {
         STEADY_STATE => Err(format!("a scheduler that places tasks; {STEADY_STATE} has rates")),
@@ -329,7 +329,7 @@ fn placing(spec: &mut Spec, default: &str) -> Result<String, SpecError> {
     })
 }
 
-/// A policy that plans by the scheduler that the spec names, and supports what that does.
+/// Builds a policy that plans with the scheduler of the spec, and supports what this scheduler supports.
 fn by_scheduler<P: Policy + 'static>(
     spec: &mut Spec,
     policy: impl FnOnce(Box<dyn Scheduler>) -> P,
@@ -340,12 +340,13 @@ fn by_scheduler<P: Policy + 'static>(
     Ok(built.only(move |instance| supported_by(judge.as_ref(), &name, &one_by_one(instance))))
 }
 
-/// What a scheduler supports, said of the policy that asks it.
+/// Returns whether a scheduler supports an instance. The error names the scheduler, because it is about the policy that uses it.
 fn supported_by(scheduler: &dyn Scheduler, name: &str, instance: &Instance) -> Result<(), Unsupported> {
     scheduler.supports(instance).map_err(|reason| Unsupported(format!("with scheduler={name} {reason}")))
 }
 
-/// The tasks of an instance as such a policy plans them: each by itself, when it waits. Of the equal ones of a bag there is one.
+/// Returns the tasks of an instance as such a policy plans them: each as a separate job. Of the equal tasks of a bag, only one is
+/// kept.
 fn one_by_one(instance: &Instance) -> Cow<'_, Instance> {
     if !instance.has_bags() && !instance.has_compound_jobs() && !instance.has_edges_between_jobs() {
         return Cow::Borrowed(instance);
@@ -355,7 +356,8 @@ fn one_by_one(instance: &Instance) -> Cow<'_, Instance> {
     Cow::Owned(instance.with_jobs(tasks.map(|task| instance.alone(task)).collect()))
 }
 
-/// Whether nothing is used up before all tasks have run, whatever their allotments: a queue does not look ahead.
+/// Checks that the consumables suffice for all tasks, whatever their allotments. This is required because a queue does not look
+/// ahead.
 fn enough_for_all(instance: &Instance) -> Result<(), Unsupported> {
     let platform = instance.platform();
     for (name, there) in platform.consumables().iter() {
@@ -377,7 +379,7 @@ fn enough_for_all(instance: &Instance) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// What policies say that know processors alone.
+/// Rejects instances whose tasks need resources, for policies that only support processors.
 pub(super) fn without_needs(instance: &Instance) -> Result<(), Unsupported> {
     let Some((name, resource)) = needy(instance) else { return Ok(()) };
     Err(Unsupported(format!("`{name}` needs `{resource}`, and it knows processors alone; use easy or replan")))
@@ -390,7 +392,7 @@ fn equally_fast(instance: &Instance) -> Result<(), Unsupported> {
     Err(Unsupported("processors of unequal speeds; use easy".into()))
 }
 
-/// Every policy.
+/// Returns the entries of all policies.
 pub fn policies() -> &'static [Entry<OfPolicy>] {
     &POLICIES
 }
@@ -403,19 +405,20 @@ fn build(spec: &str, seed: u64) -> Result<Built, SpecError> {
     })
 }
 
-/// The policy that a spec names: `fcfs`, `easy[order=sjf]`, `batch[scheduler=demt[shuffles=5]]`. It is for one instance,
-/// which may grow; [`policy_for`] checks that it supports it. Equal seeds make equal decisions.
+/// Returns the policy that a spec names, such as `fcfs`, `easy[order=sjf]` or `batch[scheduler=demt[shuffles=5]]`. A policy is used
+/// for one
+/// instance, which may grow. [`policy_for`] also checks that the policy supports this instance. Equal seeds give equal decisions.
 ///
 /// # Errors
-/// [`SpecError`] names what is unknown and what would be right.
+/// [`SpecError`] states the unknown or invalid part of the spec, and what would be valid.
 pub fn policy(spec: &str, seed: u64) -> Result<Box<dyn Policy>, SpecError> {
     build(spec, seed).map(|built| built.policy)
 }
 
-/// The policy that a spec names, for this instance. What is added to the instance later is for the caller to check.
+/// Returns the policy that a spec names, if it supports this instance. The caller must check what is added to the instance later.
 ///
 /// # Errors
-/// [`PolicyError`] when the spec is wrong or the policy cannot drive the instance.
+/// [`PolicyError`] if the spec is invalid or the policy does not support the instance.
 pub fn policy_for(spec: &str, instance: &Instance, seed: u64) -> Result<Box<dyn Policy>, PolicyError> {
     let built = build(spec, seed)?;
     match (built.supports)(instance) {

@@ -1,19 +1,19 @@
-//! The first task of a list, from a place on, that asks for no more of anything than is left, and for less of something than
-//! those that found no place.
+//! Finds the first task of a list, from a position on, that needs no more of anything than is left, and less of something than the
+//! tasks that did not fit.
 
 use crate::kernel::leaves;
 
-/// A binary tree over the places of a list with the least that is asked of each resource below.
+/// A binary tree over the positions of a list. Each node stores the minimum need of each resource below it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Least {
-    /// How many figures each task has.
+    /// Number of amounts for each task.
     width: usize,
     leaves: usize,
     below: Vec<u64>,
 }
 
 impl Least {
-    /// For so many places, nowhere anything.
+    /// Prepares the tree for `places` positions without tasks.
     pub fn reset(&mut self, places: usize, width: usize) {
         self.width = width;
         self.leaves = places.next_power_of_two();
@@ -21,22 +21,23 @@ impl Least {
         self.below.resize(2 * self.leaves * width, u64::MAX);
     }
 
-    /// Puts a task at a place.
+    /// Inserts a task at a position.
     pub fn insert(&mut self, place: usize, asked: &[u64]) {
         let (width, leaf) = (self.width, self.leaves + place);
         self.below[leaf * width..(leaf + 1) * width].copy_from_slice(asked);
         self.raise(leaf);
     }
 
-    /// Takes the task from a place.
+    /// Removes the task at a position.
     pub fn remove(&mut self, place: usize) {
         let (width, leaf) = (self.width, self.leaves + place);
         self.below[leaf * width..(leaf + 1) * width].fill(u64::MAX);
         self.raise(leaf);
     }
 
-    /// The first place from `from` on whose task asks for at most what is left, and not for as much of everything as one of those
-    /// that were refused.
+    /// Returns the first position from `from` on whose task needs at most what is left. Tasks that need at least as much of
+    /// everything as a
+    /// refused task are skipped.
     pub fn next(&self, from: usize, left: &[u64], refused: &Refused) -> Option<usize> {
         leaves::first(self.leaves, from, |node| self.may(node, left, refused))
     }
@@ -46,7 +47,7 @@ impl Least {
         least.iter().zip(left).all(|(asked, left)| asked <= left) && !refused.has_less_than(least)
     }
 
-    /// What the task at a place asks for.
+    /// Returns the amounts that the task at a position needs.
     pub fn asked(&self, place: usize) -> &[u64] {
         let leaf = self.leaves + place;
         &self.below[leaf * self.width..(leaf + 1) * self.width]
@@ -65,7 +66,7 @@ impl Least {
     }
 }
 
-/// What tasks asked for that found no place.
+/// The needs of tasks that did not fit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Refused {
     width: usize,
@@ -73,15 +74,15 @@ pub(super) struct Refused {
 }
 
 impl Refused {
-    /// Nobody, of tasks with so many figures.
+    /// Removes all needs. Each task has `width` amounts.
     pub fn reset(&mut self, width: usize) {
         self.width = width;
         self.asked.clear();
     }
 
-    /// One more.
+    /// Adds the needs of a task that did not fit.
     pub fn add(&mut self, asked: &[u64]) {
-        // Those that asked for as much or more say nothing new.
+        // Tasks that need at least as much of everything add no information.
         let width = self.width;
         let more = |old: &[u64]| old.iter().zip(asked).all(|(old, new)| old >= new);
         let mut kept = 0;
@@ -95,7 +96,7 @@ impl Refused {
         self.asked.extend_from_slice(asked);
     }
 
-    /// Whether one asked for at most this.
+    /// Returns whether a refused task needs at most these amounts.
     fn has_less_than(&self, asked: &[u64]) -> bool {
         let mut each = self.asked.chunks_exact(self.width.max(1));
         each.any(|refused| refused.iter().zip(asked).all(|(refused, asked)| refused <= asked))

@@ -1,16 +1,17 @@
-//! Nodes by how many processors they have free.
+//! Nodes by their number of free processors.
 
-/// For each number of free processors the nodes that have so many, one bit each: the node that a task fills best is found without
-/// a walk over all. Kept where that is no larger than what else is known of the nodes.
+/// For each number of free processors, the set of nodes with this number, as one bit for each node. Finds the node that a task
+/// fills
+/// best without visiting all nodes. Kept only if it is not much larger than the other data of the nodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Levels {
     bits: Vec<u64>,
-    /// Words a level; none where nothing is kept.
+    /// Number of words for each level. Zero if no levels are kept.
     words: usize,
 }
 
 impl Levels {
-    /// Of nodes with so many free processors; `most`: of the largest.
+    /// Fills the levels for nodes with these numbers of free processors. `most` is the maximum number.
     pub fn reset(&mut self, most: u32, free: &[u32]) {
         let words = free.len().div_ceil(64);
         self.bits.clear();
@@ -23,7 +24,7 @@ impl Levels {
         free.iter().enumerate().for_each(|(node, &free)| self.flip(node, free));
     }
 
-    /// Keeps nothing.
+    /// Removes all levels.
     pub fn clear(&mut self) {
         self.words = 0;
     }
@@ -32,7 +33,7 @@ impl Levels {
         self.words > 0
     }
 
-    /// A node has another number of free processors.
+    /// Changes the number of free processors of a node.
     pub fn change(&mut self, node: usize, from: u32, to: u32) {
         if self.are_kept() {
             self.flip(node, from);
@@ -44,7 +45,8 @@ impl Levels {
         self.bits[free as usize * self.words + node / 64] ^= 1 << (node % 64);
     }
 
-    /// The nodes with at least so many free processors, those with the fewest first, and in order among equals.
+    /// Returns the nodes with at least `free` free processors. Those with the fewest come first. Ties are in the order of the
+    /// nodes.
     pub fn from(&self, free: u32) -> impl Iterator<Item = usize> {
         let words = self.words.max(1);
         let begin = (free as usize * words).min(self.bits.len());

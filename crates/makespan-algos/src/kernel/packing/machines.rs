@@ -1,16 +1,16 @@
-//! Nodes by speed, their processors by when these are closed, and what there is of everything.
+//! The nodes by speed, their processors by the times at which they are closed, and the amounts of all resources.
 
 use makespan_core::{Demand, Instance, NodeClasses, ProcSet, ResourceId, ResourceKind, TaskId, Time};
 
 use crate::kernel::graph::TransferTimes;
 
-/// A node that computes.
+/// A node with processors.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// Its position on the platform.
+    /// The index of the node on the platform.
     pub platform: usize,
     pub processors: u32,
-    /// Its first cell, and the one after its last.
+    /// The first cell, and the end of the cells.
     pub cells: (u32, u32),
 }
 
@@ -21,29 +21,29 @@ pub(crate) struct Cell {
     pub closed: Vec<(i64, i64)>,
 }
 
-/// What an instance runs on.
+/// The nodes and resources of an instance.
 #[derive(Clone, Debug)]
 pub(crate) struct Machines {
-    /// By falling speed, then in the order of the platform.
+    /// The nodes by decreasing speed, and then in the order of the platform.
     pub nodes: Vec<Node>,
     pub cells: Vec<Cell>,
-    /// Distinct speeds, falling, each with the number of nodes that are at least as fast.
+    /// The distinct speeds in decreasing order, each with the number of nodes that are at least as fast.
     pub classes: Vec<(f64, usize)>,
-    /// How many resources belong to nodes.
+    /// Number of resources that belong to nodes.
     pub resources: usize,
-    /// For each node what it has of each.
+    /// For each node, its amount of each resource.
     pub amounts: Vec<u64>,
-    /// For each other resource what there is of it: licences and consumables.
+    /// For each other resource, its amount: licences and consumables.
     pub common: Vec<u64>,
     pub always_open: bool,
     pub compact: bool,
-    /// What others hold: until when, at which node or of what belongs to none, and how much.
+    /// The amounts that others hold: the end, the node if the resource belongs to one, the resource, and the amount.
     pub held: Vec<(i64, Option<usize>, ResourceId, u64)>,
-    /// How long data travel between nodes; none where they take no time.
+    /// Transfer times between nodes, or `None` if transfers take no time.
     pub transfers: Option<TransferTimes>,
-    /// For each cell its node.
+    /// For each cell, its node.
     node_of: Vec<u32>,
-    /// For each node its class of speeds, and what it has of all resources as shares of what there is, in thousandths.
+    /// For each node, its class of speeds, and the sum over all resources of its share of the total, in thousandths.
     class_of: Vec<u32>,
     wealth: Vec<u64>,
     kinds: NodeClasses,
@@ -106,13 +106,14 @@ impl Machines {
         }
     }
 
-    /// What there ever will be of something that belongs to no node: all but what others keep for good.
+    /// Returns the amount of a licence or consumable that is available in the long run: the total without the amounts that others
+    /// hold for good.
     pub fn ever_left(&self, resource: ResourceId) -> u64 {
         let kept = self.held.iter().filter(|held| held.0 == i64::MAX && held.1.is_none() && held.2 == resource);
         kept.fold(self.common[resource.index() - self.resources], |left, held| left.saturating_sub(held.3))
     }
 
-    /// Whether all nodes are equally fast and always open, and any of their processors serve.
+    /// Returns whether all nodes are equally fast and always open, and best placement is not required.
     pub fn are_plain(&self) -> bool {
         self.always_open && self.classes.len() == 1 && !self.compact
     }
@@ -141,23 +142,24 @@ impl Machines {
         (at, self.common[at])
     }
 
-    /// The node of a cell.
+    /// Returns the node of a cell.
     pub fn node_of(&self, cell: u32) -> usize {
         self.node_of[cell as usize] as usize
     }
 
-    /// The class of speeds of a node.
+    /// Returns the class of speeds of a node.
     pub(super) fn class_of(&self, node: usize) -> usize {
         self.class_of[node] as usize
     }
 
-    /// How much a node has of resources that tasks may need, compared with others.
+    /// Returns how many resources that tasks may need a node has, relative to the platform.
     pub(super) fn wealth(&self, node: usize) -> u64 {
         self.wealth[node]
     }
 
-    /// Whether the empty platform has room for a task on so many processors, within its walltime, beside what others keep
-    /// for good of what belongs to no node.
+    /// Returns whether the empty platform has room for a task on this number of processors within its walltime. Licences and
+    /// consumables that
+    /// others hold for good do not count.
     pub(super) fn have_room(&self, instance: &Instance, task: TaskId, processors: u32) -> bool {
         let enough = |demand: &Demand| {
             demand.kind == ResourceKind::OfNodes || demand.need.total(processors) <= self.ever_left(demand.resource)
@@ -165,15 +167,15 @@ impl Machines {
         instance.demands(task).iter().all(enough) && self.kinds.have_room(instance, task, processors)
     }
 
-    /// A time at speed 1 on processors of a class.
+    /// Converts a time at speed 1 to the time on processors of a class.
     pub fn slowed(&self, time: i64, class: usize) -> i64 {
         let speed = self.classes[class].0;
-        // Exactly so fast.
+        // A speed of exactly 1 changes nothing.
         if speed.to_bits() == 1.0_f64.to_bits() { time } else { Time::from_ticks(time).divided_by(speed).ticks() }
     }
 }
 
-/// The processors of a node, those together that are closed at the same times.
+/// Splits the processors of a node into cells of processors that are closed at the same times.
 fn cells_of(instance: &Instance, node: usize) -> Vec<Cell> {
     let own = instance.platform().processors_of(node);
     let ticks = |closed: &[(Time, Time)]| closed.iter().map(|&(from, until)| (from.ticks(), until.ticks())).collect();

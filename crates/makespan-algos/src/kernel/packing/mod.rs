@@ -1,9 +1,12 @@
-//! Tasks on one or several processors that may wait for each other and need more than processors, on nodes that may differ:
-//! lists forward in time, and by insertion into gaps.
+//! Tasks on one or several processors that may wait for each other and need resources, on nodes that may differ. A schedule follows
+//! from a
+//! list, forward in time or by insertion into gaps.
 //!
-//! What an instance is, whatever the list, is a [`Packing`] in flat arrays. A [`Packer`] carries out lists one after the other
-//! and allocates nothing for them once its arrays have grown; so does an [`Inserter`], which may leave processors idle for a task that
-//! comes earlier in the list.
+//! A [`Packing`] contains the data of an instance that do not depend on the list, in flat arrays. A [`Packer`] executes lists
+//! forward in
+//! time. An [`Inserter`] may leave processors idle for a task that comes earlier in the list. Both execute one list after another,
+//! and
+//! allocate no memory after their arrays have grown.
 
 mod afford;
 mod allot;
@@ -35,7 +38,7 @@ pub use packer::Packer;
 pub(crate) use state::{Part, State};
 
 index_type! {
-    /// One of the different tasks of an instance; a bag has one.
+    /// The number of a task among the tasks of an instance. Equal tasks of a bag have one number.
     Row
 }
 
@@ -48,44 +51,45 @@ pub struct Entry {
     pub choice: u32,
 }
 
-/// An instance, or what all lists of it share.
+/// An instance in flat arrays: the data that all lists share.
 #[derive(Debug)]
 pub struct Packing<'a> {
     instance: &'a Instance,
     machines: Machines,
     rows: Vec<Task>,
-    /// For each row where its choices begin; one more than rows.
+    /// For each row, the index of its first choice, followed by the number of choices.
     begins: Vec<u32>,
     choices: Vec<Choice>,
-    /// For each choice its time on the fastest processors, and that times its share of what is scarcest.
+    /// For each choice, its time on the fastest processors, and this time multiplied by its share of the scarcest resource.
     fastest: Vec<i64>,
     areas: Vec<f64>,
-    /// Rows, each after all that it waits for.
+    /// The rows in topological order.
     order: Vec<Row>,
-    /// Whether data may take time between nodes.
+    /// Whether transfers between nodes may take time.
     has_transfers: bool,
 }
 
-/// What is the same for all equal tasks.
+/// The data that all equal tasks share.
 #[derive(Clone, Copy, Debug)]
 struct Task {
-    /// The first of them.
+    /// The first of the equal tasks.
     first: TaskId,
     count: u32,
     job: JobId,
     release: i64,
     walltime: i64,
-    /// Whether times are its own on each machine.
+    /// Whether the task has its own time on each machine.
     own_times: bool,
-    /// How many tasks it waits for, all those of bags counted.
+    /// The number of predecessors. Each task of a bag counts.
     waits: u64,
 }
 
 impl<'a> Packing<'a> {
-    /// All tasks, with every allotment for which an empty platform has room, thinned out where there are hundreds.
+    /// Returns all tasks with every allotment that fits on an empty platform. If there are hundreds of allotments, only some are
+    /// kept.
     ///
     /// # Errors
-    /// A task for which no allotment has room within its walltime.
+    /// Returns a task that fits on no allotment within its walltime.
     pub fn new(instance: &'a Instance) -> Result<Self, TaskId> {
         let machines = Machines::new(instance);
         let mut packing = Self {
@@ -141,94 +145,94 @@ impl<'a> Packing<'a> {
         Ok(())
     }
 
-    /// The instance.
+    /// Returns the instance.
     pub fn instance(&self) -> &'a Instance {
         self.instance
     }
 
-    /// What it runs on.
+    /// Returns the machines.
     pub(crate) fn machines(&self) -> &Machines {
         &self.machines
     }
 
-    /// Whether data may take time between nodes.
+    /// Returns whether transfers between nodes may take time.
     pub(crate) fn has_transfers(&self) -> bool {
         self.has_transfers
     }
 
-    /// How long data travel between nodes; none where they take no time.
+    /// Returns the transfer times between nodes, or `None` if transfers take no time.
     pub fn transfers(&self) -> Option<&TransferTimes> {
         self.machines.transfers.as_ref()
     }
 
-    /// How many different tasks there are.
+    /// Returns all rows. Equal tasks have one row.
     pub fn rows(&self) -> impl DoubleEndedIterator<Item = Row> + ExactSizeIterator + Clone + use<> {
         Row::first(self.rows.len())
     }
 
-    /// Rows, each after all that it waits for.
+    /// Returns the rows in topological order.
     pub fn order(&self) -> &[Row] {
         &self.order
     }
 
-    /// The row of a task.
+    /// Returns the row of a task.
     pub fn row_of(&self, task: TaskId) -> Row {
         Row::at(self.instance.different(task))
     }
 
-    /// The positions of the choices of a row among all, by rising processors.
+    /// Returns the positions of the choices of a row among all choices, by increasing number of processors.
     pub fn choices_of(&self, row: Row) -> std::ops::Range<u32> {
         self.begins[row.index()]..self.begins[row.index() + 1]
     }
 
-    /// An allotment, with its time at speed 1.
+    /// Returns an allotment with its time at speed 1.
     pub fn choice(&self, choice: u32) -> Choice {
         self.choices[choice as usize]
     }
 
-    /// The first task of a row; the equal ones follow.
+    /// Returns the first task of a row. The equal tasks follow.
     pub fn first_of(&self, row: Row) -> TaskId {
         self.rows[row.index()].first
     }
 
-    /// How many equal tasks a row has.
+    /// Returns the number of equal tasks of a row.
     pub fn count_of(&self, row: Row) -> u32 {
         self.rows[row.index()].count
     }
 
-    /// The job of a row.
+    /// Returns the job of a row.
     pub fn job_of(&self, row: Row) -> JobId {
         self.rows[row.index()].job
     }
 
-    /// When the tasks of a row are released, in ticks.
+    /// Returns the release of the tasks of a row, in ticks.
     pub fn release_of(&self, row: Row) -> i64 {
         self.rows[row.index()].release
     }
 
-    /// What the tasks of a row need.
+    /// Returns the demands of each task of a row.
     pub fn demands_of(&self, row: Row) -> &'a [Demand] {
         self.instance.demands(self.first_of(row))
     }
 
-    /// The time of a choice on the fastest processors.
+    /// Returns the time of a choice on the fastest processors.
     pub fn fastest(&self, choice: u32) -> i64 {
         self.fastest[choice as usize]
     }
 
-    /// The share of the scarcest resource, processors among them, that a choice takes of the platform, times its time.
+    /// Returns the time of a choice multiplied by its share of the scarcest resource. Processors count as a resource.
     pub fn area(&self, choice: u32) -> f64 {
         self.areas[choice as usize]
     }
 
-    /// What belongs to no node and is used up.
+    /// Returns the consumables.
     pub(crate) fn consumables(&self) -> impl Iterator<Item = ResourceId> + '_ {
         let resources = (0..).map(ResourceId).zip(self.instance.platform().resources());
         resources.filter(|(_, resource)| resource.kind == ResourceKind::Consumable).map(|(id, _)| id)
     }
 }
 
-/// The largest share of anything on the platform that a task on so many processors holds.
+/// Returns the largest share of the processors or of a renewable resource that a task on this number of processors holds.
 fn share(instance: &Instance, demands: &[Demand], processors: u32) -> f64 {
     let platform = instance.platform();
     let back = demands.iter().filter(|demand| demand.kind != ResourceKind::Consumable);
@@ -237,7 +241,7 @@ fn share(instance: &Instance, demands: &[Demand], processors: u32) -> f64 {
     shares.fold(f64::from(processors) / f64::from(platform.processors()), f64::max)
 }
 
-/// All allotments that a profile accepts: one that is no faster than fewer processors may need less of something else.
+/// Returns all allotments that a profile accepts. An allotment that is no faster than a smaller one may need less of a resource.
 fn every(profile: &Profile) -> Vec<Choice> {
     let choice = |processors| Choice { processors, time: profile.time(processors).ticks() };
     (profile.min_processors()..=profile.max_processors()).map(choice).collect()

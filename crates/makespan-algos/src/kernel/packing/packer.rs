@@ -1,4 +1,4 @@
-//! Lists carried out forward in time.
+//! Execution of lists forward in time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,56 +11,60 @@ use super::least::{Least, Refused};
 use super::state::{Part, State};
 use super::{Entry, Packing, Row, schedule};
 
-/// What happens at an instant: ends come before what is submitted.
+/// An event. At equal instants, ends come before releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// The task at this place of the list ends.
+    /// The end of the task at this position of the list.
     End(u32),
-    /// Others give back what they hold.
+    /// The instant at which others return an amount that they hold.
     Back(u32),
-    /// The tasks of a row are released.
+    /// The release of the tasks of a row.
     Release(Row),
-    /// Data are on some node, or processors open.
+    /// The arrival of data on some node, or the opening of processors.
     Wake,
 }
 
-/// Carries out lists: whenever something ends, is released or opens, the list is read from its head, and every task starts that
-/// waits for nothing and for which there is room until its end. A task starts on the fastest processors that suffice. One that asks
-/// for at least as many processors, and as much for each, as another that finds no place at an instant is not asked then.
+/// Executes lists. At each event, the list is read from its head, and every task starts whose predecessors have ended and which
+/// fits until
+/// its end. Events are ends, releases, arrivals of data and openings of processors. A task starts on the fastest processors that
+/// suffice. If a task does not fit at an instant, tasks that need at least as many processors and as much of each resource are
+/// skipped at
+/// this instant.
 ///
-/// Source: R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039; with
-/// resources this is the parallel scheme of J. Kelley, "The critical-path method: resources planning and scheduling", in
-/// Industrial Scheduling, 1963. O(n (log n + nodes)) for n tasks, and once more the nodes for each task that is asked in vain.
+/// Source: R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039. With
+/// resources, this is the parallel scheme of J. Kelley, "The critical-path method: resources planning and scheduling", in
+/// Industrial Scheduling, 1963. Complexity: O(n (log n + nodes)) for n tasks, plus O(nodes) for each failed attempt to start a
+/// task.
 #[derive(Debug)]
 pub struct Packer<'p, 'a> {
     packing: &'p Packing<'a>,
     state: State,
     rooms: Rooms,
     waiting: Least,
-    /// Those that found no place at this instant.
+    /// The tasks that did not fit at this instant.
     refused: Refused,
-    /// For each row how many tasks it waits for.
+    /// For each row, the number of its predecessors that have not ended.
     missing: Vec<u64>,
-    /// For each task its place in the list.
+    /// For each task, its position in the list.
     places: Vec<u32>,
     events: BinaryHeap<Reverse<(i64, Event)>>,
     starts: Vec<i64>,
     ends: Vec<i64>,
-    /// What each place holds, one after another, and where in there.
+    /// The parts that each task holds, one task after another, and the range of each task in `parts`.
     parts: Vec<Part>,
     held: Vec<(u32, u32)>,
     arrivals: Arrivals,
-    /// At which data arrive.
+    /// A buffer for the instants at which data arrive.
     instants: Vec<i64>,
-    /// What a task asks for, and what is left of it.
+    /// The amounts that a task needs, and the remaining amounts.
     asked: Vec<u64>,
     left: Vec<u64>,
-    /// How many run.
+    /// Number of running tasks.
     running: usize,
 }
 
 impl<'p, 'a> Packer<'p, 'a> {
-    /// For lists of an instance.
+    /// Returns a packer for lists of an instance.
     pub fn new(packing: &'p Packing<'a>) -> Self {
         Self {
             packing,
@@ -83,10 +87,11 @@ impl<'p, 'a> Packer<'p, 'a> {
         }
     }
 
-    /// Carries out a list that has every task once, not before `from`, in ticks. `alone`: one task at a time.
+    /// Executes a list that contains every task once. No task starts before `from`, in ticks. If `alone` is set, tasks run one at a
+    /// time.
     ///
     /// # Errors
-    /// The place of a task that never starts: others have used up what it needs.
+    /// Returns the position of a task that never starts, because others have used up what it needs.
     pub fn run(&mut self, list: &[Entry], from: i64, alone: bool) -> Result<(), usize> {
         self.reset(list, from);
         let packing = self.packing;
@@ -136,7 +141,7 @@ impl<'p, 'a> Packer<'p, 'a> {
         self.running = 0;
     }
 
-    /// All that a row waits for has ended.
+    /// Releases a row whose predecessors have all ended.
     fn ready(&mut self, list: &[Entry], row: Row) {
         if self.packing.has_transfers {
             self.await_data(row);
@@ -168,7 +173,7 @@ impl<'p, 'a> Packer<'p, 'a> {
         }
     }
 
-    /// When the data of a row are on each node.
+    /// Computes when the data of a row arrive on each node.
     fn await_data(&mut self, row: Row) {
         let packing = self.packing;
         let (held, parts, ends, places) = (&self.held, &self.parts, &self.ends, &self.places);
@@ -209,15 +214,16 @@ impl<'p, 'a> Packer<'p, 'a> {
         }
     }
 
-    /// Whether a task finds no place only for what it asks for: not for its own times, its walltime or its data, nor since
-    /// processors close.
+    /// Returns whether a task failed to fit only because of its needs. Otherwise its own times, its walltime, its data or closed
+    /// processors may be the
+    /// reason.
     fn speaks_for_others(&self, entry: Entry) -> bool {
         let task = &self.packing.rows[self.packing.row_of(entry.task).index()];
         let at_once = self.arrivals.are_none() && self.packing.machines.always_open;
         at_once && !task.own_times && task.walltime == i64::MAX
     }
 
-    /// What is left of everything; of a resource of nodes, the most that is left on one.
+    /// Computes the remaining amounts. For a resource of nodes, this is the maximum over the nodes.
     fn see_left(&mut self) {
         let machines = &self.packing.machines;
         self.left.clear();
@@ -233,7 +239,7 @@ impl<'p, 'a> Packer<'p, 'a> {
         self.left.extend_from_slice(&self.state.common);
     }
 
-    /// Whether the task at a place starts now.
+    /// Starts the task at a position if it fits. Returns whether it started.
     fn start(&mut self, list: &[Entry], place: usize) -> bool {
         let packing = self.packing;
         let Entry { task, choice } = list[place];
@@ -271,17 +277,17 @@ impl<'p, 'a> Packer<'p, 'a> {
         }
     }
 
-    /// When the task at each place starts, in ticks.
+    /// Returns the start of the task at each position, in ticks.
     pub fn starts(&self) -> &[i64] {
         &self.starts
     }
 
-    /// When the task at each place ends, in ticks.
+    /// Returns the end of the task at each position, in ticks.
     pub fn ends(&self) -> &[i64] {
         &self.ends
     }
 
-    /// The node on which the task at a place runs, if it is one alone.
+    /// Returns the node on which the task at a position runs, if it runs on a single node.
     pub fn node_of(&self, place: usize) -> Option<usize> {
         let (first, end) = self.held[place];
         let node = |part: &Part| self.packing.machines.node_of(part.cell);
@@ -290,14 +296,14 @@ impl<'p, 'a> Packer<'p, 'a> {
         nodes.all(|other| other == first).then_some(first)
     }
 
-    /// The schedule of the list that was carried out last.
+    /// Returns the schedule of the last executed list.
     pub fn schedule(&self, list: &[Entry]) -> Schedule {
         let Self { starts, ends, held, parts, .. } = self;
         schedule::of(self.packing, list, &schedule::Carried { starts, ends, held, parts })
     }
 }
 
-/// Takes the first event if it is at this instant.
+/// Removal of the first event if it is at a given instant.
 trait PopAt {
     fn pop_if_at(&mut self, now: i64) -> Option<Reverse<(i64, Event)>>;
 }

@@ -1,4 +1,4 @@
-//! Tasks one by one, each after all that it waits for.
+//! Tasks in topological order, by keys.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,8 +8,9 @@ use makespan_core::TaskId;
 use super::{Packing, Row};
 
 impl Packing<'_> {
-    /// All tasks, each after all that it waits for: of those that wait for none that is left always one of the smallest key comes
-    /// next, of equal keys the first of the instance. O(n log n + e).
+    /// Returns all tasks in topological order. The next task always has the smallest key among the tasks whose predecessors have
+    /// all come. Ties
+    /// are in the order of the instance. O(n log n + e).
     pub fn ready_first(&self, key: impl Fn(Row) -> f64) -> Vec<TaskId> {
         let instance = self.instance;
         let entry = |row: Row| Reverse((ordered(key(row)), row));
@@ -31,7 +32,7 @@ impl Packing<'_> {
     }
 }
 
-/// An integer in the order of `f64::total_cmp`.
+/// Returns an integer that has the order of `f64::total_cmp`.
 fn ordered(value: f64) -> i64 {
     let bits = value.to_bits() as i64;
     bits ^ (((bits >> 63) as u64) >> 1) as i64

@@ -1,10 +1,10 @@
-//! From counts of processors to their ids.
+//! Conversion of numbers of processors to ids.
 
 use makespan_core::{Placement, ProcSet, Schedule, Time};
 
 use super::{Entry, Packing, Part};
 
-/// A list that was carried out: when the task at each place runs, and which of the parts are its own.
+/// An executed list: the period of the task at each position, and its range of the parts.
 pub(super) struct Carried<'c> {
     pub starts: &'c [i64],
     pub ends: &'c [i64],
@@ -12,7 +12,8 @@ pub(super) struct Carried<'c> {
     pub parts: &'c [Part],
 }
 
-/// Its schedule: in the order of the starts each task takes the lowest ids that are free of the cells that it holds.
+/// Returns the schedule of an executed list. In the order of the starts, each task takes the lowest free ids of the cells that it
+/// holds.
 pub(super) fn of(packing: &Packing<'_>, list: &[Entry], carried: &Carried<'_>) -> Schedule {
     let mut free: Vec<ProcSet> = packing.machines.cells.iter().map(|cell| cell.ids.clone()).collect();
     let mut changes: Vec<(i64, bool, u32)> = Vec::with_capacity(2 * list.len());

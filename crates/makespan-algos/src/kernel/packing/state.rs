@@ -1,4 +1,4 @@
-//! What nodes have free and left at an instant, and what tasks take of it.
+//! The free processors and remaining amounts of nodes at an instant, and the changes when tasks start or end.
 
 use std::ops::Range;
 
@@ -7,23 +7,23 @@ use makespan_core::{Demand, ResourceKind};
 use super::levels::Levels;
 use super::machines::Machines;
 
-/// What is free and left at an instant.
+/// The free processors and remaining amounts at an instant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
     pub now: i64,
-    /// Free processors of each cell, closed ones too.
+    /// Free processors of each cell, including closed ones.
     pub free: Vec<u32>,
-    /// For each node what is left of each of its resources.
+    /// For each node, the remaining amount of each of its resources.
     pub left: Vec<u64>,
-    /// What is left of what belongs to no node.
+    /// The remaining amounts of licences and consumables.
     pub common: Vec<u64>,
-    /// For each cell the first closed period that is not over.
+    /// For each cell, the index of the first closed period that is not over.
     pub period: Vec<u32>,
-    /// All free processors.
+    /// Number of all free processors.
     pub total: u32,
-    /// Kept where all nodes are equally fast and open, and any processors serve.
+    /// Kept only if all nodes are equally fast and always open, and best placement is not required.
     pub(super) levels: Levels,
-    /// What others hold of each resource of each node, and then of what belongs to none.
+    /// The amounts that others hold: of each resource of each node, and then of licences and consumables.
     others: Vec<u128>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Part {
 }
 
 impl State {
-    /// Everything free, at an instant.
+    /// Sets the state at an instant without tasks.
     pub fn reset(&mut self, machines: &Machines, now: i64) {
         self.now = now;
         self.free.clear();
@@ -61,7 +61,7 @@ impl State {
         self.advance(machines, now);
     }
 
-    /// Takes what others hold, or gives it back.
+    /// Takes an amount that others hold, or returns it.
     pub fn change_held(&mut self, machines: &Machines, at: usize, back: bool) {
         let (_, node, resource, amount) = machines.held[at];
         let (there, left, place) = match node {
@@ -74,7 +74,7 @@ impl State {
                 (machines.common[at], &mut self.common[at], machines.amounts.len() + at)
             }
         };
-        // Others may be believed to hold more than there is: they do not all hold it at once.
+        // The estimates of what others hold may exceed what exists, because they do not hold all of it at the same time.
         let own = |others: u128| u64::try_from(u128::from(there).saturating_sub(others)).unwrap_or(there);
         let others = &mut self.others[place];
         let taken = own(*others).saturating_sub(*left);
@@ -82,7 +82,7 @@ impl State {
         *left = own(*others).saturating_sub(taken);
     }
 
-    /// Lets time pass.
+    /// Advances to an instant.
     pub fn advance(&mut self, machines: &Machines, now: i64) {
         self.now = now;
         if machines.always_open {
@@ -95,13 +95,13 @@ impl State {
         }
     }
 
-    /// Until when a cell is open from now on; now where it is closed.
+    /// Returns the instant until which a cell is open, or the current instant if it is closed.
     fn open_until(&self, machines: &Machines, cell: u32) -> i64 {
         let cell = cell as usize;
         machines.cells[cell].closed.get(self.period[cell] as usize).map_or(i64::MAX, |closed| closed.0.max(self.now))
     }
 
-    /// Free processors of a node that stay open for so long.
+    /// Returns the number of free processors of a node that stay open for `duration`.
     #[inline]
     pub(super) fn open(&self, machines: &Machines, node: usize, duration: i64) -> u32 {
         let (first, end) = machines.nodes[node].cells;
@@ -114,7 +114,7 @@ impl State {
         open.map(|cell| self.free[cell as usize]).sum()
     }
 
-    /// Holds these parts for a task on so many processors.
+    /// Holds these parts for a task on this number of processors.
     pub fn hold_parts(&mut self, machines: &Machines, demands: &[Demand], processors: u32, parts: &[Part]) {
         for part in parts {
             let free = self.free[part.cell as usize];
@@ -127,7 +127,7 @@ impl State {
         self.total -= processors;
     }
 
-    /// Where levels are kept each node is one cell.
+    /// Sets the number of free processors of a cell. If levels are kept, each node is one cell.
     fn set_free(&mut self, cell: u32, free: u32) {
         let cell = cell as usize;
         self.levels.change(cell, self.free[cell], free);
@@ -153,7 +153,7 @@ impl State {
         }
     }
 
-    /// Gives back what a task held, but for what it used up. `node_of` tells the node of a cell.
+    /// Returns what a task held, except the consumables that it used up.
     pub fn give_back(&mut self, machines: &Machines, demands: &[Demand], processors: u32, parts: &[Part]) {
         for part in parts {
             let free = self.free[part.cell as usize];
@@ -196,7 +196,7 @@ impl State {
             take(self, first, &mut rest);
             return;
         }
-        // What closes soonest is of least use to others.
+        // Cells that close soonest are of least use to other tasks.
         let end_of_task = self.now.saturating_add(duration);
         let mut open: Vec<(i64, u32)> = (first..end).map(|cell| (self.open_until(machines, cell), cell)).collect();
         open.retain(|&(until, _)| until >= end_of_task);
@@ -205,7 +205,7 @@ impl State {
     }
 }
 
-/// The nodes of some parts, each with how many processors; parts of one node follow each other.
+/// Returns the nodes of some parts with the number of processors on each. Parts of one node must be adjacent.
 fn by_node(machines: &Machines, parts: &[Part]) -> impl Iterator<Item = (usize, u32)> {
     let same = |a: &Part, b: &Part| machines.node_of(a.cell) == machines.node_of(b.cell);
     let node = |of_node: &[Part]| (machines.node_of(of_node[0].cell), of_node.iter().map(|part| part.count).sum());

@@ -1,4 +1,4 @@
-//! Lists beside their rule, carried out by brute force.
+//! Compares lists with their rule, applied by brute force.
 
 use makespan_core::{Instance, Job, Need, Needs, Node, Platform, Profile, Resources, Schedule, Time, validate};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn instance(nodes: &[(u32, u64)], rows: &[Row]) -> Option<Instance> {
     Instance::new(platform, rows.iter().enumerate().map(job).collect(), vec![]).ok()
 }
 
-/// Whether a task fits beside those that hold processors and memory of each node: some split of it over the nodes does.
+/// Returns whether a task can be divided over the nodes, given the processors and the memory that are held on each node.
 fn fits(nodes: &[(u32, u64)], held: &[(u32, u64)], row: &Row) -> bool {
     let &(width, _, _, whole, each) = row;
     let most = nodes.iter().zip(held).map(|(node, held)| {
@@ -32,7 +32,8 @@ fn fits(nodes: &[(u32, u64)], held: &[(u32, u64)], row: &Row) -> bool {
     most.sum::<u32>() >= width
 }
 
-/// What runs at an instant holds of each node; of those that start then only the ones before a place of the list.
+/// Returns what running tasks hold of each node at an instant. Of the tasks that start at this instant, only those before a
+/// position of the list count.
 fn held(
     instance: &Instance,
     nodes: usize,
@@ -57,7 +58,7 @@ fn held(
 }
 
 proptest! {
-    /// While a task waits it does not fit, unless one that waits with it, comes first and asks for no more does not fit either.
+    /// While a task waits, it does not fit, or an earlier waiting task that needs no more does not fit.
     #[test]
     fn nobody_waits_without_a_reason(
         nodes in proptest::collection::vec((1_u32..4, 2_u64..9), 1..4),

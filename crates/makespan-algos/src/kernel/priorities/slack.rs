@@ -1,35 +1,40 @@
-//! The rule of the worst case slack, whose keys depend on what runs.
+//! The worst case slack rule, whose keys depend on the running tasks.
 
 use makespan_core::{Demand, ResourceKind};
 
 use super::latest_finish;
 use crate::kernel::packing::{Packing, Row};
 
-/// Whenever a task ends or is released, starts tasks that wait for nothing and fit: the one of the least worst case slack, until
-/// none fits. The worst case slack of a task is its latest start less the latest instant at which it could start if another of them
-/// started now. Starts of all tasks, by number; `None` where something is never free for a task.
+/// Whenever a task ends or is released, starts the fitting task with the least worst case slack until no task fits. All
+/// predecessors of a
+/// task must have ended. The worst case slack of a task is its latest start minus the latest instant to which its start could be
+/// delayed if
+/// another of these tasks started now. Returns the start of each task, indexed by its number, or `None` if a task never fits.
 ///
-/// Source: R. Kolisch, "Efficient priority rules for the resource-constrained project scheduling problem", J. Operations Management 14,
-/// 1996, DOI 10.1016/0272-6963(95)00032-1. Ties go to the latest start, then to the first task of the instance.
-/// Every resource must be one pool that is never closed. O(n w^2 a r) for n tasks, where w of them may start at an instant, a run and
-/// there are r resources.
+/// Source: R. Kolisch, "Efficient priority rules for the resource-constrained project scheduling problem", J. Operations Management
+/// 14,
+/// 1996, DOI 10.1016/0272-6963(95)00032-1. Ties are broken in favour of the least latest start, and then of the first task of
+/// the instance.
+/// Every resource must be one pool that is never closed. Complexity: O(n w^2 a r) for n tasks and r resources, if w tasks may start
+/// at an
+/// instant and a tasks run.
 pub fn worst_case_slack(packing: &Packing<'_>, choices: &[u32]) -> Option<Vec<i64>> {
     Play::new(packing, choices).run()
 }
 
-/// A task that runs: its end, and its row.
+/// A running task: its end and its row.
 type Running = (i64, Row);
 
 struct Play<'p, 'a> {
     packing: &'p Packing<'a>,
     choices: &'p [u32],
-    /// For each row how much it holds of everything.
+    /// For each row, the amount of each resource that it holds. The first amount is the number of processors.
     held: Vec<Vec<u64>>,
     free: Vec<u64>,
-    /// What is used up never comes back.
+    /// Whether each resource is returned at the end of a task. Consumables are not.
     comes_back: Vec<bool>,
     latest_start: Vec<f64>,
-    /// For each row how many tasks it waits for, and how many of its own wait to start.
+    /// For each row, the number of predecessors that have not ended, and the number of its own tasks that have not started.
     missing: Vec<u64>,
     waiting: Vec<u32>,
     running: Vec<Running>,
@@ -96,7 +101,7 @@ impl<'p, 'a> Play<'p, 'a> {
         self.packing.fastest(self.choices[row.index()])
     }
 
-    /// Whether a row may start as far as order and release say.
+    /// Returns whether a row may start with regard to its predecessors and its release.
     fn is_ready(&self, row: Row) -> bool {
         let at = row.index();
         self.missing[at] == 0 && self.waiting[at] > 0 && self.packing.release_of(row) <= self.now
@@ -106,12 +111,12 @@ impl<'p, 'a> Play<'p, 'a> {
         self.held[row.index()].iter().zip(free).all(|(held, free)| held <= free)
     }
 
-    /// The row whose task starts next, of those that can start now.
+    /// Returns the row whose task starts next, of those that can start now.
     fn chosen(&self) -> Option<Row> {
         let can = |row: &Row| self.is_ready(*row) && self.fits(*row, &self.free);
         let rows: Vec<Row> = self.packing.rows().filter(can).collect();
         let slack = |row: Row| {
-            // Another task of a bag competes as well.
+            // Another task of the same bag competes as well.
             let others = rows.iter().filter(|&&other| other != row || self.waiting[row.index()] > 1);
             let latest = others.map(|&other| self.earliest_beside(row, other)).max().unwrap_or(self.now);
             self.latest_start[row.index()] - latest as f64
@@ -121,7 +126,7 @@ impl<'p, 'a> Play<'p, 'a> {
         keys.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2))).map(|key| key.2)
     }
 
-    /// The first instant at which a row fits if another one starts now; the end of all that runs where it never does.
+    /// Returns the first instant at which a row fits if another row starts now, or the end of all running tasks if it never fits.
     fn earliest_beside(&self, row: Row, other: Row) -> i64 {
         let mut free: Vec<u64> =
             self.free.iter().zip(&self.held[other.index()]).map(|(free, held)| free - held).collect();
@@ -155,7 +160,7 @@ impl<'p, 'a> Play<'p, 'a> {
         self.running.push((self.now + self.time(row), row));
     }
 
-    /// Goes to the next end or release.
+    /// Advances to the next end or release.
     fn advance(&mut self) -> Option<()> {
         let packing = self.packing;
         let releases = packing.rows().filter(|row| self.waiting[row.index()] > 0).map(|row| packing.release_of(row));

@@ -1,4 +1,4 @@
-//! Serial insertion: tasks placed one by one, each at its earliest fit.
+//! Serial insertion: tasks are placed one by one, each at its earliest fit.
 
 use std::ops::Range;
 
@@ -6,76 +6,78 @@ use makespan_core::Instance;
 
 use crate::free_time::Skyline;
 
-/// What one task asks for.
+/// The request of one task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Processors.
+    /// Number of processors.
     pub processors: u32,
-    /// In ticks.
+    /// Time in ticks.
     pub duration: i64,
-    /// Not before this instant, in ticks.
+    /// Earliest start, in ticks.
     pub release: i64,
 }
 
-/// The schedule of an order of tasks by serial insertion, evaluated again from where the order has changed.
+/// The schedule of an order of tasks by serial insertion, which is evaluated again only from the first change of the order on.
 ///
-/// Each task is placed at its earliest fit among those before it, so a task that comes late in the order may still start
+/// Each task is placed at its earliest fit among the tasks before it. So a task that comes late in the order may still start
 /// early in a hole (Kelley 1963; R. Kolisch, "Serial and parallel resource-constrained project scheduling methods
-/// revisited", EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6). For any objective that never falls when a task ends
-/// later, some order and some allotments give an optimum: those of an optimal schedule, by start.
+/// revisited", EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6). For any objective that never decreases when a task ends
+/// later, some order and some allotments give an optimum: those of an optimal schedule, sorted by start.
 ///
-/// An order is tried by [`SerialInsertion::evaluate`] from its first changed place on, and becomes the present one by
-/// [`SerialInsertion::accept`].
+/// [`SerialInsertion::evaluate`] tries an order from its first changed position on. [`SerialInsertion::accept`] makes it the
+/// current
+/// order.
 #[derive(Debug)]
 pub struct SerialInsertion {
-    /// Tasks between two snapshots.
+    /// Number of tasks between two snapshots.
     stride: usize,
     present: Vec<Snapshot>,
-    /// How many snapshots of the present order are up to date, from the first one on.
+    /// Number of snapshots of the current order that are up to date, from the first one on.
     valid: usize,
     tried: Vec<Snapshot>,
     skyline: Skyline,
 }
 
-/// What stands before a place of the order.
+/// The state before a position of the order.
 #[derive(Clone, Debug)]
 struct Snapshot {
     skyline: Skyline,
     value: f64,
 }
 
-/// When an evaluation is given up.
+/// The limits at which an evaluation stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limit {
-    /// As soon as the value is more.
+    /// Maximum value.
     pub most: f64,
-    /// As soon as the value is by more than this above that of the present order, at a snapshot of that one. A guess: what follows
-    /// might make up for it.
+    /// Maximum difference between the value and the value of the current order, at a snapshot of the current order. This is a
+    /// heuristic: the
+    /// remaining tasks might reduce the difference.
     pub lead: f64,
-    /// The last place where the orders differ: values are compared after it.
+    /// The last position at which the orders differ. Values are compared after it.
     pub after: usize,
 }
 
 impl Limit {
-    /// Never.
+    /// No limit.
     pub const NONE: Self = Self::at(f64::INFINITY);
 
-    /// As soon as the value is more than this.
+    /// Returns a limit on the value.
     pub const fn at(most: f64) -> Self {
         Self { most, lead: f64::INFINITY, after: 0 }
     }
 }
 
-/// Snapshots over the order: more save placements and cost copies.
+/// Approximate number of snapshots over the order. More snapshots save placements but cost copies.
 const SNAPSHOTS: usize = 24;
 
 impl SerialInsertion {
-    /// For orders of this many tasks.
+    /// Returns an insertion for orders of this number of tasks.
     pub fn new(instance: &Instance, tasks: usize) -> Self {
         Self::on(&Skyline::new(instance), tasks)
     }
 
-    /// The same on what is free then.
+    /// Returns an insertion for orders of this number of tasks on the free processors of `skyline`.
     pub fn on(skyline: &Skyline, tasks: usize) -> Self {
         let stride = tasks.div_ceil(SNAPSHOTS).max(4);
         let skyline = skyline.clone();
@@ -83,9 +85,11 @@ impl SerialInsertion {
         Self { stride, present: snapshots.clone(), valid: snapshots.len(), tried: snapshots, skyline }
     }
 
-    /// The value of an order that agrees with the present one before place `from`: what `fold` makes of the value so
-    /// far, a place, the start of its task and its request, from zero on; infinite as soon as the value, which never falls, is
-    /// beyond `limit`. Places are folded from [`SerialInsertion::begin`] on.
+    /// Returns the value of an order that agrees with the current one before the first of `places`. `fold` receives the value so
+    /// far, a
+    /// position, the start of its task and its request, and returns the new value. The value begins with zero and must never
+    /// decrease. As soon as it
+    /// exceeds `limit`, the result is infinite. Positions are folded from [`SerialInsertion::begin`] on.
     pub fn evaluate(
         &mut self,
         places: Range<usize>,
@@ -103,7 +107,7 @@ impl SerialInsertion {
                 if place > limit.after && number < self.valid && value - self.present[number].value > limit.lead {
                     return f64::INFINITY;
                 }
-                // What agrees with the present order need not be evaluated again for another one.
+                // The part that agrees with the current order need not be evaluated again for another order.
                 let agrees = place <= places.start && number >= self.valid;
                 let snapshot = if agrees { &mut self.present[number] } else { &mut self.tried[number] };
                 snapshot.skyline.clone_from(&self.skyline);
@@ -122,25 +126,25 @@ impl SerialInsertion {
         value
     }
 
-    /// The first place that is evaluated where an order agrees with the present one before `from`.
+    /// Returns the first position that is evaluated for an order that agrees with the current one before `from`.
     pub fn begin(&self, from: usize) -> usize {
         (from / self.stride).min(self.valid - 1) * self.stride
     }
 
-    /// When the last task of the order that was evaluated last ends, if it was evaluated to its end.
+    /// Returns the end of the last task in the last evaluated order, if it was evaluated to its end.
     pub fn latest(&self) -> i64 {
         self.skyline.latest()
     }
 
-    /// The order that was evaluated last, from place `from` on, is the present one.
+    /// Makes the last evaluated order, which was changed from position `from` on, the current one.
     pub fn accept(&mut self, from: usize) {
-        // What stands before a place up to `from` is as it was.
+        // Snapshots up to `from` are unchanged.
         let others = self.present.iter_mut().zip(&mut self.tried).skip(from / self.stride + 1);
         others.for_each(|(present, tried)| std::mem::swap(present, tried));
         self.valid = self.present.len();
     }
 
-    /// The present order has changed from place `from` on: what follows is evaluated again.
+    /// Discards the snapshots after position `from`, because the current order has changed there.
     pub fn forget(&mut self, from: usize) {
         self.valid = self.valid.min(from / self.stride + 1);
     }

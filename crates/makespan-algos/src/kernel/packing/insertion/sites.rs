@@ -1,23 +1,25 @@
-//! On which nodes a task may be told to run.
+//! Sets of nodes to which a task can be restricted.
 
 use crate::kernel::packing::machines::Machines;
 
-/// Some of the nodes.
+/// The number of a set of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Site(u32);
 
 impl Site {
-    /// All nodes.
+    /// The set of all nodes.
     pub const ANY: Self = Self(0);
 }
 
-/// All nodes; the fastest ones, down to each speed; equal ones; each alone.
+/// All sets of nodes that tasks can be restricted to: all nodes, the nodes that are at least as fast as each speed, groups of equal
+/// nodes, and each
+/// single node.
 #[derive(Clone, Debug)]
 pub struct Sites {
-    /// The nodes of each site, in the order of the packing.
+    /// The nodes of each set, in the order of the packing.
     nodes: Vec<u32>,
     begins: Vec<u32>,
-    /// For each node that which it is alone.
+    /// For each node, the set that contains only this node.
     alone: Vec<Site>,
 }
 
@@ -44,12 +46,12 @@ impl Sites {
         sites
     }
 
-    /// The site of these nodes, which may be known.
+    /// Returns the site of these nodes. Adds it if it is new.
     fn add(&mut self, nodes: impl IntoIterator<Item = u32>) -> Site {
         let begin = self.nodes.len();
         self.nodes.extend(nodes);
         let of = |site: &[u32]| &self.nodes[site[0] as usize..site[1] as usize];
-        // Sets of several nodes are few, and each node alone comes once.
+        // There are few sets of several nodes. Each single node is added once.
         let several = self.nodes.len() - begin > 1 || self.begins.len() == 2;
         let known =
             if several { self.begins.windows(2).position(|site| *of(site) == self.nodes[begin..]) } else { None };
@@ -61,17 +63,17 @@ impl Sites {
         Site(self.begins.len() as u32 - 2)
     }
 
-    /// A node alone.
+    /// Returns the set that contains only this node.
     pub(crate) fn alone(&self, node: usize) -> Site {
         self.alone[node]
     }
 
-    /// How many there are.
+    /// Returns the number of sets.
     pub fn count(&self) -> u32 {
         self.begins.len() as u32 - 1
     }
 
-    /// One of them, by its number.
+    /// Returns the set with this number.
     pub fn at(&self, number: u32) -> Site {
         debug_assert!(number < self.count());
         Site(number)

@@ -1,4 +1,4 @@
-//! Insertion beside a naive one, instant by instant.
+//! Compares insertion with a naive implementation, instant by instant.
 
 use makespan_core::{
     Instance, Job, Need, Needs, Node, Platform, ProcSet, Profile, Resources, Time, Unavailable, validate,
@@ -8,13 +8,13 @@ use proptest::prelude::*;
 use super::{Inserter, Site};
 use crate::kernel::packing::{Entry, Packing};
 
-/// After so many instants nothing is closed or runs.
+/// Number of instants after which nothing is closed and no task runs.
 const HORIZON: usize = 160;
 
 #[derive(Clone, Debug)]
 struct DraftJob {
     width: u32,
-    /// Twelve times so many ticks at speed 1.
+    /// Time in twelfths of the ticks at speed 1.
     time: i64,
     release: i64,
     memory: (u64, u64),
@@ -23,7 +23,7 @@ struct DraftJob {
     after: Option<usize>,
 }
 
-/// Processors, memory and speed.
+/// Number of processors, memory and speed.
 type DraftNode = (u32, u64, u32);
 
 fn instance(
@@ -59,11 +59,11 @@ fn instance(
     Instance::new(platform, jobs.iter().enumerate().map(job).collect(), closed.into_iter().collect()).ok()
 }
 
-/// What is left at each instant.
+/// The remaining amounts at each instant.
 struct Naive<'a> {
     nodes: &'a [DraftNode],
     compact: bool,
-    /// Free processors of each node, closed ones apart: the one that closes, and the others.
+    /// Free processors of each node: the processor that closes, and the others.
     free: Vec<Vec<[u32; 2]>>,
     memory: Vec<Vec<u64>>,
     licence: Vec<u64>,
@@ -92,7 +92,7 @@ impl<'a> Naive<'a> {
         Self { nodes, compact, free, memory, licence: vec![2; HORIZON], budget: vec![4; HORIZON] }
     }
 
-    /// The most processors of a node that a job can have throughout.
+    /// Returns the maximum number of processors of a node that a job can have over the whole period.
     fn room(&self, node: usize, job: &DraftJob, from: usize, until: usize) -> u32 {
         let least = |cell: usize| (from..until).map(|at| self.free[at][node][cell]).min().unwrap();
         let memory = (from..until).map(|at| self.memory[at][node]).min().unwrap();
@@ -100,7 +100,7 @@ impl<'a> Naive<'a> {
         (0..=(least(0) + least(1)).min(job.width)).rev().find(|&here| share(here) <= memory).unwrap()
     }
 
-    /// Whether the job can run on these nodes from an instant on.
+    /// Returns whether the job can run on these nodes from an instant on.
     fn fits(&self, job: &DraftJob, nodes: &[usize], from: usize, length: usize) -> bool {
         let until = from + length;
         let licence = (from..until).all(|at| self.licence[at] >= job.licence);
@@ -111,7 +111,8 @@ impl<'a> Naive<'a> {
             && if self.compact { self.is_compact(job, nodes, &rooms) } else { rooms.iter().sum::<u32>() >= job.width }
     }
 
-    /// Whether whole nodes, one of the largest among them, and a part of at most one more are enough; or one node where one is large enough.
+    /// Returns whether whole nodes, one of the largest among them, and a part of at most one more suffice. If one node is large
+    /// enough, it must suffice.
     fn is_compact(&self, job: &DraftJob, nodes: &[usize], rooms: &[u32]) -> bool {
         let largest = self.nodes.iter().map(|node| node.0).max().unwrap();
         if job.width <= largest {
@@ -130,7 +131,8 @@ impl<'a> Naive<'a> {
         })
     }
 
-    /// The earliest end, and of these the earliest start, on one node; on several where that ends earlier, the fastest first.
+    /// Returns the earliest end, and among equal ends the earliest start, on one node, or on several nodes if they end earlier. The
+    /// fastest nodes come first.
     fn best(&self, job: &DraftJob, ready: i64) -> (i64, i64) {
         let all: Vec<usize> = (0..self.nodes.len()).collect();
         let first = |nodes: &[usize], speed: u32| {
@@ -173,8 +175,9 @@ fn draft_job() -> impl Strategy<Value = DraftJob> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
-    /// Each task of a list ends as early as the naive kernel says, beside all that came before it; the schedule is valid, and what a task is
-    /// told to run on is asked first.
+    /// Each task of a list ends as early as in the naive implementation, given all tasks before it. The schedule is valid. The
+    /// nodes to which a
+    /// task is restricted are tried first.
     #[test]
     fn each_task_ends_where_it_ends_first(
         nodes in proptest::collection::vec((1_u32..4, 2_u64..9, 1_u32..4), 1..4),
@@ -188,7 +191,7 @@ proptest! {
         let mut inserter = Inserter::new(&packing, 0);
         let mut placed: Vec<usize> = Vec::new();
         if inserter.run(&list, &[], |place, _| { placed.push(place); true }).is_err() {
-            // Only what is used up is ever missing.
+            // Only consumables are ever insufficient.
             let used: u64 = jobs.iter().map(|job| job.budget).sum();
             prop_assert!(used > 4);
             return Ok(());
@@ -208,7 +211,7 @@ proptest! {
             let own = schedule.placements().iter().find(|one| one.task == list[place].task).unwrap();
             for (node, here) in instance.platform().parts(&own.processors) {
                 let ids = own.processors.intersection(&instance.platform().processors_of(node));
-                // The closed one by its id.
+                // Counts the closing processor by its id.
                 let total: u32 = nodes.iter().map(|node| node.0).sum();
                 let closing = closed.map_or(0, |(id, ..)| u32::from(ids.contains(id.min(total - 1))));
                 for instant in from..until {
@@ -220,7 +223,7 @@ proptest! {
             (from..until).for_each(|at| naive.licence[at] -= job.licence);
             (from..HORIZON).for_each(|at| naive.budget[at] -= job.budget);
         }
-        // Told where to run, tasks run there if they can.
+        // Tasks that are restricted to some nodes run there if they can.
         let sites: Vec<Site> = jobs.iter().map(|_| inserter.sites().at(told % inserter.sites().count())).collect();
         if inserter.run(&list, &sites, |_, _| true).is_ok() {
             prop_assert_eq!(validate(&instance, &inserter.schedule(&list)), Ok(()));
