@@ -16,19 +16,22 @@ use super::queue_state::{QueueState, Starts, Update};
 use super::space::Slot;
 use crate::free_time::Period;
 
-/// Gives every task a reservation when it arrives: its earliest fit beside all that run and wait. No reservation is ever
-/// moved to a later instant while tasks end by their estimates, so a task backfills only where it delays nobody.
+/// Gives every task a reservation when it arrives: its earliest fit, given all running tasks and all reservations. As long as tasks
+/// end
+/// by their estimates, no reservation is moved to a later instant. Thus a task backfills only if it delays no other task.
 ///
-/// When a task ends early, the reservations are compressed: in the order of the queue each task gives its reservation
-/// back and takes its earliest fit, which is the same one or an earlier one. Tasks that arrive at that instant come after.
-/// The order of the queue therefore says who is first to use what became free; it gives no right to what others already
-/// have. When a task outlives its estimate, reservations that relied on it cannot be kept: all are made anew in the order of
-/// the queue.
+/// If a task ends early, the reservations are compressed: in the order of the queue, each task releases its reservation
+/// and takes its earliest fit, which is never later. Tasks that arrive at the same instant are reserved afterwards.
+/// So the order of the queue only determines which task uses the free processors first. No task can take the reservation of
+/// another. If a task runs longer than its estimate, reservations that relied on it cannot be kept. Then all reservations are made
+/// again
+/// in the order of the queue.
 ///
-/// Source: A. Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708, section 2;
-/// compression in the order of the queue, as there. Complexity: O(log n) for an arrival or an end that was foreseen; an early
-/// end asks each waiting task whether anything before its reservation is wide enough. Where it matters which processors a
-/// task gets, reservations have their processors, and each question is a walk over all of them.
+/// Source: A. Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708, section 2,
+/// including
+/// the compression in the order of the queue. Complexity: O(log n) for an arrival, and for an end as expected. For an early
+/// end, each waiting task checks whether the time before its reservation has enough free processors. If processors are not
+/// interchangeable, reservations have processors, and each query is a walk over all reservations.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("conservative[order=saf]", 1)?;
@@ -38,16 +41,16 @@ use crate::free_time::Period;
 pub struct Conservative {
     reading: Reading,
     state: Option<QueueState>,
-    /// Where counts describe the platform, a reservation is its start.
+    /// If the number of free processors determines what fits, a reservation is only a start.
     starts: Plan<Time>,
-    /// Elsewhere it has its processors,
+    /// Otherwise, a reservation has processors.
     slots: Plan<Slot>,
-    /// which may be exchanged for others: those that each has now, by place in the queue.
+    /// The processors of a reservation may be exchanged later. This map contains the current ones, by place in the queue.
     places: BTreeMap<Place, Slot>,
 }
 
 impl Conservative {
-    /// With this queue.
+    /// Returns the policy with these rules for the queue.
     pub fn new(reading: Reading) -> Self {
         Self { reading, ..Self::default() }
     }
@@ -60,7 +63,7 @@ impl Conservative {
         while let Some((place, start)) = plan.take_due(now) {
             Counts { held: &mut state.held }.release(place, &start);
             if !starts.start(state, place, decisions) {
-                // Something holds processors that no event told of: the task comes back at the next one.
+                // Something holds processors, but no event reported it. The task is tried again at the next instant.
                 plan.put(place, now + Time::TICK);
                 plan.moved(start, Time::MAX);
                 Counts { held: &mut state.held }.hold(place, &(now + Time::TICK));
@@ -114,12 +117,12 @@ impl Policy for Conservative {
             self.by_sets(news, view, decisions);
             self.slots.next_start()
         };
-        // Compression in one walk may leave a reservation that begins when nothing ends.
+        // The single walk of a compression may leave a reservation that begins at an instant at which no task ends.
         decisions.extend(next.map(|start| Decision::WakeAt(start.max(view.now + Time::TICK))));
     }
 }
 
-/// Reservations among what is held, by counts.
+/// The room for reservations if only the number of free processors matters.
 struct Counts<'a> {
     held: &'a mut Held,
 }
@@ -154,7 +157,7 @@ impl Room<Time> for Counts<'_> {
 
     fn earlier(&mut self, place: Place, start: &Time, now: Time, opened: Period) -> Option<Time> {
         let asked = place.asked;
-        // It has to run while something was opened.
+        // The task must run at some time in the period in which processors were released.
         let from = now.max(Time::from_ticks(opened.from.ticks() - asked.time.ticks() + 1));
         let period = Period { from, until: opened.until.min(*start) };
         self.held.timeline.earliest_fit_of_owner(asked.width, asked.time, period, *start)

@@ -9,19 +9,26 @@ use super::queue_state::{QueueState, Starts, Update, wait_for};
 use super::space::Space;
 use crate::free_time::Period;
 
-/// Starts tasks in the order of the queue while they fit, reserves the first that does not for the earliest instant at
-/// which, by the estimates of what runs, enough processors are free; and starts any later task that fits now and does
-/// not delay that reservation: it ends before it, or takes processors that the reserved task leaves free.
+/// Starts tasks in the order of the queue while they fit. The first task that does not fit gets a reservation at the earliest
+/// instant at
+/// which enough processors are free according to the estimates of running tasks. Any later task starts if it fits now and does
+/// not delay this reservation: it ends before the reservation, or takes processors that the reserved task leaves free.
 ///
-/// Source: D. Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, DOI 10.1007/3-540-60153-8_35; as A. Mu'alem and D.
-/// Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708, describe it. Assumptions: none; with
-/// run times at most the estimates the head of the queue starts no later than it was first reserved. Complexity: on
-/// equal processors that are always open O(log n) for an event and each task that it starts, and a search in a tree over
-/// the queue that skips what fits by neither rule; elsewhere a walk over what runs for each waiting task that is narrow
-/// enough, in which nothing runs into a period that closes its own. Where tasks need more than processors the queue is looked at once
-/// an instant, the reservation is of all that the head needs, and a task that is looked at costs a walk over the nodes. Which of several processors the head gets is left
-/// open until it starts, but where best placement is required: there the reservation has its processors, and changes them
-/// where one other placement makes room.
+/// Source: D. Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, DOI 10.1007/3-540-60153-8_35, as described by A. Mu'alem and
+/// D.
+/// Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708. Assumptions: none. If
+/// run times are at most the estimates, the head of the queue starts no later than its first reservation.
+///
+/// Complexity: on equal processors that are always open, O(log n) for an event and for each task that it starts, plus a search in a
+/// tree over the queue that skips tasks that do not fit. Otherwise, a walk over the running tasks for each waiting task that is
+/// narrow
+/// enough. In this case, no task runs into a closed period of its processors. If tasks need resources, the queue is visited once at
+/// each
+/// instant, the reservation includes all resources of the head, and each visited task costs a walk over the nodes.
+///
+/// The processors of the head are chosen when it starts. Only if best placement is required, the reservation has processors, and
+/// changes them
+/// if one other placement makes room.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("easy[order=saf]", 1)?;
@@ -32,21 +39,22 @@ pub struct Easy {
     reading: Reading,
     passes: Passes,
     state: Option<QueueState>,
-    /// The reservation of the last pass, while nothing has ended since.
+    /// The reservation of the last pass, if nothing has ended since.
     reserved: Option<Reserved>,
-    /// Kept where tasks need more than processors.
+    /// Present if tasks need resources.
     nodes: Option<NodesNow>,
 }
 
-/// When the queue is looked at.
+/// The instants at which the queue is visited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Passes {
-    /// Once an instant, when all that happens at it is known.
+    /// Once for each instant, after all its events have been processed.
     Instant,
-    /// After every single event, arrivals before ends, as simulators do that take events one at a time: a task whose end at
-    /// this instant was not yet heard is still believed to run until its estimate. Reproduces É. Gaussier, D. Glesser,
-    /// V. Reis and D. Trystram, SC 2015, DOI 10.1145/2807591.2807646. An instant at which processors go down or come up, or
-    /// estimates change, is looked at once all the same.
+    /// After every single event, arrivals before ends, as in simulators that process events one at a time. A task that ends at
+    /// this instant is expected to run until its estimate as long as its end has not been processed. Reproduces É. Gaussier, D.
+    /// Glesser,
+    /// V. Reis and D. Trystram, SC 2015, DOI 10.1145/2807591.2807646. If processors fail or return, or
+    /// estimates change at an instant, the queue is visited only once.
     #[default]
     Event,
 }
@@ -57,31 +65,32 @@ named!(Passes { "instant" => Instant, "event" => Event });
 struct Reserved {
     /// The head of the queue.
     head: Place,
-    /// When it is to start.
+    /// The reserved start.
     start: Time,
-    /// How many processors it leaves free then.
+    /// Number of processors that the head leaves free at its start.
     beside: u32,
 }
 
 impl Easy {
-    /// With this queue.
+    /// Returns the policy with these rules for the queue.
     pub fn new(reading: Reading) -> Self {
         Self { reading, ..Self::default() }
     }
 
-    /// The same, looking at the queue at these moments.
+    /// Sets the instants at which the queue is visited.
     #[must_use]
     pub fn looking(self, passes: Passes) -> Self {
         Self { passes, ..self }
     }
 
-    /// The task that was reserved when the queue was last looked at, and when it is to start; known where counts describe
-    /// the platform.
+    /// Returns the task that was reserved at the last visit of the queue, and its start. Only known if the number of free
+    /// processors determines what
+    /// fits.
     pub fn reservation(&self) -> Option<(TaskId, Time)> {
         self.reserved.map(|reserved| (reserved.head.task, reserved.start))
     }
 
-    /// All events of the instant, then one pass.
+    /// Processes all events of the instant, and then makes one pass.
     fn by_instant(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         let heard = QueueState::hear(&mut self.state, self.reading, events, view);
         let Some(state) = self.state.as_mut() else { return };
@@ -99,7 +108,7 @@ impl Easy {
         let mut starts = Starts::new(view);
         let unchanged = heard == Update::Arrivals && !late;
         if let Some(reserved) = self.reserved.as_mut().filter(|_| unchanged) {
-            // Who waited before waits on: as much is free, and less time is left.
+            // The tasks that waited before keep waiting: no more processors are free, and less time is left.
             let mut places: Vec<Place> =
                 arrivals(events).filter_map(|task| state.queue.place(view.instance, task)).collect();
             places.sort_unstable();
@@ -111,12 +120,12 @@ impl Easy {
         self.reserved = pass(state, &mut starts, decisions);
     }
 
-    /// A pass after each event, arrivals first; ends in the order of the starts.
+    /// Makes a pass after each event. Arrivals come first, and then ends in the order of the starts.
     fn by_event(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         let machines = |event: &Event| {
             matches!(event, Event::NodeUp(_) | Event::NodeDown(_) | Event::Interrupted(_) | Event::Estimated(_))
         };
-        // One event alone is both, and quicker there.
+        // For a single event, both ways agree, and this one is faster.
         if events.len() == 1 || events.iter().any(machines) {
             return self.by_instant(events, view, decisions);
         }
@@ -137,7 +146,7 @@ impl Easy {
         state.held.extend(view, &ended);
         ended.sort_unstable_by_key(|&task| state.held.order(task));
         let mut ground = Ground::new(state, &ended, view);
-        // What was released before the policy began is in the queue already, and once started is not to come again.
+        // Tasks that were released before the policy began are in the queue already. They must not enter it again after they start.
         let new: Vec<TaskId> = arrivals(events).filter(|&task| !state.queue.contains(task)).collect();
         if new.len() < arrivals(events).count() {
             self.reserved = ground.look(state, view, decisions);
@@ -157,14 +166,14 @@ impl Easy {
     }
 }
 
-/// Where tasks are started.
+/// The free processors on which tasks are started.
 enum Ground<'a, 'b> {
     Counts(Starts<'a, 'b>),
     Sets(Box<Space<'b>>),
 }
 
 impl<'a, 'b> Ground<'a, 'b> {
-    /// As it is before anybody heard that these tasks ended.
+    /// Returns the free processors before the ends of these tasks have been processed.
     fn new(state: &QueueState, ended: &[TaskId], view: &'a View<'b>) -> Self {
         if state.counted {
             return Self::Counts(Starts::new(view));
@@ -174,7 +183,7 @@ impl<'a, 'b> Ground<'a, 'b> {
         Self::Sets(Box::new(space))
     }
 
-    /// The end of a task is about to be heard.
+    /// Releases the processors of a task whose end is processed next.
     fn open(&mut self, state: &QueueState, task: TaskId) {
         if let Self::Sets(space) = self
             && let Some(slot) = state.held.slot(task)
@@ -198,7 +207,7 @@ fn arrivals(events: &[Event]) -> impl Iterator<Item = TaskId> + '_ {
     events.iter().filter_map(|event| if let Event::Submitted(task) = *event { Some(task) } else { None })
 }
 
-/// Whether what the state knows and these events make the view.
+/// Returns whether the state and these events together agree with the view.
 fn knows(state: &QueueState, events: &[Event], view: &View<'_>) -> bool {
     let ended = events.iter().filter(|event| matches!(event, Event::Finished(_) | Event::Failed(_))).count();
     let waits = |task: &TaskId| view.waiting.contains(*task) && !state.queue.contains(*task);
@@ -206,7 +215,7 @@ fn knows(state: &QueueState, events: &[Event], view: &View<'_>) -> bool {
     state.queue.len() + arrived == view.waiting.len() && state.held.running() == view.running.len() + ended
 }
 
-/// One look at the queue, by counts; the reservation of the head that has to wait.
+/// Visits the queue once, using only numbers of processors. Returns the reservation of the head, if it must wait.
 fn pass(state: &mut QueueState, starts: &mut Starts<'_, '_>, decisions: &mut Vec<Decision>) -> Option<Reserved> {
     let now = starts.now();
     while let Some(place) = state.queue.first()
@@ -222,7 +231,7 @@ fn pass(state: &mut QueueState, starts: &mut Starts<'_, '_>, decisions: &mut Vec
     Some(reserved)
 }
 
-/// Starts whatever fits beside the reservation: of these places in the queue, or of all behind the head.
+/// Starts all tasks that fit without delaying the reservation, from these places of the queue or from all places after the head.
 fn backfill(
     state: &mut QueueState,
     reserved: &mut Reserved,
@@ -258,7 +267,7 @@ fn backfill(
     }
 }
 
-/// One look at the queue where it matters which processors a task gets. Any processors may be taken that leave the head as
+/// Visits the queue once if processors are not interchangeable. A task may take any processors that leave the head as
 /// many as it needs of those that are open for it.
 fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
     space.unreserve();
@@ -284,8 +293,9 @@ fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decis
     }
 }
 
-/// One look at the queue, node by node: the head is reserved with all that it needs, and what runs for longer than until its
-/// start fits beside it, too.
+/// Visits the queue once, node by node. The head is reserved with all its resources. A task that runs beyond the start of the head
+/// must
+/// also fit together with it.
 fn on_nodes(state: &mut QueueState, nodes: &mut NodesNow, view: &View<'_>, decisions: &mut Vec<Decision>) {
     nodes.start_heads(state, view, decisions);
     let Some(head) = state.queue.first() else { return };
@@ -309,7 +319,7 @@ fn on_nodes(state: &mut QueueState, nodes: &mut NodesNow, view: &View<'_>, decis
 
 impl Policy for Easy {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        // Where processors close, those of a node that are free now may be others than those that the head leaves.
+        // If processors close, the processors of a node that are free now may differ from those that the head leaves free.
         if view.instance.availability().is_always_open() {
             NodesNow::hear(&mut self.nodes, events, view);
         }

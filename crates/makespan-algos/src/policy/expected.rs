@@ -1,33 +1,34 @@
-//! When the tasks that wait now should start.
+//! Forecasts of the starts of waiting tasks.
 
 use makespan_core::{Placement, Policy, ProcSet, TaskId, Time, View};
 
 use super::play::Play;
 
-/// When a waiting task is expected to start, and what it waits for.
+/// The expected start of a waiting task, and the tasks that it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectedStart {
     /// The task.
     pub task: TaskId,
-    /// When it should start.
+    /// The expected start.
     pub start: Time,
-    /// Where, and on how many processors.
+    /// The expected processors.
     pub processors: ProcSet,
-    /// Tasks that run now on processors that it is to get: it waits for their ends. Ascending.
+    /// Running tasks on processors that the task will get, in ascending order. The task waits for their ends.
     pub running: Vec<TaskId>,
-    /// Tasks that wait now as well, start before it and hold processors that it is to get until then, or that were
-    /// submitted before it and start at the same instant or earlier but not at once: it waits for these. Ascending.
+    /// Waiting tasks that the task waits for, in ascending order. Some of them hold its processors before it starts. Others were
+    /// submitted earlier and start, not immediately, at the same instant or earlier.
     pub waiting: Vec<TaskId>,
 }
 
-/// When a policy would start each waiting task of a view if every task ended when it is expected to, and nothing else
-/// arrived or failed: in the order of these starts. Tasks that it would never start are left out.
+/// Returns the expected start of each waiting task of a view, sorted by start. All tasks are assumed to end as expected. No
+/// other task arrives, and no processor fails. Tasks that would never start are omitted.
 ///
-/// Tasks that wait for others ([`makespan_core::Instance::incoming`]) are not foreseen.
+/// Tasks that wait for others ([`makespan_core::Instance::incoming`]) are not forecast.
 ///
-/// The policy must be fresh: what it would know of the past besides the view, such as promises that it gave, it does not
-/// know ([`expected_starts_from`]). It has then lived through that future, and is of no use for the present. Estimates of users are mostly too long, so tasks tend to start earlier than this
-/// says; later arrivals delay them under orders other than first come, first served.
+/// The policy must be new. It does not know more of the past than the view shows, for example earlier promises. For a policy
+/// with a past, use [`expected_starts_from`]. After the call, the policy is in a future state and must not be used further. Users
+/// usually estimate too long, so tasks tend to start earlier than forecast. With other orders than first come, first served, later
+/// arrivals may delay them.
 ///
 /// ```
 /// use makespan_algos::policy::{expected_starts, policy};
@@ -50,22 +51,23 @@ pub fn expected_starts(policy: &mut dyn Policy, view: &View<'_>) -> Vec<Expected
     expected(view, &play.started)
 }
 
-/// The same for a policy that has heard all events until the view, which shows the state after it had decided, and has
-/// asked to be woken at `wake`.
+/// Returns the expected starts for a policy that has processed all events until the view. The view shows the state after its last
+/// decisions. `wake` is the instant at which the policy has asked to be woken.
 pub fn expected_starts_from(policy: &mut dyn Policy, view: &View<'_>, wake: Option<Time>) -> Vec<ExpectedStart> {
     let mut play = Play::from(view.instance, view);
     play.go_on(policy, &|task, processors| view.instance.time(task, processors), instants(view), wake);
     expected(view, &play.started)
 }
 
-/// At how many instants something may happen: each task starts and ends once, each period and failure ends once, and a policy
-/// may ask to be woken as often.
+/// Returns the maximum number of instants at which something may happen. Each task starts and ends once, each period and failure
+/// ends once, and the
+/// policy may ask to be woken equally often.
 fn instants(view: &View<'_>) -> usize {
     let happenings = view.running.len() + view.waiting.len() + view.instance.unavailable().len() + view.down.len();
     4 * happenings + 4
 }
 
-/// What was played, in the order of the starts.
+/// Returns the forecast for the simulated placements, which are sorted by start.
 fn expected(view: &View<'_>, started: &[Placement]) -> Vec<ExpectedStart> {
     let instance = view.instance;
     let submitted = |task: TaskId| (instance.release(task), task);
@@ -98,7 +100,9 @@ mod tests {
         Time::from_ticks(ticks)
     }
 
-    /// Task 0 holds 3 of 4 processors until 10; tasks 1 (all 4, 5 long), 2 (1, until 10) and 3 (1, 20 long) wait at 4.
+    /// Returns the forecast at instant 4. Task 0 holds 3 of 4 processors until 10. Three tasks wait: 1 (4 processors, time 5), 2 (1
+    /// processor,
+    /// time 6) and 3 (1 processor, time 20).
     fn expected_of(spec: &str, closed: Vec<Unavailable>) -> Vec<ExpectedStart> {
         let task = |(index, &(width, time, release)): (usize, &(u32, i64, i64))| {
             Job::new(index.to_string(), Profile::rigid(width, t(time)).unwrap()).with_release(t(release))

@@ -7,12 +7,12 @@ use super::order::Reading;
 use super::queue_state::{QueueState, Starts, wait_for};
 use super::space::Space;
 
-/// Starts the tasks of a queue strictly in order: what does not fit makes all behind it wait.
+/// Starts the tasks of a queue strictly in order. A task that does not fit delays all tasks after it.
 ///
 /// Source: the base line of D. Feitelson, L. Rudolph and U. Schwiegelshohn, "Parallel job scheduling - a status report",
-/// JSSPP 2004, DOI `10.1007/11407522_1`. Around unavailable periods a task starts only where it fits until its estimated
-/// end. Complexity: O(log n) an event on equal processors that are always open; a walk over the nodes for a task
-/// where tasks need more than processors; elsewhere one over what runs.
+/// JSSPP 2004, DOI `10.1007/11407522_1`. Around unavailable periods, a task starts only if it fits until its estimated
+/// end. Complexity: O(log n) for an event on equal processors that are always open. If tasks need resources, a walk over the nodes
+/// for each task. Otherwise, a walk over the running tasks.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("fcfs[order=sjf]", 1)?;
@@ -22,12 +22,12 @@ use super::space::Space;
 pub struct Fcfs {
     reading: Reading,
     state: Option<QueueState>,
-    /// Kept where tasks need more than processors.
+    /// Present if tasks need resources.
     nodes: Option<NodesNow>,
 }
 
 impl Fcfs {
-    /// With this queue.
+    /// Returns the policy with these rules for the queue.
     pub fn new(reading: Reading) -> Self {
         Self { reading, ..Self::default() }
     }

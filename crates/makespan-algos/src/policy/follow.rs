@@ -1,4 +1,4 @@
-//! Plans of jobs, whose order is kept.
+//! Plans of jobs whose order is kept during execution.
 
 use makespan_core::{
     Context, Decision, Event, Instance, Job, JobId, Placement, Plan, Policy, Schedule, Scheduler, TaskId, View,
@@ -8,42 +8,45 @@ use super::again::{again, calendars};
 use super::jobs::{new_jobs, unstarted};
 use super::keeper::{Departure, PlanKeeper};
 
-/// Plans every job when it comes, with all its tasks, around what is planned already, and keeps on each
-/// processor the order of the plan, whatever the tasks really take.
+/// Plans every job on arrival, with all its tasks, around the existing plans. On each
+/// processor, tasks run in the order of the plan, whatever times they really take.
 ///
-/// A task starts on its planned processors as soon as all that is planned before it there has ended and its data are
-/// there. Where times are as estimated a plan in which no task could start earlier in the same order, as those of list
-/// schedulers, happens exactly. When processors go down, or stay down for longer than was expected, the jobs that have a
-/// task there to come are planned again around the others: by the scheduler if none of their tasks has started, or if
-/// these wait for nothing, else those that have not by the rule of HEFT. Estimates that change leave the order and the processors
-/// of a plan as they are.
+/// A task starts on its planned processors as soon as all tasks before it there have ended and its data have
+/// arrived. Suppose times are as estimated and no task of the plan could start earlier in the same order, as in plans of list
+/// schedulers. Then the plan is executed exactly. If processors fail, or stay down for longer than expected, jobs with remaining
+/// tasks on them are planned again around the other jobs. The scheduler plans such a job if none of its tasks has started, or if
+/// its tasks do not depend on each other. Otherwise, its remaining tasks are planned by the rule of HEFT. If estimates change, the
+/// order and
+/// the processors of a plan do not change.
 ///
-/// Source: Makespan. Static plans whose order is kept at run time are what H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE Trans.
-/// Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206, plan for. Complexity: an event looks at planned tasks in
-/// order until each processor has one that waits; a job that comes, or has to move, costs a plan.
+/// Source: Makespan. H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE Trans.
+/// Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206, also assume static plans whose order is kept at run time.
+/// Complexity: an
+/// event visits planned tasks in order until each processor has a waiting one. Each job that arrives or must move costs a plan.
 pub struct Follow {
     scheduler: Box<dyn Scheduler>,
     seed: u64,
     keeper: PlanKeeper,
-    /// Which jobs are planned.
+    /// For each job, whether it is planned.
     planned: Vec<bool>,
 }
 
 impl Follow {
-    /// A policy that plans by `scheduler`; each plan uses the same seed.
+    /// Returns a policy that plans with `scheduler`. Each plan uses the same seed.
     pub fn new(scheduler: Box<dyn Scheduler>, seed: u64) -> Self {
         Self { scheduler, seed, keeper: PlanKeeper::new(Departure::KeepOrder), planned: Vec::new() }
     }
 
-    /// The same with a plan already made for all jobs of this instance.
+    /// Returns a policy that begins with a plan for all jobs of this instance.
     pub fn with_plan(scheduler: Box<dyn Scheduler>, seed: u64, instance: &Instance, plan: &Schedule) -> Self {
         let mut policy = Self { planned: vec![true; instance.jobs().len()], ..Self::new(scheduler, seed) };
         policy.keeper.add(plan.placements().iter().cloned());
         policy
     }
 
-    /// Plans these jobs with all their tasks around all that runs, is planned or closed; of a bag that has begun, the tasks
-    /// that wait. Whether the scheduler could; else nothing is done.
+    /// Plans these jobs with all their tasks, around everything that runs, is planned or closed. Of a bag that has begun, only the
+    /// waiting tasks
+    /// are planned. Returns whether the scheduler could plan them. If not, nothing changes.
     fn plan(&mut self, new: &[JobId], view: &View<'_>) -> bool {
         let View { now, instance, .. } = *view;
         self.keeper.project(view);
@@ -62,14 +65,14 @@ impl Follow {
         for job in &mut jobs {
             job.release = job.release.max(now);
             job.deadline = job.deadline.map(|deadline| deadline.max(now));
-            // Who is heard of waits for no job that has not ended.
+            // A submitted job does not wait for any job that has not ended.
             job.after.clear();
         }
         let taken = self.keeper.taken(view);
         let Ok(planned) = Instance::new(instance.platform().clone(), jobs, taken) else { return false };
         let planned = planned.holding(self.keeper.held(view));
         let mut context = Context::with_seed(self.seed);
-        // What is supported as a whole is supported in part: the policy is made for an instance that is.
+        // If a scheduler supports the whole instance, it supports its parts. The policy was only created for such an instance.
         let plan = self.scheduler.schedule(&planned, &mut context).ok().and_then(Plan::into_schedule);
         let Some(plan) = plan else { return false };
         let named = |at: &Placement| {
@@ -80,7 +83,7 @@ impl Follow {
         true
     }
 
-    /// Plans the jobs again that have tasks on processors that are down.
+    /// Plans jobs again that have tasks on processors that are down.
     fn move_stranded(&mut self, view: &View<'_>) {
         let instance = view.instance;
         let mut moved: Vec<JobId> = self.keeper.stranded(view).into_iter().map(|task| instance.job_id(task)).collect();
@@ -92,7 +95,7 @@ impl Follow {
             let begun = (left.len() as u64) < own.tasks();
             let needy = |task: &TaskId| !instance.profile(*task).is_sequential() || !instance.demands(*task).is_empty();
             if begun && own.is_compound() && left.iter().any(needy) {
-                // The rule of HEFT knows places of one processor: they wait for the repair.
+                // The rule of HEFT only supports tasks on one processor. These tasks wait for the repair.
                 self.keeper.add(before);
             } else if begun && own.is_compound() {
                 self.keeper.project(view);

@@ -1,4 +1,4 @@
-//! What is held now and until when: beliefs about what runs, on every platform, and counts of free processors.
+//! The processors that are held now, with the expected end of each running task, and the number of free processors over time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,23 +8,23 @@ use rustc_hash::FxHashMap;
 use super::space::Slot;
 use crate::free_time::{Period, Strips};
 
-/// The processors that running tasks and failures hold, until they are believed to end. It is kept from event to event,
-/// so that an event costs no more than what it changes.
+/// The processors that running tasks and failures hold, until their expected ends. It is updated at each event,
+/// so that an event costs only as much as its changes.
 ///
-/// A task is believed to end by its estimate, and when it runs longer as [`believed_end`] says.
+/// A task is expected to end by its estimate. If it runs longer, [`believed_end`] determines its expected end.
 #[derive(Debug)]
 pub(super) struct Held {
-    /// Free processors from now on, were none ever unavailable; what is past is of no interest.
+    /// The number of free processors from now on, without unavailable periods. The past is forgotten.
     pub timeline: Strips,
-    /// When tasks are believed to end.
+    /// The expected ends of tasks.
     ends: BTreeSet<(Time, TaskId)>,
     running: FxHashMap<TaskId, Hold>,
-    /// Where each task runs, kept where that matters.
+    /// The processors of each running task, if they matter.
     places: Option<BTreeMap<TaskId, ProcSet>>,
-    /// What is down, as it was last seen.
+    /// The failures at the last check.
     down: Vec<Unavailable>,
     started: u64,
-    /// The period in which tasks that ended early gave processors back, since this was last taken.
+    /// The period in which tasks that ended early released processors, since the last call of [`Held::take_opened`].
     opened: Option<Period>,
 }
 
@@ -32,18 +32,18 @@ pub(super) struct Held {
 struct Hold {
     width: u32,
     start: Time,
-    /// By the estimate.
+    /// The end according to the estimate.
     expected: Time,
     end: Time,
-    /// How many were started before.
+    /// The number of tasks that started before.
     order: u64,
 }
 
-/// Far enough away for what ends at no known time; twice as much can be counted.
+/// An instant that is late enough for an unknown end. Twice this instant does not overflow.
 const NEVER: Time = Time::from_ticks(i64::MAX / 2);
 
 impl Held {
-    /// What the view shows; with the places of what runs where these matter.
+    /// Returns the holdings that the view shows, including the processors of running tasks if `places` is set.
     pub(super) fn of(view: &View<'_>, places: bool) -> Self {
         let mut held = Self {
             timeline: Strips::constant(view.instance.processors()),
@@ -64,17 +64,17 @@ impl Held {
         held
     }
 
-    /// Whether it has as many running tasks as the view.
+    /// Returns whether the number of running tasks agrees with the view.
     pub(super) fn agrees(&self, view: &View<'_>) -> bool {
         self.running.len() == view.running.len()
     }
 
-    /// How many tasks run.
+    /// Returns the number of running tasks.
     pub(super) fn running(&self) -> usize {
         self.running.len()
     }
 
-    /// A task runs, by its estimate from `start` to `end`.
+    /// Adds a task that runs from `start` until its estimated end `end`.
     pub(super) fn begin(&mut self, task: TaskId, processors: &ProcSet, start: Time, end: Time) {
         self.started += 1;
         let hold = Hold { width: processors.len(), start, expected: end, end, order: self.started };
@@ -84,7 +84,7 @@ impl Held {
         self.hold(task, hold);
     }
 
-    /// A task runs no more; when it was believed to end.
+    /// Removes a task that no longer runs. Returns its expected end.
     pub(super) fn end(&mut self, task: TaskId, now: Time) -> Option<Time> {
         let hold = self.let_go(task)?;
         if let Some(places) = &mut self.places {
@@ -96,33 +96,33 @@ impl Held {
         Some(hold.end)
     }
 
-    /// In which period tasks that ended early gave processors back since this was last asked.
+    /// Returns the period in which tasks that ended early released processors since the last call.
     pub(super) fn take_opened(&mut self) -> Option<Period> {
         self.opened.take()
     }
 
-    /// How many were started before a task that runs.
+    /// Returns the number of tasks that started before a running task.
     pub(super) fn order(&self, task: TaskId) -> Option<u64> {
         self.running.get(&task).map(|hold| hold.order)
     }
 
-    /// Where a task runs, and until when it is believed to; known where places matter.
+    /// Returns the processors of a running task and its expected end, if processors matter.
     pub(super) fn slot(&self, task: TaskId) -> Option<Slot> {
         let (hold, processors) = (self.running.get(&task)?, self.places.as_ref()?.get(&task)?.clone());
         Some(Slot { processors, start: hold.start, end: hold.end, task: Some(task), begun: true })
     }
 
-    /// When each of what runs is believed to end, ascending.
+    /// Returns the expected end of each running task, in ascending order.
     pub(super) fn ends(&self) -> impl Iterator<Item = (Time, TaskId)> + '_ {
         self.ends.iter().copied()
     }
 
-    /// When the last of what runs is believed to end.
+    /// Returns the last expected end of the running tasks.
     pub(super) fn last_end(&self) -> Option<Time> {
         self.ends.last().map(|&(end, _)| end)
     }
 
-    /// Free processors now.
+    /// Returns the number of free processors now.
     pub(super) fn free(&self, now: Time) -> u32 {
         self.timeline.free_at(now)
     }
@@ -156,7 +156,7 @@ impl Held {
         !late.is_empty() || repairs
     }
 
-    /// Holds what is down, each processor until the last failure there is expected to be over.
+    /// Holds failed processors. Each processor is held until the last of its failures is expected to end.
     fn see_down(&mut self, view: &View<'_>) {
         for period in disjoint(&self.down) {
             self.timeline.release(&(period.processors.len(), period.start, period.end));
@@ -181,8 +181,8 @@ impl Held {
     }
 }
 
-/// Failures that are in force, such that none holds a processor that another holds: each has it until the last of its
-/// failures is over.
+/// Returns failures in which no processor occurs twice. Each processor is down until its last failure
+/// ends.
 pub(super) fn disjoint(down: &[Unavailable]) -> Vec<Unavailable> {
     let mut by_end: Vec<&Unavailable> = down.iter().collect();
     by_end.sort_by_key(|failure| std::cmp::Reverse(failure.end.min(NEVER)));
@@ -198,18 +198,19 @@ pub(super) fn disjoint(down: &[Unavailable]) -> Vec<Unavailable> {
     apart
 }
 
-/// Whether counts describe the platform: processors are interchangeable and never closed.
+/// Returns whether the number of free processors determines what fits: processors are interchangeable and never closed.
 pub(super) fn counts_suffice(instance: &Instance) -> bool {
     interchangeable(instance) && instance.availability().is_always_open()
 }
 
-/// Whether only unavailable periods tell processors apart: all are equal, any of them serve, and tasks need nothing else.
+/// Returns whether processors differ only by unavailable periods: all are equal, best placement is not required, and tasks need no
+/// resources.
 pub(super) fn interchangeable(instance: &Instance) -> bool {
     let equal = equal_speeds(instance) && !instance.has_machine_times() && !instance.has_demands();
     equal && !instance.platform().restricts_placement()
 }
 
-/// Whether all processors are equally fast, whatever network is between them.
+/// Returns whether all processors are equally fast, whatever the network between them.
 pub(super) fn equal_speeds(instance: &Instance) -> bool {
     let computing = instance.platform().kinds().filter(|(node, _)| node.processors > 0);
     let mut speeds = computing.map(|(node, _)| node.speed);

@@ -1,10 +1,10 @@
-//! Jobs, for policies that plan them with all their tasks.
+//! Helper functions for policies that plan jobs with all their tasks.
 
 use std::sync::Arc;
 
 use makespan_core::{Event, Graph, Instance, Job, JobId, NamedTask, Task, TaskId, View, Work};
 
-/// Marks the jobs of which a task came for the first time; they are returned, ascending.
+/// Marks the jobs of which a task has arrived for the first time. Returns these jobs in ascending order.
 pub(super) fn new_jobs(heard: &mut Vec<bool>, events: &[Event], instance: &Instance) -> Vec<JobId> {
     let mut new = Vec::new();
     for event in events {
@@ -22,15 +22,16 @@ pub(super) fn new_jobs(heard: &mut Vec<bool>, events: &[Event], instance: &Insta
     new
 }
 
-/// The tasks of a job that are still to be started, ascending: neither ended nor running, and none that waits for one that
-/// will never end with success.
+/// Returns the tasks of a job that must still be started, in ascending order. Tasks that have ended or run are omitted, and so are
+/// tasks that wait for a task
+/// that will never end with success.
 pub(super) fn unstarted(view: &View<'_>, job: JobId) -> Vec<TaskId> {
     let own = view.instance.job(job);
     if !own.is_compound() {
         return own.task_ids().filter(|&task| view.waiting.contains(task)).collect();
     }
     let at = |task: TaskId| (task.0 - own.first().0) as usize;
-    // Those of which it is known that they run, wait or may still come.
+    // Tasks that run, wait or may still arrive.
     let mut alive = vec![false; own.different_tasks() as usize];
     for run in view.running.iter().filter(|run| own.has_task(run.task)) {
         alive[at(run.task)] = true;
@@ -48,7 +49,7 @@ pub(super) fn unstarted(view: &View<'_>, job: JobId) -> Vec<TaskId> {
     left
 }
 
-/// A job for those who plan each of its tasks on one processor: a bag is a graph of tasks that wait for nothing.
+/// Converts a job for policies that plan each task on one processor: a bag becomes a graph without edges.
 pub(super) fn as_graph(instance: &Instance, job: JobId) -> Job {
     let submitted = instance.submitted(job);
     let Work::Bag(task, count) = &submitted.work else { return submitted };

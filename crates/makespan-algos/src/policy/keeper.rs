@@ -7,12 +7,12 @@ use makespan_core::{
 };
 use rustc_hash::FxHashMap;
 
-/// When a task whose turn has come, and whose data are there, starts.
+/// The instant at which a task starts after its turn has come and its data have arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Starts {
-    /// When it was planned to, or as soon after as it can.
+    /// The planned start, or the first possible instant afterwards.
     Reserved,
-    /// At once.
+    /// The first possible instant.
     #[default]
     Early,
 }
@@ -41,20 +41,20 @@ impl From<Starts> for Departure {
     }
 }
 
-/// A task that is planned and not started.
+/// A planned task that has not started.
 #[derive(Clone, Debug)]
 struct Reservation {
-    /// Where, and when it is expected to run.
+    /// The processors, and the expected start and end.
     at: Placement,
-    /// When it was planned to start.
+    /// The planned start.
     planned: Time,
-    /// When it last started.
+    /// The last start.
     started: Time,
 }
 
 impl Reservation {
-    /// The same when it starts at this instant. If it did so earlier than expected, what waits for it may since be expected
-    /// earlier, too: should it be interrupted, it must come before that.
+    /// Returns the reservation of a task that starts now. If it starts earlier than expected, its successors may be expected
+    /// earlier, too. If the task is interrupted, it must still come before them.
     fn begun(mut self, now: Time) -> Self {
         let length = self.at.end - self.at.start;
         self.at.start = self.at.start.min(now);
@@ -97,7 +97,7 @@ impl PlanKeeper {
         self.departed = true;
     }
 
-    /// What is planned and not started, by expected start.
+    /// Returns the planned tasks that have not started, by expected start.
     pub fn upcoming(&self) -> impl Iterator<Item = &Placement> {
         self.upcoming.iter().map(|reservation| &reservation.at)
     }
@@ -112,24 +112,24 @@ impl PlanKeeper {
         self.upcoming.is_empty() && self.running.is_empty()
     }
 
-    /// Whether something should have started and has not.
+    /// Returns whether a planned start has passed and the task has not started.
     pub fn is_behind(&self, now: Time) -> bool {
         self.upcoming.iter().any(|reservation| reservation.planned < now)
     }
 
-    /// When something that runs started, and for how long its processors are reserved.
+    /// Returns the start of a running task and the time for which its processors are reserved.
     pub fn run_of(&self, task: TaskId) -> Option<(Time, Time)> {
         let own = self.running.iter().find(|reservation| reservation.at.task == task)?;
         Some((own.started, own.at.end - own.at.start))
     }
 
-    /// Adds places that disturb none of the others.
+    /// Adds placements. They must not overlap with others.
     pub fn add(&mut self, places: impl IntoIterator<Item = Placement>) {
         self.upcoming.extend(places.into_iter().map(|at| Reservation { planned: at.start, started: Time::ZERO, at }));
         self.sort();
     }
 
-    /// Takes out the places of these tasks.
+    /// Removes the reservations of these tasks.
     pub fn remove(&mut self, which: impl Fn(TaskId) -> bool) {
         self.upcoming.retain(|reservation| !which(reservation.at.task));
     }
@@ -201,8 +201,9 @@ impl PlanKeeper {
         concerns
     }
 
-    /// Moves what is planned to where its order now leads, by estimates, and not before its planned start. What waits for
-    /// something stays behind it, so that plans made around it can be followed together.
+    /// Updates the expected starts in the planned order, using estimates. No task is expected before its planned start. Each task
+    /// is expected
+    /// after its predecessors, so plans that are made around these tasks can be executed together with them.
     pub fn project(&mut self, view: &View<'_>) {
         let instance = view.instance;
         let mut open = vec![view.now; instance.processors() as usize];
@@ -229,14 +230,15 @@ impl PlanKeeper {
         self.sort();
     }
 
-    /// Until when something that runs is expected to hold its processors: as long as they are reserved, at least.
+    /// Returns the expected instant until which a running task holds its processors. This includes at least the reserved time.
     fn held_until(&self, run: &Running, view: &View<'_>) -> Time {
         let own = self.running.iter().find(|reservation| reservation.at.task == run.task);
         let reserved = own.map_or(Time::ZERO, |Reservation { at, .. }| at.end - at.start);
         run.expected_end(view.instance, view.now).max(run.start + reserved)
     }
 
-    /// When processors are not to be had: unavailable or down, held by what runs, or planned, as last projected.
+    /// Returns the periods in which processors are not available: unavailable or down, held by running tasks, or reserved for
+    /// planned tasks.
     pub fn taken(&self, view: &View<'_>) -> Vec<Unavailable> {
         let held = view.running.iter().map(|run| Unavailable {
             processors: run.processors.clone(),
@@ -248,7 +250,8 @@ impl PlanKeeper {
         closed(view).chain(held).chain(planned).collect()
     }
 
-    /// What is held of resources by what runs, and by what is planned: from now on until it is to end, though it may begin
+    /// Returns the resources that running and planned tasks hold. A planned task counts from now until its end, although it may
+    /// begin
     /// later.
     pub fn held(&self, view: &View<'_>) -> Vec<HeldAmount> {
         let upcoming =
@@ -257,7 +260,7 @@ impl PlanKeeper {
         View { running: &all, ..*view }.held()
     }
 
-    /// Tasks that are planned for a time at which their processors are expected to be down, ascending.
+    /// Returns the tasks whose processors are expected to be down at their planned time, in ascending order.
     pub fn stranded(&self, view: &View<'_>) -> Vec<TaskId> {
         let on_down = |at: &Placement| {
             view.down.iter().any(|down| at.start < down.end && !down.processors.is_disjoint(&at.processors))
@@ -295,7 +298,7 @@ impl PlanKeeper {
                 left.push(next);
                 break;
             }
-            // Ended before this policy began.
+            // The task ended before this policy began.
             if view.ended.run(at.task).is_some() {
                 continue;
             }
@@ -307,7 +310,7 @@ impl PlanKeeper {
                 let overtakes = guards && needed().any(|resource| awaited[resource]);
                 let planned = overtakes.then_some(next.planned);
                 match planned.or_else(|| self.opening(view, &next)) {
-                    // Held by others: their end is an event.
+                    // Other tasks hold the processors or resources. Their end will be an event.
                     None if !at.processors.is_subset(view.free) || !resources.take(at.task, &at.processors) => {}
                     None => {
                         decisions.push(Decision::Start { task: at.task, processors: at.processors.clone() });
@@ -335,7 +338,7 @@ impl PlanKeeper {
         }
     }
 
-    /// When to look again at a task that has its turn; `None` when it may start now.
+    /// Returns the next instant at which a task whose turn has come must be checked again, or `None` if it may start now.
     fn opening(&self, view: &View<'_>, next: &Reservation) -> Option<Time> {
         let Reservation { at, planned, .. } = next;
         if self.departure == Departure::Wait && *planned > view.now {
@@ -353,8 +356,9 @@ impl PlanKeeper {
     }
 }
 
-/// When what is carried along an edge has arrived, or is expected to if the task that it comes from is expected to end then
-/// and there.
+/// Returns the instant at which the data of an edge have arrived or are expected to arrive. `from` contains the expected end and
+/// the processors of the
+/// source task, if they are known.
 pub(super) fn expected_arrival(
     view: &View<'_>,
     edge: &Dependence,
@@ -368,14 +372,14 @@ pub(super) fn expected_arrival(
     view.ended.arrival(view.instance, edge, on).or_else(expected)
 }
 
-/// Unavailable periods to come, and what is down.
+/// Returns the future unavailable periods, and the failures.
 pub(super) fn closed<'a>(view: &View<'a>) -> impl Iterator<Item = Unavailable> + use<'a> {
     let (now, instance): (Time, &'a Instance) = (view.now, view.instance);
     let given = instance.unavailable().iter().filter(move |period| period.end > now);
     given.chain(view.down).cloned()
 }
 
-/// The first instant, not before `start`, from which none of the processors is closed for so long.
+/// Returns the first instant, not before `start`, from which none of the processors is closed for `length`.
 pub(super) fn first_open(closed: &[Unavailable], processors: &ProcSet, mut start: Time, length: Time) -> Time {
     let meets = |period: &&Unavailable, start: Time| {
         period.start < start + length && start < period.end && !period.processors.is_disjoint(processors)

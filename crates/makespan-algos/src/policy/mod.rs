@@ -1,7 +1,6 @@
-//! Online policies: queues with and without backfilling, and any offline scheduler made to work online.
+//! Online policies: queues with and without backfilling, and policies that use an offline scheduler online.
 //!
-//! [`policy`] names them by specs such as `easy[order=sjf]`. A policy is for one instance: it is asked about it from the
-//! first event to the last.
+//! [`policy`] names them by specs such as `easy[order=sjf]`. A policy is used for one instance, from the first event to the last.
 
 mod again;
 mod ahead;

@@ -1,4 +1,4 @@
-//! EASY backfilling that chooses how many processors a task gets when it starts.
+//! EASY backfilling that chooses the number of processors of a task when it starts.
 
 use makespan_core::{Decision, Event, FreeTime, Instance, JobId, Policy, ProcSet, Profile, TaskId, Time, View};
 use rustc_hash::FxHashMap;
@@ -10,26 +10,35 @@ use super::queue_state::{QueueState, Update, wait_for};
 use super::space::{Slot, Space};
 use crate::free_time::Strips;
 
-/// EASY backfilling for moldable tasks that chooses allotments by the load: a task starts, or is reserved, at the instant and
-/// on the allotment at which its end and the price of its work cost least.
+/// EASY backfilling for moldable tasks that chooses allotments by the load. A task starts or is reserved at the instant and
+/// on the allotment with the least cost: the cost of its end plus the price of its work.
 ///
-/// On p of m processors a task that runs for t makes n others wait t p / m longer, in the mean of the machine. So the cost of a
-/// start is its end plus n t p / m, and n / m is the price of a processor for a time. The others are those that wait, one
-/// that may come at once, and those that will come while it runs, which wait for half of the time on average: as many for
-/// the time as came in as long before now as it takes on its fewest processors. So a task that is alone takes less than
-/// twice its shortest time, and where many wait or come it takes no more processors than use them as well as theirs
-/// would. For n equal tasks with a speedup of p to the power a this is m / n times a / (1 - a) processors each, with which the
-/// sum of their ends is least. Where all who wait find room together their price falls until they fill the machine.
+/// On p of m processors, a task with time t delays each of n other tasks by t p / m on average. So the cost of a
+/// start is its end plus n t p / m, and n / m is the price of a processor for a unit of time. The other tasks are: the waiting
+/// tasks, one task
+/// that may arrive at any moment, and the tasks that will arrive while this task runs. Tasks of the last kind wait for half of the
+/// time on
+/// average. Their expected number for a given time is the number of arrivals in an equally long period before now, where the period
+/// is the time of the task on its fewest
+/// processors. As a result, a single task takes less than twice its shortest time. If many tasks wait or arrive, a task takes no
+/// more
+/// processors than it uses as well as the other tasks would. For n equal tasks with a speedup of p to the power a, this is
+/// m / n times a / (1 - a) processors each, which minimises the sum of their ends. If all waiting tasks fit together, their price
+/// is reduced
+/// until they fill the machine.
 ///
-/// The head of the queue starts, or is reserved where it has to wait for what runs; a later task starts when what costs
-/// it least begins now and does not delay that reservation. Ties go to the earlier start, then to fewer processors. Who
-/// waits for more looks at what runs and at the reservation, and not at others that wait. A rigid task has one allotment, and
-/// with rigid tasks alone this is [`super::Easy`], looking once an instant.
+/// The head of the queue starts, or is reserved if it must wait for running tasks. A later task starts if its cheapest
+/// start is now and does not delay this reservation. Ties are broken in favour of the earlier start, and then of fewer processors.
+/// A task that
+/// waits for more processors takes running tasks and the reservation into account, but not other waiting tasks. A rigid task has
+/// one
+/// allotment. If all tasks are rigid, this policy is [`super::Easy`] with one pass at each instant.
 ///
-/// Source: Makespan; allotments chosen at the start as in S. Srinivasan, S. Krishnamoorthy and P. Sadayappan, "A robust
+/// Source: Makespan. Allotments are chosen at the start as in S. Srinivasan, S. Krishnamoorthy and P. Sadayappan, "A robust
 /// scheduling strategy for moldable scheduling of parallel jobs", CLUSTER 2003, with EASY's one reservation. Assumptions: all
-/// processors equally fast. Guarantee: the head starts in finite time; no ratio. Complexity: for each waiting task that could start, a
-/// walk over the ends of what runs.
+/// processors are equally fast. Guarantee: the head starts in finite time; there is no ratio. Complexity: for each waiting task
+/// that could
+/// start, a walk over the ends of running tasks.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("moldable-easy", 1)?;
@@ -42,24 +51,24 @@ pub struct MoldableEasy {
     known: Known,
 }
 
-/// What is known of tasks beside the queue.
+/// Data about tasks in addition to the queue.
 #[derive(Debug, Default)]
 struct Known {
     fastest: Option<Widths>,
-    /// The fewest processors with which each waiting task is fastest; none gets more.
+    /// For each waiting task, the fewest processors with which it is fastest. It never gets more.
     most: FxHashMap<TaskId, u32>,
-    /// Jobs that were heard of.
+    /// For each job, whether it has arrived.
     heard: Vec<bool>,
-    /// When jobs were released, ascending, each with the number of their tasks up to then.
+    /// The release dates of jobs in ascending order, each with the number of tasks released up to then.
     releases: Vec<(Time, u64)>,
 }
 
 impl Known {
-    /// Takes in what happened.
+    /// Processes events.
     fn hear(&mut self, events: &[Event], view: &View<'_>) {
         let instance = view.instance;
         if self.fastest.is_none() {
-            // Those that came before this policy began.
+            // Adds the jobs that arrived before this policy began.
             let came = instance.ids().filter(|&job| instance.job(job).release <= view.now);
             came.for_each(|job| self.hear_of(instance, job));
         }
@@ -83,14 +92,14 @@ impl Known {
         new.into_iter().for_each(|job| self.hear_of(instance, job));
     }
 
-    /// Also of these, which may have come before this policy began.
+    /// Adds waiting tasks that arrived before this policy began.
     fn see(&mut self, waiting: impl Iterator<Item = TaskId>, instance: &Instance) {
         if let Some(fastest) = &self.fastest {
             waiting.for_each(|task| _ = self.most.entry(task).or_insert_with(|| fastest.of(instance, task)));
         }
     }
 
-    /// All tasks of a job are known when one of them is.
+    /// Adds all tasks of a job when one of them arrives.
     fn hear_of(&mut self, instance: &Instance, job: JobId) {
         self.heard.resize(instance.jobs().len().max(self.heard.len()), false);
         if std::mem::replace(&mut self.heard[job.index()], true) {
@@ -105,29 +114,31 @@ impl Known {
         self.releases[at..].iter_mut().for_each(|(_, tasks)| *tasks += job.tasks());
     }
 
-    /// How many tasks were released before an instant.
+    /// Returns the number of tasks that were released before an instant.
     fn released_before(&self, time: Time) -> u64 {
         let releases = self.releases.partition_point(|&(release, _)| release < time);
         releases.checked_sub(1).map_or(0, |last| self.releases[last].1)
     }
 }
 
-/// What there is beside a task.
+/// The load apart from one task.
 #[derive(Clone, Copy)]
 struct Load<'a> {
     now: Time,
-    /// How many others wait.
+    /// Number of other waiting tasks.
     others: usize,
     known: &'a Known,
 }
 
-/// What is free from some instant on.
+/// The free processors from some instant on.
 trait Outlook {
-    /// Until when a task that begins at `start` could have how many processors; later ones hold until they end.
+    /// Returns the number of processors that a task starting at `start` could have, with the instant until which this holds. Later
+    /// entries may have larger values, but the
+    /// minimum up to the end of the task counts.
     fn caps<'a>(&'a self, start: Time) -> Box<dyn Iterator<Item = (Time, u32)> + 'a>;
-    /// When more may become free, ascending.
+    /// Returns the instants at which more processors may become free, in ascending order.
     fn openings(&self, after: Time) -> Vec<Time>;
-    /// Whether so many processors, of which there are enough, have what a task needs besides.
+    /// Returns whether `width` processors, which must be free, have the resources that a task needs.
     fn has_needs(&self, task: TaskId, width: u32, start: Time) -> bool;
 }
 
@@ -145,7 +156,7 @@ impl Outlook for Space<'_> {
     }
 }
 
-/// A start and an allotment, and what they cost.
+/// A start and an allotment with their cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Choice {
     cost: i128,
@@ -154,24 +165,24 @@ struct Choice {
     end: Time,
 }
 
-/// A task that chooses.
+/// The choice of an allotment for one task.
 #[derive(Clone, Copy)]
 struct Chooser<'a> {
     instance: &'a Instance,
     task: TaskId,
     profile: &'a Profile,
-    /// How many others wait or may come at once.
+    /// Number of other tasks that wait or may arrive at any moment.
     others: i128,
-    /// How many came in as long before now as it takes on its fewest processors, which is so many ticks.
+    /// Number of tasks that arrived within the last `longest` ticks, and the time of the task on its fewest processors, in ticks.
     came: i128,
     longest: i128,
-    /// The most processors that it may get.
+    /// Maximum number of processors.
     most: u32,
-    /// The cheapest number of processors, were all free.
+    /// The cheapest number of processors if all processors were free.
     wanted: u32,
 }
 
-/// Costs are counted in these parts of a processor times a tick.
+/// Number of units of cost in a processor times a tick.
 const UNIT: i128 = 1 << 20;
 
 impl<'a> Chooser<'a> {
@@ -187,17 +198,18 @@ impl<'a> Chooser<'a> {
         chooser
     }
 
-    /// What a start at the beginning of time costs.
+    /// Returns the cost of a start at instant zero.
     fn cost(&self, width: u32) -> i128 {
         let time = i128::from(time_on_equal(self.instance, self.task, width).ticks());
         let (all, width) = (i128::from(self.instance.processors()), i128::from(width));
-        // Who comes while it runs waits for half of the time.
+        // Tasks that arrive while it runs wait for half of its time on average.
         let coming = self.came * UNIT * time / (2 * self.longest);
         time.saturating_mul((all + self.others * width) * UNIT + coming * width)
     }
 
-    /// The cheapest of at most `most` processors, which it accepts; the fewest of these. Along a law the cost falls and
-    /// then rises, so that it is found by halving; a table is looked through.
+    /// Returns the cheapest accepted number of processors up to `most`, and the smallest of them if several are equally cheap. For
+    /// a speed-up law, the
+    /// cost first decreases and then increases, so bisection finds it. For a table, all entries are compared.
     fn cheapest_within(&self, most: u32) -> u32 {
         let fewest = self.profile.min_processors();
         if self.profile.speedup().is_none() {
@@ -212,12 +224,12 @@ impl<'a> Chooser<'a> {
         low
     }
 
-    /// The same where `free` are to be had.
+    /// Returns the cheapest number of processors if `free` are available.
     fn within(&self, free: u32) -> u32 {
         if free >= self.wanted { self.wanted } else { self.cheapest_within(free) }
     }
 
-    /// The cheapest start at this instant: on as many processors as there are until its end.
+    /// Returns the cheapest start at this instant, on processors that are free until its end.
     fn best_at(&self, start: Time, outlook: &dyn Outlook) -> Option<Choice> {
         let mut cap = u32::MAX;
         for (until, free) in outlook.caps(start) {
@@ -232,7 +244,7 @@ impl<'a> Chooser<'a> {
                 width = roomy.min_by_key(|&width| self.cost(width))?;
             }
             let end = start + time_on_equal(self.instance, self.task, width);
-            // What is free only falls from here on, and fewer processors are not cheaper.
+            // The minimum of the free processors only decreases from here on, and fewer processors are not cheaper.
             if end <= until {
                 return Some(Choice { cost: self.cost_from(start, width), start, width, end });
             }
@@ -244,7 +256,7 @@ impl<'a> Chooser<'a> {
         (i128::from(start.ticks()) * i128::from(self.instance.processors()) * UNIT).saturating_add(self.cost(width))
     }
 
-    /// The cheapest of the starts after `now`, if it is cheaper than `best`.
+    /// Returns the cheapest start after `now`, if it is cheaper than `best`.
     fn better_later(
         &self,
         now: Time,
@@ -264,17 +276,17 @@ impl<'a> Chooser<'a> {
     }
 }
 
-/// What a pass changes: by counts or by sets.
+/// The changes that a pass makes, with or without regard to which processors are free.
 trait Table: Outlook {
-    /// Starts the task at this place of the queue now; whether that was possible.
+    /// Starts the task at this place of the queue now. Returns whether this was possible.
     fn start(&mut self, state: &mut QueueState, place: Place, choice: Choice, decisions: &mut Vec<Decision>) -> bool;
-    /// Reserves for the head.
+    /// Reserves processors for the head.
     fn reserve(&mut self, task: TaskId, choice: Choice);
 }
 
 struct Counted {
     free: ProcSet,
-    /// What is free with the reservation taken out.
+    /// The number of free processors, excluding the reservation.
     strips: Strips,
 }
 
@@ -323,8 +335,9 @@ impl Table for Space<'_> {
     }
 }
 
-/// By how many others each task that waits reckons: all of them, but for where fewer let all start together. Then nobody
-/// delays anybody, and no processor is to be left idle by a price that nobody asks.
+/// Returns the number of other tasks in the price for each waiting task. Normally this is the number of all of them. It is smaller
+/// if all tasks
+/// can then start together. In that case no task delays another, and a higher price would leave processors idle for no reason.
 fn priced(state: &QueueState, load: Load<'_>, instance: &Instance, free: u32) -> usize {
     let all = load.others;
     if all == 0 || state.queue.len() > free as usize {
@@ -345,7 +358,7 @@ fn priced(state: &QueueState, load: Load<'_>, instance: &Instance, free: u32) ->
     low
 }
 
-/// One look at the queue.
+/// Visits the queue once.
 fn pass(state: &mut QueueState, known: &Known, table: &mut impl Table, view: &View<'_>, decisions: &mut Vec<Decision>) {
     let now = view.now;
     let free = table.caps(now).next().map_or(0, |(_, free)| free);
@@ -369,7 +382,7 @@ fn pass(state: &mut QueueState, known: &Known, table: &mut impl Table, view: &Vi
     let mut openings = table.openings(now);
     loop {
         let free = table.caps(now).next().map_or(0, |(_, free)| free);
-        // The queue is indexed by the fewest processors that a task accepts.
+        // The queue is indexed by the minimum number of processors of each task.
         let gap = Gap { free, window: Time::MAX, beside: free };
         let Some(place) = state.queue.next_admitted(after, gap).filter(|_| free > 0) else { return };
         let chooser = chooser(place.task);
@@ -383,9 +396,12 @@ fn pass(state: &mut QueueState, known: &Known, table: &mut impl Table, view: &Vi
     }
 }
 
-/// Whether counts say all that a look has to know although there are unavailable periods: they alone tell processors apart, and
-/// none begins before what runs, then the head and then a task behind it could have ended. By sets, what a task might have later
-/// depends on where the reservation is, which would let a period that nobody meets change a choice.
+/// Returns whether the number of free processors determines what fits, although there are unavailable periods. Processors must
+/// differ only by these periods.
+/// None of them may begin before the running tasks, then the head, and then a later task could have ended. If processors mattered,
+/// the
+/// later choices of a task would depend on the position of the reservation. Then a period that affects no task could change a
+/// choice.
 fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
     let coming = view.instance.unavailable().iter().filter(|period| period.end > view.now);
     let Some(next) = coming.map(|period| period.start).min() else { return interchangeable(view.instance) };
@@ -396,7 +412,7 @@ fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
 }
 
 impl MoldableEasy {
-    /// With this queue; by area and time as they are on the fewest processors.
+    /// Returns the policy with these rules for the queue. Area and time in the order are those on the fewest processors.
     pub fn new(reading: Reading) -> Self {
         Self { reading: Reading { request: Request::Fewest, ..reading }, ..Self::default() }
     }

@@ -1,4 +1,5 @@
-//! What nodes have free now and later, kept from event to event: for queues of tasks that need more than processors.
+//! The free processors and remaining resources of nodes, now and later, for queues of tasks that need resources. They are updated
+//! at each event.
 
 use makespan_core::{Decision, Event, Instance, ProcSet, ResourceId, ResourceKind, TaskId, Time, View};
 use rustc_hash::FxHashMap;
@@ -7,7 +8,8 @@ use super::order::Place;
 use super::queue_state::QueueState;
 use crate::kernel::packing::{Machines, Part, Rooms, State, Wanted};
 
-/// Free processors and what is left of everything else, node by node. An event costs what it changes, and a start a walk over the
+/// The free processors and the remaining resources of each node. An event costs only as much as its changes. Each start costs a
+/// walk over the
 /// nodes.
 #[derive(Debug)]
 pub(super) struct NodesNow {
@@ -17,20 +19,20 @@ pub(super) struct NodesNow {
     ids: Vec<ProcSet>,
     running: FxHashMap<TaskId, Held>,
     rooms: Rooms,
-    /// The task that found no place last: until something starts, only nodes change that something ended on.
+    /// The last task that did not fit. Until a task starts, only nodes change on which a task ended.
     blocked: Option<Blocked>,
 }
 
-/// A task that found no place.
+/// A task that did not fit.
 #[derive(Debug)]
 struct Blocked {
     place: Place,
-    /// How many processors it could have on each node.
+    /// The number of processors that it could have on each node.
     rooms: Vec<u32>,
     sum: u64,
 }
 
-/// What a running task holds.
+/// The processors of a running task.
 #[derive(Debug)]
 struct Held {
     processors: u32,
@@ -38,7 +40,7 @@ struct Held {
     ids: Vec<ProcSet>,
 }
 
-/// The nodes when the head of a queue begins, with what it holds then.
+/// The nodes at the reserved start of the head of a queue, including what the head holds.
 #[derive(Debug)]
 pub(super) struct Later {
     pub start: Time,
@@ -46,7 +48,7 @@ pub(super) struct Later {
 }
 
 impl NodesNow {
-    /// What a view shows; `None` where tasks need nothing but processors, and while processors are down.
+    /// Returns the nodes of a view. Returns `None` if no task needs resources, or if processors are down.
     fn of(view: &View<'_>) -> Option<Self> {
         let instance = view.instance;
         if !instance.has_demands() || !view.down.is_empty() {
@@ -70,7 +72,7 @@ impl NodesNow {
         Some(nodes)
     }
 
-    /// A task that runs already.
+    /// Adds a task that already runs.
     fn see(&mut self, instance: &Instance, task: TaskId, processors: &ProcSet) {
         let mut held = Held { processors: processors.len(), parts: Vec::new(), ids: Vec::new() };
         for (cell, own) in self.machines.cells.iter().enumerate() {
@@ -81,14 +83,14 @@ impl NodesNow {
                 held.ids.push(ids);
             }
         }
-        // What it has used up is among all that has been.
+        // Its consumables are included in the total that was used up.
         let demands: Vec<_> = instance.demands(task).to_vec();
         let back: Vec<_> = demands.into_iter().filter(|demand| demand.kind != ResourceKind::Consumable).collect();
         self.state.hold_parts(&self.machines, &back, held.processors, &held.parts);
         self.running.insert(task, held);
     }
 
-    /// Takes in the events of an instant; what does not agree with the view is taken from it again.
+    /// Processes the events of an instant. If the result does not agree with the view, the nodes are read from the view again.
     pub fn hear(nodes: &mut Option<Self>, events: &[Event], view: &View<'_>) {
         if !view.instance.has_demands() {
             return;
@@ -99,7 +101,7 @@ impl NodesNow {
                     Event::Finished(task) | Event::Failed(task) | Event::Interrupted(task) => {
                         known.end(view.instance, task);
                     }
-                    // It was looked for with the time that it took.
+                    // The search used the old time of the task.
                     Event::Estimated(_) => known.blocked = None,
                     Event::NodeUp(_) | Event::NodeDown(_) | Event::Submitted(_) | Event::Wake => {}
                 }
@@ -113,12 +115,12 @@ impl NodesNow {
         }
     }
 
-    /// Whether it knows of as many running tasks as the view, and nothing is down.
+    /// Returns whether the number of running tasks agrees with the view, and no processor is down.
     fn agrees(&self, view: &View<'_>) -> bool {
         self.running.len() == view.running.len() && view.down.is_empty()
     }
 
-    /// A task runs no more.
+    /// Removes a task that no longer runs.
     fn end(&mut self, instance: &Instance, task: TaskId) {
         let Some(held) = self.running.remove(&task) else { return };
         self.state.give_back(&self.machines, instance.demands(task), held.processors, &held.parts);
@@ -136,7 +138,7 @@ impl NodesNow {
         }
     }
 
-    /// How many processors are free.
+    /// Returns the number of free processors.
     pub fn free(&self) -> u32 {
         self.state.total
     }
@@ -148,7 +150,8 @@ impl NodesNow {
         {}
     }
 
-    /// Starts the task at a place of the queue now, if it fits, and where `beside` is given if it fits there, too; whether it does.
+    /// Starts the task at a place of the queue now, if it fits and, if `beside` is given, also fits there. Returns whether it
+    /// started.
     pub fn start(
         &mut self,
         state: &mut QueueState,
@@ -165,7 +168,7 @@ impl NodesNow {
         let wanted = wanted(view.instance, place);
         let later = beside.as_ref().map(|later| &later.state);
         let found = match known {
-            // What changes without a place for it is not known of each node.
+            // The known rooms do not take `beside` into account.
             Some(known) if beside.is_none() && now.has_common(machines, &wanted) => {
                 Some(now.find_in(machines, &wanted, &known.rooms, rooms))
             }
@@ -196,8 +199,9 @@ impl NodesNow {
         true
     }
 
-    /// When the task at the head of the queue can begin as far as what runs is believed to end, and the nodes then, with what it
-    /// holds.
+    /// Returns the instant at which the task at the head of the queue can start according to the expected ends of running tasks.
+    /// Also returns the nodes at this instant, including what
+    /// the head holds.
     pub fn later(&mut self, head: Place, ends: impl Iterator<Item = (Time, TaskId)>, view: &View<'_>) -> Option<Later> {
         let Self { machines, state, running, rooms, .. } = self;
         let wanted = wanted(view.instance, head);
@@ -220,7 +224,7 @@ impl NodesNow {
 }
 
 impl Later {
-    /// How many processors the head leaves free.
+    /// Returns the number of processors that the head leaves free.
     pub fn free(&self) -> u32 {
         self.state.total
     }
@@ -238,24 +242,25 @@ fn take(free: &mut ProcSet, count: u32) -> ProcSet {
     free.take(count).expect("the counts say that so many are free")
 }
 
-/// Tasks that found no place at an instant: who asks for at least as many processors, and as much for each, is not looked at.
+/// The tasks that did not fit at an instant. A task is skipped if it needs at least as many processors and as much of each resource
+/// as one of them.
 #[derive(Debug, Default)]
 pub(super) struct NotNow(Vec<Place>);
 
 impl NotNow {
-    /// One more.
+    /// Adds a task that did not fit.
     pub fn add(&mut self, place: Place) {
         self.0.push(place);
     }
 
-    /// Whether one that asked for no more found no place.
+    /// Returns whether a task that needs no more did not fit.
     pub fn covers(&self, place: Place, instance: &Instance) -> bool {
         let no_more = |other: &Place| other.asked.width <= place.asked.width && needs_no_more(instance, *other, place);
         self.0.iter().any(no_more)
     }
 }
 
-/// Whether one task needs no more of anything for a processor than another.
+/// Returns whether one task needs no more of any resource for each processor than another.
 fn needs_no_more(instance: &Instance, one: Place, other: Place) -> bool {
     if instance.demands_number(one.task) == instance.demands_number(other.task) && one.asked.width == other.asked.width
     {

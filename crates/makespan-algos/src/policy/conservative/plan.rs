@@ -1,4 +1,4 @@
-//! Reservations for all that wait.
+//! The reservations of all waiting tasks.
 
 use std::collections::BTreeSet;
 
@@ -10,42 +10,43 @@ use crate::policy::order::Place;
 use crate::policy::queue::Queue;
 use crate::policy::queue_state::Update;
 
-/// When a reservation begins.
+/// The start of a reservation.
 pub(super) trait Start: Clone {
     fn start(&self) -> Time;
 }
 
-/// Where reservations of kind `S` are held, for the task at a place of the queue.
+/// The room in which reservations of kind `S` are held, for the task at a place of the queue.
 pub(super) trait Room<S> {
-    /// The earliest fit from an instant on; `None` if it never fits.
+    /// Returns the earliest fit from an instant on, or `None` if the task never fits.
     fn earliest(&mut self, place: Place, after: Time) -> Option<S>;
     fn hold(&mut self, place: Place, reservation: &S);
     fn release(&mut self, place: Place, reservation: &S);
-    /// The earliest fit from `now` on, were the reservation given back, if that is earlier. It may be looked for only where
-    /// the task would run in the period `opened`: elsewhere nothing was given back since it was last looked for.
+    /// Returns the earliest fit from `now` on, if the reservation were released and the fit is earlier. An implementation may
+    /// search only
+    /// fits in which the task runs in the period `opened`, because nothing else was released since the last search.
     fn earlier(&mut self, place: Place, reservation: &S, now: Time, opened: Period) -> Option<S>;
 }
 
-/// What happened at an instant.
+/// The events of an instant, and what follows from them.
 #[derive(Clone, Copy)]
 pub(super) struct News<'a> {
     pub events: &'a [Event],
-    /// What the state makes of the events.
+    /// The effect of the events on the state.
     pub update: Update,
-    /// Whether something takes longer than was believed.
+    /// Whether a task takes longer than expected.
     pub late: bool,
-    /// Where tasks that ended early gave processors back.
+    /// The period in which tasks that ended early released processors.
     pub opened: Option<Period>,
 }
 
-/// A reservation for every task that waits.
+/// A reservation for every waiting task.
 #[derive(Debug)]
 pub(super) struct Plan<S> {
-    /// By task.
+    /// The reservation of each task.
     reserved: FxHashMap<TaskId, S>,
-    /// All of them, by start.
+    /// All reservations, by start.
     upcoming: BTreeSet<(Time, Place)>,
-    /// What was given back by moves after those that wait were asked whether they fit there.
+    /// The period in which moved reservations released processors after waiting tasks were last checked.
     opened: Option<Period>,
 }
 
@@ -56,20 +57,20 @@ impl<S> Default for Plan<S> {
 }
 
 impl<S: Start> Plan<S> {
-    /// Forgets all reservations.
+    /// Removes all reservations.
     fn clear(&mut self) {
         self.reserved.clear();
         self.upcoming.clear();
         self.opened = None;
     }
 
-    /// The order of the queue has changed.
+    /// Updates the places after the order of the queue has changed.
     pub(super) fn see_order(&mut self, queue: &Queue) {
         let start = |place: Place| Some((self.reserved.get(&place.task)?.start(), place));
         self.upcoming = queue.iter().filter_map(start).collect();
     }
 
-    /// Something was given back that nobody has been asked about.
+    /// Adds a period in which processors were released, but no waiting task was checked.
     pub(super) fn moved(&mut self, start: Time, end: Time) {
         self.opened = Some(Period::hull(self.opened, Period { from: start, until: end }));
     }
@@ -85,7 +86,7 @@ impl<S: Start> Plan<S> {
         Some(reservation)
     }
 
-    /// Takes out a reservation that begins now, or should have.
+    /// Removes and returns a reservation that begins now or should have begun.
     pub(super) fn take_due(&mut self, now: Time) -> Option<(Place, S)> {
         let &(start, place) = self.upcoming.first()?;
         if start > now {
@@ -94,16 +95,16 @@ impl<S: Start> Plan<S> {
         self.take(place).map(|reservation| (place, reservation))
     }
 
-    /// When the next reservation begins.
+    /// Returns the start of the next reservation.
     pub(super) fn next_start(&self) -> Option<Time> {
         self.upcoming.first().map(|&(start, _)| start)
     }
 
-    /// Takes in what happened.
+    /// Updates the reservations after the events of an instant.
     pub(super) fn take_in(&mut self, queue: &Queue, room: &mut impl Room<S>, news: News<'_>, view: &View<'_>) {
         let now = view.now;
         if news.update == Update::Anew {
-            // What was held is gone, and the reservations with it.
+            // The holdings were discarded, and so are the reservations.
             self.clear();
         } else if news.late {
             self.release_all(room);
@@ -113,7 +114,7 @@ impl<S: Start> Plan<S> {
         self.reserve_arrivals(queue, room, news.events, view);
     }
 
-    /// Gives all reservations back.
+    /// Releases all reservations.
     fn release_all(&mut self, room: &mut impl Room<S>) {
         self.opened = None;
         while let Some((_, place)) = self.upcoming.pop_first() {
@@ -123,9 +124,9 @@ impl<S: Start> Plan<S> {
         }
     }
 
-    /// In the order of the queue, each task takes its earliest fit: the reservation that it has, or an earlier one.
-    /// Processors were given back in the period `opened`. Who could not start earlier when last asked, when it was placed
-    /// or at the last compression, can only where processors were given back since.
+    /// Moves each reservation, in the order of the queue, to the earliest fit of its task, which may be the same.
+    /// Processors were released in the period `opened`. A task that could not start earlier at its last check (its
+    /// reservation or the last compression) can do so only where processors were released since.
     fn compress(&mut self, queue: &Queue, room: &mut impl Room<S>, now: Time, opened: Period) {
         let mut opened = Period::hull(self.opened.take(), opened);
         for place in queue.iter() {
@@ -142,7 +143,7 @@ impl<S: Start> Plan<S> {
         }
     }
 
-    /// Reserves for all that wait without: the arrivals, or everybody when the reservations were forgotten.
+    /// Makes reservations for all waiting tasks without one: the arrivals, or all tasks if the reservations were discarded.
     fn reserve_arrivals(&mut self, queue: &Queue, room: &mut impl Room<S>, events: &[Event], view: &View<'_>) {
         let arrived = events.iter().filter_map(|event| match *event {
             Event::Submitted(task) | Event::Interrupted(task) => queue.place(view.instance, task),

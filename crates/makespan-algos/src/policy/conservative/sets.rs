@@ -1,4 +1,4 @@
-//! Reservations on processors.
+//! Reservations with processors.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +10,26 @@ use crate::policy::held::{disjoint, interchangeable};
 use crate::policy::order::Place;
 use crate::policy::space::{Slot, Space, running};
 
-/// Where processors differ, by speed, by node or by when they are closed.
+/// The room for reservations if processors differ by speed, by node or by unavailable periods.
 ///
-/// A reservation promises an instant, not processors. Where only unavailable periods tell processors apart, one that counts
-/// allow, and that has no room beside the others where they are, is made all the same if the others can change their
-/// processors for it: all are then placed anew in the order of their starts. So a period that nobody meets changes nothing.
+/// A reservation promises an instant, not processors. Suppose processors differ only by unavailable periods. A reservation may then
+/// fit by the
+/// number of free processors but not with the current processors of the other reservations. It is still made if the other
+/// reservations can
+/// change their processors: all of them are then placed again in the order of their starts. So a period that affects no task
+/// changes nothing.
 pub(super) struct Sets<'a, 'b> {
     view: View<'a>,
-    /// What is held and reserved.
+    /// The running tasks and the reservations.
     space: Space<'a>,
-    /// How many processors are free; unknown where they are not interchangeable.
+    /// The number of free processors, or `None` if processors are not interchangeable.
     free: Option<Strips>,
-    /// What is reserved, by place in the queue.
+    /// The reservations, by place in the queue.
     places: &'b mut BTreeMap<Place, Slot>,
 }
 
 impl<'a, 'b> Sets<'a, 'b> {
-    /// With the reservations that were made before.
+    /// Returns the room with the existing reservations.
     pub(super) fn new(view: &View<'a>, places: &'b mut BTreeMap<Place, Slot>) -> Self {
         let mut space = Space::of(view);
         let mut free = interchangeable(view.instance).then(|| free_processors(view));
@@ -39,7 +42,7 @@ impl<'a, 'b> Sets<'a, 'b> {
         Self { view: *view, space, free, places }
     }
 
-    /// The first fit that begins in a period.
+    /// Returns the first fit that begins in a period.
     fn search(&mut self, place: Place, period: Period) -> Option<Slot> {
         let Place { task, asked, .. } = place;
         let Some(free) = &self.free else {
@@ -61,7 +64,8 @@ impl<'a, 'b> Sets<'a, 'b> {
         }
     }
 
-    /// All reservations on other processors, such that there is room for one more that begins at `start`, and that.
+    /// Places all reservations on other processors so that one more reservation at `start` fits. Returns them and the new
+    /// reservation.
     fn placed_anew(&self, more: Place, start: Time) -> Option<(Space<'a>, BTreeMap<Place, Slot>, Slot)> {
         let mut order: Vec<(Time, Place)> = self.places.iter().map(|(&place, slot)| (slot.start, place)).collect();
         order.push((start, more));
@@ -78,7 +82,7 @@ impl<'a, 'b> Sets<'a, 'b> {
     }
 }
 
-/// How many processors neither run anything nor are closed. None is counted twice.
+/// Returns the number of processors that are neither busy nor closed. A processor that is both is counted only once.
 fn free_processors(view: &View<'_>) -> Strips {
     let mut free = Strips::constant(view.instance.processors());
     for slot in running(view) {
@@ -92,7 +96,7 @@ fn free_processors(view: &View<'_>) -> Strips {
         }
         for failure in &down {
             let width = failure.processors.intersection(&class.processors).len();
-            // Between the periods in which they are closed anyway.
+            // A failed processor counts only outside its closed periods.
             let mut from = failure.start;
             for (start, end) in closed().chain([(failure.end, failure.end)]) {
                 if from < start.min(failure.end) {
@@ -127,12 +131,13 @@ impl Room<Slot> for Sets<'_, '_> {
     }
 
     fn earlier(&mut self, place: Place, old: &Slot, now: Time, _opened: Period) -> Option<Slot> {
-        // It may have changed its processors since.
+        // Its processors may have been exchanged since.
         let slot = self.places.get(&place).unwrap_or(old).clone();
         self.release(place, &slot);
         let new = self.search(place, Period { from: now, until: old.start });
-        // Should others have changed theirs for the new place, the old one is taken by nobody who counts: it is given back at
-        // once.
+        // Other reservations may have been exchanged for the new fit. Then processors of the old reservation are held twice, but it
+        // is
+        // released immediately.
         self.hold(place, &slot);
         new
     }

@@ -1,22 +1,22 @@
-//! How long a task is on its way to a machine.
+//! The time that a task takes to reach a machine.
 
 use makespan_core::{Instance, Payload, Route, TaskId, Time};
 
-/// The cost of sending a task.
+/// The communication cost of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Communication {
-    /// The same for all tasks and machines.
+    /// The same cost for all tasks and machines.
     Fixed(Time),
-    /// That of the links between the root of the platform and the node: their latencies, and the task's data over the
-    /// smallest bandwidth. Nothing where there are no links.
+    /// The cost of the links between the root of the platform and the node: their latencies, plus the data of the task over the
+    /// smallest bandwidth. Zero if there are no links.
     Links,
 }
 
 impl Communication {
-    /// What specs may say.
+    /// The valid values in specs.
     pub(crate) const VALUES: &str = "links, or a time such as 0.05s";
 
-    /// How long a task is on its way to a node.
+    /// Returns the time that a task takes to reach a node.
     pub(super) fn cost(self, instance: &Instance, task: TaskId, node: usize) -> Time {
         match self {
             Self::Fixed(time) => time,

@@ -1,4 +1,4 @@
-//! The tasks that wait, and when they are mapped and sent.
+//! The waiting tasks of a flow, and the instants at which they are mapped and sent.
 
 use std::time::Instant;
 
@@ -9,23 +9,23 @@ use super::machines::{Machines, Sent};
 use super::{Communication, Rules, SchedulingTime, When};
 use crate::kernel::mapping::{Mapper, MappingProblem, MinimumCompletion, Times, task_time};
 
-/// The scheduler's own state.
+/// The state of the dispatcher.
 #[derive(Debug)]
 pub(super) struct Dispatch {
     pub machines: Machines,
-    /// Tasks that some machine which is up can run, in the order of arrival.
+    /// Tasks that can run on some machine that is up, in the order of arrival.
     pool: Vec<TaskId>,
-    /// Those that wait for a machine to come up: they are looked at again only when one does.
+    /// Tasks that wait for a machine to come up. They are checked again only when one does.
     stuck: Vec<TaskId>,
-    /// A mapping that is being made.
+    /// The mapping in progress.
     planned: Option<Planned>,
-    /// Polls are whole seconds after this; intervals are not before it.
+    /// Polls are at whole seconds after this instant. Intervals do not begin before it.
     since: Time,
-    /// How long the last mapping took.
+    /// The time of the last mapping.
     last: Time,
 }
 
-/// Tasks with their machines, sent at this instant.
+/// Tasks with their machines, which will be sent at the instant `at`.
 #[derive(Debug)]
 struct Planned {
     at: Time,
@@ -36,7 +36,7 @@ struct Planned {
 const POLL: Time = Time::from_seconds(1);
 
 impl Dispatch {
-    /// What the view shows.
+    /// Returns the state that the view shows.
     pub(super) fn of(view: &View<'_>) -> Self {
         let mut waiting: Vec<TaskId> = view.waiting.iter().collect();
         waiting.sort_by_key(|&task| view.instance.release(task));
@@ -47,14 +47,14 @@ impl Dispatch {
         dispatch
     }
 
-    /// A task waits to be mapped.
+    /// Adds a task that waits to be mapped.
     fn wait(&mut self, instance: &Instance, task: TaskId) {
         let mut machines = self.machines.all().iter().filter(|machine| machine.is_up);
         let can_run = machines.any(|machine| instance.time_on(task, machine.node).is_some());
         if can_run { &mut self.pool } else { &mut self.stuck }.push(task);
     }
 
-    /// Takes in what happened.
+    /// Processes events.
     pub(super) fn hear(&mut self, events: &[Event], view: &View<'_>) {
         if events.iter().any(|event| matches!(event, Event::NodeUp(_) | Event::NodeDown(_))) {
             let lost = self.machines.look(view);
@@ -77,7 +77,7 @@ impl Dispatch {
         self.machines.restate(&Event::estimated(events, view.instance), view);
     }
 
-    /// Maps and sends what is due; when to look again.
+    /// Maps and sends the tasks that are due. Returns the next instant at which this must be called.
     pub(super) fn send(
         &mut self,
         view: &View<'_>,
@@ -99,17 +99,17 @@ impl Dispatch {
     }
 }
 
-/// What is to be done next.
+/// The next action of the dispatcher.
 enum Due {
-    /// Nothing until then.
+    /// Nothing until this instant.
     At(Time),
-    /// All tasks one by one, by the mapper; by the paper's rule for few tasks where this is set.
+    /// Send all tasks one by one, using the mapper, or the paper's rule for few tasks if this is true.
     OneByOne(bool),
-    /// All tasks together.
+    /// Map all tasks together.
     Batch,
 }
 
-/// The dispatch at an instant.
+/// The dispatcher at an instant.
 struct Dealer<'a, 'b> {
     dispatch: &'a mut Dispatch,
     view: &'a View<'b>,
@@ -119,7 +119,7 @@ struct Dealer<'a, 'b> {
 }
 
 impl Dealer<'_, '_> {
-    /// Sends the tasks of a mapping that is made; when it will be.
+    /// Sends the tasks of a finished mapping. If a mapping is in progress, returns the instant at which it will be finished.
     fn deliver(&mut self) -> Option<Time> {
         let Planned { at, tasks } = self.dispatch.planned.take()?;
         if at > self.view.now {
@@ -132,7 +132,7 @@ impl Dealer<'_, '_> {
         None
     }
 
-    /// Sends a task, unless its machine went down meanwhile.
+    /// Sends a task, unless its machine has failed since.
     fn send(&mut self, task: TaskId, machine: usize) {
         let target = &self.dispatch.machines.all()[machine];
         match self.view.instance.time_on(task, target.node).filter(|_| target.is_up) {
@@ -144,7 +144,7 @@ impl Dealer<'_, '_> {
         }
     }
 
-    /// What the policy says to the present state; `None` when only an event can change it.
+    /// Returns the next action in the current state, or `None` if only an event can change the state.
     fn due(&self) -> Option<Due> {
         let now = self.view.now;
         if self.dispatch.pool.is_empty() {
@@ -165,7 +165,7 @@ impl Dealer<'_, '_> {
         }
     }
 
-    /// The dynamic scheduling cycle; `None` while it waits.
+    /// Returns the action of the dynamic scheduling cycle, or `None` if it waits.
     fn cycle(&self) -> Option<Due> {
         let enough = 2 * self.dispatch.machines.all().iter().filter(|machine| machine.is_up).count();
         if self.slack() > Time::ZERO {
@@ -174,7 +174,8 @@ impl Dealer<'_, '_> {
         Some(if self.dispatch.pool.len() > enough { Due::Batch } else { Due::OneByOne(true) })
     }
 
-    /// For how long a mapping that begins later is still in time for every machine; not positive when none is.
+    /// Returns how long a mapping can be postponed so that no machine becomes idle before it is finished. Zero if it is already too
+    /// late for one.
     fn slack(&self) -> Time {
         let left = self.dispatch.machines.least_left(self.view.now).unwrap_or(Time::MAX);
         let mut needed = self.rules.scheduling_time.expected(self.dispatch.pool.len(), self.dispatch.last);
@@ -184,7 +185,7 @@ impl Dealer<'_, '_> {
         if left > needed { left - needed } else { Time::ZERO }
     }
 
-    /// How long the first task that waits is on its way at most.
+    /// Returns the maximum time that the first waiting task takes to reach a machine.
     fn lead(&self) -> Time {
         match (self.rules.communication, self.dispatch.pool.first()) {
             (Communication::Fixed(time), _) => time,
@@ -200,15 +201,15 @@ impl Dealer<'_, '_> {
         self.rules.communication.cost(self.view.instance, task, node)
     }
 
-    /// The machines that are up.
+    /// Returns the machines that are up.
     fn up(&self) -> Vec<usize> {
         let all = self.dispatch.machines.all();
         (0..all.len()).filter(|&machine| all[machine].is_up).collect()
     }
 
-    /// Each task for itself, with its communication cost.
+    /// Sends each task separately, taking its communication cost into account.
     ///
-    /// As printed the cost is added to the time; otherwise the task is on its way while the machine computes.
+    /// As printed, the cost is added to the time. Otherwise, the task travels while the machine computes.
     fn one_by_one(&mut self, printed: bool) {
         let (up, now) = (self.up(), self.view.now);
         for task in std::mem::take(&mut self.dispatch.pool) {
@@ -229,7 +230,7 @@ impl Dealer<'_, '_> {
         }
     }
 
-    /// All tasks together, for the state when the mapping is made.
+    /// Maps all tasks together, for the state at the end of the mapping.
     fn batch(&mut self) {
         let (up, now) = (self.up(), self.view.now);
         let expected = self.rules.scheduling_time.expected(self.dispatch.pool.len(), self.dispatch.last);
@@ -248,7 +249,7 @@ impl Dealer<'_, '_> {
         let real = begin.map_or_else(Default::default, |begin| begin.elapsed());
         let mut order: Vec<usize> = (0..tasks.len()).collect();
         if needs {
-            // When a machine is done does not depend on the order of its tasks; the mean flow time does.
+            // The order of the tasks on a machine does not affect when the machine completes, but it affects the mean flow time.
             order.sort_by_key(|&task| problem.time(task, mapping[task]));
         }
         let at = now + self.rules.scheduling_time.spent(expected, real);
@@ -259,7 +260,7 @@ impl Dealer<'_, '_> {
     }
 }
 
-/// The first multiple of a positive interval from `time` on.
+/// Returns the first multiple of a positive interval from `time` on.
 fn next_multiple(time: Time, interval: Time) -> Time {
     let whole = time.ticks().div_euclid(interval.ticks());
     let multiple = Time::from_ticks(whole * interval.ticks());

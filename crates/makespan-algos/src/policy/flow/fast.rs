@@ -1,4 +1,4 @@
-//! A mapping that is good at once: the longest task first, then a descent.
+//! A fast and good mapping: the longest task first, and then a descent.
 
 use std::cmp::Reverse;
 
@@ -6,19 +6,21 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::kernel::mapping::{Descent, Loads, MachineId, Mapper, MappingProblem};
 
-/// Each task in turn, the longest first, to the machine on which it is complete first; then moves and swaps
-/// ([`Descent::improve`]) where there are few enough tasks for them to matter.
+/// Maps each task, the longest first, to the machine on which it completes first. Then improves the mapping by moves and swaps
+/// ([`Descent::improve`]), if there are few enough tasks for this to matter.
 ///
 /// Source: R. L. Graham, SIAM J. Appl. Math. 17(2), 1969, DOI 10.1137/0117039 (the order); T. Gonzalez, O. Ibarra and
-/// S. Sahni, SIAM J. Computing 6(1), 1977, DOI 10.1137/0206013 (on uniform machines). A task is as long as on the machine that
-/// is fastest for it. Complexity: O(n log n + n m), and the descent looks at a bounded number of pairs.
+/// S. Sahni, SIAM J. Computing 6(1), 1977, DOI 10.1137/0206013 (on uniform machines). The length of a task is its time on its
+/// fastest
+/// machine. Complexity: O(n log n + n m), and the descent visits a bounded number of pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LongestFirst;
 
-/// Beyond so many tasks the last ones are too short for a descent to gain anything.
+/// Maximum number of tasks for the descent. If there are more, the last tasks are too short for it to gain anything.
 const MAX_TASKS: usize = 5000;
-/// Pairs that the descent looks at, at most: a tenth of a second. On few machines one step looks at a quarter of the square of
-/// the tasks.
+/// Maximum number of pairs that the descent visits, which takes about a tenth of a second. On few machines, one step visits a
+/// quarter of the
+/// square of the number of tasks.
 const LOOKS: usize = 100_000_000;
 
 impl Mapper for LongestFirst {

@@ -1,33 +1,33 @@
-//! The queues of the machines, and what each still has to do.
+//! The queues of the machines, and their remaining work.
 
 use std::collections::VecDeque;
 
 use makespan_core::{Decision, ProcSet, Running, TaskId, TaskSet, Time, View};
 use rustc_hash::FxHashMap;
 
-/// All machines, by the ids of their processors.
+/// All machines, indexed by the ids of their processors.
 #[derive(Debug)]
 pub(super) struct Machines {
     all: Vec<Machine>,
-    /// Where each task runs that does.
+    /// The machine of each running task.
     place_of: FxHashMap<TaskId, u32>,
 }
 
-/// One processor with its queue.
+/// A processor with its queue.
 #[derive(Debug)]
 pub(super) struct Machine {
-    /// The node that it is of.
+    /// The node of the processor.
     pub node: usize,
     pub is_up: bool,
     queue: VecDeque<Sent>,
     /// The sum of the times in the queue.
     queued: Time,
     running: Option<Believed>,
-    /// When all that it has is done, as believed.
+    /// The expected end of all its tasks.
     done: Time,
 }
 
-/// A task on its way to a machine, or in its queue.
+/// A task that travels to a machine or waits in its queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub task: TaskId,
@@ -42,7 +42,7 @@ struct Believed {
 }
 
 impl Machines {
-    /// Idle, or with what runs in the view.
+    /// Returns the machines with the running tasks of the view.
     pub(super) fn of(view: &View<'_>) -> Self {
         let platform = view.instance.platform();
         let machine = |id| Machine {
@@ -71,7 +71,7 @@ impl Machines {
         machine.done = end;
     }
 
-    /// Tasks take other times, in the queues and where they run.
+    /// Updates the times of tasks in the queues and of running tasks.
     pub(super) fn restate(&mut self, restated: &TaskSet, view: &View<'_>) {
         if restated.is_empty() {
             return;
@@ -96,12 +96,12 @@ impl Machines {
         }
     }
 
-    /// Every machine.
+    /// Returns all machines.
     pub(super) fn all(&self) -> &[Machine] {
         &self.all
     }
 
-    /// A task has ended, or was interrupted.
+    /// Removes a task that has ended or was interrupted.
     pub(super) fn end(&mut self, task: TaskId, now: Time) {
         let Some(place) = self.place_of.remove(&task) else { return };
         let machine = &mut self.all[place as usize];
@@ -112,7 +112,7 @@ impl Machines {
         }
     }
 
-    /// Sees which machines are up, and returns the tasks of those that no longer are.
+    /// Updates which machines are up. Returns the tasks in the queues of machines that are down.
     pub(super) fn look(&mut self, view: &View<'_>) -> Vec<TaskId> {
         let mut lost = Vec::new();
         for (id, machine) in (0..).zip(&mut self.all) {
@@ -137,12 +137,12 @@ impl Machines {
         machine.queue.push_back(sent);
     }
 
-    /// In how long the first machine that is up has done all that it has; `None` when all are down.
+    /// Returns the time until the first machine that is up completes its tasks, or `None` if all machines are down.
     pub(super) fn least_left(&self, now: Time) -> Option<Time> {
         self.all.iter().filter(|machine| machine.is_up).map(|machine| machine.ready(now) - now).min()
     }
 
-    /// Starts what has arrived where nothing runs.
+    /// Starts tasks that have arrived on idle machines.
     pub(super) fn start(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         for (id, machine) in (0..).zip(&mut self.all) {
             if machine.running.is_some() || !machine.is_up {
@@ -157,7 +157,7 @@ impl Machines {
         }
     }
 
-    /// When the next task reaches a machine on which nothing runs.
+    /// Returns the instant at which the next task arrives on an idle machine.
     pub(super) fn next_arrival(&self, now: Time) -> Option<Time> {
         let idle = self.all.iter().filter(|machine| machine.running.is_none() && machine.is_up);
         idle.filter_map(|machine| machine.queue.front()).map(|sent| sent.arrives).filter(|&at| at > now).min()
@@ -165,8 +165,9 @@ impl Machines {
 }
 
 impl Machine {
-    /// When it has done all that it has, seen now. What has outlived its estimate is expected to take a quarter longer than
-    /// it has taken so far.
+    /// Returns the instant at which the machine is expected to complete its tasks. A task that exceeds its estimate is expected to
+    /// take a quarter longer than
+    /// its time so far.
     pub(super) fn ready(&self, now: Time) -> Time {
         match self.running {
             Some(Believed { start, end }) if end <= now => {

@@ -9,10 +9,10 @@ use crate::catalogue::{Build, Entry, OfScheduler, SpecError, mapping};
 use crate::kernel::mapping::Mapper;
 use crate::scheduler::Mapped;
 
-/// What specs may say.
+/// The valid values in specs.
 pub const MAPPERS: &str = "fast, or with the parameters of the scheduler mct, met, olb, min-min, max-min, duplex, sufferage, descent, ga or braun-ga";
 
-/// Of policies alone: it is for machines that are busy.
+/// An entry for policies only, because it is meant for busy machines.
 const FAST: Entry = Entry {
     name: "fast",
     summary: "the longest task first, to the machine on which it ends first, then moves and swaps of few tasks",
@@ -30,10 +30,10 @@ const FAST: Entry = Entry {
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| [&[FAST], mapping::ENTRIES].concat());
 
-/// The mapper that a spec names, for policies that send tasks to machines.
+/// Returns the mapper that a spec names, for policies that send tasks to machines.
 ///
 /// # Errors
-/// [`SpecError`] names what is unknown and what would be right.
+/// [`SpecError`] states the unknown or invalid part of the spec, and what would be valid.
 pub fn mapper(spec: &str) -> Result<Box<dyn Mapper>, SpecError> {
     Entry::made(&ENTRIES, "mapper", spec, |entry, spec| match entry.kind.build {
         Build::Mapper(build) => Ok(build(spec)?.into_mapper()),

@@ -1,12 +1,14 @@
-//! A flow of independent tasks to nodes of different speeds: every node has a queue of its own, and a scheduler sends the
-//! tasks there, by a mapper of [`crate::kernel::mapping`].
+//! A flow of independent tasks to nodes of different speeds. Every node has its own queue, and a dispatcher sends the
+//! tasks to these queues, using a mapper of [`crate::kernel::mapping`].
 //!
-//! Words: a *machine* is one processor. Tasks that arrive wait in the *pool*. A mapping gives each a machine; once it is made
-//! they are *sent*, and stay where they were sent. A task that is sent reaches its machine after its communication cost,
-//! while the machine computes what it has; there it waits for its turn.
+//! Terms: a *machine* is one processor. Tasks that arrive wait in the *pool*. A mapping assigns a machine to each task. After the
+//! mapping,
+//! the tasks are *sent* to their machines, and never move to other machines. A task reaches its machine after its communication
+//! cost,
+//! while the machine runs other tasks. Then it waits in the queue of the machine.
 //!
-//! When the tasks of the pool are mapped is the [`When`] of the policy. `flow`, the recommended one, maps them in time for
-//! the first machine that would be idle, by a fast local search that takes no time to speak of.
+//! [`When`] determines when the tasks of the pool are mapped. The recommended policy `flow` maps them in time for
+//! the first machine that would become idle, by a fast local search that takes hardly any time.
 
 mod communication;
 mod dispatch;
@@ -30,33 +32,34 @@ pub use scheduling_time::SchedulingTime;
 
 use dispatch::Dispatch;
 
-/// When the tasks that wait are mapped.
+/// The instants at which waiting tasks are mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// Each as it arrives, with its communication cost: immediate mode.
+    /// Each task on arrival, with its communication cost: immediate mode.
     Arrival,
-    /// At the multiples of this interval; after a mapping at the first one after its tasks were sent.
+    /// At the multiples of this interval. After a mapping, at the first multiple after its tasks were sent.
     Every(Time),
-    /// The dynamic scheduling cycle as printed: looked at once a second.
+    /// The dynamic scheduling cycle as printed, which is checked once a second.
     Poll,
-    /// The dynamic scheduling cycle, looked at whenever something happens.
+    /// The dynamic scheduling cycle, checked at every event.
     Events,
-    /// When a machine would be idle before tasks that are sent now reach it.
+    /// When a machine would become idle before tasks that are sent now reach it.
     Need,
 }
 
 /// Sends the tasks of a flow to the queues of machines.
 ///
 /// [`When::Poll`] and [`When::Events`] are the *dynamic scheduling cycle* of W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi,
-/// "Practical Task Flow Scheduling for High Throughput Computational Grid", section 3: with `t_l` the shortest time in
-/// which a machine has done all that it has, and `t_s` the time that a mapping would take, nothing is done while
-/// `t_l > t_s`; then more than 2 m tasks are mapped by the mapper as a batch, without their communication cost, for the state `t_s` later, when they
-/// are sent; fewer go one by one to where they are complete first.
+/// "Practical Task Flow Scheduling for High Throughput Computational Grid", section 3. Let `t_l` be the shortest time in
+/// which a machine completes its tasks, and `t_s` the time that a mapping would take. While `t_l > t_s`, nothing is done.
+/// Then, if more than 2 m tasks wait, the mapper maps them as a batch. It ignores their communication cost, and assumes the state
+/// after
+/// `t_s`, when the tasks are sent. If fewer tasks wait, each is sent separately to the machine on which it completes first.
 ///
-/// Deviations: all waiting tasks are mapped, not the first m; `t_l` covers the task that runs. The polled cycle does not look
-/// while nothing waits, which changes nothing.
+/// Deviations: all waiting tasks are mapped, not only the first m; `t_l` includes the running task. The polled cycle is not checked
+/// while no task waits, which changes nothing.
 ///
-/// Complexity: O(m) an event for m machines, and what the mapper takes; memory for the queues.
+/// Complexity: O(m) for each event on m machines, plus the time of the mapper. The queues take memory.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("ptfs[mapper=min-min,cycle=event,scheduling-time=zero]", 1)?;
@@ -69,19 +72,19 @@ pub struct TaskFlow {
     dispatch: Option<Dispatch>,
 }
 
-/// What a [`TaskFlow`] goes by, beside its mapper.
+/// The rules of a [`TaskFlow`], apart from its mapper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// When tasks are mapped.
+    /// The instants at which tasks are mapped.
     pub when: When,
-    /// How long a mapping takes.
+    /// The time that a mapping takes.
     pub scheduling_time: SchedulingTime,
-    /// How long a task is on its way.
+    /// The communication cost of a task.
     pub communication: Communication,
 }
 
 impl TaskFlow {
-    /// With these rules and this mapper.
+    /// Returns a policy with these rules and this mapper.
     pub fn new(rules: Rules, mapper: Box<dyn Mapper>, seed: u64) -> Self {
         Self { rules, mapper, random: ChaCha8Rng::seed_from_u64(seed), dispatch: None }
     }
@@ -103,7 +106,7 @@ impl Policy for TaskFlow {
     }
 }
 
-/// What a task flow is made of.
+/// Checks that an instance is a flow of tasks: all tasks are sequential, and processors are always open.
 pub(super) fn sequential_and_open(instance: &Instance) -> Result<(), Unsupported> {
     let sequential =
         |job| (0..instance.job(job).different_tasks()).all(|at| instance.profile_at(job, at).is_sequential());

@@ -1,23 +1,23 @@
-//! How long a mapping takes.
+//! The time that a mapping takes.
 
 use std::time::Duration;
 
 use makespan_core::Time;
 
-/// The time between the beginning of a mapping and the sending of its tasks, `t_s` in the paper.
+/// The time from the beginning of a mapping until its tasks are sent: `t_s` in the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulingTime {
-    /// As printed for the hardware of its day: `40 exp(|N| / 1580) - 40` seconds for |N| tasks. It has no limit, and is cut
-    /// at 10^9 s here.
+    /// The printed formula for the hardware of that time: `40 exp(|N| / 1580) - 40` seconds for |N| tasks. Limited
+    /// to 10^9 s here.
     Paper,
-    /// What it takes on this machine. Two simulations are then not alike.
+    /// The measured time on this machine. Two simulations then differ.
     Measured,
-    /// Nothing.
+    /// No time.
     Zero,
 }
 
 impl SchedulingTime {
-    /// What is expected for so many tasks, when the last mapping took `last`.
+    /// Returns the expected time for this number of tasks. `last` is the time of the last mapping.
     pub(super) fn expected(self, tasks: usize, last: Time) -> Time {
         match self {
             Self::Paper => {
@@ -29,7 +29,7 @@ impl SchedulingTime {
         }
     }
 
-    /// What it is, when this was expected and the mapper really took `real`.
+    /// Returns the time of a mapping whose expected time was `expected` and whose measured time is `real`.
     pub(super) fn spent(self, expected: Time, real: Duration) -> Time {
         match self {
             Self::Measured => Time::from_ticks(i64::try_from(real.as_nanos()).unwrap_or(i64::MAX / 4)),

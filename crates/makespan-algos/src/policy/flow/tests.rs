@@ -1,4 +1,4 @@
-//! The policies of a flow by hand and on random flows, on the simulator.
+//! Tests of the flow policies in the simulator, on examples by hand and on random flows.
 
 use makespan_core::{
     Actual, Failure, Instance, Job, Node, Outcome, Platform, ProcSet, Profile, Run, TaskId, Time, Trace,
@@ -13,7 +13,7 @@ fn s(seconds: i64) -> Time {
     Time::from_seconds(seconds)
 }
 
-/// Nodes of these speeds, and tasks of these sizes and releases in seconds.
+/// Returns nodes of these speeds, and tasks of these sizes and releases in seconds.
 fn flow(speeds: &[f64], tasks: &[(i64, i64)]) -> Instance {
     let node = |(index, &speed): (usize, &f64)| Node { speed, ..Node::new(format!("n{index}"), 1) };
     let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
@@ -31,7 +31,7 @@ fn played(instance: &Instance, spec: &str) -> Trace {
         .trace
 }
 
-/// Task, start in milliseconds, processor; by task.
+/// Returns the task, the start in milliseconds and the processor of each run, by task.
 fn runs(instance: &Instance, spec: &str) -> Vec<(u64, i64, u32)> {
     let of = |run: &Run| (run.task.0, run.start.ticks() / 1_000_000, run.processors.last().unwrap());
     let mut runs: Vec<_> = played(instance, spec).runs.iter().map(of).collect();
@@ -42,9 +42,9 @@ fn runs(instance: &Instance, spec: &str) -> Vec<(u64, i64, u32)> {
 #[test]
 fn immediate_mode_sends_each_task_to_where_it_is_complete_first() {
     let instance = flow(&[1.0, 2.0], &[(8, 0), (8, 1), (3, 2)]);
-    // 0 on the fast node until 4; 1 there until 8 rather than 9; 2 on the slow one until 5.
+    // Task 0 is on the fast node until 4, and task 1 there until 8 rather than 9. Task 2 is on the slow node until 5.
     assert_eq!(runs(&instance, "immediate"), [(0, 0, 1), (1, 4000, 1), (2, 2000, 0)]);
-    // Only what finds its node idle waits for its way there.
+    // Only tasks whose node is idle are delayed by their communication.
     let sent = runs(&instance, "immediate[communication=0.5s]");
     assert_eq!(sent, [(0, 500, 1), (1, 4500, 1), (2, 2500, 0)]);
 }
@@ -53,7 +53,7 @@ fn immediate_mode_sends_each_task_to_where_it_is_complete_first() {
 fn intervals_are_multiples_and_a_mapping_delays_the_next() {
     let instance = flow(&[1.0], &[(1, 0), (1, 3), (1, 20), (1, 21)]);
     assert_eq!(runs(&instance, "interval"), [(0, 0, 0), (1, 20_000, 0), (2, 21_000, 0), (3, 40_000, 0)]);
-    // 40 exp(1 / 1580) - 40 = 0.0253 s after the tick.
+    // The tasks are sent 40 exp(1 / 1580) - 40 = 0.0253 s after the tick.
     let late = runs(&instance, "interval[scheduling-time=paper,every=10s]");
     assert_eq!(late, [(0, 25, 0), (1, 10_025, 0), (2, 20_025, 0), (3, 30_025, 0)]);
 }
@@ -75,14 +75,14 @@ fn the_polled_cycle_looks_once_a_second_and_the_other_at_once() {
 
 #[test]
 fn the_cycle_waits_while_every_node_has_more_than_a_mapping_takes() {
-    // Three tasks at 0 are more than two for one node: a batch, sent after 40 exp(3 / 1580) - 40 = 0.076 s.
+    // Three tasks at 0 are more than two for one node. They form a batch, which is sent after 40 exp(3 / 1580) - 40 = 0.076 s.
     let instance = flow(&[1.0], &[(10, 0), (10, 0), (10, 0), (1, 1), (1, 1), (1, 1)]);
     let starts = runs(&instance, "ptfs[cycle=event]");
     let at: Vec<i64> = starts.iter().map(|run| run.1).collect();
     assert_eq!(at[..3], [76, 10_076, 20_076]);
-    // The next batch begins as much before the node is done, and is ready in time.
+    // The next batch begins this time before the node completes, and is ready in time.
     assert_eq!(at[3..], [30_076, 31_076, 32_076]);
-    // The polled one sees it at most a second late.
+    // The polled cycle starts it at most a second late.
     let polled: Vec<i64> = runs(&instance, "ptfs").iter().map(|run| run.1).collect();
     assert!(polled[3] >= 30_076 && polled[3] <= 31_153, "{polled:?}");
 }
@@ -92,7 +92,7 @@ fn tasks_are_on_their_way_while_the_nodes_compute() {
     let instance = flow(&[1.0], &[(10, 0), (5, 1), (5, 2)]);
     let starts = |spec: &str| runs(&instance, spec).iter().map(|run| run.1).collect::<Vec<_>>();
     assert_eq!(starts("flow[communication=2s]"), [2000, 12_000, 17_000]);
-    // The event-driven cycle sends when the node is idle.
+    // The event-driven cycle sends a task when the node is idle.
     assert_eq!(starts("ptfs[cycle=event,scheduling-time=zero,communication=2s]"), [2000, 14_000, 19_000]);
 }
 
@@ -136,7 +136,8 @@ const SPECS: [&str; 9] = [
     "ptfs[mapper=fast,cycle=event,scheduling-time=measured,communication=0.1s]",
 ];
 
-/// Nodes with one or two processors, tasks of which some have times of their own, one in seven not on the first node.
+/// Generates nodes with one or two processors, and tasks. Some tasks have different times on each machine. One in seven cannot run
+/// on the first node.
 fn instances() -> impl Strategy<Value = Instance> {
     let nodes = prop::collection::vec((1_u32..3, 1_u32..5), 1..4);
     let tasks = prop::collection::vec((1_i64..40, 0_i64..60, 0_u32..7), 0..40);
@@ -189,7 +190,7 @@ proptest! {
         }
     }
 
-    /// With poll at every second and arrivals on whole seconds, the cycles differ by what a poll is late.
+    /// If arrivals are at whole seconds, the cycles differ only by the delay of a poll.
     #[test]
     fn polling_only_delays(tasks in prop::collection::vec((1_i64..40, 0_i64..60), 1..40)) {
         let instance = flow(&[1.0], &tasks);

@@ -1,4 +1,4 @@
-//! The search that goes on between events of a run.
+//! The search that continues between the events of a run.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,33 +11,35 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::search::Course;
 
-/// Improves a plan, from this share of the temperature of a search from nothing on; its value with it, less being better.
+/// A function that improves a plan. It receives the initial temperature as a share of the temperature of a search without a plan.
+/// Returns
+/// the value, where less is better, and the plan.
 pub(super) type Improve<P> = Box<dyn FnMut(P, f64, ChaCha8Rng, &mut Course) -> (f64, P) + Send>;
 
-/// How long it searches without a pause.
+/// Duration of the search between two pauses.
 const SLICE: Duration = Duration::from_millis(10);
-/// How long it searches after an event, pauses not counted.
+/// Total duration of the search after an event, without pauses.
 const ENOUGH: Duration = Duration::from_secs(1);
-/// When the policy first looks at what was found; then after twice the time, again and again.
+/// Time after which the policy first checks for a better plan. Each further check doubles this time.
 const FIRST_LOOK: Time = Time::from_ticks(100_000_000);
-/// Temperatures of the slices, one after the other, as shares of that of a search from nothing.
+/// The temperatures of successive slices, as shares of the temperature of a search without a plan.
 const WARMTHS: [f64; 4] = [0.5, 0.1, 1.0, 0.25];
 
-/// A thread that goes on improving the plan, on a share of one core.
+/// A thread that continues to improve the plan, using a share of one core.
 pub(super) struct Background<P> {
     share: f64,
     worker: Option<(Sender<Work<P>>, JoinHandle<()>)>,
     found: Arc<Mutex<Option<P>>>,
-    /// Ends what is being searched.
+    /// Stops the current search.
     stop: Stop,
-    /// Whether the present plan is being searched.
+    /// Whether the current plan is being searched.
     is_going: bool,
-    /// How long after the present look the next one is, and how long it has looked in all.
+    /// The time from this check to the next one, and the sum of these times.
     pause: Time,
     waited: Time,
 }
 
-/// A plan to be improved, and how.
+/// A plan to be improved, with the parameters of the search.
 struct Work<P> {
     plan: P,
     improve: Improve<P>,
@@ -47,7 +49,7 @@ struct Work<P> {
 }
 
 impl<P: Clone + Send + 'static> Background<P> {
-    /// On this share of one core, between nothing and one.
+    /// Returns a background search that uses this share of one core, between 0 and 1.
     pub fn new(share: f64) -> Self {
         Self {
             share: share.clamp(0.01, 1.0),
@@ -60,13 +62,14 @@ impl<P: Clone + Send + 'static> Background<P> {
         }
     }
 
-    /// Takes the better plan that was found of the same tasks.
+    /// Takes the better plan of the same tasks, if one was found.
     pub fn take(&mut self) -> Option<P> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// After an event: what is searched is out of date where something `changed`. Unless the plan `is_settled`, what `work` says is searched
-    /// then. When to look again, if what is found could start something.
+    /// Updates the search after an event. If something `changed`, the current search is out of date and ends. Unless the plan
+    /// `is_settled`, `work`
+    /// returns the plan to search next. Returns when to check again, if a better plan could start a task.
     pub fn go_on(
         &mut self,
         changed: bool,
@@ -76,7 +79,7 @@ impl<P: Clone + Send + 'static> Background<P> {
     ) -> Option<Time> {
         if changed {
             self.end();
-            // What was just started is not yet in the view: it begins at the next instant.
+            // The view does not show the tasks that have just started. The search begins at the next instant.
             let soon = view.now + Time::from_ticks(1_000_000);
             return (!is_settled).then_some(soon);
         }
@@ -96,10 +99,10 @@ impl<P: Clone + Send + 'static> Background<P> {
         Some(look)
     }
 
-    /// Ends the search of a plan; what it has found is lost.
+    /// Ends the search of a plan. Its result is discarded.
     fn end(&mut self) {
         self.stop.request();
-        // A new place for what is found, so that nothing of the old one comes later.
+        // The new cell for results prevents that a late result of the old search is used.
         self.found = Arc::default();
         (self.is_going, self.pause, self.waited) = (false, FIRST_LOOK, Time::ZERO);
     }
@@ -120,7 +123,7 @@ impl<P> Drop for Background<P> {
         self.stop.request();
         if let Some((sender, worker)) = self.worker.take() {
             drop(sender);
-            // A panic there was reported, and is no reason for another.
+            // A panic in the thread was already reported.
             _ = worker.join();
         }
     }

@@ -5,18 +5,18 @@ use makespan_core::{FreeTime, Reservation, Time};
 use crate::free_time::Skyline;
 use crate::kernel::choices::Choice;
 
-/// A task with its place.
+/// A task with its slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fixed {
     pub number: u32,
-    /// Of its allotment.
+    /// The position of its allotment.
     pub position: u32,
     pub start: Time,
     pub choice: Choice,
 }
 
 impl Fixed {
-    /// Holds its place.
+    /// Holds the slot.
     pub fn hold(&self, skyline: &mut Skyline) -> Reservation {
         let (start, Choice { processors, time }) = (self.start.ticks(), self.choice);
         skyline.hold(processors, start, start + time)

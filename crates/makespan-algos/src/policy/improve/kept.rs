@@ -1,4 +1,4 @@
-//! The plan of what waits: tasks with their allotments, in an order.
+//! The plan of the waiting tasks: an order, and an allotment for each task.
 
 mod insertion;
 
@@ -21,39 +21,39 @@ use crate::kernel::choices::Choice;
 use crate::scheduler::{Residual, Solution};
 use crate::search::Course;
 
-/// What waits, and the plan of it.
+/// The waiting tasks and their plan.
 #[derive(Debug)]
 pub(super) struct Kept {
     /// The waiting tasks, identified by numbers, and the cost function for plans of these tasks.
     pub residual: Residual,
-    /// By number: tasks that are or were in the plan.
+    /// For each number, the task. The task is or was in the plan.
     tasks: Vec<TaskId>,
     numbers: FxHashMap<TaskId, u32>,
-    /// Where each belongs in an order that nothing else is known of.
+    /// For each number, the sort key, for orders that are not planned.
     keys: Vec<Key>,
-    /// The least work of each.
+    /// For each number, the least work of the task.
     work: Vec<f64>,
-    /// The job of each.
+    /// For each number, the job of the task.
     jobs: Vec<JobId>,
     pub plan: Solution,
-    /// Those for which there was no room in the plan, the first of them first.
+    /// Waiting tasks outside the plan, because the plan is full. The first one enters first.
     line: BTreeSet<(Key, TaskId)>,
-    /// What waits and competes, by release.
+    /// The waiting tasks except best-effort tasks, by release.
     waiting: BTreeSet<(Time, TaskId)>,
-    /// Tasks of bags without weight.
+    /// Waiting tasks of bags without weight.
     best_effort: TaskSet,
-    /// The place and the width of each task in a plan that was given.
+    /// The position and the width of each task in a given plan.
     given: FxHashMap<TaskId, (u32, u32)>,
-    /// When tasks came, after the first instant.
+    /// The instants at which tasks arrived after the beginning.
     came: Vec<Time>,
     began: Option<Time>,
-    /// Processors times ticks that running tasks are believed to hold from now on.
+    /// Processors times ticks that running tasks are expected to hold from now on.
     held: f64,
     now: i64,
 }
 
 impl Kept {
-    /// Nothing yet.
+    /// Returns an empty plan.
     pub fn new(objective: Objective) -> Self {
         Self {
             residual: Residual::new(objective),
@@ -74,43 +74,43 @@ impl Kept {
         }
     }
 
-    /// Tasks that come are put where they are in this plan.
+    /// Sets a plan that determines the positions of tasks that arrive.
     pub fn follow(&mut self, plan: &Schedule) {
         let place = |(at, placement): (u32, &Placement)| (placement.task, (at, placement.processors.len()));
         self.given = (0..).zip(plan.placements()).map(place).collect();
     }
 
-    /// Whether anything was heard.
+    /// Returns whether events have been processed.
     pub fn has_begun(&self) -> bool {
         self.began.is_some()
     }
 
-    /// The tasks of a plan that was given.
+    /// Returns the tasks of the given plan.
     pub fn of_given(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.given.keys().copied()
     }
 
-    /// The number of a task of the plan.
+    /// Returns the number of a task of the plan.
     pub fn number(&self, task: TaskId) -> Option<u32> {
         self.numbers.get(&task).copied()
     }
 
-    /// One of the allotments of a task.
+    /// Returns the allotment of a task at a position.
     pub fn choice(&self, number: u32, position: u32) -> Choice {
         self.residual.choices.of(number)[position as usize]
     }
 
-    /// The allotment of a task.
+    /// Returns the chosen allotment of a task.
     pub fn chosen(&self, number: u32) -> Choice {
         self.choice(number, self.plan.chosen[number as usize])
     }
 
-    /// What has waited longest, of all that competes.
+    /// Returns the task that has waited longest, apart from best-effort tasks.
     pub fn oldest(&self) -> Option<TaskId> {
         self.waiting.first().map(|&(_, task)| task)
     }
 
-    /// Takes in what happened; the tasks that are to be put into the plan.
+    /// Processes events. Returns the tasks that must be inserted into the plan.
     pub fn hear(&mut self, events: &[Event], view: &View<'_>) -> Vec<TaskId> {
         let View { now, instance, .. } = *view;
         self.now = now.ticks();
@@ -126,7 +126,7 @@ impl Kept {
                 }
             }
         }
-        // Those that came before this policy began, and whatever it was not told.
+        // Adds tasks that arrived before this policy began, and tasks without events.
         if self.waiting.len() + self.best_effort.len() != view.waiting.len() {
             let gone = self.waiting.iter().map(|&(_, task)| task).chain(self.best_effort.iter());
             let gone: Vec<TaskId> = gone.filter(|&task| !view.waiting.contains(task)).collect();
@@ -144,7 +144,7 @@ impl Kept {
         new
     }
 
-    /// A task waits; whether it competes and was not known.
+    /// Adds a waiting task. Returns whether it is not a best-effort task and was not known before.
     fn arrives(&mut self, instance: &Instance, task: TaskId) -> bool {
         if instance.job_of(task).is_best_effort() {
             self.best_effort.insert(task);
@@ -153,7 +153,7 @@ impl Kept {
         self.waiting.insert((instance.release(task), task))
     }
 
-    /// A task starts, or waits no more.
+    /// Removes a task that starts or no longer waits.
     pub fn leaves(&mut self, instance: &Instance, task: TaskId) {
         self.best_effort.remove(task);
         self.waiting.remove(&(instance.release(task), task));
@@ -163,7 +163,7 @@ impl Kept {
         }
     }
 
-    /// Forgets the tasks that are in the plan no more, when these are many.
+    /// Removes the data of tasks that are no longer in the plan, if there are many of them.
     fn renumber(&mut self) {
         if self.tasks.len() < 2 * self.plan.order.len() + 64 {
             return;
@@ -188,7 +188,7 @@ impl Kept {
         (self.plan.clone(), Box::new(improve))
     }
 
-    /// The place and the width of each task: of the plan, and behind them of one that was given.
+    /// Returns the position and the width of each task in the plan. Tasks of the given plan follow.
     pub fn given(&self) -> FxHashMap<TaskId, (u32, u32)> {
         let all = self.plan.order.len() as u32;
         let mut given: FxHashMap<TaskId, (u32, u32)> =
@@ -198,14 +198,14 @@ impl Kept {
         given
     }
 
-    /// Anneals the plan on what is free there.
+    /// Improves the plan by annealing, on the free processors of `skyline`.
     pub fn improve(&mut self, skyline: &Skyline, warmth: f64, random: ChaCha8Rng, course: &mut Course) {
         let plan = std::mem::take(&mut self.plan.order);
         let plan = Solution { order: plan, chosen: self.plan.chosen.clone() };
         self.plan = self.residual.improve(skyline, plan, warmth, random, course).solution;
     }
 
-    /// The place of each task of the plan, in its order, which is held.
+    /// Holds the slot of each task of the plan in `skyline`. Returns the reservations in the order of the plan.
     pub fn schedule(&self, skyline: &mut Skyline) -> Vec<Reservation> {
         let place = |&number: &u32| {
             let Choice { processors, time } = self.chosen(number);
@@ -215,12 +215,12 @@ impl Kept {
         self.plan.order.iter().map(place).collect()
     }
 
-    /// What the plan costs with these reservations.
+    /// Returns the cost of the plan with these reservations.
     pub fn cost(&self, reserved: &[Reservation]) -> f64 {
         self.residual.cost(&self.plan, reserved.iter().map(|reservation| reservation.start.ticks()))
     }
 
-    /// When a task of the plan starts by these reservations.
+    /// Returns the start of a task of the plan with these reservations.
     pub fn start_of(&self, number: u32, reserved: &[Reservation]) -> Option<Time> {
         let placed = self.plan.order.iter().zip(reserved).find(|(at, _)| **at == number);
         placed.map(|(_, reservation)| reservation.start)
@@ -247,22 +247,23 @@ impl Kept {
         }
     }
 
-    /// Takes a task out of the order.
+    /// Removes a task from the order.
     pub fn take(&mut self, number: u32) {
         self.plan.order.retain(|&other| other != number);
     }
 
-    /// Puts it back where it starts.
+    /// Inserts the task into the order by its start.
     pub fn put_back(&mut self, fixed: &Fixed, own: Reservation, reserved: &mut Vec<Reservation>) {
-        // Before all that start later: an order by insertion need not be one by starts.
+        // The position is before all tasks that start later. An order by insertion need not be an order by starts.
         let at = reserved.iter().position(|other| other.start > own.start).unwrap_or(reserved.len());
         self.plan.order.insert(at, fixed.number);
         self.plan.chosen[fixed.number as usize] = fixed.position;
         reserved.insert(at, own);
     }
 
-    /// What is to be done by these reservations, all held there: what starts now by the plan, then those of bags without weight that delay
-    /// nothing of it.
+    /// Returns the tasks to start with these reservations, which are held in `skyline`: tasks whose planned start is now, and then
+    /// best-effort tasks that
+    /// delay no planned task.
     pub fn planned(&self, reserved: Vec<Reservation>, view: &View<'_>, skyline: &mut Skyline) -> Planned {
         let now = view.now;
         let end = reserved.iter().map(|reservation| reservation.end).max().unwrap_or(now);
@@ -282,7 +283,7 @@ impl Kept {
                 planned.due.push((task, reservation));
                 candidate = self.best_effort.next(TaskId(task.0 + 1));
             } else {
-                // The others of its bag are no smaller.
+                // The other tasks of its bag are equal.
                 planned.next = planned.next.into_iter().chain([Time::from_ticks(start)]).min();
                 let last = view.instance.job_of(task).task_ids().next_back();
                 candidate = last.and_then(|last| self.best_effort.next(TaskId(last.0 + 1)));
@@ -292,20 +293,20 @@ impl Kept {
     }
 }
 
-/// What is to be done.
+/// The tasks to start now, and the rest of the plan.
 #[derive(Debug)]
 pub(super) struct Planned {
-    /// The place of each task of the plan, in its order.
+    /// The reservation of each task of the plan, in the order of the plan.
     pub reserved: Vec<Reservation>,
-    /// What starts now.
+    /// The tasks to start now.
     pub due: Vec<(TaskId, Reservation)>,
-    /// When something starts next.
+    /// The next start.
     pub next: Option<Time>,
-    /// When all that was placed has ended.
+    /// The end of all placed tasks.
     pub end: Time,
 }
 
-/// What these tasks have.
+/// Returns the elements for these tasks.
 fn some<T: Copy>(of: &[T], kept: &[u32]) -> Vec<T> {
     kept.iter().map(|&number| of[number as usize]).collect()
 }

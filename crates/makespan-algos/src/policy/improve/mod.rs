@@ -27,14 +27,14 @@ use outlook::{Outlook, untold};
 use promise::Promise;
 use tied::{Tied, is_tied};
 
-/// What [`Improve`] minimises, and how far it searches.
+/// The objective and the effort of [`Improve`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Improving {
-    /// What is minimised, of the tasks that wait.
+    /// The objective, over the waiting tasks.
     pub objective: Objective,
-    /// Changes of the plan that are tried at an event; fewer where very many tasks wait.
+    /// Maximum number of changes of the plan that are tried at an event. It is smaller if very many tasks wait.
     pub steps: u64,
-    /// Whose start may not be put off.
+    /// The tasks whose start must not be postponed further.
     pub keep: Keep,
 }
 
@@ -88,16 +88,17 @@ pub struct Improve {
     promise: Promise<u32>,
     searches: Searches,
     background: Option<Background<Solution>>,
-    /// The plan, once some task was heard of that counts of equal processors do not describe.
+    /// The plan, if a task has arrived for which the number of equal processors is not sufficient.
     tied: Option<Tied>,
     tied_background: Option<Background<Listed>>,
 }
 
-/// The temperature at first, as a share of that of a search from nothing.
+/// The initial temperature, as a share of the temperature of a search without a plan.
 const WARMTH: f64 = 0.5;
-/// Steps times tasks at an event, at most: some milliseconds.
+/// Maximum of steps times tasks at an event. This takes some milliseconds.
 const WORK: u64 = 150_000;
-/// So often periods are told that the plan reaches, each time with a search; then without.
+/// Maximum number of times that the plan is extended over further unavailable periods with a search. Later extensions do not
+/// search.
 const SEARCHES: usize = 3;
 
 /// The seed and the number of searches so far. Each search uses its own stream of random numbers.
@@ -117,7 +118,7 @@ impl Searches {
 }
 
 impl Improve {
-    /// A policy that begins without a plan.
+    /// Returns a policy that begins without a plan.
     pub fn new(improving: Improving, seed: u64) -> Self {
         let Improving { objective, keep, .. } = improving;
         Self {
@@ -131,23 +132,23 @@ impl Improve {
         }
     }
 
-    /// The same with a plan already made for the whole instance.
+    /// Returns a policy that begins with a plan for the whole instance.
     pub fn following(improving: Improving, seed: u64, plan: &Schedule) -> Self {
         let mut policy = Self::new(improving, seed);
         policy.kept.follow(plan);
         policy
     }
 
-    /// The same; between events it searches on, on this share of one core. What it decides then depends on the machine.
+    /// Continues the search between events, on this share of one core. The decisions then depend on the machine.
     #[must_use]
     pub fn in_background(self, share: f64) -> Self {
         let (background, tied_background) = (Some(Background::new(share)), Some(Background::new(share)));
         Self { background, tied_background, ..self }
     }
 
-    /// Plans around what is held.
+    /// Plans around everything that is held.
     ///
-    /// A period that the plan does not reach is not told to it, so that it changes nothing.
+    /// Unavailable periods that the plan does not reach are ignored, so that they change nothing.
     fn plan(&mut self, view: &View<'_>, mut new: Vec<TaskId>, search: bool) -> (Outlook, Planned) {
         let mut told = Time::ZERO;
         let mut searches = if search { SEARCHES } else { 0 };
@@ -176,7 +177,7 @@ impl Improve {
         }
     }
 
-    /// The same with the place of one task fixed.
+    /// Plans with the slot of one task fixed.
     fn plan_around(&mut self, fixed: &Fixed, skyline: &mut Skyline, search: bool) -> Vec<Reservation> {
         let own = fixed.hold(skyline);
         self.kept.take(fixed.number);
@@ -188,7 +189,7 @@ impl Improve {
         reserved
     }
 
-    /// Goes back to the plan before the search where that puts nobody off and costs no more than what was found.
+    /// Returns to the plan before the search if it breaks no promise and costs no more than the new plan.
     fn unless_better(
         &mut self,
         before: Solution,
@@ -206,7 +207,7 @@ impl Improve {
         }
     }
 
-    /// Anneals the plan, for one in so many of the steps.
+    /// Improves the plan by annealing. Uses the steps divided by `part`.
     fn search(&mut self, skyline: &Skyline, part: u64) {
         let tasks = self.kept.plan.order.len() as u64;
         if tasks == 0 {
@@ -219,7 +220,7 @@ impl Improve {
 }
 
 impl Improve {
-    /// Whether counts of equal processors do not describe what was heard of.
+    /// Returns whether a task has arrived for which the number of equal processors is not sufficient.
     fn becomes_tied(&self, events: &[Event], view: &View<'_>) -> bool {
         let instance = view.instance;
         if !equal_speeds(instance) {
@@ -234,7 +235,7 @@ impl Improve {
         all.any(|task| instance.has_task(task) && is_tied(instance, task))
     }
 
-    /// The same where tasks wait for each other or need more than equal processors.
+    /// Processes events if tasks depend on each other, need resources, or run on processors of different speeds.
     fn on_tied(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         let Some(tied) = &mut self.tied else { return };
         let changed = events.iter().any(|event| *event != Event::Wake);

@@ -1,20 +1,20 @@
-//! What is free from now on.
+//! The free processors from now on.
 
 use makespan_core::{Instance, ProcSet, Reservation, ScheduleBuilder, TaskId, TaskSet, Time, Unavailable, View};
 
 use crate::free_time::Skyline;
 use crate::policy::held::interchangeable;
 
-/// Processors that are free from now on behind what runs and is down, and outside of the unavailable periods that were told.
+/// The free processors from now on, given the running tasks, the failures, and the unavailable periods that the plan considers.
 #[derive(Debug)]
 pub(super) struct Outlook {
     pub skyline: Skyline,
-    /// The machines with all that is closed, where it matters which processors are free.
+    /// The platform with everything that is closed, if it matters which processors are free.
     closed: Option<Instance>,
 }
 
 impl Outlook {
-    /// What a view shows; of the periods to come those that begin before `told`.
+    /// Returns the outlook of a view. Of the future periods, those that begin before `told` are considered.
     pub fn of(view: &View<'_>, told: Time) -> Self {
         let View { now, instance, .. } = *view;
         let running = view.running.iter().map(|run| (&run.processors, run.expected_end(instance, now)));
@@ -38,7 +38,7 @@ impl Outlook {
         Self { skyline: Skyline::new(&closed), closed: Some(closed) }
     }
 
-    /// The processors of tasks that start now.
+    /// Returns the processors of tasks that start now.
     pub fn processors(&self, starting: Vec<(TaskId, Reservation)>, view: &View<'_>) -> Vec<(TaskId, ProcSet)> {
         let mut free = view.free.clone();
         let Some(closed) = &self.closed else {
@@ -68,5 +68,5 @@ pub(super) fn untold(view: &View<'_>, told: Time) -> Option<Time> {
     begins.filter(|&begin| begin > view.now && begin >= told).min()
 }
 
-/// Far enough away for what ends at no known time; twice as much can be counted.
+/// An instant that is late enough for an unknown end. Twice this instant does not overflow.
 const NEVER: i64 = i64::MAX / 4;

@@ -1,4 +1,4 @@
-//! The start that new plans may not put off further.
+//! The promised start that new plans may not postpone further.
 
 use makespan_core::{TaskId, Time, View};
 

@@ -1,4 +1,4 @@
-//! A plan that is kept: followed exactly, never put off for ever, improved beside the run.
+//! Tests that a kept plan is followed exactly, never delays a task forever, and is improved during a run.
 
 use makespan_core::{
     Cluster, Context, Decision, Event, Instance, Job, Objective, Placement, Platform, Policy, Profile, Schedule,
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::policy::play::{Play, WIDE, a_wide_job_among_narrow_ones};
 
-/// Width or parallelism, time, weight, whether moldable.
+/// Width or parallelism, time, weight, and whether the job is moldable.
 type Row = (u32, i64, u64, bool);
 
 fn instance(rows: &[Row]) -> Instance {
@@ -34,7 +34,7 @@ fn played(instance: &Instance, policy: &mut Improve) -> Vec<Placement> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Without surprises a plan that is given is worth no less when it happens, with a search or without.
+    /// Without surprises, the execution of a given plan is not worse than the plan, with or without a search.
     #[test]
     fn a_plan_that_is_followed_gets_no_worse(rows in rows(14), steps in prop::sample::select(vec![0_u64, 40, 400])) {
         let instance = instance(&rows);
@@ -50,7 +50,7 @@ proptest! {
         }
     }
 
-    /// Whatever the thread beside it finds, and when, what happens is a schedule of all tasks.
+    /// Whatever the thread in the background finds, and whenever, the result is a schedule of all tasks.
     #[test]
     fn a_search_in_the_background_loses_nothing(rows in rows(20)) {
         let instance = instance(&rows);
@@ -72,7 +72,7 @@ fn a_wide_job_is_not_put_off_for_ever() {
     assert!(start(Keep::None) > seconds(450), "{}", start(Keep::None));
 }
 
-/// Nothing happens for a while: the policy asks to be woken, and the plan that it then has is better.
+/// Without events, the policy asks to be woken, and then has a better plan.
 #[test]
 fn what_is_found_in_the_background_is_taken() {
     let rows: Vec<Row> =
@@ -83,7 +83,7 @@ fn what_is_found_in_the_background_is_taken() {
     let mut policy = Improve::new(Improving { steps: 0, ..Improving::default() }, 1).in_background(1.0);
     let mut events: Vec<Event> = instance.task_ids().map(Event::Submitted).collect();
     let mut first = None;
-    // A policy has a second; mostly the first milliseconds suffice.
+    // The policy has a second. Usually the first milliseconds suffice.
     for round in 1..200 {
         let mut decisions = Vec::new();
         policy.on(&events, &cluster.view(), &mut decisions);

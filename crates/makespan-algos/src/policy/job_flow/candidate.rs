@@ -1,4 +1,4 @@
-//! One job to be planned, and its strategy.
+//! A job to be planned, with its strategy.
 
 use std::cmp::Reverse;
 
@@ -15,10 +15,11 @@ use crate::kernel::chains::strategy::{Offer, heft, pareto};
 use crate::kernel::graph::GraphProblem;
 use crate::policy::jobs::as_graph;
 
-/// Ends from that of HEFT to the deadline under which variants are sought, less one.
+/// Number of parts into which the time from HEFT's end to the deadline is divided. Variants aim at the end of each part and at
+/// HEFT's end.
 const SHARES: i64 = 2;
 
-/// A job as an instance of its own, released now.
+/// A job as a separate instance, released now.
 pub(super) struct Alone {
     pub job: JobId,
     released: i64,
@@ -28,38 +29,39 @@ pub(super) struct Alone {
 
 /// A job to be planned.
 pub(super) struct Candidate<'a> {
-    /// Which job.
+    /// The job.
     pub job: JobId,
-    /// When it was released, in ticks.
+    /// The release, in ticks.
     pub released: i64,
-    /// Those of higher priority are served first, and of these the ones of greater weight.
+    /// The priority. Jobs with higher priority are served first, and among them jobs with higher weight.
     pub priority: i32,
-    /// What it counts for when it is late.
+    /// The weight of the job if it is late.
     pub weight: Weight,
-    /// By when it has to end, in ticks.
+    /// The instant by which it must end, in ticks.
     pub deadline: i64,
-    /// By when its plan should end, so that its longest task can run again; the deadline where nothing is spared.
+    /// The instant by which its plan should end, so that its longest task could run again. Equal to the deadline if no time is
+    /// reserved.
     pub wanted: i64,
-    /// How long HEFT takes for it on idle processors.
+    /// The makespan of HEFT for the job on idle processors.
     pub alone: i64,
-    /// No plan is shorter: its longest path, each task at its fastest.
+    /// A lower bound on the makespan of any plan: the longest path, with the fastest time of each task.
     pub shortest: i64,
-    /// What it takes of a processor of mean speed.
+    /// The processor time of the job on processors of mean speed.
     pub work: f64,
-    /// Whether it was planned in time before.
+    /// Whether an earlier plan of the job was in time.
     pub promised: bool,
-    /// Its plan so far.
+    /// The current plan of the job.
     pub before: Option<Choice>,
     outline: Outline<'a>,
 }
 
-/// The longest of these times, rounded up to ticks.
+/// Returns the maximum of these times, rounded up to ticks.
 pub(super) fn longest(times: &[f64]) -> i64 {
     times.iter().copied().fold(0.0, f64::max).ceil() as i64
 }
 
 impl Alone {
-    /// The jobs of these numbers.
+    /// Returns these jobs as separate instances.
     pub fn all(jobs: &[JobId], rules: &JobFlowRules, view: &View<'_>) -> Vec<Self> {
         let alone = |&job: &JobId| {
             let own = as_graph(view.instance, job);
@@ -73,7 +75,7 @@ impl Alone {
 }
 
 impl<'a> Candidate<'a> {
-    /// The job with what is known of it.
+    /// Returns a job with the data from earlier plans.
     pub fn new(alone: &'a Alone, rules: &JobFlowRules, records: &JobRecords, spares: bool) -> Self {
         let Alone { job, released, ref instance, ref problem } = *alone;
         let outline = Outline::new(instance, problem, JobId(0), &rules.method);
@@ -105,28 +107,30 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// The job on processors.
+    /// Returns the job on processors.
     pub fn real(&self) -> &Frame<'a> {
         &self.outline.real
     }
 
-    /// By this the jobs of a buffer are served: higher priorities first, then greater weights, then as they came.
+    /// Returns the sort key in which the jobs of a buffer are served: higher priorities first, then higher weights, then earlier
+    /// releases.
     pub fn urgency(&self) -> (Reverse<i32>, Reverse<Weight>, i64, JobId) {
         (Reverse(self.priority), Reverse(self.weight), self.released, self.job)
     }
 
-    /// How far a plan in time ends after what is wanted.
+    /// Returns by how much a plan in time ends after `wanted`.
     pub fn shortfall(&self, offer: &Offer) -> i64 {
         if offer.finish > self.deadline { 0 } else { (offer.finish - self.wanted).max(0) }
     }
 
-    /// Whether no places whatever are in time.
+    /// Returns whether no plan can be in time.
     pub fn is_hopeless(&self) -> bool {
         self.real().release() + self.shortest > self.deadline
     }
 
-    /// The variants that end in time on processors that are free as `calendars` say, by finish: under the end that is wanted, or
-    /// else the deadline, and under shares of the time between HEFT's end and it.
+    /// Returns the variants that end in time on processors that are free according to `calendars`, sorted by finish. They aim at
+    /// `wanted`,
+    /// or at the deadline if HEFT ends later, and at parts of the time between HEFT's end and this instant.
     pub fn variants(&self, calendars: &[Calendar]) -> Vec<Offer> {
         if self.is_hopeless() {
             return Vec::new();
@@ -140,12 +144,12 @@ impl<'a> Candidate<'a> {
         pareto(offers)
     }
 
-    /// HEFT's places.
+    /// Returns the offer with HEFT's places.
     pub fn fallback(&self, calendars: &[Calendar]) -> Offer {
         Offer::plain(&heft(self.real(), calendars))
     }
 
-    /// One of these variants is taken.
+    /// Returns the plan that takes one of these variants.
     pub fn taken(&self, variants: Vec<Offer>, chosen: usize) -> Choice {
         let offer = variants[chosen].clone();
         let in_time = offer.finish <= self.deadline;
@@ -153,14 +157,14 @@ impl<'a> Candidate<'a> {
         Choice { variants, chosen: Some(chosen), offer, until, in_time, given_up: false }
     }
 
-    /// No variant is in time: HEFT's places, unless they are late and `reject` says that the job is given up then.
+    /// Returns the plan for an offer that is not a variant: HEFT's places. If it is late and `reject` is set, the job is cancelled.
     pub fn late(&self, offer: Offer, reject: bool) -> Choice {
         let in_time = offer.finish <= self.deadline;
         let until = offer.held_until(self.real());
         Choice { variants: Vec::new(), chosen: None, offer, until, in_time, given_up: reject && !in_time }
     }
 
-    /// Whether its plan so far can be kept on these calendars.
+    /// Returns the current plan if it can be kept on these calendars.
     pub fn kept(&self, calendars: &[Calendar]) -> Option<&Choice> {
         self.before.as_ref().filter(|choice| choice.fits(calendars, self.real().release()))
     }

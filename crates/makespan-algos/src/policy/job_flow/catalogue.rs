@@ -12,7 +12,7 @@ const SERVE: &str = "arrival, consecutive, buffer or replan";
 const BUFFER: &str = "a positive time such as 20s, with serve=buffer";
 const GOAL: &str = "utilisation, cost or finish, of jobs planned together";
 
-/// The line of the catalogue.
+/// The entry of `job-flow` in the catalogue.
 pub(in crate::policy) const ENTRY: Entry<OfPolicy> = Entry {
     name: "job-flow",
     summary: "compound jobs by their strategies: as they come, collected in a buffer, or planned again at each arrival",
@@ -61,7 +61,7 @@ fn rules(spec: &mut Spec) -> Result<JobFlowRules, SpecError> {
         let time = Time::parse(text).ok().filter(|time| time.ticks() > 0);
         time.map(Some).ok_or_else(|| BUFFER.to_owned())
     })?;
-    // A buffer alone says how to serve.
+    // If only a buffer is given, it determines how to serve.
     let usual = if buffer.is_some() { "buffer" } else { "replan" };
     let words = ["arrival", "consecutive", "buffer", "replan"].map(|word| (word, word));
     let serve = match (one_of(spec, "serve", usual, &words)?, buffer) {

@@ -1,4 +1,4 @@
-//! The plan of a job, and whether its places can be kept.
+//! The plan of a job, and the check whether its places can be kept.
 
 use makespan_core::FreeTime;
 
@@ -9,27 +9,27 @@ use crate::kernel::graph::Place;
 /// The plan of a job.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
-    /// Its strategy: what ends in time, by finish.
+    /// The strategy: the variants that end in time, sorted by finish.
     pub variants: Vec<Offer>,
-    /// Which one is taken; HEFT's places without it.
+    /// The index of the variant that is taken, or `None` if HEFT's places are taken.
     pub chosen: Option<usize>,
-    /// What is taken.
+    /// The offer that is taken.
     pub offer: Offer,
-    /// Until when each task holds its processor.
+    /// The instant until which each task holds its processor.
     pub until: Vec<i64>,
-    /// Whether it ends in time.
+    /// Whether the plan ends in time.
     pub in_time: bool,
-    /// Whether the job is given up: it holds nothing.
+    /// Whether the job is cancelled. It then holds nothing.
     pub given_up: bool,
 }
 
 impl Choice {
-    /// Whether a variant of a strategy, with its tasks held until these instants, still fits from `now` on.
+    /// Returns whether the plan still fits from `now` on.
     pub fn fits(&self, calendars: &[Calendar], now: i64) -> bool {
         fits(&self.offer, &self.until, calendars, now)
     }
 
-    /// Makes processors busy for it.
+    /// Marks the processors of the plan as busy.
     pub fn occupy(&self, calendars: &mut [Calendar]) {
         if !self.given_up {
             for (place, &until) in self.offer.places.iter().zip(&self.until) {
@@ -38,7 +38,7 @@ impl Choice {
         }
     }
 
-    /// Makes its processors free again.
+    /// Marks the processors of the plan as free.
     pub fn vacate(&self, calendars: &mut [Calendar]) {
         if !self.given_up {
             for (place, &until) in self.offer.places.iter().zip(&self.until) {
@@ -48,16 +48,16 @@ impl Choice {
     }
 }
 
-/// Whether the places of an offer are free, and none is in the past.
+/// Returns whether all places of an offer are free, and none is in the past.
 pub(super) fn fits(offer: &Offer, until: &[i64], calendars: &[Calendar], now: i64) -> bool {
     delay(offer, until, calendars, now) == 0
 }
 
-/// By how much all places of an offer together have to be later for them to be free, and none in the past: the least such time.
+/// Returns the minimum common delay for which all places of an offer are free and none is in the past.
 pub(super) fn delay(offer: &Offer, until: &[i64], calendars: &[Calendar], now: i64) -> i64 {
     let mut delay = 0;
     loop {
-        // Each place alone needs at least this; a common delay may be more.
+        // Each place separately needs at least this delay. A common delay may have to be larger.
         let own = |(place, &until): (&Place, &i64)| {
             let start = (place.start + delay).max(now);
             calendars[place.processor.index()].earliest_fit(1, until - place.start, start) - place.start
@@ -70,7 +70,7 @@ pub(super) fn delay(offer: &Offer, until: &[i64], calendars: &[Calendar], now: i
     }
 }
 
-/// An offer with all its places later by some time, and until when each task holds its processor then.
+/// Returns an offer with all its places delayed.
 pub(super) fn delayed(mut offer: Offer, delay: i64) -> Offer {
     offer.places.iter_mut().for_each(|place| place.start += delay);
     offer.reserves.iter_mut().for_each(|held| held.until += delay);

@@ -1,4 +1,4 @@
-//! The best flow over orders of jobs and variants of their strategies.
+//! Search for the best flow, over orders of jobs and variants of their strategies.
 
 use std::cmp::Ordering;
 
@@ -8,20 +8,23 @@ use super::flow::{Collective, Hopeless, Table};
 use crate::free_time::Calendar;
 use crate::kernel::chains::strategy::pareto;
 
-/// Orders that the search may look at, and jobs that it may place in all.
+/// Maximum number of orders that the search tries, and maximum number of jobs that it places in total.
 const MAX_ORDERS: usize = 400;
 const MAX_PLACED: usize = 8000;
-/// So few jobs are looked at in every order.
+/// Maximum number of jobs for which all orders are tried.
 const ALL_ORDERS: usize = 4;
-/// Rounds in which each job may change its variant.
+/// Maximum number of rounds in which each job may change its variant.
 const ROUNDS: usize = 2;
 
 impl Table<'_> {
-    /// A flow that is no worse than that of jobs planned one by one by urgency, nor than that of plans kept.
+    /// Returns a flow that is no worse than planning the jobs one by one by urgency, or keeping their plans.
     ///
-    /// Orders by urgency, deadline, slack and size, or all orders of few jobs, and then neighbours swapped and late jobs put
-    /// first, are compared with each job as early as HEFT has it. In the best of all these flows each job in turn takes the
-    /// variant of its strategy, found on what the others leave, that is best for the flow.
+    /// First, orders by urgency, deadline, slack and size are compared. For few jobs, all orders are compared. Then neighbours are
+    /// swapped and late
+    /// jobs are moved to the front. In these comparisons, each job is planned by HEFT, as early as possible. In the best of all
+    /// these flows, each
+    /// job in turn takes the variant that is best for the flow. Its strategy is computed on the processors that the other jobs
+    /// leave.
     pub fn collective(&self) -> Collective {
         let by_urgency = self.order_by(Candidate::urgency);
         let mut best = self.one_by_one(&by_urgency, Hopeless::InTurn);
@@ -42,7 +45,7 @@ impl Table<'_> {
         flow.value.compare(&other.value, self.rules.goal) == Ordering::Less
     }
 
-    /// The order whose flow is best when each job is as early as can be.
+    /// Returns the order with the best flow if each job is planned as early as possible.
     fn best_order(&self, by_urgency: &[usize]) -> Vec<usize> {
         let mut orders = vec![
             by_urgency.to_vec(),
@@ -75,7 +78,7 @@ impl Table<'_> {
         order
     }
 
-    /// Each late job put first, and neighbours swapped.
+    /// Returns the orders in which a late job is moved to the front or two neighbours are swapped.
     fn changes(order: &[usize], flow: &Collective) -> Vec<Vec<usize>> {
         let changed = |change: &dyn Fn(&mut Vec<usize>)| {
             let mut order = order.to_vec();
@@ -88,7 +91,7 @@ impl Table<'_> {
         first.chain(swapped).collect()
     }
 
-    /// Each job in turn, by deadline, takes the variant that is best for the flow.
+    /// Gives each job in turn, by deadline, the variant that is best for the flow.
     fn refine(&self, flow: &mut Collective) {
         let mut calendars = self.calendars.clone();
         flow.choices.iter().for_each(|choice| choice.occupy(&mut calendars));
@@ -109,7 +112,7 @@ impl Table<'_> {
         }
     }
 
-    /// The variant of one job with which the flow is better than it is, all else as it is.
+    /// Returns the variant of one job that improves the flow, if there is one. All other jobs keep their plans.
     fn better(&self, flow: &Collective, at: usize, calendars: &[Calendar]) -> Option<Choice> {
         let (candidate, goal) = (&self.candidates[at], self.rules.goal);
         let mut variants = candidate.variants(calendars);
@@ -132,7 +135,7 @@ impl Table<'_> {
     }
 }
 
-/// All orders of these jobs that begin as `begun`.
+/// Adds all orders of these jobs that begin with `begun`.
 fn permutations(all: &[usize], begun: &mut Vec<usize>, orders: &mut Vec<Vec<usize>>) {
     if begun.len() == all.len() {
         orders.push(begun.clone());

@@ -1,4 +1,4 @@
-//! Jobs whose processors go down, and those that come late.
+//! Jobs whose processors fail, and late jobs.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,11 +13,11 @@ use crate::kernel::graph::{GraphProblem, rank};
 use crate::policy::again::calendars;
 use crate::policy::jobs::as_graph;
 
-/// A task that takes longer than estimated by less than a share of one in so many is as good as in time.
+/// Inverse of the relative excess over the estimate up to which a task counts as in time.
 const NOTICED: i64 = 10;
 
 impl JobFlow {
-    /// Whether from now on plans leave room for what may go wrong, and did not before.
+    /// Returns whether plans must reserve time from now on, but did not before.
     pub(super) fn is_alarmed(&mut self, events: &[Event], view: &View<'_>) -> bool {
         if self.disturbed {
             return false;
@@ -40,9 +40,10 @@ impl JobFlow {
         alarmed
     }
 
-    /// Jobs with tasks that are planned on processors which are expected to be down take other places, and so do those
-    /// that were planned in time and are late where their order now leads; the most urgent first. At an alarm jobs that have
-    /// begun also do so when they leave no room for their longest task to run again. Returned is whether any did.
+    /// Moves jobs with tasks that are planned on processors which are expected to be down. Also moves jobs whose plan was in time,
+    /// but
+    /// which would now be late in the planned order. The most urgent jobs come first. At an alarm, jobs that have
+    /// begun are also moved if they leave no time to repeat their longest task. Returns whether a job was moved.
     pub(super) fn rescue(
         &mut self,
         alarmed: bool,
@@ -71,7 +72,7 @@ impl JobFlow {
         self.release(|job| stranded.contains(&job), view);
         let replans = self.rules.serve == Serve::Replan;
         let (fresh, begun): (Vec<_>, Vec<_>) = moved.into_iter().partition(|&(job, _)| is_untouched(view, job));
-        // Jobs that have begun cannot give way: they come first, and those of which nothing has started around them.
+        // Jobs that have begun cannot be moved as a whole. They come first, and jobs without started tasks are planned around them.
         let others = if replans && !begun.is_empty() { self.untouched(view) } else { Vec::new() };
         self.release(|job| others.contains(&job), view);
         for (job, finish) in begun {
@@ -108,10 +109,12 @@ impl JobFlow {
         true
     }
 
-    /// Where jobs are late although something could give way: all that has begun is planned again by the rule of HEFT, by
-    /// deadline, then the late ones first, and with [`Serve::Replan`] all jobs of which nothing has started around them. Kept is
-    /// what leaves less weight late, that of the highest priority first. Plans were stretched to their deadlines when nothing had
-    /// gone wrong, and hold processors that others now need.
+    /// Plans all jobs that have begun again by the rule of HEFT if jobs are late. This is tried in the order of deadlines, and
+    /// with late jobs first. With [`Serve::Replan`], all jobs without started tasks are then planned around them. The plan is kept
+    /// if it leaves
+    /// less weight late. Higher priorities count first. Earlier plans were stretched to their deadlines because nothing had gone
+    /// wrong, so they
+    /// hold processors that other jobs now need.
     pub(super) fn close_up(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let untouched = if self.rules.serve == Serve::Replan { self.untouched(view) } else { Vec::new() };
         let planned = self.planned(view);
@@ -146,7 +149,7 @@ impl JobFlow {
         }
     }
 
-    /// Of these jobs the weight and the number of late ones for each priority, the highest first, and which they are.
+    /// Returns, for each priority, the highest first, the weight and the number of late jobs. Also returns the late jobs.
     fn lateness(&self, jobs: &[JobId], view: &View<'_>) -> (Vec<(i128, usize)>, Vec<JobId>) {
         let ends = self.ends(view);
         let mut by_priority: BTreeMap<Reverse<i32>, (i128, usize)> = BTreeMap::new();
@@ -155,7 +158,7 @@ impl JobFlow {
             let own = view.instance.job(job);
             let sum = by_priority.entry(Reverse(own.priority)).or_default();
             let deadline = self.records.deadline(job);
-            // What has no places was given up.
+            // A job without places was cancelled.
             if ends.get(&job).is_none_or(|end| end.ticks() > deadline) {
                 *sum = (sum.0 + i128::from(own.weight.millionths()), sum.1 + 1);
                 all.push(job);
@@ -164,7 +167,7 @@ impl JobFlow {
         (by_priority.into_values().collect(), all)
     }
 
-    /// When each job with tasks to come ends, as last projected.
+    /// Returns the projected end of each job that has tasks to come.
     fn ends(&self, view: &View<'_>) -> BTreeMap<JobId, Time> {
         let mut ends: BTreeMap<JobId, Time> = BTreeMap::new();
         for at in self.keeper.upcoming() {
@@ -179,8 +182,9 @@ impl JobFlow {
         ends
     }
 
-    /// The jobs that were planned in time and now end late, with their ends; at an alarm also those that have begun and
-    /// leave too little room.
+    /// Returns the jobs whose plan was in time but which now end late, with their ends. At an alarm, also returns jobs that have
+    /// begun and
+    /// leave too little time.
     fn endangered(&self, alarmed: bool, view: &View<'_>) -> Vec<(JobId, Time)> {
         let is_late = |&(job, end): &(JobId, Time)| {
             let Some(entry) = self.records.get(job).filter(|entry| entry.in_time) else { return false };
@@ -190,8 +194,9 @@ impl JobFlow {
         self.ends(view).into_iter().filter(is_late).collect()
     }
 
-    /// Plans what has not started of a job that has begun by the rule of HEFT, if it then ends before `finish`, where its
-    /// order leads. Otherwise all stays as it is, and is noted.
+    /// Plans the remaining tasks of a job that has begun by the rule of HEFT, if the job then ends before `finish`, its end in the
+    /// planned
+    /// order. Otherwise the plan is kept, and its lateness is recorded.
     fn hurry(&mut self, job: JobId, finish: Time, view: &View<'_>) {
         let before = self.keeper.clone();
         self.release(|other| other == job, view);
@@ -203,8 +208,9 @@ impl JobFlow {
         }
     }
 
-    /// Whether another variant of its strategy fits a job, none of whose tasks has started, at once or all of it somewhat
-    /// later: of those in time the best by the job's own criterion is taken.
+    /// Switches a job without started tasks to another variant of its strategy, if one fits, possibly with a common delay of all
+    /// its
+    /// tasks. Of the variants in time, the best one by the criterion of the job is taken. Returns whether there is one.
     fn take_other_variant(&mut self, job: JobId, view: &View<'_>) -> bool {
         let rules = self.rules;
         let Some((choice, from)) = self.records.get(job).and_then(|entry| {
@@ -239,7 +245,7 @@ impl JobFlow {
     }
 }
 
-/// How long the longest task of a job takes on average over processors, in ticks.
+/// Returns the maximum over the tasks of a job of their mean time over processors, in ticks.
 fn spare(view: &View<'_>, job: JobId) -> i64 {
     let alone = view.instance.with_jobs(vec![as_graph(view.instance, job)]);
     longest(&rank::mean_times(&GraphProblem::new(&alone)))

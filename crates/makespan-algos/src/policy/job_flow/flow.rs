@@ -1,4 +1,4 @@
-//! Jobs that are planned together: their plans, one by one in an order, and what these come to.
+//! Plans of several jobs, one by one in an order, and the value of these plans.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ use crate::kernel::chains::strategy::{Offer, Start};
 pub(super) struct Table<'a> {
     pub rules: &'a JobFlowRules,
     pub candidates: Vec<Candidate<'a>>,
-    /// What is not to be had, whatever is planned here.
+    /// The busy periods of each processor, without the jobs that are planned here.
     pub calendars: Vec<Calendar>,
 }
 
@@ -23,17 +23,17 @@ pub(super) struct Collective {
     pub value: Value,
 }
 
-/// When a job for which no plan is in time gets its places.
+/// The position of jobs without a plan in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hopeless {
-    /// In its turn.
+    /// In their turn.
     InTurn,
-    /// After all that are in time.
+    /// After all jobs in time.
     Last,
 }
 
 impl<'a> Table<'a> {
-    /// The candidates by a key; equal ones in their order.
+    /// Returns the candidates sorted by a key. Ties are in the order of the candidates.
     pub fn order_by<K: PartialOrd>(&self, key: impl Fn(&Candidate<'a>) -> K) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.candidates.len()).collect();
         let compare = |&a: &usize, &b: &usize| {
@@ -43,12 +43,12 @@ impl<'a> Table<'a> {
         order
     }
 
-    /// Every job in this order, by the variant of its strategy that is best by its own criterion.
+    /// Plans the jobs in this order, each with the variant that is best by its own criterion.
     pub fn one_by_one(&self, order: &[usize], hopeless: Hopeless) -> Collective {
         self.in_order(order, hopeless, |candidate, calendars| self.own_best(candidate, calendars))
     }
 
-    /// The same with jobs that keep the plans that they have, where they can.
+    /// Plans the jobs in this order. A job keeps its current plan, if possible.
     pub fn as_before(&self, order: &[usize]) -> Collective {
         self.in_order(order, Hopeless::Last, |candidate, calendars| {
             let kept = candidate.kept(calendars).filter(|choice| choice.in_time);
@@ -56,9 +56,9 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Every job in this order as early as HEFT's rule has it; those that are late last.
+    /// Plans the jobs in this order, each by HEFT as early as possible. Late jobs are planned last.
     pub fn early(&self, order: &[usize]) -> Collective {
-        // Its schedule is a variant only where chains are planned into it.
+        // HEFT's schedule is a variant only if chains are planned into it.
         let is_variant = self.rules.method.settings.start != Start::Empty;
         self.in_order(order, Hopeless::Last, |candidate, calendars| {
             let offer = candidate.fallback(calendars);
@@ -107,14 +107,14 @@ impl<'a> Table<'a> {
         Collective { value: self.value(&choices), choices }
     }
 
-    /// What these choices, one a candidate, come to.
+    /// Returns the value of these choices, one for each candidate.
     pub fn value(&self, choices: &[Choice]) -> Value {
         let mut priorities: Vec<i32> = self.candidates.iter().map(|candidate| candidate.priority).collect();
         priorities.sort_unstable_by(|a, b| b.cmp(a));
         priorities.dedup();
         let mut value = Value { late: vec![(0, 0); priorities.len()], ..Value::default() };
         for (candidate, choice) in self.candidates.iter().zip(choices) {
-            // Higher priorities come before it.
+            // The number of higher priorities.
             let at = priorities.partition_point(|&other| other > candidate.priority);
             value.add(candidate, choice, at);
         }
@@ -123,7 +123,7 @@ impl<'a> Table<'a> {
 }
 
 impl Value {
-    /// A job whose priority is the `at`-th from the highest.
+    /// Adds a job with the `at`-th priority, counted from the highest.
     fn add(&mut self, candidate: &Candidate, choice: &Choice, at: usize) {
         let offer = &choice.offer;
         let weight = i128::from(candidate.weight.millionths());

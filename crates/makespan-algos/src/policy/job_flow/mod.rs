@@ -1,4 +1,4 @@
-//! A metascheduler: compound jobs come, and are planned by their strategies, one by one or together.
+//! A metascheduler that plans arriving compound jobs by their strategies, one by one or together.
 
 mod candidate;
 mod catalogue;
@@ -56,29 +56,30 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 /// each job, if possible (`Spare`).
 ///
 /// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
-/// 54th IWK, Ilmenau 2009, section 4. Deviations: buffers, replanning and what is done when machines fail are named
-/// there and not described. Assumptions: every task accepts one processor, and runs on one; at most 256 processors.
-/// Complexity: planning n jobs together costs at most 400 schedules of HEFT for all of them and 4 n strategies.
+/// 54th IWK, Ilmenau 2009, section 4. Deviations: the paper mentions buffers, replanning and machine failures, but does not
+/// describe
+/// them. Assumptions: every task accepts one processor and runs on one processor; at most 256 processors.
+/// Complexity: planning n jobs together costs at most 400 schedules of HEFT for all of them, and 4 n strategies.
 #[derive(Debug)]
 pub struct JobFlow {
     rules: JobFlowRules,
     keeper: PlanKeeper,
-    /// Whether plans leave room for what may go wrong, and whether something did.
+    /// Whether plans reserve time for failures, and whether there was a failure or a late task.
     spares: bool,
     disturbed: bool,
-    /// Jobs of which a task came.
+    /// For each job, whether a task of it has arrived.
     heard: Vec<bool>,
-    /// Jobs that wait to be planned, and until when where they are collected.
+    /// Jobs that wait to be planned, and the instant until which a buffer collects them.
     buffer: Vec<JobId>,
     due: Time,
     records: JobRecords,
     log: Vec<LogEntry>,
-    /// What an earlier session told, until the first event.
+    /// The log of an earlier session, until the first event.
     recalled: Vec<LogEntry>,
 }
 
 impl JobFlow {
-    /// A policy by these rules.
+    /// Returns a policy with these rules.
     pub fn new(rules: JobFlowRules) -> Self {
         Self {
             rules,
@@ -98,7 +99,7 @@ impl JobFlow {
         self.log.push(LogEntry { time: view.now, task, what });
     }
 
-    /// Takes in other times; whether they are of jobs that are planned. Strategies that rest on the times before are forgotten.
+    /// Applies changed run times. Returns whether a planned job is affected. Strategies that rely on the old times are discarded.
     fn restate(&mut self, restated: &TaskSet, view: &View<'_>) -> bool {
         if restated.is_empty() {
             return false;
@@ -111,8 +112,8 @@ impl JobFlow {
         jobs.iter().any(|job| planned.contains(job))
     }
 
-    /// Plans what is to be planned now; `changed` when processors are up again, times are other than before, or plans are to
-    /// leave room from now on.
+    /// Plans the jobs that are due. `changed` is set if processors have returned, run times have changed, or plans must
+    /// reserve time from now on.
     fn serve(&mut self, new: Vec<JobId>, changed: bool, view: &View<'_>, decisions: &mut Vec<Decision>) {
         match self.rules.serve {
             Serve::Arrival => self.plan(&new, view, decisions),
@@ -149,14 +150,14 @@ impl JobFlow {
         }
     }
 
-    /// Jobs that are planned, and no task of which has started.
+    /// Returns the planned jobs without started tasks.
     fn untouched(&self, view: &View<'_>) -> Vec<JobId> {
         let mut planned = self.planned(view);
         planned.retain(|&job| is_untouched(view, job));
         planned.into_iter().collect()
     }
 
-    /// Jobs with tasks that are planned and have not started.
+    /// Returns the jobs with planned tasks that have not started.
     fn planned(&self, view: &View<'_>) -> BTreeSet<JobId> {
         self.keeper.upcoming().map(|at| view.instance.job_id(at.task)).collect()
     }
@@ -166,7 +167,7 @@ impl JobFlow {
         if jobs.is_empty() {
             return;
         }
-        // Of a job that an earlier session began only the rest is planned.
+        // Of a job that began in an earlier session, only the rest is planned.
         let (jobs, begun): (Vec<JobId>, Vec<JobId>) = jobs.iter().partition(|&&job| is_untouched(view, job));
         self.release(|job| jobs.contains(&job) || begun.contains(&job), view);
         begun.into_iter().for_each(|job| self.plan_rest(job, view));
@@ -187,7 +188,7 @@ impl JobFlow {
         }
     }
 
-    /// Notes, tells and reserves the plan of one job.
+    /// Records, logs and reserves the plan of one job.
     fn settle(&mut self, candidate: &Candidate, choice: &Choice, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let job = candidate.job;
         let own = view.instance.job(job);
@@ -220,13 +221,14 @@ impl JobFlow {
         }
     }
 
-    /// Takes the reservations of some jobs away; all others are where their order leads.
+    /// Removes the reservations of some jobs, and projects those of all others.
     fn release(&mut self, which: impl Fn(JobId) -> bool, view: &View<'_>) {
         self.keeper.remove(|task| which(view.instance.job_id(task)));
         self.keeper.project(view);
     }
 
-    /// What has not started of a job planned by the rule of HEFT, and when the job then ends; nothing where all has started.
+    /// Plans the remaining tasks of a job by the rule of HEFT. Returns their placements and the end of the job. There are no
+    /// placements if all tasks have started.
     fn rest(&self, job: JobId, view: &View<'_>) -> (Vec<Placement>, Time) {
         let left = unstarted(view, job);
         let mut calendars = calendars(view.instance.processors(), &self.keeper.taken(view));
@@ -238,7 +240,7 @@ impl JobFlow {
         (places, finish)
     }
 
-    /// Plans what has not started of a job by the rule of HEFT.
+    /// Plans and reserves the remaining tasks of a job by the rule of HEFT.
     fn plan_rest(&mut self, job: JobId, view: &View<'_>) {
         let (places, finish) = self.rest(job, view);
         if places.is_empty() {
@@ -250,12 +252,12 @@ impl JobFlow {
     }
 }
 
-/// Whether no task of a job has started, and all can.
+/// Returns whether no task of a job has started and all tasks can still start.
 fn is_untouched(view: &View<'_>, job: JobId) -> bool {
     unstarted(view, job).len() as u64 == view.instance.job(job).tasks()
 }
 
-/// Tasks from `first` on at these places until these instants.
+/// Returns the placements of the tasks from `first` on at these places until these instants.
 fn placements(first: TaskId, places: &[Place], until: &[i64]) -> Vec<Placement> {
     let placement = |(number, (place, &until)): (u64, (&Place, &i64))| Placement {
         task: TaskId(first.0 + number),
@@ -267,7 +269,7 @@ fn placements(first: TaskId, places: &[Place], until: &[i64]) -> Vec<Placement> 
 }
 
 impl Table<'_> {
-    /// The jobs by urgency.
+    /// Plans the jobs by urgency.
     fn in_turn(&self) -> flow::Collective {
         self.one_by_one(&self.order_by(Candidate::urgency), Hopeless::InTurn)
     }
@@ -308,10 +310,10 @@ impl Policy for JobFlow {
     }
 }
 
-/// What the policy cannot drive: an instance whose jobs are not such as the method plans.
+/// Checks that the policy supports an instance, because the method can plan all its jobs.
 ///
 /// # Errors
-/// Which property of the instance.
+/// The unsupported property of the instance.
 pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
     let supported = |instance: &Instance| {
         crate::scheduler::CriticalJobs::supports_or(instance, "the policy `follow[scheduler=list]`")
@@ -319,7 +321,7 @@ pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
     if !instance.has_bags() {
         return supported(instance);
     }
-    // What is supported of one task of a bag is supported of all.
+    // What is supported for one task of a bag is supported for all.
     let jobs = instance.ids().map(|job| instance.submitted(job).without_copies());
     supported(&instance.with_jobs(jobs.collect()))
 }

@@ -1,4 +1,4 @@
-//! What a metascheduler knows of the jobs that were handed over to it.
+//! The data that a metascheduler keeps about planned jobs.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use makespan_core::{JobId, Logged, Time};
 
 use super::choice::Choice;
 
-/// Jobs that have been planned.
+/// The jobs that have been planned.
 #[derive(Clone, Debug, Default)]
 pub(super) struct JobRecords {
     entries: BTreeMap<JobId, Entry>,
@@ -15,33 +15,33 @@ pub(super) struct JobRecords {
 /// A job that has been planned.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// By when it has to end, in ticks.
+    /// The instant by which it must end, in ticks.
     pub deadline: i64,
     /// Whether its last plan ends in time.
     pub in_time: bool,
-    /// Its strategy and what is taken of it; none once it had to be planned again in part.
+    /// Its strategy and the chosen variant, or `None` if only a part of it was planned again.
     pub choice: Option<Choice>,
 }
 
 impl JobRecords {
-    /// What is known of a job.
+    /// Returns the data of a job.
     pub fn get(&self, job: JobId) -> Option<&Entry> {
         self.entries.get(&job)
     }
 
-    /// By when a job has to end, in ticks; `i64::MAX` for one that has not been planned.
+    /// Returns the instant by which a job must end, in ticks, or `i64::MAX` if the job has not been planned.
     pub fn deadline(&self, job: JobId) -> i64 {
         self.get(job).map_or(i64::MAX, |entry| entry.deadline)
     }
 
-    /// Whether a job was given up.
+    /// Returns whether a job was cancelled.
     pub fn is_given_up(&self, job: JobId) -> bool {
         let choice = self.get(job).and_then(|entry| entry.choice.as_ref());
         choice.is_some_and(|choice| choice.given_up)
     }
 
-    /// Notes what an earlier session told: a deadline stays, and a promise binds. The places are gone
-    /// with the session.
+    /// Records the log of an earlier session: the deadline and the promise to meet it remain valid. The places are
+    /// lost.
     pub fn recall(&mut self, job: JobId, told: &Logged) {
         let Some(finish) = told.finish() else { return };
         let deadline = told.deadline().map(Time::ticks).or_else(|| self.get(job).map(|entry| entry.deadline));
@@ -51,7 +51,7 @@ impl JobRecords {
         }
     }
 
-    /// Notes a plan; returned is whether it differs from the one before.
+    /// Records a plan. Returns whether it differs from the previous one.
     pub fn note(&mut self, job: JobId, deadline: i64, choice: Choice) -> bool {
         let places = |entry: &Entry| entry.choice.as_ref().map(|choice| choice.offer.places.clone());
         let same = self.get(job).and_then(places).is_some_and(|places| places == choice.offer.places);
@@ -60,21 +60,21 @@ impl JobRecords {
         changed
     }
 
-    /// The strategy of a job rests on times that are other now. One that was given up stays so.
+    /// Discards the strategy of a job, because its run times have changed. A cancelled job stays cancelled.
     pub fn forget_strategy(&mut self, job: JobId) {
         if let Some(entry) = self.entries.get_mut(&job) {
             entry.choice = entry.choice.take().filter(|choice| choice.given_up);
         }
     }
 
-    /// Notes that the plan of a job now ends then.
+    /// Records the new end of a planned job.
     pub fn note_late(&mut self, job: JobId, finish: i64) {
         if let Some(entry) = self.entries.get_mut(&job) {
             entry.in_time = finish <= entry.deadline;
         }
     }
 
-    /// Notes that a job was planned again otherwise than by its strategy.
+    /// Records that a job was planned again, but not by its strategy.
     pub fn note_again(&mut self, job: JobId, finish: i64) {
         let deadline = self.deadline(job);
         self.entries.insert(job, Entry { deadline, in_time: finish <= deadline, choice: None });

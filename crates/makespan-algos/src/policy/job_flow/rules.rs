@@ -1,4 +1,4 @@
-//! What can be chosen in a job-flow metascheduler.
+//! The parameters of the job-flow metascheduler.
 
 use std::cmp::Ordering;
 
@@ -7,55 +7,55 @@ use makespan_core::Time;
 use crate::kernel::chains::method::Method;
 use crate::policy::Starts;
 
-/// Which jobs are planned together.
+/// The instants at which jobs are planned, and the jobs that are planned together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Serve {
-    /// Each job when it comes, onto what earlier ones left.
+    /// Each job on arrival, around earlier jobs.
     Arrival,
-    /// One job at a time, as they came: the next when the one before has ended.
+    /// One job at a time: the next one after the previous one has ended.
     Consecutive,
-    /// All that come within this time of the first that comes into an empty buffer.
+    /// All jobs that arrive within this time of the first job that enters an empty buffer.
     Buffer(Time),
-    /// Each job that comes, and with it all of which no task has started; these also when processors are up again.
+    /// Each job on arrival, together with all jobs without started tasks. These jobs are also planned again when processors return.
     Replan,
 }
 
-/// From when on the time to a deadline counts.
+/// The instant from which the time to a deadline counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
-    /// From the release of the job: time in a buffer counts.
+    /// The release of the job. The time in a buffer counts.
     #[default]
     Arrival,
-    /// From when the job is handed over to be planned for the first time.
+    /// The instant at which the job is planned for the first time.
     Handover,
 }
 
-/// What becomes of a job for which no plan is in time.
+/// The treatment of a job that cannot meet its deadline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Late {
-    /// It runs, late.
+    /// The job runs and is late.
     #[default]
     Run,
-    /// It is given up.
+    /// The job is cancelled.
     Reject,
 }
 
-/// Which flow of jobs is better, of those with equally little weight of late jobs.
+/// The objective among flows with equal weight of late jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
-    /// That of the greatest average utilisation of processors from now to its end: the paper's.
+    /// The greatest average utilisation of processors from now to the end of the flow, as in the paper.
     Utilisation,
-    /// The cheapest.
+    /// The least cost.
     #[default]
     Cost,
-    /// That of the least sum of the ends of its jobs, each times its weight.
+    /// The least sum over jobs of weight times end.
     Finish,
 }
 
-/// Whether plans leave room for what may go wrong.
+/// The condition under which plans reserve time for failures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spare {
-    /// As soon as a processor has gone down, or a task has taken longer than estimated.
+    /// After a processor has failed, or a task has exceeded its estimate.
     #[default]
     Auto,
     /// From the beginning.
@@ -64,22 +64,22 @@ pub enum Spare {
     Never,
 }
 
-/// How a job-flow is served.
+/// The rules of the job-flow metascheduler.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JobFlowRules {
-    /// Which jobs are planned together.
+    /// The jobs that are planned together.
     pub serve: Serve,
-    /// Which flow is better.
+    /// The objective.
     pub goal: Goal,
-    /// From when on the time to a deadline counts.
+    /// The instant from which the time to a deadline counts.
     pub clock: Clock,
-    /// What becomes of late jobs.
+    /// The treatment of late jobs.
     pub late: Late,
-    /// Whether plans leave time for the longest task of the job to run again.
+    /// The condition under which plans reserve time to repeat the longest task of the job.
     pub spare: Spare,
-    /// When tasks start.
+    /// The instants at which tasks start.
     pub starts: Starts,
-    /// How each job is planned.
+    /// The method by which each job is planned.
     pub method: Method,
 }
 
@@ -97,32 +97,32 @@ impl Default for JobFlowRules {
     }
 }
 
-/// Figures of jobs that are planned together.
+/// The value of jobs that are planned together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Value {
-    /// For each priority, the highest first: the weight of the jobs that end too late, or are given up, and how many they are.
+    /// For each priority, the highest first, the weight and the number of jobs that are late or cancelled.
     pub late: Vec<(i128, usize)>,
-    /// How many of these were planned in time before.
+    /// Number of these jobs that were in time in an earlier plan.
     pub broken: usize,
-    /// How far those in time end after what is wanted of them.
+    /// Sum over the jobs in time of the time from their wanted end to their planned end.
     pub shortfall: i128,
-    /// In thousandths.
+    /// Cost, in thousandths.
     pub cost: i128,
-    /// How long processors are held for them.
+    /// Processor time that the jobs hold.
     pub busy: i128,
-    /// The sum of the ends of jobs, each times its weight.
+    /// Sum over jobs of weight times end.
     pub ends: i128,
-    /// From now to the last end.
+    /// Time from now to the last end.
     pub span: i128,
 }
 
 impl Value {
-    /// Less is better.
+    /// Compares two values. Less is better.
     pub fn compare(&self, other: &Self, goal: Goal) -> Ordering {
         let promises = |value: &Self| (value.broken, value.shortfall);
         let late = self.late.cmp(&other.late).then_with(|| promises(self).cmp(&promises(other)));
         let by_goal = || match goal {
-            // Greater busy / span first; the number of processors is the same.
+            // Compares busy / span, the greater first. The number of processors is equal.
             Goal::Utilisation => other.busy.saturating_mul(self.span).cmp(&self.busy.saturating_mul(other.span)),
             Goal::Cost => self.cost.cmp(&other.cost),
             Goal::Finish => self.ends.cmp(&other.ends),

@@ -1,4 +1,4 @@
-//! What comes into the plan, and where.
+//! Insertion of tasks into the plan.
 
 use std::sync::Arc;
 
@@ -10,18 +10,19 @@ use super::{Kept, Key};
 use crate::kernel::choices::{Choice, Choices};
 use crate::scheduler::{Wholes, Wish};
 
-/// The most tasks that are in the plan.
+/// Maximum number of tasks in the plan.
 const MOST: usize = 1000;
-/// The most that are put into the plan one by one, each at the best place; of more the order says where.
+/// Maximum number of tasks that are each inserted at the best position. If there are more, their keys determine the positions.
 const FEW: usize = 16;
-/// The most of these times the tasks of the plan: each place is tried by an insertion of all.
+/// Maximum of this number times the tasks of the plan, because each position is tried by an insertion of all tasks.
 const PLACED: usize = 2000;
-/// What the area of a task costs, as a share of what is paid by those that came in as long before as what waits takes on all processors.
-/// Measured on moldable replays at loads of 0.8 to 1.2.
+/// Price of the area of a task, as a share of the cost of tasks that arrived recently. "Recently" is the time that the waiting
+/// tasks take on all
+/// processors. Measured on moldable replays at loads of 0.8 to 1.2.
 const COMING: f64 = 0.1;
 
 impl Kept {
-    /// Where a task belongs in an order that nothing else is known of.
+    /// Returns the sort key of a task, for orders that are not planned.
     pub(super) fn key(&self, instance: &Instance, task: TaskId) -> Key {
         if let Some(&(place, _)) = self.given.get(&task) {
             return Key(0, f64::from(place), 0.0);
@@ -38,7 +39,7 @@ impl Kept {
         Key(1, figure, 0.0)
     }
 
-    /// A number for a task, on the allotment with which it makes itself and as many others wait least.
+    /// Adds a task, and returns its number. Its allotment minimises the total delay of the task and of `others` waiting tasks.
     fn add(&mut self, instance: &Instance, task: TaskId, others: usize) -> u32 {
         let (job, profile) = (instance.job_of(task), instance.profile(task));
         if self.tasks.is_empty() {
@@ -66,7 +67,7 @@ impl Kept {
         number
     }
 
-    /// Tasks take other times: each leaves and comes again, keeping its place in the order and, as nearly as it can, its width.
+    /// Replaces tasks whose times have changed. Each keeps its position in the order and, as nearly as possible, its width.
     pub(super) fn restate(&mut self, restated: &TaskSet, instance: &Instance) {
         if restated.is_empty() {
             return;
@@ -88,7 +89,7 @@ impl Kept {
         }
     }
 
-    /// Puts tasks into the plan, and others from the line behind it.
+    /// Inserts tasks into the plan, and adds tasks from the line at its end.
     pub fn insert(&mut self, new: Vec<TaskId>, view: &View<'_>, outlook: &Outlook) {
         let instance = view.instance;
         self.prepare(instance);
@@ -106,7 +107,7 @@ impl Kept {
         {
             self.insert_by_key(instance, task);
         }
-        // Who waits longest is always in it.
+        // The task that has waited longest is always in the plan.
         if let Some(oldest) = self.oldest()
             && self.line.remove(&(self.key(instance, oldest), oldest))
         {
@@ -142,12 +143,12 @@ impl Kept {
         self.plan = plan;
     }
 
-    /// The bags of the plan, if there are any.
+    /// Returns the bags of the plan, if there are any.
     fn bags(&self, instance: &Instance) -> Option<Wholes> {
         if !self.plan.order.iter().any(|&number| instance.job(self.jobs[number as usize]).is_bag()) {
             return None;
         }
-        // A task that is no part of a bag is a whole of its own.
+        // A task that does not belong to a bag counts as a bag of its own.
         let mut numbers: FxHashMap<JobId, u32> = FxHashMap::default();
         let (mut of, mut weights) = (Vec::with_capacity(self.jobs.len()), Vec::new());
         for &id in &self.jobs {
@@ -163,7 +164,7 @@ impl Kept {
         Some(Wholes { of, weights })
     }
 
-    /// What the tasks of the plan tell of all of them, once they are known.
+    /// Computes the data of the search that depend on all tasks of the plan.
     fn prepare(&mut self, instance: &Instance) {
         let order = &self.plan.order;
         let area = |number: &u32| self.chosen(*number).time as f64 * f64::from(self.chosen(*number).processors);
@@ -186,7 +187,7 @@ impl Kept {
     }
 }
 
-/// What a task weighs, something at least.
+/// Returns the weight of a task, which is always positive here.
 fn weight(job: &Job<Rows>) -> f64 {
     job.task_weight().as_f64().max(1e-6)
 }

@@ -1,4 +1,4 @@
-//! What starts now.
+//! The tasks that start now.
 
 use makespan_core::{Decision, Left, ProcSet, TaskId, Time, View};
 
@@ -7,7 +7,7 @@ use crate::kernel::packing::{Packing, Part};
 use crate::scheduler::{Listed, Remains};
 
 impl Tied {
-    /// The list, and behind it as many tasks of bags without weight as may begin now: they delay nothing of it.
+    /// Returns the list, followed by as many tasks of bags without weight as may begin now. They delay no task of the list.
     pub(super) fn with_best_effort(
         &self,
         packing: &Packing<'_>,
@@ -18,7 +18,8 @@ impl Tied {
         let mut all = listed.clone();
         let extra = self.best_effort.iter().take(view.free.len() as usize);
         all.list.extend(extra.map(|task| entry(packing, task, 1)));
-        // What has no place is left out; the tasks of a bag are alike, so that there is none for those behind it either.
+        // Tasks that do not fit are removed. The tasks of a bag are equal, so if one does not fit, those after it do not fit
+        // either.
         while let Err(at) = remains.carry(&all) {
             let planned = listed.list.len();
             if at < planned {
@@ -32,7 +33,7 @@ impl Tied {
         all
     }
 
-    /// Starts what the list has now; when something starts next.
+    /// Starts the tasks of the list that are due. Returns the next start.
     pub(super) fn start(
         &mut self,
         packing: &Packing<'_>,
@@ -73,14 +74,14 @@ impl Tied {
             self.pending.remove(&task);
             self.best_effort.remove(task);
         }
-        // Tasks of bags without weight have no place in the plan that tells when they start.
+        // The plan does not contain the starts of tasks of bags without weight.
         let opens = view.instance.unavailable().iter().map(|period| period.end).filter(|&end| end > view.now).min();
         let opens = opens.filter(|_| !self.best_effort.is_empty());
         next.into_iter().chain(opens).min()
     }
 }
 
-/// The lowest free processors of these cells, if there are enough.
+/// Returns the lowest free processors of these cells, if there are enough.
 fn ids(packing: &Packing<'_>, parts: &[Part], free: &ProcSet) -> Option<ProcSet> {
     let mut all = Vec::new();
     for part in parts {

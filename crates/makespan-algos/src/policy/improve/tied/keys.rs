@@ -1,4 +1,4 @@
-//! An order of tasks of which nothing else is known.
+//! Sort keys of tasks, for orders that are not planned.
 
 use makespan_core::{JobId, Objective, TaskId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -7,10 +7,10 @@ use super::survey::Survey;
 use crate::kernel::packing::{Packing, Row};
 use crate::policy::improve::Key;
 
-/// The keys of all tasks that remain.
+/// The keys of all remaining tasks.
 pub(super) struct Keys<'k> {
     given: &'k FxHashMap<TaskId, (u32, u32)>,
-    /// For each row its key.
+    /// For each row, its key.
     of_rows: FxHashMap<Row, Key>,
 }
 

@@ -1,4 +1,4 @@
-//! The plan of tasks that wait for each other, or need more than equal processors.
+//! The plan of tasks that depend on each other, need resources, or run on processors of different speeds.
 
 mod due;
 mod keys;
@@ -21,17 +21,18 @@ use crate::search::Course;
 use keys::Keys;
 use survey::Survey;
 
-/// The most tasks that are in the plan.
+/// Maximum number of tasks in the plan.
 const MOST: usize = 1000;
-/// The most that are put into the plan one by one, each at the best place, and into a plan of how many.
+/// Maximum number of tasks that are each inserted at the best position, and the maximum size of the plan for this.
 const FEW: usize = 4;
 const PLACED: usize = 100;
-/// Tasks that are inserted at an event, at most, while the plan is improved: some milliseconds.
+/// Maximum number of insertions at an event while the plan is improved. This takes some milliseconds.
 const WORK: u64 = 8_000;
-/// So many tasks without a place are left out of a plan one by one; then all behind the first of them.
+/// Up to this position, tasks that do not fit are removed from a plan one by one. If a later task does not fit, it and all tasks
+/// after it are removed.
 const STUCK: usize = 8;
 
-/// A task of the plan.
+/// A task of the plan with its allotment and its site.
 #[derive(Clone, Copy, Debug)]
 struct Planned {
     task: TaskId,
@@ -39,29 +40,30 @@ struct Planned {
     site: Site,
 }
 
-/// Keeps what has not begun as an order with allotments and, where nodes differ, nodes; serial insertion places it behind what has
-/// ([`crate::kernel::packing::Inserter`]).
+/// Keeps a plan of the tasks that have not begun: an order with allotments and, if nodes differ, sites. Serial insertion
+/// ([`crate::kernel::packing::Inserter`]) places these tasks after those that have begun.
 ///
-/// It knows the tasks that wait, those of their jobs that are still to be submitted, and all of a plan that was given.
+/// The plan contains the waiting tasks, the other tasks of their jobs, and all tasks of a given plan.
 #[derive(Debug)]
 pub(super) struct Tied {
     improving: Improving,
     plan: Vec<Planned>,
-    /// What is known and has not begun; tasks of bags without weight apart.
+    /// The known tasks that have not begun. Best-effort tasks are stored separately.
     pending: BTreeSet<TaskId>,
     best_effort: TaskSet,
-    /// What ended without success.
+    /// Tasks that ended without success.
     failed: FxHashSet<TaskId>,
-    /// The place and the width of each task in a plan that was given.
+    /// The position and the width of each task in a given plan.
     given: FxHashMap<TaskId, (u32, u32)>,
     began: bool,
-    /// Periods that begin before this instant are known to the plan.
+    /// The plan takes unavailable periods into account that begin before this instant.
     told: Time,
     promise: Promise<()>,
     searches: Searches,
 }
 
-/// Whether counts of equal processors do not describe a task.
+/// Returns whether a task needs more than a number of equal processors: it depends on other tasks, needs resources, or has a time
+/// for each machine.
 pub(super) fn is_tied(instance: &Instance, task: TaskId) -> bool {
     instance.job_of(task).is_compound()
         || !instance.demands(task).is_empty()
@@ -69,7 +71,9 @@ pub(super) fn is_tied(instance: &Instance, task: TaskId) -> bool {
         || instance.profile(task).machine_times().is_some()
 }
 
-/// Whether a task of a bag without weight is filled in behind the plan: nothing waits for it that competes, at once or after others.
+/// Returns whether a task is started only after the plan: it belongs to a bag without weight, and no task with weight depends on
+/// it, directly or
+/// indirectly.
 fn is_filled_in(instance: &Instance, task: TaskId) -> bool {
     let (mut seen, mut next) = (FxHashSet::default(), vec![task]);
     while let Some(task) = next.pop() {
@@ -85,7 +89,7 @@ fn is_filled_in(instance: &Instance, task: TaskId) -> bool {
 }
 
 impl Tied {
-    /// From a plan so far: tasks with their allotments, in an order.
+    /// Returns the policy's state with a plan so far: the position and the width of each task.
     pub fn new(improving: Improving, seed: u64, given: FxHashMap<TaskId, (u32, u32)>) -> Self {
         Self {
             improving,
@@ -101,7 +105,7 @@ impl Tied {
         }
     }
 
-    /// A task waits, and those of its job are known.
+    /// Adds a waiting task and the other tasks of its job.
     fn learn(&mut self, task: TaskId, view: &View<'_>) {
         let job = view.instance.job_of(task);
         if is_filled_in(view.instance, task) {
@@ -116,7 +120,7 @@ impl Tied {
         }
     }
 
-    /// Takes in what happened.
+    /// Processes events.
     fn hear(&mut self, events: &[Event], view: &View<'_>) {
         if !self.began {
             self.began = true;
@@ -125,7 +129,8 @@ impl Tied {
             let competes = |task: &TaskId| view.instance.has_task(*task) && !is_filled_in(view.instance, *task);
             let given = self.given.keys().copied().filter(competes);
             let waits = given.filter(|task| view.ended.run(*task).is_none() && !runs.contains(task));
-            // What nothing waits for and ended before this policy began is known to nobody; it is no longer among what waits.
+            // The view does not report the end of a task that no other task waits for. Such a task is recognised because it no
+            // longer waits.
             let waits = waits.filter(|task| {
                 view.waiting.contains(*task)
                     || !view.instance.incoming_edges(*task).is_empty()
@@ -155,9 +160,9 @@ impl Tied {
         }
     }
 
-    /// Decides at an instant; whether something starts, and when to look again.
+    /// Makes the decisions of an instant. Returns whether a task starts, and the next instant at which this must be called.
     ///
-    /// A period that the plan does not reach is not told to it, so that it changes nothing.
+    /// Unavailable periods that the plan does not reach are ignored, so that they change nothing.
     pub fn on(
         &mut self,
         events: &[Event],
@@ -177,7 +182,7 @@ impl Tied {
             }
             let (mut remains, listed) = self.planned(&packing, view, searches > 0);
             let all = self.with_best_effort(&packing, &mut remains, &listed, view);
-            // Where something has no place, all periods may be needed to know why.
+            // If a task does not fit, all periods may be needed to find out why.
             let ends = remains.carry(&all).map(|carried| carried.ends().iter().max().copied().unwrap_or(0));
             let end = ends.map_or(Time::MAX, Time::from_ticks);
             if untold(view, self.told).is_some_and(|begin| begin < end) {
@@ -190,7 +195,7 @@ impl Tied {
         }
     }
 
-    /// A plan of all that remains.
+    /// Returns a plan of all remaining tasks.
     fn planned<'p, 'a>(
         &mut self,
         packing: &'p Packing<'a>,
@@ -220,7 +225,7 @@ impl Tied {
         (remains, listed)
     }
 
-    /// The plan, with what is new in it at its place by keys; and what may be put at a better one.
+    /// Returns the plan, in which new tasks are inserted by their keys, and the new tasks that may be moved to a better position.
     fn listed(&self, packing: &Packing<'_>, view: &View<'_>, survey: &Survey) -> (Listed, Vec<TaskId>) {
         let keys = Keys::of(packing, survey, self.improving.objective, &self.given);
         let chosen: FxHashSet<TaskId> = keys.chosen(packing, survey, MOST);
@@ -246,7 +251,7 @@ impl Tied {
         (listed, few)
     }
 
-    /// Puts tasks where the plan is best, of a few places and allotments; chooses all allotments where nothing was planned.
+    /// Moves new tasks to the best of a few positions and allotments. If no task was planned before, chooses all allotments.
     fn place_new(&self, packing: &Packing<'_>, remains: &mut Remains<'_, '_>, listed: &mut Listed, few: &[TaskId]) {
         if self.plan.is_empty() && self.given.is_empty() {
             remains.choose(listed);
@@ -277,8 +282,9 @@ impl Tied {
         }
     }
 
-    /// Puts the task that has waited longest before all others if it would start later than it was promised; then promises that it waits at
-    /// most twice as long as planned.
+    /// Moves the task that has waited longest to the beginning of the list if it would start after its promised start. Then renews
+    /// the promise:
+    /// it waits at most twice as long as planned.
     fn keep_promise(&mut self, remains: &mut Remains<'_, '_>, listed: &mut Listed, view: &View<'_>) {
         if !self.promise.is_meant() {
             return;
@@ -306,7 +312,7 @@ impl Tied {
         self.promise.renew(oldest, start, (), view);
     }
 
-    /// Keeps a plan for the next event.
+    /// Stores a plan for the next event.
     fn remember(&mut self, packing: &Packing<'_>, listed: &Listed) {
         let site = |task: TaskId| listed.sites.get(task.index()).copied().unwrap_or(Site::ANY);
         let planned = |&Entry { task, choice }: &Entry| {
@@ -323,12 +329,12 @@ impl Tied {
         }
     }
 
-    /// Whether nothing is left to be improved.
+    /// Returns whether there is nothing to improve.
     pub fn is_settled(&self) -> bool {
         self.plan.len() < 2
     }
 
-    /// What goes on being searched, and how.
+    /// Returns the current plan, and a function that improves a plan.
     pub fn improvement(&self, view: &View<'_>) -> Option<(Listed, Improvement<Listed>)> {
         let instance = shown(view.instance, view.now, self.told).into_owned();
         let (listed, begun) = {
@@ -347,8 +353,9 @@ impl Tied {
     }
 }
 
-/// The instance with the periods alone that have begun and are not over, or begin before `told`: processors that were, or will be, closed at
-/// different times are not alike.
+/// Returns the instance with those unavailable periods only that have begun and are not over, or begin before `told`. Processors
+/// that
+/// are closed at different times would not count as equal.
 fn shown(instance: &Instance, now: Time, told: Time) -> Cow<'_, Instance> {
     let counts = |period: &&Unavailable| is_told(period, now, told);
     if instance.unavailable().iter().all(|period| counts(&period)) {
@@ -359,14 +366,14 @@ fn shown(instance: &Instance, now: Time, told: Time) -> Cow<'_, Instance> {
     shown.map_or(Cow::Borrowed(instance), Cow::Owned)
 }
 
-/// A task on the largest of its allotments that has at most so many processors, or the smallest.
+/// Returns a task with its largest allotment of at most `processors` processors, or with its smallest allotment if there is none.
 fn entry(packing: &Packing<'_>, task: TaskId, processors: u32) -> Entry {
     let own = packing.choices_of(packing.row_of(task));
     let fits = own.clone().take_while(|&choice| packing.choice(choice).processors <= processors);
     Entry { task, choice: fits.last().unwrap_or(own.start) }
 }
 
-/// The allotment with which a task makes itself and those that wait wait least.
+/// Returns the number of processors that minimises the total delay of a task and of the waiting tasks.
 fn width(packing: &Packing<'_>, task: TaskId, view: &View<'_>) -> u32 {
     let (all, others) = (f64::from(view.instance.processors()), view.waiting.len() as f64);
     let cost = |choice: &u32| {

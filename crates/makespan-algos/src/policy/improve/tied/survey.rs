@@ -1,4 +1,4 @@
-//! What remains of an instance, and what is in its way.
+//! The remaining tasks of an instance, and the state that restricts them.
 
 use makespan_core::{TaskId, TaskSet, Time, View};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -6,15 +6,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Tied;
 use crate::kernel::packing::{Begun, Packing, Row};
 
-/// The tasks that have not begun and may.
+/// The tasks that have not begun and may still begin.
 pub(super) struct Survey {
-    /// Each after all that it waits for.
+    /// The tasks in topological order.
     pub alive: Vec<TaskId>,
-    /// Their rows, in the same order.
+    /// The rows of the tasks, in this order.
     pub rows: Vec<Row>,
-    /// How many there are of each row.
+    /// The number of these tasks in each row.
     counts: FxHashMap<Row, u64>,
-    /// When the tasks of a row that run end.
+    /// The last expected end of the running tasks of each row.
     running: FxHashMap<Row, i64>,
 }
 
@@ -49,12 +49,12 @@ impl Survey {
         survey
     }
 
-    /// How many tasks of a row have not begun.
+    /// Returns the number of tasks of a row that have not begun.
     pub fn count(&self, row: Row) -> u64 {
         self.counts.get(&row).copied().unwrap_or(0)
     }
 
-    /// What is in the way of a list, and of tasks of bags without weight behind it.
+    /// Returns the state that restricts a list, and the tasks of bags without weight after it.
     pub fn begun(
         &self,
         packing: &Packing<'_>,
@@ -81,7 +81,7 @@ impl Survey {
             let mut waits = 0;
             for edge in instance.incoming(first) {
                 let from = packing.row_of(edge.from);
-                // What is not in the list comes after all that is.
+                // Tasks outside the list come after all tasks of the list.
                 waits += if counts.contains_key(&from) || self.count(from) == 0 {
                     counts.get(&from).copied().unwrap_or(0)
                 } else {
@@ -102,7 +102,7 @@ impl Survey {
     }
 }
 
-/// Where the data of a task are that has begun.
+/// Adds the end and the processors of a task that has begun, from which its data are sent.
 fn see_data(packing: &Packing<'_>, view: &View<'_>, task: TaskId, begun: &mut Begun) {
     let ended = view.ended.run(task).map(|(end, on)| (end.ticks(), on));
     let runs = || {
@@ -114,7 +114,7 @@ fn see_data(packing: &Packing<'_>, view: &View<'_>, task: TaskId, begun: &mut Be
     }
 }
 
-/// What has not begun, each after all that it waits for.
+/// Returns the tasks that have not begun, in topological order.
 fn in_order(packing: &Packing<'_>, tied: &Tied) -> Vec<TaskId> {
     let mut place = vec![0_u32; packing.rows().len()];
     (0..).zip(packing.order()).for_each(|(at, row)| place[row.index()] = at);
