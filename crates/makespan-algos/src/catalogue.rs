@@ -1,6 +1,5 @@
 //! The catalogue of schedulers and mapping heuristics, and the parser of the specs that name them. The catalogues of policies and
-//! of
-//! the heuristics for nodes of a tree are in [`crate::policy`].
+//! of the heuristics for nodes of a tree are in [`crate::policy`].
 
 mod critical_jobs;
 mod entry;
@@ -290,8 +289,7 @@ pub fn catalogue() -> &'static [Entry] {
 }
 
 /// Returns the scheduler that a spec names, such as `demt`, `demt[shuffles=50]` or `list[order=saf]`. The scheduler also plans bags
-/// of
-/// tasks ([`WithBags`]). Guarantees do not hold for instances with bags.
+/// of tasks ([`WithBags`]). Guarantees do not hold for instances with bags.
 ///
 /// # Errors
 /// [`SpecError`] states the unknown or invalid part of the spec, and what would be valid.

@@ -11,8 +11,7 @@ use makespan_core::{Estimate, Estimator, Instance, Profile, Restated, Run, TaskI
 use group::Group;
 
 /// Maximum number of ratios of one that represent the earlier runs behind a learned estimate. In the history, the same number of
-/// runs
-/// of a command decides about its run time.
+/// runs of a command decides about its run time.
 const PRIOR: u32 = 9;
 /// Number of first ratios of a group after each of which the estimates of its members are checked, even if the median has hardly
 /// changed: each of these ratios may outweigh the prior.
@@ -197,8 +196,7 @@ impl Medians {
     }
 
     /// Returns the group that determines the time of a task: the first of its groups that contains a suitable time or ratio.
-    /// Returns
-    /// `None` if there is no such group, or if the time is stated.
+    /// Returns `None` if there is no such group, or if the time is stated.
     fn decisive(&self, own: &Own) -> Option<u32> {
         let first = |is_known: &dyn Fn(&Group) -> bool| {
             let mut groups = own.groups.iter().copied();

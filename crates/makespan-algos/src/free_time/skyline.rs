@@ -94,8 +94,7 @@ impl Skyline {
     }
 
     /// Returns a skyline of interchangeable processors from the instant `now` on. Each entry of `held` is a number of processors
-    /// and
-    /// the instant until which they are held. The instants must be in ascending order.
+    /// and the instant until which they are held. The instants must be in ascending order.
     pub fn counted(processors: u32, now: i64, held: &[(i64, u32)]) -> Self {
         let mut free = processors as i32 - held.iter().map(|&(_, width)| width as i32).sum::<i32>();
         // No processors are free before `now`.

@@ -7,8 +7,7 @@ use super::Period;
 /// The number of free processors from the current instant on. All processors are of one class. The steps are stored in strips of
 /// some tens of steps. The steps of a strip are contiguous in memory, and the strip stores their minimum and maximum. A query or a
 /// change visits all strips, and only the steps of those that matter. For tens of steps (a common cluster) up to tens of thousands
-/// of
-/// steps (a crowded cluster), strips are several times faster than a tree.
+/// of steps (a crowded cluster), strips are several times faster than a tree.
 ///
 /// More processors may be held than exist, if a policy learns of a failure before it learns of the tasks that the failure
 /// ends. Then no processors are free.
@@ -87,8 +86,7 @@ impl Strips {
     }
 
     /// Returns the earliest fit in a period for an owner that already holds `width` processors for `duration` from the instant
-    /// `own`
-    /// on, and would release them.
+    /// `own` on, and would release them.
     pub(crate) fn earliest_fit_of_owner(&self, width: u32, duration: Time, period: Period, own: Time) -> Option<Time> {
         let (width, duration) = (i64::from(width), duration.ticks());
         let (from, until) = (period.from.ticks(), period.until.ticks());
@@ -214,8 +212,7 @@ impl Strips {
             return;
         }
         // The removed step may have had the minimum or the maximum of its strip. Then the stored extremes are too wide until they
-        // are
-        // measured again, which is safe.
+        // are measured again, which is safe.
         let strip = &mut self.strips[index];
         strip.from.remove(step);
         strip.free.remove(step);

@@ -5,9 +5,8 @@ use makespan_core::{Instance, Schedule, ScheduleBuilder, TaskId, Time};
 /// Plans tasks with release dates by an offline method. All tasks that are released by the start of a batch are planned as one
 /// batch. Tasks that arrive during a batch wait for the next batch.
 ///
-/// An offline ratio rho for the makespan becomes 2 rho (Shmoys, Wein, Williamson, SIAM J. Comput. 24(6), 1995,
-/// DOI 10.1137/S0097539793248317). A constant that is added to the offline ratio is added twice. `plan` places the given tasks,
-/// none
+/// An offline ratio rho for the makespan becomes 2 rho (Shmoys, Wein, Williamson, SIAM J. Comput. 24(6), 1995, DOI
+/// 10.1137/S0097539793248317). A constant that is added to the offline ratio is added twice. `plan` places the given tasks, none
 /// before the given instant, and returns the end of the last task.
 pub fn by_batches(
     instance: &Instance,

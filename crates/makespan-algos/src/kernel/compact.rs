@@ -26,8 +26,7 @@ pub fn place_raw(builder: &mut ScheduleBuilder<'_>, batches: &[Batch], from: Tim
 }
 
 /// Changes the batches so that, in the first stage, no task ends after `period`. Tasks that would end later move into a new batch
-/// before
-/// the others, with their allotments in `first`. If `REPAIRS` attempts do not suffice, all tasks move into one such batch.
+/// before the others, with their allotments in `first`. If `REPAIRS` attempts do not suffice, all tasks move into one such batch.
 pub fn near(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
@@ -132,10 +131,8 @@ pub struct Shuffling<'a> {
 }
 
 /// Third stage: takes the batches in order as a list, each batch ordered by decreasing weight over area. Then tries orders that
-/// differ
-/// from the best order so far: either two batches are exchanged, or the tasks in each batch are shuffled. Returns the list with the
-/// least
-/// weighted completion.
+/// differ from the best order so far: either two batches are exchanged, or the tasks in each batch are shuffled. Returns the list
+/// with the least weighted completion.
 pub fn best_list(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,

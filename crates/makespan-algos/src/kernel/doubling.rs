@@ -73,10 +73,8 @@ impl Room for Open<'_> {
 /// Selects tasks into batches of length `t_j = guess / 2^(K - j)`. Batch j runs from `t_j` to `t_j+1`.
 ///
 /// The candidates for a batch are the tasks that can end within its length on some allotment of processors that are open for this
-/// time.
-/// Sequential candidates of at most half the length are piled up by decreasing weight. A knapsack then selects the
-/// piles and tasks of the largest weight that fit side by side. When t reaches the guess, the remaining tasks are selected into
-/// further
+/// time. Sequential candidates of at most half the length are piled up by decreasing weight. A knapsack then selects the piles and
+/// tasks of the largest weight that fit side by side. When t reaches the guess, the remaining tasks are selected into further
 /// batches. Their lengths continue to double, up to the longest task, and there are no gaps between them.
 pub fn batches(candidates: &[Candidate<'_>], guess: Time, room: &impl Room) -> Vec<Batch> {
     let Some(shortest) = candidates.iter().map(|candidate| candidate.profile.shortest()).min() else { return vec![] };

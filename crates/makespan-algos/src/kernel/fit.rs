@@ -10,12 +10,11 @@ use crate::kernel::choices::Choices;
 /// First fit under a deadline, for varying orders and deadlines.
 ///
 /// The tasks are placed longest first, by their times on the smallest allotments that meet the deadline. For each task, the
-/// allotments are tried from this one upward, and the first whose earliest fit ends by the deadline is used. So a task
-/// that does not fit on its thriftiest allotment gets more processors until it fits into the remaining space. Either the deadline
-/// is met,
-/// or some task does not fit. The method follows first fit decreasing for bin packing, which multifit (E. G. Coffman, M. R.
-/// Garey, D. S. Johnson, SIAM J. Comput. 7, 1978, DOI 10.1137/0207001) turned into a scheduler. The variable allotment and the
-/// perturbed orders are ours. There is no guarantee.
+/// allotments are tried from this one upward, and the first whose earliest fit ends by the deadline is used. So a task that does
+/// not fit on its thriftiest allotment gets more processors until it fits into the remaining space. Either the deadline is met, or
+/// some task does not fit. The method follows first fit decreasing for bin packing, which multifit (E. G. Coffman, M. R. Garey, D.
+/// S. Johnson, SIAM J. Comput. 7, 1978, DOI 10.1137/0207001) turned into a scheduler. The variable allotment and the perturbed
+/// orders are ours. There is no guarantee.
 #[derive(Debug)]
 pub struct Fit<'a> {
     choices: &'a Choices,
@@ -135,8 +134,7 @@ mod tests {
     #[test]
     fn a_task_is_bent_until_it_fits() {
         // The long task takes a processor for 10. On the other two processors, the tasks of 7 go first. The second task must be
-        // spread over
-        // two processors after them.
+        // spread over two processors after them.
         let instance = instance(3, &[&[10], &[6, 3], &[7, 4], &[7, 4]]);
         let choices = Choices::new(&instance);
         let mut fit = Fit::new(&instance, &choices);

@@ -72,14 +72,11 @@ impl<'a> Holes<'a> {
 
     /// Gives each task in turn the earliest instant at which enough processors are free for all of its time, in a best placement if
     /// this is required. `place` receives the task, its start and its processors, by increasing start. The platform must have at
-    /// least
-    /// as many processors as a task needs. If tasks also need resources, `usage` contains the amounts in use. Each task then starts
-    /// when
-    /// enough is left for all of its time, and is added to `usage`. Some tasks may never start.
+    /// least as many processors as a task needs. If tasks also need resources, `usage` contains the amounts in use. Each task then
+    /// starts when enough is left for all of its time, and is added to `usage`. Some tasks may never start.
     ///
-    /// Because the tasks are equal, one walk forward in time finds all these instants: processors arrive when they become
-    /// free for long enough, and a task starts whenever enough processors have arrived. Takes O(k log m) for k processors held by
-    /// tasks. A
+    /// Because the tasks are equal, one walk forward in time finds all these instants: processors arrive when they become free for
+    /// long enough, and a task starts whenever enough processors have arrived. Takes O(k log m) for k processors held by tasks. A
     /// task takes O(m) more if it needs resources, or if best placement is required and it needs several processors.
     pub(crate) fn fill(
         &mut self,

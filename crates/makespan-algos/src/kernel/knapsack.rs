@@ -16,8 +16,7 @@ const MAX_ENTRIES: usize = 1 << 28;
 /// chosen.
 ///
 /// Uses integer dynamic programming in O(items x capacity). If the table would have more than 2^28 entries, items are taken by
-/// decreasing
-/// value per processor. The total value is then less than the best by at most the value of one item.
+/// decreasing value per processor. The total value is then less than the best by at most the value of one item.
 pub fn choose(items: &[Item], capacity: u32) -> Vec<bool> {
     let total: u64 = items.iter().map(|item| u64::from(item.width)).sum();
     if total <= u64::from(capacity) {

@@ -3,8 +3,7 @@
 use makespan_core::Time;
 
 /// Returns the first leaf from `from` on that `admits` accepts, in a tree with `leaves` leaves, a power of two. If `admits` rejects
-/// a node,
-/// it must reject all leaves below this node.
+/// a node, it must reject all leaves below this node.
 pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) -> Option<usize> {
     if from >= leaves {
         return None;

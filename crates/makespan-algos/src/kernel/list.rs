@@ -93,8 +93,7 @@ impl ListSweep {
 
 impl ListSweep {
     /// Returns the ends of the tasks in the order of the list. Unavailable periods and the requirement of best placement are taken
-    /// into
-    /// account. The builder is left unchanged.
+    /// into account. The builder is left unchanged.
     pub fn completions(
         &mut self,
         builder: &mut ScheduleBuilder<'_>,

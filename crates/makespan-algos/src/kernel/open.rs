@@ -95,8 +95,7 @@ impl<'a> Open<'a> {
     }
 
     /// Returns, for each number of processors, the longest time for which it is open within `length` of the instant `offset` after
-    /// the
-    /// first.
+    /// the first.
     pub fn limits(&self, offset: Time, length: Time) -> Vec<Limit> {
         let start = later(self.from, offset);
         let end = later(start, length);
@@ -131,8 +130,7 @@ impl<'a> Open<'a> {
     }
 
     /// Returns lists of the tasks in shelf order with allotments for several lengths: the guess, longer lengths, and no limit. Also
-    /// returns a
-    /// list with the fewest processors for each task, and the given list.
+    /// returns a list with the fewest processors for each task, and the given list.
     pub fn lists(&self, instance: &Instance, list: Vec<Allotted>) -> Vec<Vec<Allotted>> {
         let mut tasks: Vec<TaskId> = list.iter().map(|allotted| allotted.task).collect();
         tasks.sort_unstable();
@@ -173,10 +171,8 @@ impl<'a> Open<'a> {
     }
 
     /// Returns a list that ends by [`Open::latest`] for the shortest list. Tasks of the given list that would end later, because
-    /// they miss the
-    /// time before a long closed period, move to the front, with their allotments in the shortest list. If this does not help,
-    /// returns the
-    /// shortest list.
+    /// they miss the time before a long closed period, move to the front, with their allotments in the shortest list. If this does
+    /// not help, returns the shortest list.
     pub fn near(
         &self,
         builder: &mut ScheduleBuilder<'_>,
@@ -203,8 +199,7 @@ impl<'a> Open<'a> {
     }
 
     /// Gives each task of a list the allotment with which it ends first, if it starts after the work of the tasks before it has
-    /// been done on
-    /// all open processors.
+    /// been done on all open processors.
     pub fn earliest(&self, instance: &Instance, list: &mut [Allotted]) {
         let mut before: Area = 0;
         for allotted in list {

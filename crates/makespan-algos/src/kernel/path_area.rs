@@ -1,6 +1,5 @@
 //! A linear programme that minimises the maximum of the longest path and the area of a graph of moldable tasks, with mixed
-//! allotments. It is
-//! solved without a solver, up to a known gap.
+//! allotments. It is solved without a solver, up to a known gap.
 
 use super::packing::{Packing, Row};
 
@@ -57,19 +56,16 @@ struct Corner {
 /// ```
 ///
 /// where `n_i` is the number of equal tasks and `w_i` is the largest convex function below the areas of the allotments, divided by
-/// the
-/// platform. This is the programme of Lepère, Trystram and Woeginger (DOI 10.1142/S0129054102001308) and of Jansen and Zhang
-/// (DOI 10.1145/1159892.1159899), with a smaller feasible set: they bound `w_i` from below by a function that is nowhere above
-/// this one.
+/// the platform. This is the programme of Lepère, Trystram and Woeginger (DOI 10.1142/S0129054102001308) and of Jansen and Zhang
+/// (DOI 10.1145/1159892.1159899), with a smaller feasible set: they bound `w_i` from below by a function that is nowhere above this
+/// one.
 ///
 /// By duality, `C` is at least `sum_i min_x ((1 - s) n_i w_i(x) + s y_i x)` for every share `s` and every mixture of paths, where
 /// `y_i` is the part of the mixture that goes through row `i`. Each side answers the mean of the other side's previous answers
-/// ("fictitious play",
-/// J. Robinson, Annals of Mathematics 54, 1951, DOI 10.2307/1969530). In each round, the longest path at the mean times is added to
-/// the
-/// mixture, and a golden section search finds the best share. Then the best times on both sides of this share are mixed so that the
-/// paths of the mixture are as long as the area, and added to the mean. Later answers have more weight. Releases, transfers and
-/// closed processors are ignored. Each round takes O(e + n log m) for n rows of m allotments with e edges.
+/// ("fictitious play", J. Robinson, Annals of Mathematics 54, 1951, DOI 10.2307/1969530). In each round, the longest path at the
+/// mean times is added to the mixture, and a golden section search finds the best share. Then the best times on both sides of this
+/// share are mixed so that the paths of the mixture are as long as the area, and added to the mean. Later answers have more weight.
+/// Releases, transfers and closed processors are ignored. Each round takes O(e + n log m) for n rows of m allotments with e edges.
 pub fn solve(packing: &Packing<'_>) -> Mixed {
     let mut play = Play::new(packing);
     let rows = packing.rows().len();

@@ -79,19 +79,15 @@ pub const ROUNDING: i64 = 7;
 /// [`makespan_bounds::dual::search`] chose for the first shelf. Returns `None` if the tasks are not monotone and do not fit.
 ///
 /// The proof of the paper requires that work never decreases. For a speed-up law, this holds before times are rounded up to ticks.
-/// Afterwards,
-/// it may fail by one tick on each processor. In this case the shelves are built again for a multiple of 4 ticks, at most
-/// `guess` plus 4, with one additional tick at the end. They then end at most [`ROUNDING`] ticks later:
+/// Afterwards, it may fail by one tick on each processor. In this case the shelves are built again for a multiple of 4 ticks, at
+/// most `guess` plus 4, with one additional tick at the end. They then end at most [`ROUNDING`] ticks later:
 ///
 /// * Half, three quarters and one and a half times this guess are integers. A time that is rounded up to an integer meets an
-///   integer
-///   limit if and only if the exact time meets it. So every step decides as with exact times, for which work never decreases, and
-/// the
-///   second shelf fits. (The work of the choice may exceed the area of `guess` by less than a tick on each processor, the
-///   error of [`Profile::least_work`]. It does not exceed the area of the larger guess.)
+///   integer limit if and only if the exact time meets it. So every step decides as with exact times, for which work never
+///   decreases, and the second shelf fits. (The work of the choice may exceed the area of `guess` by less than a tick on each
+///   processor, the error of [`Profile::least_work`]. It does not exceed the area of the larger guess.)
 /// * Sequential times are integers. Every processor has at most two tasks with times that are rounded up, each by less than a tick.
-///   Thus,
-///   including the small tasks, the processors work for less than the guess plus two ticks on average. Some processor works
+///   Thus, including the small tasks, the processors work for less than the guess plus two ticks on average. Some processor works
 ///   for at most the guess plus one tick, and a small task, which takes at most half of the guess, ends there in time.
 ///
 /// O(n log n + processors).
@@ -198,8 +194,7 @@ impl Building<'_> {
     }
 
     /// Third transformation: moves a task of the second shelf to the idle processors of the first shelf if it meets the height
-    /// there. It becomes
-    /// part of the first shelf if it meets the guess.
+    /// there. It becomes part of the first shelf if it meets the guess.
     fn lower_one(&mut self) -> bool {
         let Some(&Entry { task, .. }) = self.upper.last() else { return false };
         let idle = self.processors.saturating_sub(self.columns() + self.lower_width());

@@ -3,16 +3,12 @@
 use makespan_core::{Area, Context, Instance, Placement, Scheduler, Time, View};
 
 /// Returns a scheduler's plan of all waiting tasks, with the ids of the view's instance. Returns `None` if the scheduler cannot
-/// plan them, or if its
-/// plan has no placements.
+/// plan them, or if its plan has no placements.
 ///
 /// A scheduler may plan differently if an unavailable period is ahead, even one after the end of its plan. So periods that the plan
-/// does
-/// not reach are hidden from it. The first plan is made with the periods that begin before the minimum time of the waiting tasks.
-/// Each
-/// further plan uses the periods that begin before the end of the previous plan. This ends when a plan ends before all other
-/// periods begin,
-/// usually with the first or the second plan.
+/// does not reach are hidden from it. The first plan is made with the periods that begin before the minimum time of the waiting
+/// tasks. Each further plan uses the periods that begin before the end of the previous plan. This ends when a plan ends before all
+/// other periods begin, usually with the first or the second plan.
 pub(super) fn plan_ahead(scheduler: &dyn Scheduler, seed: u64, view: &View<'_>) -> Option<Vec<Placement>> {
     let periods = view.instance.unavailable().iter().filter(|period| period.end > view.now);
     let begins: Vec<Time> = periods.map(|period| period.start).collect();

@@ -406,8 +406,8 @@ fn build(spec: &str, seed: u64) -> Result<Built, SpecError> {
 }
 
 /// Returns the policy that a spec names, such as `fcfs`, `easy[order=sjf]` or `batch[scheduler=demt[shuffles=5]]`. A policy is used
-/// for one
-/// instance, which may grow. [`policy_for`] also checks that the policy supports this instance. Equal seeds give equal decisions.
+/// for one instance, which may grow. [`policy_for`] also checks that the policy supports this instance. Equal seeds give equal
+/// decisions.
 ///
 /// # Errors
 /// [`SpecError`] states the unknown or invalid part of the spec, and what would be valid.

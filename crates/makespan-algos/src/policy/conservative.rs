@@ -17,20 +17,17 @@ use super::space::Slot;
 use crate::free_time::Period;
 
 /// Gives every task a reservation when it arrives: its earliest fit, given all running tasks and all reservations. As long as tasks
-/// end
-/// by their estimates, no reservation is moved to a later instant. Thus a task backfills only if it delays no other task.
+/// end by their estimates, no reservation is moved to a later instant. Thus a task backfills only if it delays no other task.
 ///
-/// If a task ends early, the reservations are compressed: in the order of the queue, each task releases its reservation
-/// and takes its earliest fit, which is never later. Tasks that arrive at the same instant are reserved afterwards.
-/// So the order of the queue only determines which task uses the free processors first. No task can take the reservation of
-/// another. If a task runs longer than its estimate, reservations that relied on it cannot be kept. Then all reservations are made
-/// again
-/// in the order of the queue.
+/// If a task ends early, the reservations are compressed: in the order of the queue, each task releases its reservation and takes
+/// its earliest fit, which is never later. Tasks that arrive at the same instant are reserved afterwards. So the order of the queue
+/// only determines which task uses the free processors first. No task can take the reservation of another. If a task runs longer
+/// than its estimate, reservations that relied on it cannot be kept. Then all reservations are made again in the order of the
+/// queue.
 ///
 /// Source: A. Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708, section 2,
-/// including
-/// the compression in the order of the queue. Complexity: O(log n) for an arrival, and for an end as expected. For an early
-/// end, each waiting task checks whether the time before its reservation has enough free processors. If processors are not
+/// including the compression in the order of the queue. Complexity: O(log n) for an arrival, and for an end as expected. For an
+/// early end, each waiting task checks whether the time before its reservation has enough free processors. If processors are not
 /// interchangeable, reservations have processors, and each query is a walk over all reservations.
 ///
 /// ```

@@ -10,25 +10,20 @@ use super::space::Space;
 use crate::free_time::Period;
 
 /// Starts tasks in the order of the queue while they fit. The first task that does not fit gets a reservation at the earliest
-/// instant at
-/// which enough processors are free according to the estimates of running tasks. Any later task starts if it fits now and does
-/// not delay this reservation: it ends before the reservation, or takes processors that the reserved task leaves free.
+/// instant at which enough processors are free according to the estimates of running tasks. Any later task starts if it fits now
+/// and does not delay this reservation: it ends before the reservation, or takes processors that the reserved task leaves free.
 ///
 /// Source: D. Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, DOI 10.1007/3-540-60153-8_35, as described by A. Mu'alem and
-/// D.
-/// Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708. Assumptions: none. If
-/// run times are at most the estimates, the head of the queue starts no later than its first reservation.
+/// D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708. Assumptions: none. If run times are at
+/// most the estimates, the head of the queue starts no later than its first reservation.
 ///
 /// Complexity: on equal processors that are always open, O(log n) for an event and for each task that it starts, plus a search in a
 /// tree over the queue that skips tasks that do not fit. Otherwise, a walk over the running tasks for each waiting task that is
-/// narrow
-/// enough. In this case, no task runs into a closed period of its processors. If tasks need resources, the queue is visited once at
-/// each
-/// instant, the reservation includes all resources of the head, and each visited task costs a walk over the nodes.
+/// narrow enough. In this case, no task runs into a closed period of its processors. If tasks need resources, the queue is visited
+/// once at each instant, the reservation includes all resources of the head, and each visited task costs a walk over the nodes.
 ///
 /// The processors of the head are chosen when it starts. Only if best placement is required, the reservation has processors, and
-/// changes them
-/// if one other placement makes room.
+/// changes them if one other placement makes room.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("easy[order=saf]", 1)?;
@@ -50,11 +45,10 @@ pub struct Easy {
 pub enum Passes {
     /// Once for each instant, after all its events have been processed.
     Instant,
-    /// After every single event, arrivals before ends, as in simulators that process events one at a time. A task that ends at
-    /// this instant is expected to run until its estimate as long as its end has not been processed. Reproduces É. Gaussier, D.
-    /// Glesser,
-    /// V. Reis and D. Trystram, SC 2015, DOI 10.1145/2807591.2807646. If processors fail or return, or
-    /// estimates change at an instant, the queue is visited only once.
+    /// After every single event, arrivals before ends, as in simulators that process events one at a time. A task that ends at this
+    /// instant is expected to run until its estimate as long as its end has not been processed. Reproduces É. Gaussier, D. Glesser,
+    /// V. Reis and D. Trystram, SC 2015, DOI 10.1145/2807591.2807646. If processors fail or return, or estimates change at an
+    /// instant, the queue is visited only once.
     #[default]
     Event,
 }
@@ -84,8 +78,7 @@ impl Easy {
     }
 
     /// Returns the task that was reserved at the last visit of the queue, and its start. Only known if the number of free
-    /// processors determines what
-    /// fits.
+    /// processors determines what fits.
     pub fn reservation(&self) -> Option<(TaskId, Time)> {
         self.reserved.map(|reserved| (reserved.head.task, reserved.start))
     }
@@ -294,8 +287,7 @@ fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decis
 }
 
 /// Visits the queue once, node by node. The head is reserved with all its resources. A task that runs beyond the start of the head
-/// must
-/// also fit together with it.
+/// must also fit together with it.
 fn on_nodes(state: &mut QueueState, nodes: &mut NodesNow, view: &View<'_>, decisions: &mut Vec<Decision>) {
     nodes.start_heads(state, view, decisions);
     let Some(head) = state.queue.first() else { return };

@@ -60,8 +60,7 @@ pub fn expected_starts_from(policy: &mut dyn Policy, view: &View<'_>, wake: Opti
 }
 
 /// Returns the maximum number of instants at which something may happen. Each task starts and ends once, each period and failure
-/// ends once, and the
-/// policy may ask to be woken equally often.
+/// ends once, and the policy may ask to be woken equally often.
 fn instants(view: &View<'_>) -> usize {
     let happenings = view.running.len() + view.waiting.len() + view.instance.unavailable().len() + view.down.len();
     4 * happenings + 4
@@ -101,8 +100,7 @@ mod tests {
     }
 
     /// Returns the forecast at instant 4. Task 0 holds 3 of 4 processors until 10. Three tasks wait: 1 (4 processors, time 5), 2 (1
-    /// processor,
-    /// time 6) and 3 (1 processor, time 20).
+    /// processor, time 6) and 3 (1 processor, time 20).
     fn expected_of(spec: &str, closed: Vec<Unavailable>) -> Vec<ExpectedStart> {
         let task = |(index, &(width, time, release)): (usize, &(u32, i64, i64))| {
             Job::new(index.to_string(), Profile::rigid(width, t(time)).unwrap()).with_release(t(release))

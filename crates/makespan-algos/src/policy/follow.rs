@@ -8,21 +8,19 @@ use super::again::{again, calendars};
 use super::jobs::{new_jobs, unstarted};
 use super::keeper::{Departure, PlanKeeper};
 
-/// Plans every job on arrival, with all its tasks, around the existing plans. On each
-/// processor, tasks run in the order of the plan, whatever times they really take.
+/// Plans every job on arrival, with all its tasks, around the existing plans. On each processor, tasks run in the order of the
+/// plan, whatever times they really take.
 ///
-/// A task starts on its planned processors as soon as all tasks before it there have ended and its data have
-/// arrived. Suppose times are as estimated and no task of the plan could start earlier in the same order, as in plans of list
-/// schedulers. Then the plan is executed exactly. If processors fail, or stay down for longer than expected, jobs with remaining
-/// tasks on them are planned again around the other jobs. The scheduler plans such a job if none of its tasks has started, or if
-/// its tasks do not depend on each other. Otherwise, its remaining tasks are planned by the rule of HEFT. If estimates change, the
-/// order and
-/// the processors of a plan do not change.
+/// A task starts on its planned processors as soon as all tasks before it there have ended and its data have arrived. Suppose times
+/// are as estimated and no task of the plan could start earlier in the same order, as in plans of list schedulers. Then the plan is
+/// executed exactly. If processors fail, or stay down for longer than expected, jobs with remaining tasks on them are planned again
+/// around the other jobs. The scheduler plans such a job if none of its tasks has started, or if its tasks do not depend on each
+/// other. Otherwise, its remaining tasks are planned by the rule of HEFT. If estimates change, the order and the processors of a
+/// plan do not change.
 ///
-/// Source: Makespan. H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE Trans.
-/// Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206, also assume static plans whose order is kept at run time.
-/// Complexity: an
-/// event visits planned tasks in order until each processor has a waiting one. Each job that arrives or must move costs a plan.
+/// Source: Makespan. H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206,
+/// also assume static plans whose order is kept at run time. Complexity: an event visits planned tasks in order until each
+/// processor has a waiting one. Each job that arrives or must move costs a plan.
 pub struct Follow {
     scheduler: Box<dyn Scheduler>,
     seed: u64,
@@ -45,8 +43,7 @@ impl Follow {
     }
 
     /// Plans these jobs with all their tasks, around everything that runs, is planned or closed. Of a bag that has begun, only the
-    /// waiting tasks
-    /// are planned. Returns whether the scheduler could plan them. If not, nothing changes.
+    /// waiting tasks are planned. Returns whether the scheduler could plan them. If not, nothing changes.
     fn plan(&mut self, new: &[JobId], view: &View<'_>) -> bool {
         let View { now, instance, .. } = *view;
         self.keeper.project(view);

@@ -23,8 +23,7 @@ pub(super) fn new_jobs(heard: &mut Vec<bool>, events: &[Event], instance: &Insta
 }
 
 /// Returns the tasks of a job that must still be started, in ascending order. Tasks that have ended or run are omitted, and so are
-/// tasks that wait for a task
-/// that will never end with success.
+/// tasks that wait for a task that will never end with success.
 pub(super) fn unstarted(view: &View<'_>, job: JobId) -> Vec<TaskId> {
     let own = view.instance.job(job);
     if !own.is_compound() {

@@ -202,8 +202,7 @@ impl PlanKeeper {
     }
 
     /// Updates the expected starts in the planned order, using estimates. No task is expected before its planned start. Each task
-    /// is expected
-    /// after its predecessors, so plans that are made around these tasks can be executed together with them.
+    /// is expected after its predecessors, so plans that are made around these tasks can be executed together with them.
     pub fn project(&mut self, view: &View<'_>) {
         let instance = view.instance;
         let mut open = vec![view.now; instance.processors() as usize];
@@ -251,8 +250,7 @@ impl PlanKeeper {
     }
 
     /// Returns the resources that running and planned tasks hold. A planned task counts from now until its end, although it may
-    /// begin
-    /// later.
+    /// begin later.
     pub fn held(&self, view: &View<'_>) -> Vec<HeldAmount> {
         let upcoming =
             self.upcoming().map(|at| Running { task: at.task, start: at.start, processors: at.processors.clone() });
@@ -357,8 +355,7 @@ impl PlanKeeper {
 }
 
 /// Returns the instant at which the data of an edge have arrived or are expected to arrive. `from` contains the expected end and
-/// the processors of the
-/// source task, if they are known.
+/// the processors of the source task, if they are known.
 pub(super) fn expected_arrival(
     view: &View<'_>,
     edge: &Dependence,

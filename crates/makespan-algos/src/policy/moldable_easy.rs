@@ -13,32 +13,24 @@ use crate::free_time::Strips;
 /// EASY backfilling for moldable tasks that chooses allotments by the load. A task starts or is reserved at the instant and
 /// on the allotment with the least cost: the cost of its end plus the price of its work.
 ///
-/// On p of m processors, a task with time t delays each of n other tasks by t p / m on average. So the cost of a
-/// start is its end plus n t p / m, and n / m is the price of a processor for a unit of time. The other tasks are: the waiting
-/// tasks, one task
-/// that may arrive at any moment, and the tasks that will arrive while this task runs. Tasks of the last kind wait for half of the
-/// time on
-/// average. Their expected number for a given time is the number of arrivals in an equally long period before now, where the period
-/// is the time of the task on its fewest
-/// processors. As a result, a single task takes less than twice its shortest time. If many tasks wait or arrive, a task takes no
-/// more
-/// processors than it uses as well as the other tasks would. For n equal tasks with a speedup of p to the power a, this is
-/// m / n times a / (1 - a) processors each, which minimises the sum of their ends. If all waiting tasks fit together, their price
-/// is reduced
-/// until they fill the machine.
+/// On p of m processors, a task with time t delays each of n other tasks by t p / m on average. So the cost of a start is its end
+/// plus n t p / m, and n / m is the price of a processor for a unit of time. The other tasks are: the waiting tasks, one task that
+/// may arrive at any moment, and the tasks that will arrive while this task runs. Tasks of the last kind wait for half of the time
+/// on average. Their expected number for a given time is the number of arrivals in an equally long period before now, where the
+/// period is the time of the task on its fewest processors. As a result, a single task takes less than twice its shortest time. If
+/// many tasks wait or arrive, a task takes no more processors than it uses as well as the other tasks would. For n equal tasks with
+/// a speedup of p to the power a, this is m / n times a / (1 - a) processors each, which minimises the sum of their ends. If all
+/// waiting tasks fit together, their price is reduced until they fill the machine.
 ///
-/// The head of the queue starts, or is reserved if it must wait for running tasks. A later task starts if its cheapest
-/// start is now and does not delay this reservation. Ties are broken in favour of the earlier start, and then of fewer processors.
-/// A task that
+/// The head of the queue starts, or is reserved if it must wait for running tasks. A later task starts if its cheapest start is now
+/// and does not delay this reservation. Ties are broken in favour of the earlier start, and then of fewer processors. A task that
 /// waits for more processors takes running tasks and the reservation into account, but not other waiting tasks. A rigid task has
-/// one
-/// allotment. If all tasks are rigid, this policy is [`super::Easy`] with one pass at each instant.
+/// one allotment. If all tasks are rigid, this policy is [`super::Easy`] with one pass at each instant.
 ///
 /// Source: Makespan. Allotments are chosen at the start as in S. Srinivasan, S. Krishnamoorthy and P. Sadayappan, "A robust
 /// scheduling strategy for moldable scheduling of parallel jobs", CLUSTER 2003, with EASY's one reservation. Assumptions: all
 /// processors are equally fast. Guarantee: the head starts in finite time; there is no ratio. Complexity: for each waiting task
-/// that could
-/// start, a walk over the ends of running tasks.
+/// that could start, a walk over the ends of running tasks.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("moldable-easy", 1)?;
@@ -133,8 +125,7 @@ struct Load<'a> {
 /// The free processors from some instant on.
 trait Outlook {
     /// Returns the number of processors that a task starting at `start` could have, with the instant until which this holds. Later
-    /// entries may have larger values, but the
-    /// minimum up to the end of the task counts.
+    /// entries may have larger values, but the minimum up to the end of the task counts.
     fn caps<'a>(&'a self, start: Time) -> Box<dyn Iterator<Item = (Time, u32)> + 'a>;
     /// Returns the instants at which more processors may become free, in ascending order.
     fn openings(&self, after: Time) -> Vec<Time>;
@@ -208,8 +199,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// Returns the cheapest accepted number of processors up to `most`, and the smallest of them if several are equally cheap. For
-    /// a speed-up law, the
-    /// cost first decreases and then increases, so bisection finds it. For a table, all entries are compared.
+    /// a speed-up law, the cost first decreases and then increases, so bisection finds it. For a table, all entries are compared.
     fn cheapest_within(&self, most: u32) -> u32 {
         let fewest = self.profile.min_processors();
         if self.profile.speedup().is_none() {
@@ -336,8 +326,8 @@ impl Table for Space<'_> {
 }
 
 /// Returns the number of other tasks in the price for each waiting task. Normally this is the number of all of them. It is smaller
-/// if all tasks
-/// can then start together. In that case no task delays another, and a higher price would leave processors idle for no reason.
+/// if all tasks can then start together. In that case no task delays another, and a higher price would leave processors idle for no
+/// reason.
 fn priced(state: &QueueState, load: Load<'_>, instance: &Instance, free: u32) -> usize {
     let all = load.others;
     if all == 0 || state.queue.len() > free as usize {
@@ -397,11 +387,9 @@ fn pass(state: &mut QueueState, known: &Known, table: &mut impl Table, view: &Vi
 }
 
 /// Returns whether the number of free processors determines what fits, although there are unavailable periods. Processors must
-/// differ only by these periods.
-/// None of them may begin before the running tasks, then the head, and then a later task could have ended. If processors mattered,
-/// the
-/// later choices of a task would depend on the position of the reservation. Then a period that affects no task could change a
-/// choice.
+/// differ only by these periods. None of them may begin before the running tasks, then the head, and then a later task could have
+/// ended. If processors mattered, the later choices of a task would depend on the position of the reservation. Then a period that
+/// affects no task could change a choice.
 fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
     let coming = view.instance.unavailable().iter().filter(|period| period.end > view.now);
     let Some(next) = coming.map(|period| period.start).min() else { return interchangeable(view.instance) };

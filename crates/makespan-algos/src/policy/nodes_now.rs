@@ -9,8 +9,7 @@ use super::queue_state::QueueState;
 use crate::kernel::packing::{Machines, Part, Rooms, State, Wanted};
 
 /// The free processors and the remaining resources of each node. An event costs only as much as its changes. Each start costs a
-/// walk over the
-/// nodes.
+/// walk over the nodes.
 #[derive(Debug)]
 pub(super) struct NodesNow {
     machines: Machines,
@@ -200,8 +199,7 @@ impl NodesNow {
     }
 
     /// Returns the instant at which the task at the head of the queue can start according to the expected ends of running tasks.
-    /// Also returns the nodes at this instant, including what
-    /// the head holds.
+    /// Also returns the nodes at this instant, including what the head holds.
     pub fn later(&mut self, head: Place, ends: impl Iterator<Item = (Time, TaskId)>, view: &View<'_>) -> Option<Later> {
         let Self { machines, state, running, rooms, .. } = self;
         let wanted = wanted(view.instance, head);

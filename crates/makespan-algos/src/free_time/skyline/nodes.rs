@@ -54,8 +54,7 @@ impl Nodes {
 
     /// Returns the maximum number of processors in a best placement, given the free processors of each class. Usually this is the
     /// maximum of one node. If a node of the largest size is free, it is the sum of all free nodes and of the largest free part of
-    /// another
-    /// node.
+    /// another node.
     pub(super) fn widest(&self, free: &[i32]) -> i32 {
         let (mut whole, mut part, mut most) = (0, 0, 0);
         let mut add = |free: i32, size: i32| {
@@ -78,8 +77,7 @@ impl Nodes {
 
     /// Takes up to [`Nodes::widest`] processors. A width that fits on one node is taken from one node. Otherwise, whole free nodes
     /// are taken while they fit, the largest first. The rest is taken from the node with the fewest sufficient free processors, if
-    /// possible
-    /// not from a node that is entirely free.
+    /// possible not from a node that is entirely free.
     pub(super) fn take(&self, width: i32, free: &[i32], taken: &mut [i32]) {
         taken.fill(0);
         let mut rest = width;

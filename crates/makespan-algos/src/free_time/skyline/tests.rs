@@ -26,8 +26,7 @@ fn earliest(instance: &Instance, pools: &[ProcSet], held: &[Reservation], questi
             nodes[platform.node_of(processors.iter().next().unwrap())] += least(pool);
         }
         // If one node is large enough, the placement is on one node. Otherwise, it consists of whole nodes, one of the largest
-        // among them,
-        // and a part of any other node. The test tries all sets of whole nodes.
+        // among them, and a part of any other node. The test tries all sets of whole nodes.
         let largest = platform.largest_node();
         if width <= largest {
             return nodes.iter().any(|&free| free >= width);

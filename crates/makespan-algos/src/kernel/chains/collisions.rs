@@ -85,20 +85,18 @@ impl Resolution<'_, '_> {
 ///
 /// A task collides in two cases: its data arrive after its planned start, or its planned processor is then busy or also wanted by
 /// other tasks. If types of processors were planned, this must be true of every processor of the type. All other tasks keep their
-/// planned
-/// places. If processors themselves were planned, the places of tasks whose planned times do not overlap are held for these tasks.
+/// planned places. If processors themselves were planned, the places of tasks whose planned times do not overlap are held for these
+/// tasks.
 ///
 /// Colliding tasks with equal planned starts form a batch. Each task of a batch gets a processor of its own, such that the sum of
 /// penalties is minimal. A task starts at its planned start, or as soon afterwards as its data and the processor are available.
-/// Batches are
-/// resolved by planned start. A batch with more tasks than processors is divided. A place that makes the rest of the job late is
-/// used
-/// only if there is no other place. Then the place with the least lateness is used, and the lateness is not part of the penalty.
+/// Batches are resolved by planned start. A batch with more tasks than processors is divided. A place that makes the rest of the
+/// job late is used only if there is no other place. Then the place with the least lateness is used, and the lateness is not part
+/// of the penalty.
 ///
 /// Source: Tselishchev and Toporkov 2009, section 3.3 (bipartite graph, minimal penalty). The assignment is computed by the
-/// algorithm
-/// of H. W. Kuhn, Naval Res. Logist. Q. 2, 1955, DOI 10.1002/nav.3800020109, from the crate `pathfinding`. Complexity: O(b^2 m) for
-/// a batch of b tasks on m processors.
+/// algorithm of H. W. Kuhn, Naval Res. Logist. Q. 2, 1955, DOI 10.1002/nav.3800020109, from the crate `pathfinding`. Complexity:
+/// O(b^2 m) for a batch of b tasks on m processors.
 pub fn resolve<'a>(
     resolution: &Resolution<'a, '_>,
     calendars: Vec<Calendar>,
@@ -247,8 +245,7 @@ impl Resolving<'_, '_> {
 }
 
 /// Assigns processors to tasks that each accept some of the processors. Only tasks that do not compete with a task without a
-/// processor
-/// get one.
+/// processor get one.
 ///
 /// Computes a maximum matching by augmenting paths. The disputed tasks, which get no processor, are those that alternating
 /// paths reach from a task without a processor (A. L. Dulmage, N. S. Mendelsohn, Canad. J. Math. 10, 1958,

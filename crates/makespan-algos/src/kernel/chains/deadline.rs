@@ -13,8 +13,7 @@ pub fn makespan_alone(frame: &Frame) -> i64 {
 }
 
 /// Returns the instant by which a job must end, in ticks: its stated deadline, but not before its release. Without a stated
-/// deadline,
-/// it is the release plus `factor` times the makespan that `alone` returns.
+/// deadline, it is the release plus `factor` times the makespan that `alone` returns.
 pub fn deadline(stated: Option<Time>, release: i64, alone: impl FnOnce() -> i64, factor: f64) -> i64 {
     let usual = || release.saturating_add((alone() as f64 * factor).ceil() as i64);
     stated.map_or_else(usual, |stated| stated.ticks().max(release))

@@ -235,8 +235,7 @@ fn kinds(problem: &GraphProblem, tasks: Range<u32>) -> (Vec<ProcessorId>, Vec<u3
 }
 
 /// Returns, for each edge of a job, the minimum transfer time between two nodes that can run its tasks. Takes O(1) for an edge
-/// whose
-/// tasks can share a node, and otherwise one step for each pair of nodes.
+/// whose tasks can share a node, and otherwise one step for each pair of nodes.
 fn least_transfers(problem: &GraphProblem, first: u32, edges: Range<u32>, chart: &Chart) -> Vec<i64> {
     let network = problem.transfers();
     let nodes = problem.node_ids();
@@ -258,13 +257,11 @@ fn least_transfers(problem: &GraphProblem, first: u32, edges: Range<u32>, chart:
 
 /// Returns lower bounds on the area of each task, for two choices of processor weights.
 ///
-/// The weights of all processors sum to 1. Tasks that all run within a time C use less than C of each processor. Thus the
-/// sum of their times, each multiplied by the weight of its processor, is at most C. The minimum of this product over the
-/// processors that
+/// The weights of all processors sum to 1. Tasks that all run within a time C use less than C of each processor. Thus the sum of
+/// their times, each multiplied by the weight of its processor, is at most C. The minimum of this product over the processors that
 /// can run a task is a lower bound for the task. In the first choice, the weight of a processor is its mean speed over all tasks of
 /// the job. If times differ only by the speeds of processors, the product is then equal on all processors. In the second choice,
-/// all weights
-/// are equal.
+/// all weights are equal.
 fn areas(problem: &GraphProblem, tasks: Range<u32>) -> [Vec<f64>; 2] {
     let mut speeds = vec![0.0; problem.nodes()];
     for task in tasks.clone() {

@@ -41,8 +41,8 @@ impl<'a> Outline<'a> {
     }
 
     /// Returns the strategy on these calendars. `first` is HEFT's schedule on them. The strategy is planned for an end between
-    /// HEFT's end
-    /// and the deadline, at the given share of this time. If HEFT's schedule is late, the strategy is planned for the deadline.
+    /// HEFT's end and the deadline, at the given share of this time. If HEFT's schedule is late, the strategy is planned for the
+    /// deadline.
     pub fn strategy(&self, calendars: &[Calendar], first: &Draft, deadline: i64, share: Share) -> Vec<Offer> {
         let Share { parts, of } = share;
         let span = deadline.saturating_sub(first.finish());

@@ -21,8 +21,7 @@ pub struct Aim {
 }
 
 /// Maximum number of labels for a task on one processor. In a run of many tasks, this number is smaller: `RUN_LABELS` divided by
-/// the
-/// number of tasks, but at least `MIN_LABELS`.
+/// the number of tasks, but at least `MIN_LABELS`.
 const MAX_LABELS: usize = 64;
 const MIN_LABELS: usize = 16;
 const RUN_LABELS: usize = 4096;
@@ -33,16 +32,13 @@ const MAX_GAPS: usize = 8;
 /// does not fit. Then the draft contains only the runs that were placed before.
 ///
 /// The unplaced tasks between two placed tasks of a chain form a run, which is planned on its own. The first walk computes, for
-/// each
-/// task and processor, the possible ends with the best value of the tasks so far. Ends that are both later and worse than another
-/// are
-/// dropped. The second walk goes back from the best end of the last task. With [`TieBreak::Latest`], the tasks are then moved
-/// as late as possible. Complexity: O(k m^2 l log l) for k tasks, m processors and l ends. At most 64 ends are kept (16 in long
-/// runs), spaced evenly by rank.
+/// each task and processor, the possible ends with the best value of the tasks so far. Ends that are both later and worse than
+/// another are dropped. The second walk goes back from the best end of the last task. With [`TieBreak::Latest`], the tasks are then
+/// moved as late as possible. Complexity: O(k m^2 l log l) for k tasks, m processors and l ends. At most 64 ends are kept (16 in
+/// long runs), spaced evenly by rank.
 ///
 /// Source: Tselishchev and Toporkov 2009, section 3.2 (two walks over a search tree). The tree becomes this programme if equal
-/// states
-/// are merged.
+/// states are merged.
 pub fn plan(draft: &mut Draft, tasks: &[u32], edges: &[u32], aim: &Aim) -> bool {
     let mut at = 0;
     while at < tasks.len() {

@@ -26,9 +26,8 @@ pub struct Reserve {
 
 /// Gives each isolated task of a complete draft as much of the time until `end` as the other tasks leave. The longest tasks come
 /// first. With the criterion cost, each task moves to the processor with the lowest cost. Among equal ones, it moves to the place
-/// with
-/// the longest reserve, and then to the place with the longest run time. Afterwards, the draft's calendars are busy for the whole
-/// reserves. No other task is moved, so every isolated task can at least keep its old place.
+/// with the longest reserve, and then to the place with the longest run time. Afterwards, the draft's calendars are busy for the
+/// whole reserves. No other task is moved, so every isolated task can at least keep its old place.
 ///
 /// Source: A. Tselishchev and V. V. Toporkov, 54th IWK, Ilmenau 2009, section 3.2, step 4: "the whole planning scale
 /// (time reserve) becomes its time execution estimate". A placement in a schedule is as long as its task runs, so the

@@ -46,15 +46,12 @@ pub enum Squeezed<'a> {
 }
 
 /// Searches for a schedule of the job that ends by `end`, on processors that are free according to `calendars`. Up to `steps`
-/// places are
-/// tried. Jobs of more than 64 tasks are not searched.
+/// places are tried. Jobs of more than 64 tasks are not searched.
 ///
-/// The search tries all orders of the tasks, and places each task as early as its data and its processor allow. Take any
-/// schedule that ends in time. Its tasks, sorted by start and on their processors, form such an order, in which no task ends later.
-/// Thus the search finds a schedule if there is one and the steps suffice. A branch is abandoned if a task whose predecessors are
-/// all
-/// placed can end in time on no processor. Complexity: O(m (k + log c)) for each place, for m processors with c busy periods and a
-/// task
+/// The search tries all orders of the tasks, and places each task as early as its data and its processor allow. Take any schedule
+/// that ends in time. Its tasks, sorted by start and on their processors, form such an order, in which no task ends later. Thus the
+/// search finds a schedule if there is one and the steps suffice. A branch is abandoned if a task whose predecessors are all placed
+/// can end in time on no processor. Complexity: O(m (k + log c)) for each place, for m processors with c busy periods and a task
 /// with k predecessors.
 pub fn squeeze<'a>(frame: &'a Frame<'a>, calendars: &[Calendar], end: i64, steps: u64) -> Squeezed<'a> {
     let tasks = frame.tasks();

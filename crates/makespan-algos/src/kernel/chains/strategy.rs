@@ -26,10 +26,8 @@ const MAX_ONCE: usize = 20_000;
 const KEPT: usize = 8;
 const MAX_PLACES: usize = 2048;
 /// Number of parts into which the time between the length of the longest chain and the end is divided. Plans aim at the end of each
-/// part.
-/// `ENDS` is for chains on processors and for chains on types of processors. `MANY` is a number of tasks, and the number of parts
-/// for
-/// jobs with more tasks.
+/// part. `ENDS` is for chains on processors and for chains on types of processors. `MANY` is a number of tasks, and the number of
+/// parts for jobs with more tasks.
 const ENDS: (i64, i64) = (4, 8);
 const MANY: (usize, i64) = (512, 1);
 
@@ -113,8 +111,7 @@ impl Offer {
 }
 
 /// A job to be planned. Chains are planned on the types or processors of `chosen`, and then moved to the processors of `real`,
-/// which
-/// are free according to `calendars`.
+/// which are free according to `calendars`.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
     /// The processors, or types of processors, that chains are planned on.

@@ -16,8 +16,7 @@ pub enum Room {
     #[default]
     Least,
     /// The mean transfer time, but zero between tasks that are planned at the same time. This leaves room for tasks that are
-    /// planned
-    /// later. It excludes schedules in which these tasks share a processor.
+    /// planned later. It excludes schedules in which these tasks share a processor.
     Mean,
 }
 
@@ -71,12 +70,9 @@ impl Draft<'_> {
     }
 
     /// Returns the earliest starts and the latest ends of `tasks` for which the tasks without places can still fit before the end.
-    /// Each
-    /// task counts with its fastest time. In addition, all predecessors and all successors of a task count on all processors
-    /// together. With
-    /// [`Room::Least`], no schedule that keeps the places of this draft is excluded. Complexity: O(e log e) for e edges of tasks
-    /// without
-    /// places that lead to `tasks` or can be reached from `tasks`.
+    /// Each task counts with its fastest time. In addition, all predecessors and all successors of a task count on all processors
+    /// together. With [`Room::Least`], no schedule that keeps the places of this draft is excluded. Complexity: O(e log e) for e
+    /// edges of tasks without places that lead to `tasks` or can be reached from `tasks`.
     pub fn windows(&self, tasks: &[u32], span: &Span) -> Windows {
         let frame = self.frame();
         let run: FxHashSet<u32> = match span.room {

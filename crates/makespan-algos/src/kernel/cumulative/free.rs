@@ -3,8 +3,7 @@
 use super::word::Word;
 
 /// The free amounts before anything is placed: one step for each instant from which they apply, in ascending order and with guard
-/// bits.
-/// The first instant is 0, and the last step never ends.
+/// bits. The first instant is 0, and the last step never ends.
 #[derive(Clone, Debug)]
 pub struct Base<W> {
     pub steps: Vec<(i64, W)>,

@@ -30,8 +30,7 @@ impl<'a> CumulativeProblem<'a> {
     /// The reasons are:
     ///
     /// * Processors differ in speed or are restricted to nodes, tasks have different times on different machines, or transfers
-    ///   between nodes
-    ///   take time.
+    ///   between nodes take time.
     /// * Processors close at different times. Processors form one pool in two cases: all close at the same times, or they
     ///   open one after another and stay open.
     /// * Several nodes have a resource, such as memory.
@@ -314,8 +313,8 @@ fn scarce_stocks(packing: &Packing<'_>, drafts: &[(usize, Draft)], stocks: &[u64
 }
 
 /// Returns, for each choice, the choice to use instead: one of its row that is at least as fast and needs no more of any resource.
-/// This
-/// is the choice itself if no other is better. Of equal choices, the first is used. Returns `None` for a choice that never fits.
+/// This is the choice itself if no other is better. Of equal choices, the first is used. Returns `None` for a choice that never
+/// fits.
 fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>> {
     let fits = |at: usize| renewables.iter().all(|one| one.demands[at] <= one.capacity[one.capacity.len() - 1].1);
     let mut instead: Vec<Option<usize>> = (0..drafts.len()).map(|at| fits(at).then_some(at)).collect();

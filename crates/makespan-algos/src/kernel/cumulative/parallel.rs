@@ -42,8 +42,8 @@ impl<'p, 'a> ParallelScheme<'p, 'a> {
     }
 
     /// Starts all tasks. Tasks that come first in the order start first. Any order of all tasks is valid. `modes` and `keep` are as
-    /// for
-    /// [`super::SerialScheme::forward`], and `keep` receives the tasks by increasing start. Returns whether all tasks are placed.
+    /// for [`super::SerialScheme::forward`], and `keep` receives the tasks by increasing start. Returns whether all tasks are
+    /// placed.
     pub fn forward(&mut self, order: &[u32], modes: &[u32], keep: impl FnMut(u32, i64) -> bool) -> bool {
         each!(&mut self.0, events => events.forward(order, modes, keep))
     }

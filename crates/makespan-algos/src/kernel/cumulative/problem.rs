@@ -24,8 +24,7 @@ pub struct Mode {
 /// Tasks and their demands, if every resource is one pool. Created by [`CumulativeProblem::new`].
 ///
 /// Tasks are numbered as in the instance. The tasks of a bag share one [`Row`]. Times are counted from the first release. Their
-/// unit
-/// is the greatest common divisor of all times in ticks.
+/// unit is the greatest common divisor of all times in ticks.
 #[derive(Clone, Debug)]
 pub struct CumulativeProblem<'a> {
     pub(super) instance: &'a Instance,
@@ -143,8 +142,7 @@ impl<'a> CumulativeProblem<'a> {
     }
 
     /// Returns the mode for a choice of the packing. If this choice was omitted, returns a mode that is as good in all respects. If
-    /// the
-    /// choice cannot be part of any plan, because it uses up too much, returns the first mode of the row.
+    /// the choice cannot be part of any plan, because it uses up too much, returns the first mode of the row.
     pub fn mode_of(&self, row: Row, choice: u32) -> u32 {
         self.mode_of[choice as usize].unwrap_or(self.mode_begins[row.index()])
     }

@@ -11,10 +11,8 @@ use super::steps::Steps;
 /// The forward pass is the serial schedule generation scheme of J. Kelley, "The critical-path method: resources planning and
 /// scheduling", in Industrial Scheduling, 1963. See R. Kolisch, EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6. For every
 /// objective that never decreases if a task ends later, some list gives an optimum. Double justification combines a backward pass
-/// by decreasing
-/// ends and a forward pass by increasing starts: V. Valls, F. Ballestin and S. Quintanilla, EJOR 165, 2005,
-/// DOI 10.1016/j.ejor.2004.04.008. In the backward pass, no task starts earlier than before. In the forward pass, no task starts
-/// later.
+/// by decreasing ends and a forward pass by increasing starts: V. Valls, F. Ballestin and S. Quintanilla, EJOR 165, 2005, DOI
+/// 10.1016/j.ejor.2004.04.008. In the backward pass, no task starts earlier than before. In the forward pass, no task starts later.
 ///
 /// Complexity: O(n (s + d)) for n tasks, where s steps or slots are read and d are written for a task. Bisection finds the
 /// first of these steps.
@@ -65,17 +63,15 @@ impl<'p, 'a> SerialScheme<'p, 'a> {
     }
 
     /// Inserts all tasks in a topological order. `modes` contains the number of the mode of each task, indexed by the number of the
-    /// task.
-    /// `keep` receives each task with its end, and returns whether to continue. If it returns `false`, the partial schedule is
-    /// discarded. Returns whether all tasks are placed.
+    /// task. `keep` receives each task with its end, and returns whether to continue. If it returns `false`, the partial schedule
+    /// is discarded. Returns whether all tasks are placed.
     pub fn forward(&mut self, order: &[u32], modes: &[u32], keep: impl FnMut(u32, i64) -> bool) -> bool {
         each!(&mut self.0, insertion => insertion.forward(order, modes, keep))
     }
 
     /// Inserts all tasks backward, in an order in which each task comes after all its successors. Each task is placed as late as
     /// possible, but ends by `latest` of its row. Returns whether every task has a place not before its release. This is always the
-    /// case for
-    /// the order by decreasing ends of a schedule that keeps `latest`.
+    /// case for the order by decreasing ends of a schedule that keeps `latest`.
     pub fn backward(&mut self, order: &[u32], modes: &[u32], latest: &[i64]) -> bool {
         each!(&mut self.0, insertion => insertion.backward(order, modes, latest))
     }

@@ -2,8 +2,7 @@
 //!
 //! A field has as many bits as the capacity of its resource needs, and a guard bit above them. Free amounts have all guard bits
 //! set, and demands have none set. One subtraction determines whether a demand fits for all resources at once: a field with too
-//! little
-//! borrows from its own guard bit and from no other field.
+//! little borrows from its own guard bit and from no other field.
 
 use std::fmt::Debug;
 

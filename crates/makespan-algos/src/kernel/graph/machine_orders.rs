@@ -1,13 +1,11 @@
 //! A schedule as a sequence of tasks for each processor. One task is removed, and the exact result of each position is computed
 //! before the task is inserted again.
 //!
-//! The neighbourhood is from M. Mastrolilli and L. M. Gambardella, "Effective neighbourhood functions for the flexible job
-//! shop problem", J. Scheduling 3, 2000, DOI `10.1002/(SICI)1099-1425(200001/02)3:1<3::AID-JOS32>3.0.CO;2-Y`, with transfers and
-//! any
-//! graph. Remove the task, and compute for every other task its earliest end and its *rest*: the longest path from its start
-//! to the end of the schedule. The longest path through the task at a position is then known. The task starts when its data have
-//! arrived and
-//! the previous task has ended. After its end, the longest rest follows. The makespan is the maximum of this path and the
+//! The neighbourhood is from M. Mastrolilli and L. M. Gambardella, "Effective neighbourhood functions for the flexible job shop
+//! problem", J. Scheduling 3, 2000, DOI `10.1002/(SICI)1099-1425(200001/02)3:1<3::AID-JOS32>3.0.CO;2-Y`, with transfers and any
+//! graph. Remove the task, and compute for every other task its earliest end and its *rest*: the longest path from its start to the
+//! end of the schedule. The longest path through the task at a position is then known. The task starts when its data have arrived
+//! and the previous task has ended. After its end, the longest rest follows. The makespan is the maximum of this path and the
 //! longest path without the task.
 //!
 //! Some positions need not be tried. No position before a task that ends before all the data are sent is better than the position

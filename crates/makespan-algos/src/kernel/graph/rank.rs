@@ -31,8 +31,7 @@ pub fn upward(problem: &GraphProblem, times: &[f64]) -> Vec<f64> {
 }
 
 /// Returns the downward rank of each task: the longest path from the beginning of its graph to the beginning of the task. Source:
-/// Topcuoglu, Hariri and Wu
-/// (DOI 10.1109/71.993206), equation 10.
+/// Topcuoglu, Hariri and Wu (DOI 10.1109/71.993206), equation 10.
 pub fn downward(problem: &GraphProblem, times: &[f64]) -> Vec<f64> {
     let mut ranks = vec![0.0; problem.tasks()];
     for &task in problem.order() {

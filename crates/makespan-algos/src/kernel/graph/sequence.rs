@@ -28,8 +28,7 @@ pub struct Solution {
 /// A topological order of the tasks, and for each task a processor or [`ANY`].
 ///
 /// Each task starts when its data have arrived and its processor has finished the tasks before it in the order. For any schedule,
-/// the
-/// sequence of its tasks by start ends no later.
+/// the sequence of its tasks by start ends no later.
 #[derive(Clone, Debug)]
 pub struct Sequence<'a> {
     problem: &'a GraphProblem,
@@ -61,8 +60,7 @@ struct Placed {
 enum Goal {
     Makespan,
     /// The sum over jobs of weight times end, plus `price` for each tick of the makespan after `limit`. If there are dues, only the
-    /// time
-    /// after its due counts for a job.
+    /// time after its due counts for a job.
     Ends {
         weights: Vec<f64>,
         dues: Vec<i64>,
@@ -129,8 +127,7 @@ pub struct Shift {
 
 impl<'a> Sequence<'a> {
     /// Evaluates an order. `weights` are the weights of the jobs, which the makespan does not use. Cost and throughput do not
-    /// depend on the
-    /// order, so the makespan is used instead of them.
+    /// depend on the order, so the makespan is used instead of them.
     pub fn new(problem: &'a GraphProblem, objective: Objective, weights: &[f64], solution: Solution) -> Self {
         let goal = match objective.of_jobs() {
             None => Goal::Makespan,
@@ -153,8 +150,7 @@ impl<'a> Sequence<'a> {
     }
 
     /// Adds a penalty for each tick of the makespan after the limit `most`. For a sum over jobs, the penalty is twice the sum of
-    /// all
-    /// weights. For the maximum lateness, it is two ticks. Other goals are left unchanged.
+    /// all weights. For the maximum lateness, it is two ticks. Other goals are left unchanged.
     #[must_use]
     pub fn within(mut self, most: i64) -> Self {
         if let Goal::Ends { limit, .. } | Goal::Latest { limit, .. } = &mut self.goal {
@@ -295,8 +291,7 @@ impl<'a> Sequence<'a> {
     }
 
     /// Evaluates the changes from this position on. Returns the value, or `None` as soon as it exceeds `limit`. Takes O(k (d + 1))
-    /// for k
-    /// positions after `from` and d edges to a task. If tasks may run on any processor, this is multiplied by the number of
+    /// for k positions after `from` and d edges to a task. If tasks may run on any processor, this is multiplied by the number of
     /// processors.
     pub fn evaluate(&mut self, from: usize, limit: f64) -> Option<f64> {
         let block = from / self.stride;

@@ -10,8 +10,7 @@ use super::NodeId;
 pub struct TransferTimes {
     nodes: usize,
     /// For each pair of nodes, the kind of the route between them. Empty if all nodes are connected alike. Then the route from a
-    /// node to
-    /// itself has kind 0, and all other routes have kind 1.
+    /// node to itself has kind 0, and all other routes have kind 1.
     kinds: Vec<u32>,
     routes: Vec<Route>,
     payloads: Vec<Payload>,

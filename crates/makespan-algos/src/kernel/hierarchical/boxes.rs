@@ -5,8 +5,7 @@ use makespan_core::{Profile, Time};
 use super::Cluster;
 
 /// Returns the width of the box for a task with the canonical allotment `canonical` = a k + b. The width is a k + 2^j with the
-/// smallest j such that
-/// b <= 2^j.
+/// smallest j such that b <= 2^j.
 ///
 /// If k >= 8, tasks of the second shelf may take three quarters of the guess. A task that uses at most three quarters
 /// of its last 2^j processors gives up half of these processors. Its time grows by at most 3/2. Thus every box is filled to three

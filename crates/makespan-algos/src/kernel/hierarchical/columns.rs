@@ -119,8 +119,7 @@ impl Columns<'_> {
     }
 
     /// Adds the small tasks, each to the column with the least load. Then starts the tasks of `P_2` as soon as possible, and puts
-    /// the
-    /// remaining tasks on top.
+    /// the remaining tasks on top.
     ///
     /// By the area argument of section 4.4, a small task always finds a column whose load is at most the guess, if the
     /// work of all tasks does not exceed the area of the guess.

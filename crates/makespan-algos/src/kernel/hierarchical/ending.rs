@@ -1,6 +1,5 @@
 //! The last step if no transformation is left and `P_2` still does not fit. If all tasks are monotone, `P_2` then has one or two
-//! tasks
-//! (section 6 and appendix of the paper).
+//! tasks (section 6 and appendix of the paper).
 
 use std::cmp::Reverse;
 
@@ -39,8 +38,7 @@ impl Ending {
 
 impl Parts<'_> {
     /// Returns the ways to complete these parts, in the order in which they must be tried. Removes tasks of `P_2` from the parts if
-    /// an ending
-    /// places them itself or leaves them without a place.
+    /// an ending places them itself or leaves them without a place.
     pub(super) fn endings(&mut self) -> Vec<Ending> {
         if self.is_feasible() {
             return vec![Ending::default()];

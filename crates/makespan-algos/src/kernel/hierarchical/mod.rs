@@ -110,13 +110,12 @@ impl Cluster {
 
     /// Returns the least guess above `guess` that is a multiple of 4 k ticks.
     ///
-    /// For such a guess, all fractions with which times are compared are integers: its half, its three quarters and the
-    /// height. A time that is rounded up to an integer meets an integer limit if and only if the exact time meets it. For tasks
-    /// with speed-up
+    /// For such a guess, all fractions with which times are compared are integers: its half, its three quarters and the height. A
+    /// time that is rounded up to an integer meets an integer limit if and only if the exact time meets it. For tasks with speed-up
     /// laws, work never decreases before times are rounded up. So every step decides as with exact times, and the proof of the
-    /// paper holds. No processor has more than two times that are rounded up, each by less than a tick. Thus the schedule
-    /// ends by [`Cluster::limit`]. The argument for sequential times in [`crate::kernel::shelves::two_shelves`] also applies to
-    /// small tasks.
+    /// paper holds. No processor has more than two times that are rounded up, each by less than a tick. Thus the schedule ends by
+    /// [`Cluster::limit`]. The argument for sequential times in [`crate::kernel::shelves::two_shelves`] also applies to small
+    /// tasks.
     pub fn whole_guess(self, guess: Time) -> Time {
         let unit = 4 * i64::from(self.each);
         Time::from_ticks(unit * (guess.ticks() / unit + 1))

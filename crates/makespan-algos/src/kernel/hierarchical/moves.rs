@@ -150,8 +150,7 @@ impl<'a> Parts<'a> {
 
     /// Section 5.1: moves a task of `P_2` to idle processors of the first shelf, if it then takes at most the height. The paper
     /// reduces the canonical allotment of the first shelf. Here, the smallest a k + 2^j that keeps the height is used, which is
-    /// never wider
-    /// and serves more tasks: a task with three processors in `P_2` and two in `P_1` may need only one.
+    /// never wider and serves more tasks: a task with three processors in `P_2` and two in `P_1` may need only one.
     fn lower_one(&mut self) -> bool {
         let Some(&Slot { task, width }) = self.second.last() else { return false };
         let least = self.least(task);

@@ -19,11 +19,9 @@ pub enum Partition {
 
 /// Chooses the first shelf for a guess, or refutes the guess.
 ///
-/// Tasks of the first shelf take their least work within the guess, and together at most m k processors. Tasks of the
-/// second shelf take their least work within half of the guess. If a task takes at most half on one processor, it gains nothing in
-/// the
-/// first shelf and is never in it. If a task takes more than half on every allotment, it is always in the first shelf. In a
-/// schedule of
+/// Tasks of the first shelf take their least work within the guess, and together at most m k processors. Tasks of the second shelf
+/// take their least work within half of the guess. If a task takes at most half on one processor, it gains nothing in the first
+/// shelf and is never in it. If a task takes more than half on every allotment, it is always in the first shelf. In a schedule of
 /// this length, the tasks that run at the middle share the processors. Thus the least work of any choice is a lower bound on its
 /// work. O(n m k).
 pub fn partition(profiles: &[&Profile], cluster: Cluster, guess: Time) -> Partition {

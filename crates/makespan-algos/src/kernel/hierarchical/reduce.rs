@@ -8,8 +8,7 @@ use super::moves::{Parts, Slot};
 
 /// Assigns every task to its part. Small tasks are set aside, tasks of the second shelf get boxes, and tasks of the first shelf get
 /// a k + 2^j processors. If this is fewer than the canonical allotment, the task goes to `P_full`. There it takes more than the
-/// guess
-/// (lemma 2), and at most the height (lemma 1), because its work did not increase.
+/// guess (lemma 2), and at most the height (lemma 1), because its work did not increase.
 pub(super) fn reduced<'a>(
     profiles: &'a [&'a Profile],
     cluster: Cluster,

@@ -7,15 +7,12 @@ use rand_chacha::ChaCha8Rng;
 use super::{MachineId, Mapper, MappingProblem, MinMin};
 
 /// Evolves 200 chromosomes, one of which is the mapping of Min-min. Uses selection by rank, one-point crossover and mutation of one
-/// gene, and
-/// keeps the best chromosome.
+/// gene, and keeps the best chromosome.
 ///
 /// Source: T. D. Braun et al., JPDC 61, 2001, section 3.7, DOI 10.1006/jpdc.2000.1714. It ends after `iterations`, or after
-/// `patience`
-/// iterations without a better elite. Deviations: the other initial chromosomes are random. (The paper also starts from
+/// `patience` iterations without a better elite. Deviations: the other initial chromosomes are random. (The paper also starts from
 /// random chromosomes alone, in eight runs in total, and takes the best result.) The roulette gives the share P - i to the i-th of
-/// P chromosomes.
-/// Complexity: O(n P) for each iteration.
+/// P chromosomes. Complexity: O(n P) for each iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BraunGenetic {
     /// Number of chromosomes.

@@ -5,14 +5,12 @@ use rand_chacha::ChaCha8Rng;
 use super::{Loads, MachineId, Mapper, MappingProblem, MinMin};
 
 /// Starts from the mapping of Min-min. Moves a task of the machine that completes last to another machine, or swaps it with a task
-/// of
-/// another machine. This is repeated as long as both machines then complete before the old last completion.
+/// of another machine. This is repeated as long as both machines then complete before the old last completion.
 ///
-/// The best move is the one after which the later of the two machines completes first. Swaps are tried only if no move
-/// helps. Source: the usual neighbourhoods, as in T. Vredeveld, C. Hurkens, INFORMS J. Computing 14, 2002,
-/// DOI 10.1287/ijoc.14.2.175.113. Complexity: for each task of the last machine, O(m) for moves and O(n) for swaps. Each step
-/// lowers the
-/// sorted completions, so the search ends.
+/// The best move is the one after which the later of the two machines completes first. Swaps are tried only if no move helps.
+/// Source: the usual neighbourhoods, as in T. Vredeveld, C. Hurkens, INFORMS J. Computing 14, 2002, DOI 10.1287/ijoc.14.2.175.113.
+/// Complexity: for each task of the last machine, O(m) for moves and O(n) for swaps. Each step lowers the sorted completions, so
+/// the search ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Descent;
 

@@ -10,9 +10,8 @@ use super::{MachineId, MappingProblem};
 /// Maximum number of machines that are tried for a task: those with the lowest cost.
 const MAX_CANDIDATES: usize = 16;
 /// The number of entries of a machine among the machines that are drawn for a task, by its cost above the cheapest machine. Costs
-/// are in
-/// multiples of the price of a mean task. In a good mapping nearly all tasks have nearly no extra cost, and few large tasks have a
-/// high one.
+/// are in multiples of the price of a mean task. In a good mapping nearly all tasks have nearly no extra cost, and few large tasks
+/// have a high one.
 const OFTEN: [(f64, u32); 5] = [(0.003, 16), (0.009, 8), (0.03, 4), (0.12, 2), (0.6, 1)];
 /// Approximate maximum number of entries for the machines to be drawn from.
 const MANY: usize = 20_000_000;
@@ -21,8 +20,7 @@ const HOT: f64 = 0.2;
 const HOT_FEW: f64 = 0.5;
 const COLD: f64 = 5e-3;
 /// Excess over the bound, as a share of the bound, by which the price of a machine grows by the factor e, at the beginning and at
-/// the
-/// end. Beyond `BENT` times this excess, the growth is only linear.
+/// the end. Beyond `BENT` times this excess, the growth is only linear.
 const SOFT: f64 = 0.03;
 const HARD: f64 = 0.0012;
 const BENT: f64 = 5.0;
@@ -33,9 +31,8 @@ const HOPELESS: f64 = 38.0;
 const EJECTIONS: f64 = 0.95;
 
 /// If there are at most this number of tasks, or of tasks per machine, the bound is far below any mapping, and another penalty is
-/// used. The
-/// temperature then falls `CYCLES` times, each time from the initial temperature, because one descent often ends far from the best
-/// mapping.
+/// used. The temperature then falls `CYCLES` times, each time from the initial temperature, because one descent often ends far from
+/// the best mapping.
 const FEW: usize = 25;
 const FEW_EACH: usize = 4;
 const CYCLES: f64 = 8.0;
@@ -45,8 +42,7 @@ const TARGET: f64 = 0.3;
 const STEEP: f64 = 0.5;
 
 /// The machines that are worth trying for each task. A machine has the more entries, the less it costs above the cheapest machine
-/// at the
-/// given prices.
+/// at the given prices.
 #[derive(Clone, Debug)]
 pub struct Candidates {
     /// The index in `machines` at which the machines of each task begin.
@@ -158,13 +154,11 @@ fn accepted(cost: f64, heat: f64, random: &mut ChaCha8Rng) -> bool {
 
 /// A search: the current mapping and the best one.
 ///
-/// The objective is the sum over machines of their price for their load. It grows exponentially for the load after the
-/// bound, and more steeply as time passes. At the bound itself its slope is the price, so tasks may move freely among machines of
-/// equal cost. At
-/// the prices of the linear programme, only few tasks have several candidates of nearly equal cost, and these candidates are drawn
-/// most often. A change moves one task or two. A move of one task takes it to a candidate. In a chain, the first task ejects a
-/// second task from
-/// its new machine. The second task moves to a candidate of its own, which may be the old machine of the first.
+/// The objective is the sum over machines of their price for their load. It grows exponentially for the load after the bound, and
+/// more steeply as time passes. At the bound itself its slope is the price, so tasks may move freely among machines of equal cost.
+/// At the prices of the linear programme, only few tasks have several candidates of nearly equal cost, and these candidates are
+/// drawn most often. A change moves one task or two. A move of one task takes it to a candidate. In a chain, the first task ejects
+/// a second task from its new machine. The second task moves to a candidate of its own, which may be the old machine of the first.
 ///
 /// Source: annealing after Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671; ejection chains
 /// after F. Glover, Discrete Applied Mathematics 65, 1996, DOI 10.1016/0166-218X(94)00037-E. Complexity: O(1) for each change.

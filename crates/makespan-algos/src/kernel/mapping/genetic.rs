@@ -9,17 +9,15 @@ use super::{MachineId, Mapper, MappingProblem};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fitness {
     /// The fitness as printed: the root of the sum, over machines, of the squared difference between its completion and the ideal
-    /// completion,
-    /// at which all machines would complete together. A machine without tasks that is not ready before the ideal completion does
-    /// not count.
+    /// completion, at which all machines would complete together. A machine without tasks that is not ready before the ideal
+    /// completion does not count.
     Balance,
     /// The makespan: the last completion of a machine with tasks.
     Makespan,
 }
 
 /// Creates one child in each generation, by tournaments, two-point crossover, exchange of two genes and a refinery. The child
-/// replaces the
-/// worst individual if it is better and not a copy.
+/// replaces the worst individual if it is better and not a copy.
 ///
 /// Source: W. Sun, Y. Zhang, Y. Wu, Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid",
 /// section 4. Choices where the paper is silent:
@@ -31,21 +29,16 @@ pub enum Fitness {
 ///
 /// The ideal completion is (sum of sizes + sum of capacity times ready time) / sum of capacities. The capacity of a machine is the
 /// inverse of its mean time. The size of a task is the minimum over machines of its time times their capacity. On uniform machines,
-/// this
-/// is the formula of the paper. As in the paper, it is never after the makespan of any mapping, because it is the bound that the
-/// capacities prove as
-/// prices. (With a mean size instead, good mappings of unrelated machines end long before their ideal, and the fitness makes them
-/// worse.)
+/// this is the formula of the paper. As in the paper, it is never after the makespan of any mapping, because it is the bound that
+/// the capacities prove as prices. (With a mean size instead, good mappings of unrelated machines end long before their ideal, and
+/// the fitness makes them worse.)
 ///
 /// A machine that is not ready before the ideal completion cannot take part in it, and is omitted from both sums. If it counted,
-/// the
-/// ideal would be long after any sensible end, and the best mapping would have all tasks on the slowest machine. If all machines
-/// are ready
-/// in time, this is the printed formula.
+/// the ideal would be long after any sensible end, and the best mapping would have all tasks on the slowest machine. If all
+/// machines are ready in time, this is the printed formula.
 ///
 /// Complexity: O(n m s P) for a population of P with subsets of s, then O(n + n m) for each generation, and at most O(n^2 / m) for
-/// its
-/// refinery.
+/// its refinery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Genetic {
     /// The fitness.
@@ -308,8 +301,7 @@ impl Load {
 }
 
 /// Returns the ideal completion, in ticks: the instant at which all tasks fit into the time before it. A machine that is not ready
-/// before
-/// this instant contributes no time.
+/// before this instant contributes no time.
 pub(super) fn ideal(problem: &MappingProblem<'_>) -> f64 {
     let tasks = problem.tasks();
     let mut sums = vec![(0.0, 0_u32); problem.machines()];

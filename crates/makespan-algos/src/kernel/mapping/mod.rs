@@ -2,10 +2,9 @@
 //! times.
 //!
 //! Terms: a *machine* is one processor. Its *ready time* is the instant at which it has finished its earlier tasks. The
-//! *completion* of a task on a machine is the ready time plus the time of the task there. All times are in whole ticks.
-//! A [`Mapper`] solves a [`MappingProblem`]. Unless a mapper states otherwise, ties are broken in favour of the task, and then the
-//! machine, with
-//! the smaller number.
+//! *completion* of a task on a machine is the ready time plus the time of the task there. All times are in whole ticks. A
+//! [`Mapper`] solves a [`MappingProblem`]. Unless a mapper states otherwise, ties are broken in favour of the task, and then the
+//! machine, with the smaller number.
 //!
 //! ```
 //! use makespan_algos::kernel::mapping::{MachineId, Mapper, MinMin, MappingProblem, Times};

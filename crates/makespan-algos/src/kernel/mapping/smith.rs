@@ -16,11 +16,9 @@ const DEAR: f64 = 2.0;
 /// A search that minimises the sum over tasks of weight times completion, plus a price for machines that complete after a limit.
 ///
 /// Each machine runs its tasks in the order of time over weight, which is optimal for one machine (W. E. Smith, Naval Research
-/// Logistics Quarterly 3,
-/// 1956, DOI 10.1002/nav.3800030106). A change moves a task to another machine or exchanges two tasks, and is accepted by the rule
-/// of Metropolis
-/// (Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671). Complexity: O(k) for each change, for
-/// machines with k tasks.
+/// Logistics Quarterly 3, 1956, DOI 10.1002/nav.3800030106). A change moves a task to another machine or exchanges two tasks, and
+/// is accepted by the rule of Metropolis (Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671).
+/// Complexity: O(k) for each change, for machines with k tasks.
 pub struct Smith<'a> {
     problem: &'a MappingProblem<'a>,
     weights: &'a [f64],
@@ -143,8 +141,7 @@ impl<'a> Smith<'a> {
     }
 
     /// Returns the cost of a task on a machine as if `without` were not there: its weighted completion after the tasks before it,
-    /// and the
-    /// delay of all tasks after it.
+    /// and the delay of all tasks after it.
     fn cost(&self, machine: MachineId, task: u32, without: Option<u32>) -> f64 {
         let time = self.time(task, machine);
         let (mut start, mut behind) = (self.problem.ready()[machine.index()], 0.0);

@@ -7,16 +7,12 @@ use super::{MachineId, Mapper, MappingProblem};
 /// The *sufferage* of a task is the difference between its second earliest and its earliest completion.
 ///
 /// By passes: each pass goes through the waiting tasks in their order. For each machine, it selects the task with the largest
-/// sufferage
-/// of those for which the machine is best. At the end of the pass, the selected tasks are mapped, and the others wait for the next
-/// pass.
-/// Greedy: the task with the largest sufferage is mapped repeatedly, and the others are evaluated again.
+/// sufferage of those for which the machine is best. At the end of the pass, the selected tasks are mapped, and the others wait for
+/// the next pass. Greedy: the task with the largest sufferage is mapped repeatedly, and the others are evaluated again.
 ///
-/// Source: M. Maheswaran et al., JPDC 59, 1999, section 3.3 (Figure 3), DOI 10.1006/jpdc.1999.1581 (by passes); H. Casanova
-/// et al., HCW 2000, DOI 10.1109/HCW.2000.843757 (greedy). A task that only one machine can run has the largest sufferage.
-/// Complexity: O(n m)
-/// for each pass, with at most n passes. Greedy: O(n (n + c m)) if c tasks have the loaded machine as their best or
-/// second best.
+/// Source: M. Maheswaran et al., JPDC 59, 1999, section 3.3 (Figure 3), DOI 10.1006/jpdc.1999.1581 (by passes); H. Casanova et al.,
+/// HCW 2000, DOI 10.1109/HCW.2000.843757 (greedy). A task that only one machine can run has the largest sufferage. Complexity: O(n
+/// m) for each pass, with at most n passes. Greedy: O(n (n + c m)) if c tasks have the loaded machine as their best or second best.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sufferage {
     /// Whether one task is mapped at a time, instead of one for each machine.

@@ -11,8 +11,7 @@ use crate::kernel::serial::SerialInsertion;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// Forward in time: whenever a task ends, tasks start in the order of the list as long as they fit. Only valid if processors
-    /// are
-    /// always open and interchangeable.
+    /// are always open and interchangeable.
     Events,
     /// Task by task: each task is placed at its earliest fit, also in gaps.
     Insertion,
@@ -25,8 +24,7 @@ enum Builder {
 }
 
 /// The schedule of a list that changes. Changes are made, evaluated together, and then accepted or undone. After each acceptance,
-/// the
-/// tasks of the list are in the order of their starts.
+/// the tasks of the list are in the order of their starts.
 #[derive(Debug)]
 pub struct ListSchedule<'p> {
     problem: &'p MoldableProblem<'p>,

@@ -4,13 +4,11 @@ use super::given::{Given, Times};
 use super::measure::Tally;
 
 /// Executes lists on processors that are always open. If a list agrees with the current one until some instant, it is only executed
-/// from
-/// this instant on.
+/// from this instant on.
 ///
 /// Source: R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039; the parallel
 /// scheme of J. Kelley, "The critical-path method: resources planning and scheduling", in Industrial Scheduling, 1963. Complexity:
-/// O(n w) for
-/// n tasks of which w wait or run at the same time, plus O(edges).
+/// O(n w) for n tasks of which w wait or run at the same time, plus O(edges).
 #[derive(Clone, Debug)]
 pub(super) struct EventList {
     /// For each task, the number of its predecessors that have not ended.
@@ -47,8 +45,7 @@ impl EventList {
     }
 
     /// Executes a list. Returns whether its value is at most `limit`. Tasks that start before the instant of `present` in the
-    /// current
-    /// schedule, which is sorted by start, start as before.
+    /// current schedule, which is sorted by start, start as before.
     pub fn run(
         &mut self,
         given: &Given<'_>,

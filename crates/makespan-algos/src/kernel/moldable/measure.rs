@@ -8,8 +8,7 @@ use super::MoldableProblem;
 const BEYOND: f64 = 1e9;
 
 /// An objective: the maximum or the sum, over groups of tasks, of the cost of the last end in the group. A group contains all tasks
-/// or the
-/// tasks of one job.
+/// or the tasks of one job.
 #[derive(Clone, Debug)]
 pub struct Measure {
     groups: Vec<Group>,

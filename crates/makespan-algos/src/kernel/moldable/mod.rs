@@ -2,8 +2,7 @@
 //! list or by serial insertion. It is evaluated again only from the first changed position on.
 //!
 //! A [`MoldableProblem`] contains the data of an instance that do not depend on the list. A [`ListSchedule`] is a list that
-//! changes, with
-//! its schedule. A [`Measure`] is the objective. [`average_times`] suggests initial allotments.
+//! changes, with its schedule. A [`Measure`] is the objective. [`average_times`] suggests initial allotments.
 
 mod average;
 mod evaluation;

@@ -60,8 +60,7 @@ impl Neighbours {
 
 impl<'a> MoldableProblem<'a> {
     /// Returns the problem of a packing. Its choices have the same positions. Returns `None` if more than the number of processors
-    /// matters, or
-    /// if there are more than 20,000 tasks.
+    /// matters, or if there are more than 20,000 tasks.
     pub fn new(packing: &Packing<'a>) -> Option<Self> {
         let instance = packing.instance();
         let counted = instance.has_equal_processors() && !instance.has_demands() && !instance.has_transfers();

@@ -4,8 +4,7 @@ use super::measure::Measure;
 use super::{List, MoldableProblem};
 
 /// For each task, the time from its end to the end of all its successors in the same group of the measure, including indirect ones,
-/// with
-/// the current allotments.
+/// with the current allotments.
 #[derive(Clone, Debug)]
 pub(super) struct Tails {
     of_tasks: Vec<i64>,

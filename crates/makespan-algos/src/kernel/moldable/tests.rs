@@ -95,8 +95,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     /// After any changes, evaluations, acceptances and undos, the value is that of the same list from the beginning. An evaluation
-    /// that
-    /// exceeds its limit returns `None`, and others do not. The schedule is valid and has this value.
+    /// that exceeds its limit returns `None`, and others do not. The schedule is valid and has this value.
     #[test]
     fn a_changed_list_is_evaluated_like_a_new_one(
         draft in draft(),

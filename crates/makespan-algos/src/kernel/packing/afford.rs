@@ -28,8 +28,7 @@ struct Way {
 
 impl Packing<'_> {
     /// Finds allotments of all rows that together use up no more than is available. A dynamic programme over the rows keeps every
-    /// way
-    /// that is not dominated. O(rows * ways^2) at most.
+    /// way that is not dominated. O(rows * ways^2) at most.
     pub fn affordable(&self) -> Affordable {
         let consumables: Vec<_> = self.consumables().collect();
         let there: Vec<u64> = consumables.iter().map(|&resource| self.machines.ever_left(resource)).collect();

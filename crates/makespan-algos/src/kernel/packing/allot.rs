@@ -19,9 +19,8 @@ impl Packing<'_> {
     /// most.
     ///
     /// Tasks on the longest path pay for time, in proportion to the share of earlier rounds in which they were on it. All tasks pay
-    /// for the
-    /// area that they take. This is the dual of the linear programme of R. Lepère, D. Trystram and G. Woeginger
-    /// (Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308), which is climbed by averaged best replies.
+    /// for the area that they take. This is the dual of the linear programme of R. Lepère, D. Trystram and G. Woeginger (Int. J.
+    /// Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308), which is climbed by averaged best replies.
     pub fn balanced(&self) -> Vec<Vec<u32>> {
         let many = self.rows.len() > MANY;
         let rounds = if many { 3 } else { ROUNDS };
@@ -79,8 +78,7 @@ impl Packing<'_> {
     }
 
     /// Returns, for each row, the time from its start to the end of all its direct and indirect successors, in ticks. `time`
-    /// returns the time
-    /// of a row.
+    /// returns the time of a row.
     pub fn ranks_by(&self, time: impl Fn(Row) -> f64) -> Vec<f64> {
         let mut ranks = vec![0.0; self.rows.len()];
         for &row in self.order.iter().rev() {

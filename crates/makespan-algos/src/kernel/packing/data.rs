@@ -10,8 +10,7 @@ use crate::kernel::graph::NodeId;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrivals {
     /// The index in `times` at which the times of each row begin, one for each node, or `AT_ONCE` if its data arrive immediately.
-    /// Empty if all
-    /// transfers are immediate.
+    /// Empty if all transfers are immediate.
     begins: Vec<u32>,
     times: Vec<i64>,
 }

@@ -122,12 +122,10 @@ impl State {
     }
 
     /// Finds nodes on which a task fits now, both in this state and in `beside` if it is given. Returns its time, and stores the
-    /// nodes in
-    /// `rooms`. Returns `None` if it does not fit.
+    /// nodes in `rooms`. Returns `None` if it does not fit.
     ///
     /// Uses the fastest processors that suffice. If possible, uses a single one of these nodes: the slowest, and then the one with
-    /// the
-    /// fewest remaining free processors. Otherwise uses as few nodes as possible.
+    /// the fewest remaining free processors. Otherwise uses as few nodes as possible.
     pub fn find(
         &self,
         machines: &Machines,
@@ -148,8 +146,7 @@ impl State {
     }
 
     /// Finds nodes for a task if the number of processors that it could have on each node is known and suffices. Skips the search
-    /// of
-    /// [`State::find`]. The machines must be [plain](Machines::are_plain).
+    /// of [`State::find`]. The machines must be [plain](Machines::are_plain).
     pub fn find_in(&self, machines: &Machines, wanted: &Wanted<'_>, known: &[u32], rooms: &mut Rooms) -> i64 {
         let duration = machines.slowed(wanted.time, 0);
         if let Some(node) = self.alone(wanted.processors, |node| known[node]) {
@@ -321,8 +318,7 @@ impl State {
     }
 
     /// Chooses whole nodes, the largest first, and a part of at most one more, the one with the fewest free processors. If one node
-    /// is large
-    /// enough, chooses one node.
+    /// is large enough, chooses one node.
     fn in_best_placement(machines: &Machines, processors: u32, rooms: &mut Rooms) -> bool {
         let Rooms { each: rooms, chosen, .. } = rooms;
         chosen.clear();

@@ -36,8 +36,7 @@ impl Least {
     }
 
     /// Returns the first position from `from` on whose task needs at most what is left. Tasks that need at least as much of
-    /// everything as a
-    /// refused task are skipped.
+    /// everything as a refused task are skipped.
     pub fn next(&self, from: usize, left: &[u64], refused: &Refused) -> Option<usize> {
         leaves::first(self.leaves, from, |node| self.may(node, left, refused))
     }

@@ -158,8 +158,7 @@ impl Machines {
     }
 
     /// Returns whether the empty platform has room for a task on this number of processors within its walltime. Licences and
-    /// consumables that
-    /// others hold for good do not count.
+    /// consumables that others hold for good do not count.
     pub(super) fn have_room(&self, instance: &Instance, task: TaskId, processors: u32) -> bool {
         let enough = |demand: &Demand| {
             demand.kind == ResourceKind::OfNodes || demand.need.total(processors) <= self.ever_left(demand.resource)

@@ -1,12 +1,9 @@
 //! Tasks on one or several processors that may wait for each other and need resources, on nodes that may differ. A schedule follows
-//! from a
-//! list, forward in time or by insertion into gaps.
+//! from a list, forward in time or by insertion into gaps.
 //!
 //! A [`Packing`] contains the data of an instance that do not depend on the list, in flat arrays. A [`Packer`] executes lists
-//! forward in
-//! time. An [`Inserter`] may leave processors idle for a task that comes earlier in the list. Both execute one list after another,
-//! and
-//! allocate no memory after their arrays have grown.
+//! forward in time. An [`Inserter`] may leave processors idle for a task that comes earlier in the list. Both execute one list
+//! after another, and allocate no memory after their arrays have grown.
 
 mod afford;
 mod allot;

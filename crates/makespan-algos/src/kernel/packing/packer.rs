@@ -25,11 +25,9 @@ enum Event {
 }
 
 /// Executes lists. At each event, the list is read from its head, and every task starts whose predecessors have ended and which
-/// fits until
-/// its end. Events are ends, releases, arrivals of data and openings of processors. A task starts on the fastest processors that
-/// suffice. If a task does not fit at an instant, tasks that need at least as many processors and as much of each resource are
-/// skipped at
-/// this instant.
+/// fits until its end. Events are ends, releases, arrivals of data and openings of processors. A task starts on the fastest
+/// processors that suffice. If a task does not fit at an instant, tasks that need at least as many processors and as much of each
+/// resource are skipped at this instant.
 ///
 /// Source: R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039. With
 /// resources, this is the parallel scheme of J. Kelley, "The critical-path method: resources planning and scheduling", in
@@ -215,8 +213,7 @@ impl<'p, 'a> Packer<'p, 'a> {
     }
 
     /// Returns whether a task failed to fit only because of its needs. Otherwise its own times, its walltime, its data or closed
-    /// processors may be the
-    /// reason.
+    /// processors may be the reason.
     fn speaks_for_others(&self, entry: Entry) -> bool {
         let task = &self.packing.rows[self.packing.row_of(entry.task).index()];
         let at_once = self.arrivals.are_none() && self.packing.machines.always_open;

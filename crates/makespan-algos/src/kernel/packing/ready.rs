@@ -9,8 +9,7 @@ use super::{Packing, Row};
 
 impl Packing<'_> {
     /// Returns all tasks in topological order. The next task always has the smallest key among the tasks whose predecessors have
-    /// all come. Ties
-    /// are in the order of the instance. O(n log n + e).
+    /// all come. Ties are in the order of the instance. O(n log n + e).
     pub fn ready_first(&self, key: impl Fn(Row) -> f64) -> Vec<TaskId> {
         let instance = self.instance;
         let entry = |row: Row| Reverse((ordered(key(row)), row));

@@ -6,18 +6,14 @@ use super::latest_finish;
 use crate::kernel::packing::{Packing, Row};
 
 /// Whenever a task ends or is released, starts the fitting task with the least worst case slack until no task fits. All
-/// predecessors of a
-/// task must have ended. The worst case slack of a task is its latest start minus the latest instant to which its start could be
-/// delayed if
-/// another of these tasks started now. Returns the start of each task, indexed by its number, or `None` if a task never fits.
+/// predecessors of a task must have ended. The worst case slack of a task is its latest start minus the latest instant to which its
+/// start could be delayed if another of these tasks started now. Returns the start of each task, indexed by its number, or `None`
+/// if a task never fits.
 ///
 /// Source: R. Kolisch, "Efficient priority rules for the resource-constrained project scheduling problem", J. Operations Management
-/// 14,
-/// 1996, DOI 10.1016/0272-6963(95)00032-1. Ties are broken in favour of the least latest start, and then of the first task of
-/// the instance.
-/// Every resource must be one pool that is never closed. Complexity: O(n w^2 a r) for n tasks and r resources, if w tasks may start
-/// at an
-/// instant and a tasks run.
+/// 14, 1996, DOI 10.1016/0272-6963(95)00032-1. Ties are broken in favour of the least latest start, and then of the first task of
+/// the instance. Every resource must be one pool that is never closed. Complexity: O(n w^2 a r) for n tasks and r resources, if w
+/// tasks may start at an instant and a tasks run.
 pub fn worst_case_slack(packing: &Packing<'_>, choices: &[u32]) -> Option<Vec<i64>> {
     Play::new(packing, choices).run()
 }

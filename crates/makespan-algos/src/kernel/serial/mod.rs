@@ -25,8 +25,7 @@ pub struct Request {
 /// later, some order and some allotments give an optimum: those of an optimal schedule, sorted by start.
 ///
 /// [`SerialInsertion::evaluate`] tries an order from its first changed position on. [`SerialInsertion::accept`] makes it the
-/// current
-/// order.
+/// current order.
 #[derive(Debug)]
 pub struct SerialInsertion {
     /// Number of tasks between two snapshots.
@@ -51,8 +50,7 @@ pub struct Limit {
     /// Maximum value.
     pub most: f64,
     /// Maximum difference between the value and the value of the current order, at a snapshot of the current order. This is a
-    /// heuristic: the
-    /// remaining tasks might reduce the difference.
+    /// heuristic: the remaining tasks might reduce the difference.
     pub lead: f64,
     /// The last position at which the orders differ. Values are compared after it.
     pub after: usize,
@@ -86,10 +84,8 @@ impl SerialInsertion {
     }
 
     /// Returns the value of an order that agrees with the current one before the first of `places`. `fold` receives the value so
-    /// far, a
-    /// position, the start of its task and its request, and returns the new value. The value begins with zero and must never
-    /// decrease. As soon as it
-    /// exceeds `limit`, the result is infinite. Positions are folded from [`SerialInsertion::begin`] on.
+    /// far, a position, the start of its task and its request, and returns the new value. The value begins with zero and must never
+    /// decrease. As soon as it exceeds `limit`, the result is infinite. Positions are folded from [`SerialInsertion::begin`] on.
     pub fn evaluate(
         &mut self,
         places: Range<usize>,

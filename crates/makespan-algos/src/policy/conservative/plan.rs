@@ -22,8 +22,7 @@ pub(super) trait Room<S> {
     fn hold(&mut self, place: Place, reservation: &S);
     fn release(&mut self, place: Place, reservation: &S);
     /// Returns the earliest fit from `now` on, if the reservation were released and the fit is earlier. An implementation may
-    /// search only
-    /// fits in which the task runs in the period `opened`, because nothing else was released since the last search.
+    /// search only fits in which the task runs in the period `opened`, because nothing else was released since the last search.
     fn earlier(&mut self, place: Place, reservation: &S, now: Time, opened: Period) -> Option<S>;
 }
 

@@ -13,11 +13,9 @@ use crate::policy::space::{Slot, Space, running};
 /// The room for reservations if processors differ by speed, by node or by unavailable periods.
 ///
 /// A reservation promises an instant, not processors. Suppose processors differ only by unavailable periods. A reservation may then
-/// fit by the
-/// number of free processors but not with the current processors of the other reservations. It is still made if the other
-/// reservations can
-/// change their processors: all of them are then placed again in the order of their starts. So a period that affects no task
-/// changes nothing.
+/// fit by the number of free processors but not with the current processors of the other reservations. It is still made if the
+/// other reservations can change their processors: all of them are then placed again in the order of their starts. So a period that
+/// affects no task changes nothing.
 pub(super) struct Sets<'a, 'b> {
     view: View<'a>,
     /// The running tasks and the reservations.
@@ -136,8 +134,7 @@ impl Room<Slot> for Sets<'_, '_> {
         self.release(place, &slot);
         let new = self.search(place, Period { from: now, until: old.start });
         // Other reservations may have been exchanged for the new fit. Then processors of the old reservation are held twice, but it
-        // is
-        // released immediately.
+        // is released immediately.
         self.hold(place, &slot);
         new
     }

@@ -9,9 +9,8 @@ use crate::kernel::mapping::{Descent, Loads, MachineId, Mapper, MappingProblem};
 /// Maps each task, the longest first, to the machine on which it completes first. Then improves the mapping by moves and swaps
 /// ([`Descent::improve`]), if there are few enough tasks for this to matter.
 ///
-/// Source: R. L. Graham, SIAM J. Appl. Math. 17(2), 1969, DOI 10.1137/0117039 (the order); T. Gonzalez, O. Ibarra and
-/// S. Sahni, SIAM J. Computing 6(1), 1977, DOI 10.1137/0206013 (on uniform machines). The length of a task is its time on its
-/// fastest
+/// Source: R. L. Graham, SIAM J. Appl. Math. 17(2), 1969, DOI 10.1137/0117039 (the order); T. Gonzalez, O. Ibarra and S. Sahni,
+/// SIAM J. Computing 6(1), 1977, DOI 10.1137/0206013 (on uniform machines). The length of a task is its time on its fastest
 /// machine. Complexity: O(n log n + n m), and the descent visits a bounded number of pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LongestFirst;
@@ -19,8 +18,7 @@ pub struct LongestFirst;
 /// Maximum number of tasks for the descent. If there are more, the last tasks are too short for it to gain anything.
 const MAX_TASKS: usize = 5000;
 /// Maximum number of pairs that the descent visits, which takes about a tenth of a second. On few machines, one step visits a
-/// quarter of the
-/// square of the number of tasks.
+/// quarter of the square of the number of tasks.
 const LOOKS: usize = 100_000_000;
 
 impl Mapper for LongestFirst {

@@ -166,8 +166,7 @@ impl Machines {
 
 impl Machine {
     /// Returns the instant at which the machine is expected to complete its tasks. A task that exceeds its estimate is expected to
-    /// take a quarter longer than
-    /// its time so far.
+    /// take a quarter longer than its time so far.
     pub(super) fn ready(&self, now: Time) -> Time {
         match self.running {
             Some(Believed { start, end }) if end <= now => {

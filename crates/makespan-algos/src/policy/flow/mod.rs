@@ -2,10 +2,8 @@
 //! tasks to these queues, using a mapper of [`crate::kernel::mapping`].
 //!
 //! Terms: a *machine* is one processor. Tasks that arrive wait in the *pool*. A mapping assigns a machine to each task. After the
-//! mapping,
-//! the tasks are *sent* to their machines, and never move to other machines. A task reaches its machine after its communication
-//! cost,
-//! while the machine runs other tasks. Then it waits in the queue of the machine.
+//! mapping, the tasks are *sent* to their machines, and never move to other machines. A task reaches its machine after its
+//! communication cost, while the machine runs other tasks. Then it waits in the queue of the machine.
 //!
 //! [`When`] determines when the tasks of the pool are mapped. The recommended policy `flow` maps them in time for
 //! the first machine that would become idle, by a fast local search that takes hardly any time.
@@ -49,12 +47,11 @@ pub enum When {
 
 /// Sends the tasks of a flow to the queues of machines.
 ///
-/// [`When::Poll`] and [`When::Events`] are the *dynamic scheduling cycle* of W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi,
-/// "Practical Task Flow Scheduling for High Throughput Computational Grid", section 3. Let `t_l` be the shortest time in
-/// which a machine completes its tasks, and `t_s` the time that a mapping would take. While `t_l > t_s`, nothing is done.
-/// Then, if more than 2 m tasks wait, the mapper maps them as a batch. It ignores their communication cost, and assumes the state
-/// after
-/// `t_s`, when the tasks are sent. If fewer tasks wait, each is sent separately to the machine on which it completes first.
+/// [`When::Poll`] and [`When::Events`] are the *dynamic scheduling cycle* of W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical
+/// Task Flow Scheduling for High Throughput Computational Grid", section 3. Let `t_l` be the shortest time in which a machine
+/// completes its tasks, and `t_s` the time that a mapping would take. While `t_l > t_s`, nothing is done. Then, if more than 2 m
+/// tasks wait, the mapper maps them as a batch. It ignores their communication cost, and assumes the state after `t_s`, when the
+/// tasks are sent. If fewer tasks wait, each is sent separately to the machine on which it completes first.
 ///
 /// Deviations: all waiting tasks are mapped, not only the first m; `t_l` includes the running task. The polled cycle is not checked
 /// while no task waits, which changes nothing.

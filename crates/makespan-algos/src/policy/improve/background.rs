@@ -12,8 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::search::Course;
 
 /// A function that improves a plan. It receives the initial temperature as a share of the temperature of a search without a plan.
-/// Returns
-/// the value, where less is better, and the plan.
+/// Returns the value, where less is better, and the plan.
 pub(super) type Improve<P> = Box<dyn FnMut(P, f64, ChaCha8Rng, &mut Course) -> (f64, P) + Send>;
 
 /// Duration of the search between two pauses.
@@ -68,8 +67,7 @@ impl<P: Clone + Send + 'static> Background<P> {
     }
 
     /// Updates the search after an event. If something `changed`, the current search is out of date and ends. Unless the plan
-    /// `is_settled`, `work`
-    /// returns the plan to search next. Returns when to check again, if a better plan could start a task.
+    /// `is_settled`, `work` returns the plan to search next. Returns when to check again, if a better plan could start a task.
     pub fn go_on(
         &mut self,
         changed: bool,

@@ -262,8 +262,7 @@ impl Kept {
     }
 
     /// Returns the tasks to start with these reservations, which are held in `skyline`: tasks whose planned start is now, and then
-    /// best-effort tasks that
-    /// delay no planned task.
+    /// best-effort tasks that delay no planned task.
     pub fn planned(&self, reserved: Vec<Reservation>, view: &View<'_>, skyline: &mut Skyline) -> Planned {
         let now = view.now;
         let end = reserved.iter().map(|reservation| reservation.end).max().unwrap_or(now);

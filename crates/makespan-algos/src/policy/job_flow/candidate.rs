@@ -129,8 +129,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// Returns the variants that end in time on processors that are free according to `calendars`, sorted by finish. They aim at
-    /// `wanted`,
-    /// or at the deadline if HEFT ends later, and at parts of the time between HEFT's end and this instant.
+    /// `wanted`, or at the deadline if HEFT ends later, and at parts of the time between HEFT's end and this instant.
     pub fn variants(&self, calendars: &[Calendar]) -> Vec<Offer> {
         if self.is_hopeless() {
             return Vec::new();

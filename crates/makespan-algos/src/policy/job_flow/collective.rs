@@ -20,11 +20,9 @@ impl Table<'_> {
     /// Returns a flow that is no worse than planning the jobs one by one by urgency, or keeping their plans.
     ///
     /// First, orders by urgency, deadline, slack and size are compared. For few jobs, all orders are compared. Then neighbours are
-    /// swapped and late
-    /// jobs are moved to the front. In these comparisons, each job is planned by HEFT, as early as possible. In the best of all
-    /// these flows, each
-    /// job in turn takes the variant that is best for the flow. Its strategy is computed on the processors that the other jobs
-    /// leave.
+    /// swapped and late jobs are moved to the front. In these comparisons, each job is planned by HEFT, as early as possible. In
+    /// the best of all these flows, each job in turn takes the variant that is best for the flow. Its strategy is computed on the
+    /// processors that the other jobs leave.
     pub fn collective(&self) -> Collective {
         let by_urgency = self.order_by(Candidate::urgency);
         let mut best = self.one_by_one(&by_urgency, Hopeless::InTurn);

@@ -41,9 +41,8 @@ impl JobFlow {
     }
 
     /// Moves jobs with tasks that are planned on processors which are expected to be down. Also moves jobs whose plan was in time,
-    /// but
-    /// which would now be late in the planned order. The most urgent jobs come first. At an alarm, jobs that have
-    /// begun are also moved if they leave no time to repeat their longest task. Returns whether a job was moved.
+    /// but which would now be late in the planned order. The most urgent jobs come first. At an alarm, jobs that have begun are
+    /// also moved if they leave no time to repeat their longest task. Returns whether a job was moved.
     pub(super) fn rescue(
         &mut self,
         alarmed: bool,
@@ -109,12 +108,10 @@ impl JobFlow {
         true
     }
 
-    /// Plans all jobs that have begun again by the rule of HEFT if jobs are late. This is tried in the order of deadlines, and
-    /// with late jobs first. With [`Serve::Replan`], all jobs without started tasks are then planned around them. The plan is kept
-    /// if it leaves
-    /// less weight late. Higher priorities count first. Earlier plans were stretched to their deadlines because nothing had gone
-    /// wrong, so they
-    /// hold processors that other jobs now need.
+    /// Plans all jobs that have begun again by the rule of HEFT if jobs are late. This is tried in the order of deadlines, and with
+    /// late jobs first. With [`Serve::Replan`], all jobs without started tasks are then planned around them. The plan is kept if it
+    /// leaves less weight late. Higher priorities count first. Earlier plans were stretched to their deadlines because nothing had
+    /// gone wrong, so they hold processors that other jobs now need.
     pub(super) fn close_up(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let untouched = if self.rules.serve == Serve::Replan { self.untouched(view) } else { Vec::new() };
         let planned = self.planned(view);
@@ -183,8 +180,7 @@ impl JobFlow {
     }
 
     /// Returns the jobs whose plan was in time but which now end late, with their ends. At an alarm, also returns jobs that have
-    /// begun and
-    /// leave too little time.
+    /// begun and leave too little time.
     fn endangered(&self, alarmed: bool, view: &View<'_>) -> Vec<(JobId, Time)> {
         let is_late = |&(job, end): &(JobId, Time)| {
             let Some(entry) = self.records.get(job).filter(|entry| entry.in_time) else { return false };
@@ -195,8 +191,7 @@ impl JobFlow {
     }
 
     /// Plans the remaining tasks of a job that has begun by the rule of HEFT, if the job then ends before `finish`, its end in the
-    /// planned
-    /// order. Otherwise the plan is kept, and its lateness is recorded.
+    /// planned order. Otherwise the plan is kept, and its lateness is recorded.
     fn hurry(&mut self, job: JobId, finish: Time, view: &View<'_>) {
         let before = self.keeper.clone();
         self.release(|other| other == job, view);
@@ -209,8 +204,7 @@ impl JobFlow {
     }
 
     /// Switches a job without started tasks to another variant of its strategy, if one fits, possibly with a common delay of all
-    /// its
-    /// tasks. Of the variants in time, the best one by the criterion of the job is taken. Returns whether there is one.
+    /// its tasks. Of the variants in time, the best one by the criterion of the job is taken. Returns whether there is one.
     fn take_other_variant(&mut self, job: JobId, view: &View<'_>) -> bool {
         let rules = self.rules;
         let Some((choice, from)) = self.records.get(job).and_then(|entry| {

@@ -55,11 +55,10 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 /// started. After the first failure or the first late task, plans reserve enough time to repeat the longest task of
 /// each job, if possible (`Spare`).
 ///
-/// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
-/// 54th IWK, Ilmenau 2009, section 4. Deviations: the paper mentions buffers, replanning and machine failures, but does not
-/// describe
-/// them. Assumptions: every task accepts one processor and runs on one processor; at most 256 processors.
-/// Complexity: planning n jobs together costs at most 400 schedules of HEFT for all of them, and 4 n strategies.
+/// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing", 54th IWK,
+/// Ilmenau 2009, section 4. Deviations: the paper mentions buffers, replanning and machine failures, but does not describe them.
+/// Assumptions: every task accepts one processor and runs on one processor; at most 256 processors. Complexity: planning n jobs
+/// together costs at most 400 schedules of HEFT for all of them, and 4 n strategies.
 #[derive(Debug)]
 pub struct JobFlow {
     rules: JobFlowRules,

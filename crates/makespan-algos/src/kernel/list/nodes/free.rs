@@ -8,8 +8,7 @@ use makespan_core::{Instance, Platform, ProcSet, Time};
 pub(super) type Part = (u32, u32);
 
 /// Takes `width` of the free processors in a best placement, if there is one. The nodes are chosen as in the list algorithm, with
-/// the
-/// lowest ids of each node.
+/// the lowest ids of each node.
 pub(crate) fn take_compact(platform: &Platform, free: &mut ProcSet, width: u32) -> Option<ProcSet> {
     let (mut counts, mut here) = by_node(platform, free);
     if width > counts.widest() {
@@ -70,8 +69,7 @@ impl Counts {
     }
 
     /// Returns the maximum number of free processors in a best placement. Usually this is the maximum of one node. If a node of the
-    /// largest
-    /// size is free, it is the sum of all free nodes and of the largest free part of another node.
+    /// largest size is free, it is the sum of all free nodes and of the largest free part of another node.
     pub(super) fn widest(&self) -> u32 {
         let (mut whole, mut part, mut most) = (0, 0, 0);
         for (&free, &size) in self.free.iter().zip(&self.sizes) {
@@ -84,10 +82,8 @@ impl Counts {
     }
 
     /// Takes `width` processors, at most [`Counts::widest`], and adds their nodes to `parts`. A width that fits on one node is
-    /// taken from one
-    /// node. Otherwise, whole free nodes are taken while they fit, the largest first. The rest is taken from the node with the
-    /// fewest
-    /// sufficient free processors, if possible not from a node that is entirely free.
+    /// taken from one node. Otherwise, whole free nodes are taken while they fit, the largest first. The rest is taken from the
+    /// node with the fewest sufficient free processors, if possible not from a node that is entirely free.
     pub(super) fn take(&mut self, width: u32, parts: &mut Vec<Part>) {
         let mut rest = width;
         let wide = if width < self.largest { &[] } else { &self.by_size[..] };

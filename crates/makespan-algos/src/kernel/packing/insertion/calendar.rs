@@ -77,8 +77,7 @@ impl Calendar {
     }
 
     /// Holds what others hold. They may be believed to hold more than there is. For each resource, the amounts are processed by
-    /// decreasing end, so
-    /// that all earlier ones are held at least as long.
+    /// decreasing end, so that all earlier ones are held at least as long.
     fn hold_for_others(&mut self, machines: &Machines, is_consumable: &[bool], from: i64, held: &[Held]) {
         let mut held: Vec<_> = held.iter().map(|&(until, node, at, amount)| ((node, at), until, amount)).collect();
         held.sort_unstable_by_key(|&(of, until, _)| (of, std::cmp::Reverse(until)));

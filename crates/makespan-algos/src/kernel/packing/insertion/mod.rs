@@ -31,8 +31,7 @@ const NOWHERE: u32 = u32::MAX;
 /// Source: J. Kelley, "The critical-path method: resources planning and scheduling", in Industrial Scheduling, 1963; insertion on
 /// machines of different speeds as in H. Topcuoglu, S. Hariri, M. Wu, IEEE TPDS 13, 2002, DOI 10.1109/71.993206. Complexity:
 /// O(nodes log n + steps) for a task on one node, where the steps are those between its earliest start and its end. A task on
-/// several nodes
-/// visits all nodes again for each of the steps.
+/// several nodes visits all nodes again for each of the steps.
 #[derive(Debug)]
 pub struct Inserter<'p, 'a> {
     packing: &'p Packing<'a>,
@@ -106,13 +105,11 @@ impl<'p, 'a> Inserter<'p, 'a> {
 
     /// Executes a list that contains every task once. `sites` contains, for each task, the nodes to which it is restricted. If it
     /// does not fit there, it may run anywhere. `keep` receives the position and the end of each placed task. The execution stops
-    /// as soon as
-    /// `keep` returns `false`.
+    /// as soon as `keep` returns `false`.
     ///
     /// # Errors
     /// Returns the position of the task at which the execution stopped: `keep` returned `false`, others have used up what the task
-    /// needs, or too
-    /// many nodes were visited.
+    /// needs, or too many nodes were visited.
     pub fn run(&mut self, list: &[Entry], sites: &[Site], keep: impl FnMut(usize, i64) -> bool) -> Result<(), usize> {
         self.insert(list, sites, None, keep)
     }

@@ -77,8 +77,7 @@ impl Places {
     }
 
     /// Finds the place where a task ends first. Ties are broken in favour of a single node, then of the earliest start, and then of
-    /// the node with
-    /// the least remaining amounts.
+    /// the node with the least remaining amounts.
     pub fn find(&mut self, machines: &Machines, calendar: &Calendar, sought: &Sought<'_>) -> Option<Period> {
         let Wanted { demands, processors, .. } = *sought.wanted;
         self.common.set(machines, demands, processors);
@@ -235,8 +234,7 @@ impl Places {
     }
 
     /// Returns the earliest start on several of these nodes, up to `latest`. The remaining amounts of a node increase only at the
-    /// beginning
-    /// of a step, so only these instants are tried.
+    /// beginning of a step, so only these instants are tried.
     fn sweep(
         &mut self,
         machines: &Machines,

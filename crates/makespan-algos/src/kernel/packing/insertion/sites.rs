@@ -12,8 +12,7 @@ impl Site {
 }
 
 /// All sets of nodes that tasks can be restricted to: all nodes, the nodes that are at least as fast as each speed, groups of equal
-/// nodes, and each
-/// single node.
+/// nodes, and each single node.
 #[derive(Clone, Debug)]
 pub struct Sites {
     /// The nodes of each set, in the order of the packing.

@@ -17,8 +17,7 @@ const FEW: usize = 16;
 /// Maximum of this number times the tasks of the plan, because each position is tried by an insertion of all tasks.
 const PLACED: usize = 2000;
 /// Price of the area of a task, as a share of the cost of tasks that arrived recently. "Recently" is the time that the waiting
-/// tasks take on all
-/// processors. Measured on moldable replays at loads of 0.8 to 1.2.
+/// tasks take on all processors. Measured on moldable replays at loads of 0.8 to 1.2.
 const COMING: f64 = 0.1;
 
 impl Kept {

@@ -72,8 +72,7 @@ pub(super) fn is_tied(instance: &Instance, task: TaskId) -> bool {
 }
 
 /// Returns whether a task is started only after the plan: it belongs to a bag without weight, and no task with weight depends on
-/// it, directly or
-/// indirectly.
+/// it, directly or indirectly.
 fn is_filled_in(instance: &Instance, task: TaskId) -> bool {
     let (mut seen, mut next) = (FxHashSet::default(), vec![task]);
     while let Some(task) = next.pop() {
@@ -283,8 +282,7 @@ impl Tied {
     }
 
     /// Moves the task that has waited longest to the beginning of the list if it would start after its promised start. Then renews
-    /// the promise:
-    /// it waits at most twice as long as planned.
+    /// the promise: it waits at most twice as long as planned.
     fn keep_promise(&mut self, remains: &mut Remains<'_, '_>, listed: &mut Listed, view: &View<'_>) {
         if !self.promise.is_meant() {
             return;
@@ -354,8 +352,7 @@ impl Tied {
 }
 
 /// Returns the instance with those unavailable periods only that have begun and are not over, or begin before `told`. Processors
-/// that
-/// are closed at different times would not count as equal.
+/// that are closed at different times would not count as equal.
 fn shown(instance: &Instance, now: Time, told: Time) -> Cow<'_, Instance> {
     let counts = |period: &&Unavailable| is_told(period, now, told);
     if instance.unavailable().iter().all(|period| counts(&period)) {
