@@ -1,4 +1,4 @@
-//! In which order a queue is read, and how many processors a moldable task asks for.
+//! The order of a queue, and the number of processors that a moldable task requests.
 
 use std::cmp::Reverse;
 
@@ -6,7 +6,7 @@ use makespan_core::{Area, Instance, NodeClasses, Profile, TaskId, Time};
 
 pub(super) use crate::kernel::leaves::Asked;
 
-/// The order of a queue. Equals are in the order of release, then of id.
+/// The order of a queue. Ties are broken by release, and then by id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QueueOrder {
     /// First come, first served.
@@ -28,25 +28,27 @@ pub enum QueueOrder {
     Weight,
     /// Highest priority first.
     Priority,
-    /// `-(wait / time)^3 * processors`, least first: short and wide tasks that have waited for long. W. Tang, Z. Lan, N. Desai and D.
-    /// Buettner, "Fault-aware, utility-based job scheduling on Blue Gene/P systems", CLUSTER 2009, DOI 10.1109/CLUSTR.2009.5289206.
+    /// Least `-(wait / time)^3 * processors` first: short and wide tasks that have waited for long. Source: W. Tang, Z. Lan, N.
+    /// Desai and D. Buettner, "Fault-aware, utility-based job scheduling on Blue Gene/P systems", CLUSTER 2009, DOI
+    /// 10.1109/CLUSTR.2009.5289206.
     Wfp3,
-    /// `-wait / (log2(processors) * time)`, least first: short and narrow tasks that have waited for long. The same source; one
-    /// processor, whose logarithm is zero, counts like two.
+    /// Least `-wait / (log2(processors) * time)` first: short and narrow tasks that have waited for long. Source: as
+    /// [`QueueOrder::Wfp3`]. One processor, whose logarithm is zero, counts like two.
     Unicef,
-    /// `log10(time) * processors + 870 * log10(release)`, least first, times in seconds of at least one: a function that was fitted to
-    /// simulated outcomes. D. Carastan-Santos and R. de Camargo, "Obtaining dynamic scheduling policies with simulation and machine
-    /// learning", SC 2017, DOI 10.1145/3126908.3126955, F1.
+    /// Least `log10(time) * processors + 870 * log10(release)` first, where times are in seconds and at least one. This function
+    /// was fitted to simulated outcomes. Source: D. Carastan-Santos and R. de Camargo, "Obtaining dynamic scheduling policies with
+    /// simulation and machine learning", SC 2017, DOI 10.1145/3126908.3126955, F1.
     F1,
 }
 
-/// Into how many queues the waiting tasks are put.
+/// The division of the waiting tasks into queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Queues {
-    /// One.
+    /// A single queue.
     #[default]
     One,
-    /// One for each priority: all tasks of a higher one come before all of a lower one, and the order is that within each.
+    /// One queue for each priority. All tasks of a higher priority come before all tasks of a lower one. The order applies within
+    /// each queue.
     Priority,
 }
 
@@ -68,12 +70,12 @@ named!(QueueOrder {
 });
 
 impl QueueOrder {
-    /// Whether the order changes while tasks wait.
+    /// Returns whether the order changes while tasks wait.
     pub(super) fn moves(self) -> bool {
         matches!(self, Self::Wfp3 | Self::Unicef)
     }
 
-    /// A number that is smaller for what comes earlier, of a task that asks for this.
+    /// Returns the sort key of a task with this request. Tasks with smaller keys come first.
     fn key(self, instance: &Instance, task: TaskId, Asked { width, time }: Asked, now: Time) -> i128 {
         let wait = || (now - instance.release(task)).seconds().max(0.0);
         let processors = f64::from(width);
@@ -98,25 +100,25 @@ impl QueueOrder {
     }
 }
 
-/// An integer of the same order as a number.
+/// Returns an integer that has the order of the number.
 fn in_order(number: f64) -> i128 {
-    // Zero has one sign.
+    // Zero must have only one sign.
     let bits = (number + 0.0).to_bits().cast_signed();
     i128::from(if bits < 0 { bits ^ i64::MAX } else { bits })
 }
 
-/// How a policy reads its queue.
+/// The rules for reading a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// In which order.
+    /// The order of the queue.
     pub order: QueueOrder,
-    /// For how many processors a moldable task asks.
+    /// The number of processors that a moldable task requests.
     pub request: Request,
     /// Whether tasks of a higher priority come before all others.
     pub queues: Queues,
 }
 
-/// Where a task is in the order of a queue, and what it asks for: earlier ones are less.
+/// The place of a task in the order of a queue, and its request. Earlier places are less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     queue: Reverse<i32>,
@@ -127,35 +129,35 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// That of a task which asks for so many processors, now.
+    /// Returns the current place of a task that requests `width` processors.
     pub(super) fn new(instance: &Instance, task: TaskId, width: u32, reading: Reading, now: Time) -> Self {
         let Reading { order, queues, .. } = reading;
         let job = instance.job_of(task);
         let queue = Reverse(if queues == Queues::Priority { job.priority } else { 0 });
-        // Orders are by the time of the profile, which is not that on slower processors.
+        // Orders use the time of the profile, which is shorter than the time on slower processors.
         let key = order.key(instance, task, Asked { width, time: instance.profile(task).time(width) }, now);
         let asked = Asked { width, time: time_on_equal(instance, task, width) };
         Self { queue, key, release: job.release, task, asked }
     }
 }
 
-/// How many processors a moldable task asks for under a policy that does not choose: as a user would have to say when
-/// submitting. A rigid task asks for what it needs.
+/// The number of processors that a moldable task requests under a policy that does not choose allotments. A user would have to
+/// state it at submission. A rigid task requests the processors that it needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Request {
-    /// The most processors on which it still does at least half the work a processor and second that it does on its
-    /// fewest: the knee of D. Eager, J. Zahorjan and E. Lazowska, IEEE Trans. Comput. 38(3), 1989, DOI 10.1109/12.21127,
-    /// is near there.
+    /// The largest number of processors on which the work per processor and second is at least half of the work on its fewest
+    /// processors. This is near the knee of D. Eager, J. Zahorjan and E. Lazowska, IEEE Trans. Comput. 38(3), 1989, DOI
+    /// 10.1109/12.21127.
     #[default]
     Efficient,
-    /// The fewest that it accepts.
+    /// The fewest processors that it accepts.
     Fewest,
-    /// The fewest on which it is fastest.
+    /// The fewest processors on which it is fastest.
     Fastest,
 }
 
 impl Request {
-    /// The number of processors, of any task of this profile.
+    /// Returns the number of processors for a profile.
     fn processors(self, profile: &Profile) -> u32 {
         if profile.is_rigid() {
             return profile.min_processors();
@@ -170,7 +172,7 @@ impl Request {
 
 named!(Request { "efficient" => Efficient, "fewest" => Fewest, "fastest" => Fastest });
 
-/// How many processors each task asks for on a platform.
+/// The number of processors that each task requests on a platform.
 #[derive(Clone, Debug)]
 pub(super) struct Widths {
     request: Request,
@@ -182,8 +184,8 @@ impl Widths {
         Self { request, classes: NodeClasses::new(instance.platform()) }
     }
 
-    /// The number of processors. Where the empty platform has no room for the task on that many, within its walltime, it is
-    /// the nearest number for which there is, a smaller one first.
+    /// Returns the number of processors. If the task does not fit on the empty platform with this number within its walltime,
+    /// returns the nearest number with which it fits. Smaller numbers are tried first.
     pub(super) fn of(&self, instance: &Instance, task: TaskId) -> u32 {
         let profile = instance.profile(task);
         let asked = self.request.processors(profile);
@@ -193,7 +195,7 @@ impl Widths {
         }
         let (fewer, more): (Vec<u32>, Vec<u32>) = profile.allotments().partition(|&width| width < asked);
         let nearest = fewer.into_iter().rev().chain(more).find(has_room);
-        // What is no faster than fewer processors may need less of something else.
+        // An allotment that is no faster than a smaller one may need less of a resource.
         let any = || (profile.min_processors()..=profile.max_processors()).find(has_room);
         nearest.or_else(any).unwrap_or(asked)
     }
@@ -205,7 +207,7 @@ fn efficient(profile: &Profile) -> u32 {
     if profile.speedup().is_none() {
         return profile.allotments().filter(good).last().unwrap_or_else(|| profile.min_processors());
     }
-    // Along a law work never falls, so the boundary is found by halving.
+    // For a speed-up law, work never decreases, so bisection finds the boundary.
     let (mut low, mut high) = (profile.min_processors(), profile.max_processors());
     while low < high {
         let middle = low + (high - low).div_ceil(2);
@@ -214,7 +216,7 @@ fn efficient(profile: &Profile) -> u32 {
     profile.min_allotment(profile.time(low)).unwrap_or(low)
 }
 
-/// The time on so many processors of a platform whose processors are equally fast.
+/// Returns the time of a task on a platform whose processors are equally fast.
 pub(super) fn time_on_equal(instance: &Instance, task: TaskId, processors: u32) -> Time {
     let time = instance.profile(task).time(processors);
     instance.platform().slowed(time, &makespan_core::ProcSet::first(1))
@@ -250,7 +252,7 @@ mod tests {
         assert_eq!(ids("laf"), [3, 0, 1, 2]);
         assert_eq!(ids("narrowest"), [3, 1, 0, 2]);
         assert_eq!(ids("widest"), [2, 0, 3, 1]);
-        // Waits of 3, 9, 9 and 12; cubes of 0.6, 1.8, 9 and 1.2 times widths.
+        // The waits are 3, 9, 9 and 12. The cubes of 0.6, 1.8, 9 and 1.2 are multiplied by the widths.
         assert_eq!(ids("wfp3"), [2, 1, 3, 0]);
         // 0.6 / 1, 1.8 / 1, 9 / 2 and 1.2 / 1.
         assert_eq!(ids("unicef"), [2, 1, 3, 0]);
@@ -273,9 +275,9 @@ mod tests {
             };
             instance.task_ids().zip([64, 1]).min_by_key(|&one| key(one)).unwrap().0.0
         };
-        // 192 + 870 beside 1 + 2610.
+        // 192 + 870 is less than 1 + 2610.
         assert_eq!(first(QueueOrder::F1, 1000), 0);
-        // (1 wait over time)^3 * 64 of the first is 0.99^3 * 64 = 62 at 1000, when the second has just come.
+        // At 1000, (wait / time)^3 * 64 of the first task is 0.99^3 * 64 = 62, and the second task has just arrived.
         assert_eq!((first(QueueOrder::Wfp3, 1000), first(QueueOrder::Wfp3, 1060)), (0, 1));
         assert_eq!((first(QueueOrder::Unicef, 1000), first(QueueOrder::Unicef, 1002)), (0, 1));
     }

@@ -1,4 +1,4 @@
-//! Plays a policy forward in time from a view, as if tasks took the times that a function says.
+//! Simulates a policy from a view on, with given run times of the tasks.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,26 +8,26 @@ use makespan_core::{
 };
 use rustc_hash::FxHashMap;
 
-/// A future that a policy makes, without failures.
+/// A simulated future of a policy, without failures.
 pub(super) struct Play<'a> {
     instance: &'a Instance,
     now: Time,
     waiting: TaskSet,
     running: Vec<Running>,
     down: Vec<Unavailable>,
-    /// Processors that nobody holds.
+    /// Processors that nothing holds.
     idle: ProcSet,
     ends: BinaryHeap<Reverse<(Time, TaskId)>>,
-    /// For how long the policy lets tasks run that are about to start.
+    /// The granted run times of tasks that are about to start.
     granted: FxHashMap<TaskId, Time>,
-    /// Tasks that are yet to come, the next one last.
+    /// Tasks that will arrive later, the next one last.
     arrivals: Vec<TaskId>,
-    /// What started, in this order, with its end.
+    /// The started tasks with their ends, in the order of their starts.
     pub started: Vec<Placement>,
 }
 
 impl<'a> Play<'a> {
-    /// Begins with what waits and runs in the view; what runs ends when it is expected to.
+    /// Begins with the waiting and running tasks of the view. Running tasks end as expected.
     pub(super) fn from(instance: &'a Instance, view: &View<'_>) -> Self {
         let held = view.running.iter().map(|running| &running.processors);
         let held = held.chain(view.down.iter().map(|failure| &failure.processors));
@@ -47,13 +47,13 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Asks the policy at every event until nothing more happens, or `most` instants have passed.
+    /// Calls the policy at every event until nothing more happens, or `most` instants have passed.
     pub(super) fn run(&mut self, policy: &mut dyn Policy, time: &dyn Fn(TaskId, &ProcSet) -> Time, most: usize) {
         let events = self.waiting.iter().map(Event::Submitted).collect();
         self.rounds(policy, time, most, events);
     }
 
-    /// The same for a policy that has decided at this instant, and asked to be woken.
+    /// Continues with a policy that has already decided at this instant, and asked to be woken at `wake`.
     pub(super) fn go_on(
         &mut self,
         policy: &mut dyn Policy,
@@ -96,7 +96,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// What nobody holds and is not unavailable.
+    /// Returns the processors that are neither held nor unavailable.
     fn free(&self) -> ProcSet {
         let now = self.now;
         let open = self.instance.unavailable().iter().filter(|period| period.start <= now && now < period.end);
@@ -116,7 +116,7 @@ impl<'a> Play<'a> {
         self.running.push(Running { task, start, processors });
     }
 
-    /// To the next instant at which something happens, and what that is; whether there is one.
+    /// Advances to the next instant with an event, and collects its events. Returns whether there is one.
     fn advance(&mut self, wake: Option<Time>, events: &mut Vec<Event>) -> bool {
         events.clear();
         let end = self.ends.peek().map(|Reverse((end, _))| *end);
@@ -138,7 +138,7 @@ impl<'a> Play<'a> {
         let (up, down): (Vec<_>, Vec<_>) = self.down.drain(..).partition(|failure| failure.end <= now);
         self.down = down;
         for failure in up {
-            // What is down for another reason as well stays down.
+            // A processor that is down for another reason as well stays down.
             let mut up = failure.processors.clone();
             self.down.iter().for_each(|other| up.remove(&other.processors));
             self.idle = self.idle.union(&up);
@@ -158,7 +158,7 @@ impl<'a> Play<'a> {
 
 #[cfg(test)]
 impl<'a> Play<'a> {
-    /// Begins before the first release with all tasks yet to come.
+    /// Begins before the first release. All tasks arrive later.
     pub(super) fn all(instance: &'a Instance) -> Self {
         let (waiting, free) = (TaskSet::new(), ProcSet::first(instance.processors()));
         let (now, ended) = (Time::ZERO, Ended::default());
@@ -169,7 +169,7 @@ impl<'a> Play<'a> {
         play
     }
 
-    /// The starts of all tasks under a policy, and that what was played is a schedule.
+    /// Returns the placements of all tasks under a policy, in the order of their starts.
     pub(super) fn starts(
         instance: &'a Instance,
         policy: &mut dyn Policy,
@@ -181,8 +181,8 @@ impl<'a> Play<'a> {
     }
 }
 
-/// Narrow tasks that come so often that eight processors are never free together while each plan begins with what is best now, and among
-/// them the task [`WIDE`], which takes all eight.
+/// Returns narrow tasks that arrive so often that eight processors are never free at the same time, if each plan begins with the
+/// best task for now. Among them is the task [`WIDE`], which needs all eight processors.
 #[cfg(test)]
 pub(super) fn a_wide_job_among_narrow_ones() -> Instance {
     use makespan_core::{Job, Platform, Profile};
@@ -196,6 +196,6 @@ pub(super) fn a_wide_job_among_narrow_ones() -> Instance {
     Instance::new(Platform::flat(8).unwrap(), jobs, vec![]).unwrap()
 }
 
-/// The wide one.
+/// The wide task.
 #[cfg(test)]
 pub(super) const WIDE: TaskId = TaskId(100);

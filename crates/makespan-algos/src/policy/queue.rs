@@ -1,56 +1,56 @@
-//! The tasks that wait, in order, indexed so that the next one that fits is found without asking all of them.
+//! The waiting tasks in order, with an index that finds the next fitting task without visiting all of them.
 
 use makespan_core::{Instance, TaskId, TaskSet, Time};
 
 use super::order::{Asked, Place, Reading, Widths};
 use crate::kernel::leaves::{Least, Tree};
 
-/// Waiting tasks in the order of a queue, in small blocks that lie side by side in memory; a tree over the blocks
-/// knows the least width and the least time of the tasks below each of its nodes.
+/// Waiting tasks in the order of a queue, in small blocks that are contiguous in memory. In a tree over the blocks, each node
+/// stores the minimum width and the minimum time of the tasks below it.
 #[derive(Debug)]
 pub(super) struct Queue {
     reading: Reading,
-    /// When the order was made.
+    /// The instant at which the order was computed.
     now: Time,
     widths: Widths,
-    /// All of them.
+    /// The set of all waiting tasks.
     waiting: TaskSet,
     blocks: Vec<Block>,
-    /// Blocks in which nobody waits.
+    /// Number of blocks without tasks.
     empty: usize,
-    /// Over the blocks.
+    /// The tree over the blocks.
     tree: Tree<Asked>,
 }
 
-/// Consecutive places, ascending.
+/// Consecutive places in ascending order.
 #[derive(Debug)]
 struct Block {
     places: Vec<Place>,
-    /// All places of this block and those before it are at most this one, and those of later blocks are after it.
+    /// All places of this block and of earlier blocks are at most this place, and all places of later blocks are after it.
     upto: Place,
-    /// Of those in this block.
+    /// The minimum width and time in this block.
     least: Asked,
 }
 
-/// What a task must keep to: it fits into `beside`, or into `free` when it ends in time.
+/// The free processors for a task. It must fit into `beside`, or into `free` if it ends within `window`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
-    /// Processors that are free now.
+    /// Number of processors that are free now.
     pub free: u32,
-    /// How long all of them stay free.
+    /// Time for which all of them stay free.
     pub window: Time,
-    /// How many of them stay free after that; at most `free`.
+    /// Number of them that stay free afterwards, at most `free`.
     pub beside: u32,
 }
 
 impl Gap {
-    /// Whether one that asks for this keeps to it.
+    /// Returns whether a task with this request fits.
     pub(super) fn admits(self, Asked { width, time }: Asked) -> bool {
         width <= self.beside || width <= self.free && time <= self.window
     }
 }
 
-/// A block of more than twice as many places is cut in two.
+/// A block with more than twice this number of places is divided into two blocks.
 const LENGTH: usize = 16;
 
 impl Queue {
@@ -67,12 +67,12 @@ impl Queue {
         }
     }
 
-    /// How many wait.
+    /// Returns the number of waiting tasks.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// It is another instant: an order that changes while tasks wait is made anew; whether it is one.
+    /// Advances to an instant. An order that changes while tasks wait is computed again. Returns whether this was done.
     pub(super) fn advance(&mut self, instance: &Instance, now: Time) -> bool {
         if now == self.now || !self.reading.order.moves() {
             return false;
@@ -89,19 +89,19 @@ impl Queue {
         true
     }
 
-    /// Exactly these wait.
+    /// Makes `waiting` the set of waiting tasks.
     pub(super) fn reset(&mut self, instance: &Instance, waiting: &TaskSet) {
         let gone: Vec<Place> = self.iter().filter(|place| !waiting.contains(place.task)).collect();
         gone.into_iter().for_each(|place| self.remove(place));
         waiting.iter().for_each(|task| self.insert(instance, task));
     }
 
-    /// Where a task waits.
+    /// Returns the place of a task, if it waits.
     pub(super) fn place(&self, instance: &Instance, task: TaskId) -> Option<Place> {
         self.contains(task).then(|| self.place_of(instance, task))
     }
 
-    /// Puts these tasks where they belong now that they take other times, as far as they wait; whether any does.
+    /// Moves waiting tasks whose times have changed to their new places. Returns whether there are any.
     pub(super) fn restate(&mut self, instance: &Instance, restated: &TaskSet) -> bool {
         let moved: Vec<Place> = self.iter().filter(|place| restated.contains(place.task)).collect();
         moved.iter().for_each(|&place| self.remove(place));
@@ -109,12 +109,12 @@ impl Queue {
         !moved.is_empty()
     }
 
-    /// Where a task would wait: what it asks for does not change, until its times do.
+    /// Returns the place that a task would have. Its request changes only if its times change.
     fn place_of(&self, instance: &Instance, task: TaskId) -> Place {
         Place::new(instance, task, self.widths.of(instance, task), self.reading, self.now)
     }
 
-    /// Whether the task waits.
+    /// Returns whether the task waits.
     pub(super) fn contains(&self, task: TaskId) -> bool {
         self.waiting.contains(task)
     }
@@ -146,7 +146,7 @@ impl Queue {
         self.measure_from(at);
     }
 
-    /// Adds a place behind all others.
+    /// Adds a place after all others.
     fn append(&mut self, place: Place) {
         match self.blocks.last_mut() {
             Some(last) if last.places.len() < 2 * LENGTH => {
@@ -163,7 +163,7 @@ impl Queue {
         }
     }
 
-    /// Takes out the task that waits at this place.
+    /// Removes the task at this place.
     pub(super) fn remove(&mut self, place: Place) {
         self.waiting.remove(place.task);
         let at = self.block_of(place);
@@ -178,34 +178,35 @@ impl Queue {
             self.measure_from(0);
         } else {
             let block = &self.blocks[at];
-            // Else others are the least.
+            // Otherwise the minimum does not change.
             if place.asked.width == block.least.width || place.asked.time == block.least.time {
                 self.set(at, all(&block.places));
             }
         }
     }
 
-    /// All that wait, in order.
+    /// Returns all waiting tasks in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = Place> + '_ {
         self.blocks.iter().flat_map(|block| block.places.iter().copied())
     }
 
-    /// The first of all.
+    /// Returns the first waiting task.
     pub(super) fn first(&self) -> Option<Place> {
         self.search(None, |asked| asked.width < u32::MAX)
     }
 
-    /// The first one after a place, or of all, that the gap admits.
+    /// Returns the first place after `after`, or of all places, that the gap admits.
     pub(super) fn next_admitted(&self, after: Option<Place>, gap: Gap) -> Option<Place> {
         self.search(after, |asked| gap.admits(asked))
     }
 
-    /// The block where a place is or belongs, unless that is behind all blocks.
+    /// Returns the block that contains a place or would contain it, or the number of blocks if the place is after all blocks.
     fn block_of(&self, place: Place) -> usize {
         self.blocks.partition_point(|block| block.upto < place)
     }
 
-    /// The first place after another with the property, which the least of several must have when one of them has.
+    /// Returns the first place after `after` that `may` accepts. If `may` accepts one of several requests, it must accept their
+    /// minimum.
     fn search(&self, after: Option<Place>, may: impl Fn(Asked) -> bool) -> Option<Place> {
         let mut at = 0;
         if let Some(after) = after {
@@ -226,19 +227,20 @@ impl Queue {
         }
     }
 
-    /// Sets what is least in a block.
+    /// Sets the minimum of a block.
     fn set(&mut self, at: usize, asked: Asked) {
         self.blocks[at].least = asked;
         self.tree.set(at, asked);
     }
 
-    /// Sees what is least in the blocks from one on, of which there are more than before, or in all.
+    /// Updates the minima of the block `from` and all later blocks. The number of blocks must not have decreased, unless the tree
+    /// was cleared.
     fn measure_from(&mut self, from: usize) {
         self.tree.refill(from, self.blocks.len(), |block| self.blocks[block].least);
     }
 }
 
-/// The least of all of these.
+/// Returns the minimum width and time of these places.
 fn all(places: &[Place]) -> Asked {
     places.iter().map(|place| place.asked).fold(Asked::NONE, Asked::least)
 }
@@ -250,7 +252,7 @@ mod tests {
 
     use super::*;
 
-    /// Rigid tasks of many widths and times.
+    /// Returns rigid tasks of many widths and times.
     fn instance(tasks: u64) -> Instance {
         let job = |index: u64| {
             let (width, time) = (1 + index * 7 % 13, 1 + index * index % 17);
@@ -259,7 +261,7 @@ mod tests {
         Instance::new(Platform::flat(13).unwrap(), (0..tasks).map(job).collect(), vec![]).unwrap()
     }
 
-    /// The same where every third task takes another time.
+    /// Returns this instance with another time for every third task.
     fn other_times(tasks: u64) -> Instance {
         let before = instance(tasks);
         let other = |task: TaskId| {
@@ -314,7 +316,7 @@ mod tests {
                 prop_assert_eq!((queue.first(), queue.len()), (naive.first().copied(), naive.len()));
             }
             prop_assert!(queue.iter().eq(naive.iter().copied()));
-            // Times that are other than before put some tasks elsewhere.
+            // Changed times move some tasks to other places.
             let (others, before) = (other_times(700), &instance);
             let restated: TaskSet =
                 before.task_ids().filter(|&task| others.profile(task) != before.profile(task)).collect();

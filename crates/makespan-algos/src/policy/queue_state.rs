@@ -1,4 +1,4 @@
-//! What the policies with a queue share: the queue and what is held, kept from event to event.
+//! The state that all policies with a queue share: the queue, and what is held. It is updated at each event.
 
 use makespan_core::{Decision, Event, Instance, TaskId, Time, Unsupported, View};
 
@@ -12,25 +12,26 @@ use super::space::{Slot, Space, next_opening};
 pub(super) struct QueueState {
     pub queue: Queue,
     pub held: Held,
-    /// Whether counts of free processors describe the platform; elsewhere it matters which a task gets.
+    /// Whether only the number of free processors matters. Otherwise, it also matters which processors a task gets.
     pub counted: bool,
 }
 
-/// What the events of an instant change in the state of a queue.
+/// The effect of the events of an instant on the state of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Update {
-    /// Tasks arrived and nothing else happened.
+    /// Tasks arrived, and nothing else happened.
     Arrivals,
-    /// Something ended, and not as believed.
+    /// A task ended at another instant than expected.
     Surprise,
-    /// All that ended, if anything, ended when it was believed to.
+    /// All tasks that ended, if any, ended as expected.
     AsBelieved,
-    /// Machines came or went, times are other than before, or what was kept was not so: it was taken from the view again.
+    /// Processors failed or returned, run times changed, or the state did not agree with the view. The state was read from the view
+    /// again.
     Anew,
 }
 
 impl QueueState {
-    /// What the view shows.
+    /// Returns the state that the view shows.
     pub(super) fn of(view: &View<'_>, reading: Reading) -> Self {
         let mut queue = Queue::new(view.instance, reading);
         queue.advance(view.instance, view.now);
@@ -39,7 +40,7 @@ impl QueueState {
         Self { queue, held: Held::of(view, !counted), counted }
     }
 
-    /// The same, as it was before the tasks came that are submitted at this instant.
+    /// Returns the state before the tasks arrived that are submitted at this instant.
     pub(super) fn before(events: &[Event], view: &View<'_>, reading: Reading) -> Self {
         let mut state = Self::of(view, reading);
         for event in events {
@@ -53,8 +54,8 @@ impl QueueState {
         state
     }
 
-    /// Takes in the events of an instant. Policies that meet what they do not know, such as the tasks of a session before
-    /// this one, take it from the view.
+    /// Processes the events of an instant. If the policy does not know some tasks, for example those of an earlier session, the
+    /// state is read from the view.
     pub(super) fn hear(state: &mut Option<Self>, reading: Reading, events: &[Event], view: &View<'_>) -> Update {
         let Some(known) = state.as_mut() else {
             *state = Some(Self::of(view, reading));
@@ -79,7 +80,7 @@ impl QueueState {
         Update::Anew
     }
 
-    /// Takes in one event.
+    /// Processes one event.
     pub(super) fn take_in(&mut self, event: &Event, view: &View<'_>) -> Update {
         match *event {
             Event::Submitted(task) => self.arrive(task, view),
@@ -94,7 +95,7 @@ impl QueueState {
         }
     }
 
-    /// Takes in other times; whether they are of anything that waits or runs.
+    /// Applies changed run times. Returns whether a waiting or running task is affected.
     fn restate(&mut self, events: &[Event], view: &View<'_>) -> bool {
         let restated = Event::estimated(events, view.instance);
         if restated.is_empty() {
@@ -118,12 +119,12 @@ impl QueueState {
         }
     }
 
-    /// Whether as many wait and run as in the view.
+    /// Returns whether the numbers of waiting and running tasks agree with the view.
     pub(super) fn agrees(&self, view: &View<'_>) -> bool {
         self.queue.len() == view.waiting.len() && self.held.agrees(view)
     }
 
-    /// The longest that a waiting task may take, on any processors.
+    /// Returns the maximum time of a waiting task on any processors.
     pub(super) fn longest(&self, instance: &Instance) -> Time {
         let slowest = instance.platform().nodes().iter().filter(|node| node.processors > 0).map(|node| node.speed);
         let slowest = slowest.fold(f64::INFINITY, f64::min);
@@ -131,7 +132,8 @@ impl QueueState {
         self.queue.iter().map(time).max().unwrap_or(Time::ZERO)
     }
 
-    /// Starts the tasks at the head of the queue while they fit; where it matters which processors they get.
+    /// Starts the tasks at the head of the queue while they fit, if it matters which processors they get. Returns the first task
+    /// that does not fit.
     pub(super) fn start_heads(&mut self, space: &mut Space<'_>, decisions: &mut Vec<Decision>) -> Option<Place> {
         while let Some(place) = self.queue.first() {
             let Some(slot) = space.place(place.task, place.asked.width, space.now()) else { return Some(place) };
@@ -140,7 +142,7 @@ impl QueueState {
         None
     }
 
-    /// Starts the task at this place of the queue there and now.
+    /// Starts the task at this place of the queue now in the given slot.
     pub(super) fn start_in(&mut self, space: &mut Space<'_>, place: Place, slot: Slot, decisions: &mut Vec<Decision>) {
         let task = place.task;
         self.queue.remove(place);
@@ -150,10 +152,10 @@ impl QueueState {
     }
 }
 
-/// Starts by counts: any processors serve.
+/// Starts of tasks if only the number of processors matters.
 pub(super) struct Starts<'a, 'b> {
     view: &'a View<'b>,
-    /// The free processors, once one was needed.
+    /// The free processors, computed when they are first needed.
     free: Option<makespan_core::ProcSet>,
 }
 
@@ -162,12 +164,12 @@ impl<'a, 'b> Starts<'a, 'b> {
         Self { view, free: None }
     }
 
-    /// The present.
+    /// Returns the current instant.
     pub(super) fn now(&self) -> Time {
         self.view.now
     }
 
-    /// Starts the task at this place of the queue now; whether there are as many processors.
+    /// Starts the task at this place of the queue now. Returns whether enough processors are free.
     pub(super) fn start(&mut self, state: &mut QueueState, place: Place, decisions: &mut Vec<Decision>) -> bool {
         let Place { task, asked, .. } = place;
         let free = self.free.get_or_insert_with(|| self.view.free.clone());
@@ -179,8 +181,8 @@ impl<'a, 'b> Starts<'a, 'b> {
     }
 }
 
-/// Asks to be woken when an unavailable period ends that keeps somebody from starting: one that has begun, or begins
-/// before a waiting task could end. No event tells of these.
+/// Requests a wake-up at the end of an unavailable period that prevents a task from starting. Such a period has begun, or begins
+/// before a waiting task could end. No event reports its end.
 pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
     if queue.len() == 0 {
         return None;
@@ -190,7 +192,7 @@ pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
     let slowest = instance.platform().nodes().iter().filter(|node| node.processors > 0).map(|node| node.speed);
     let slowest = slowest.fold(f64::INFINITY, f64::min);
     let reach = |place: Place| view.now + instance.profile(place.task).slowest().divided_by(slowest);
-    // Most often the first one says it.
+    // Usually the first task already reaches the period.
     if next > view.now && !queue.iter().any(|place| reach(place) > next) {
         return None;
     }
@@ -198,7 +200,7 @@ pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
     next_opening(view, reached).map(Decision::WakeAt)
 }
 
-/// Whether every task may start wherever processors are free: for policies that know of no data on their way.
+/// Checks that transfers take no time, for policies that do not support them.
 pub(super) fn without_transfers(instance: &Instance) -> Result<(), Unsupported> {
     if instance.has_transfers() {
         return Err(Unsupported(

@@ -1,30 +1,30 @@
-//! A policy that is made anew when unavailable periods become known.
+//! A policy that is created again when unavailable periods become known.
 
 use std::fmt;
 
 use makespan_core::{Decision, Event, Instance, LogEntry, Policy, TaskId, Unavailable, View};
 
-/// Makes a policy for an instance; `None` where the rules do not drive it.
+/// Creates a policy for an instance, or returns `None` if its rules do not support the instance.
 type Make<'a> = Box<dyn Fn(&Instance) -> Option<Box<dyn Policy>> + 'a>;
 
-/// A policy beneath which unavailable periods may be announced ([`makespan_core::Cluster::announce`]). Policies know those of the
-/// instance from their first event on; so another of the same rules goes on where the periods are others, as one does when a run is
-/// resumed: it recalls what was told, and takes what runs and what waits from the view.
+/// A policy for a cluster on which unavailable periods may be announced ([`makespan_core::Cluster::announce`]). Other policies read
+/// the periods of the instance only at their first event. So if the periods change, a new policy with equal rules continues, as
+/// when a run is resumed. It recalls the log, and reads running and waiting tasks from the view.
 ///
-/// Where the rules do not know unavailable periods the policy stays, and may start tasks that run into them.
+/// If the rules do not support unavailable periods, the old policy stays, and may start tasks that run into a period.
 pub struct Renewed<'a> {
     policy: Box<dyn Policy>,
     make: Make<'a>,
-    /// Those that it knows.
+    /// The periods that the policy knows.
     periods: Vec<Unavailable>,
     told: Vec<LogEntry>,
-    /// What was told by policies that are gone, and nobody has asked for.
+    /// Log entries of earlier policies that have not been returned yet.
     untold: Vec<LogEntry>,
     failed: Vec<TaskId>,
 }
 
 impl<'a> Renewed<'a> {
-    /// This policy of an instance first, and then those that are made.
+    /// Returns a policy that begins with `policy` for this instance, and creates later policies with `make`.
     pub fn new(
         policy: Box<dyn Policy>,
         instance: &Instance,
@@ -34,7 +34,7 @@ impl<'a> Renewed<'a> {
         Self { policy, make: Box::new(make), periods: instance.unavailable().to_vec(), told, untold, failed }
     }
 
-    /// Whether other periods are known than at the last event.
+    /// Returns whether the periods have changed since the last event.
     fn has_other_periods(&mut self, view: &View<'_>) -> bool {
         let new = view.instance.unavailable();
         let others = self.periods != new;
@@ -44,7 +44,8 @@ impl<'a> Renewed<'a> {
         others
     }
 
-    /// What a new policy hears first: all that waits, what is down, and, where tasks wait for others, what has failed.
+    /// Returns the first events of a new policy: all waiting tasks, all failures of nodes, and, if tasks depend on others, all
+    /// failed tasks.
     fn all(&self, view: &View<'_>) -> Vec<Event> {
         let instance = view.instance;
         let failed = self.failed.iter().copied().map(Event::Failed).filter(|_| !instance.edges().is_empty());
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
     use crate::policy::{policies, policy_for};
 
-    /// Where an announced period begins, once it is announced.
+    /// A run in which a period is announced, with the start of this period after its announcement.
     struct Driven<'a> {
         cluster: Cluster<'a>,
         closed: ProcSet,
@@ -114,7 +115,7 @@ mod tests {
     }
 
     impl Driven<'_> {
-        /// Tells a policy, and starts what it wants. Nothing may run into the period.
+        /// Sends events to a policy, and starts the tasks that it chooses. No task may run into the period.
         fn tell(&mut self, policy: &mut dyn Policy, mut events: Vec<Event>) {
             events.sort_by_key(Event::order);
             let mut decisions = Vec::new();
@@ -141,7 +142,7 @@ mod tests {
         }
     }
 
-    /// A run in which half of the processors close for a minute, which becomes known at an event.
+    /// Executes a run in which half of the processors close for a minute. This becomes known at an event.
     fn drive(spec: &str, instance: &Instance, at_event: usize) {
         let make = |instance: &Instance| policy_for(spec, instance, 1).ok();
         let mut policy = Renewed::new(make(instance).unwrap(), instance, make);
@@ -153,7 +154,7 @@ mod tests {
         let (mut is_down, mut is_over) = (false, false);
         for event in 0..1000 {
             if event == at_event {
-                // Nothing that runs is in the way.
+                // No running task may be affected.
                 let start = driven.end_of_running(true).unwrap_or(driven.cluster.now()) + Time::from_seconds(7);
                 driven.closes = Some(start);
                 let period = Unavailable { processors: driven.closed.clone(), start, end: start + minute };
@@ -215,7 +216,7 @@ mod tests {
             let closed = Unavailable { processors: ProcSet::first(1), start: Time::ZERO, end: Time::from_seconds(1) };
             let with_period = Instance::new(Platform::cluster(2, 2).unwrap(), instance.all_submitted(), vec![closed]).unwrap();
             for entry in policies() {
-                // What knows no unavailable periods goes on as it is.
+                // A policy that does not support unavailable periods continues.
                 if policy_for(entry.name, &instance, 1).is_ok() && policy_for(entry.name, &with_period, 1).is_ok() {
                     drive(entry.name, &instance, at_event);
                 }

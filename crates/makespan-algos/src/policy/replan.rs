@@ -1,4 +1,4 @@
-//! Online policies made from offline schedulers.
+//! Online policies that plan with offline schedulers.
 
 use makespan_core::{
     Decision, Event, Placement, Policy, Schedule, Scheduler, TaskId, TaskSet, Time, Unavailable, View,
@@ -7,20 +7,20 @@ use makespan_core::{
 use super::ahead::plan_ahead;
 use super::keeper::{Departure, PlanKeeper, closed, first_open};
 
-/// Plans first, then plans what remains again whenever a task ends early or late, or one arrives that the plan does
-/// not have.
+/// Plans all waiting tasks. Plans the remaining tasks again whenever a task ends early or late, or a task arrives that is not in
+/// the plan.
 ///
-/// Between two plans it starts each task at its planned time on its planned processors. When these are still held by a
-/// task that has outlived its estimate, what remains is planned again around it.
+/// Between two plans, each task starts at its planned instant on its planned processors. If a task that exceeds its estimate still
+/// holds these processors, the remaining tasks are planned again around it.
 ///
-/// A plan knows nothing of the ones before, and while tasks come again and again a wide one might be put off for ever. So
-/// the task that has waited longest keeps its start ([`Keep`]): where a new plan would start it later than the plan before,
-/// it is reserved as early as the tasks that run let it begin on the processors that it has in one of the two plans, and the
-/// others are planned around it. While tasks end by their estimates and no machine fails, a task that waits longest
-/// never starts later than first planned as that.
+/// A plan does not depend on earlier plans. So if tasks keep arriving, a wide task might be delayed forever. To prevent this, the
+/// task that has waited longest keeps its start ([`Keep`]). If a new plan would start it later than the previous plan, it is
+/// reserved on its processors of one of the two plans, as early as running tasks allow. The other tasks are planned around it. As
+/// long as tasks end by their estimates and no processor fails, the task that has waited longest never starts later than planned
+/// when it first became the oldest waiting task.
 ///
-/// Best-effort tasks, each a bag of one task, start where the plan has them. Since nothing is preempted, one that runs
-/// may hold processors that a task could have had when the world departs from the plan.
+/// Best-effort tasks, each a bag of one task, start as planned. There is no preemption. So if the plan is not met, a running
+/// best-effort task may hold processors that another task could have had.
 pub struct Replan {
     scheduler: Box<dyn Scheduler>,
     seed: u64,
@@ -29,33 +29,33 @@ pub struct Replan {
     keep: Keep,
 }
 
-/// Whose start a new plan may not put off.
+/// The task whose start a new plan must not postpone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
-    /// That of the task that was released first, of those that wait; of these the first in the instance.
+    /// The waiting task that was released first. Ties are broken in the order of the instance.
     #[default]
     Oldest,
-    /// Nobody's.
+    /// No task.
     None,
 }
 
 named!(Keep { "oldest" => Oldest, "none" => None });
 
 impl Replan {
-    /// A policy that plans by `scheduler`; each plan uses the same seed.
+    /// Returns a policy that plans with `scheduler`. Each plan uses the same seed.
     pub fn new(scheduler: Box<dyn Scheduler>, seed: u64) -> Self {
         let mut keeper = PlanKeeper::new(Departure::Replan);
         keeper.depart();
         Self { scheduler, seed, keeper, keep: Keep::default() }
     }
 
-    /// The same; a new plan may not put off this start.
+    /// Sets the task whose start a new plan must not postpone.
     #[must_use]
     pub fn keeping(self, keep: Keep) -> Self {
         Self { keep, ..self }
     }
 
-    /// The same, beginning with a plan already made for the whole instance.
+    /// Returns a policy that begins with a plan for the whole instance.
     pub fn following(scheduler: Box<dyn Scheduler>, seed: u64, plan: &Schedule) -> Self {
         let mut policy = Self::new(scheduler, seed);
         policy.keeper.begin(plan.placements().to_vec());
@@ -73,15 +73,15 @@ impl Replan {
         self.keeper.begin(plan);
     }
 
-    /// A plan of all that waits.
+    /// Returns a plan of all waiting tasks.
     fn planned(&self, view: &View<'_>) -> Option<Vec<Placement>> {
         plan_ahead(self.scheduler.as_ref(), self.seed, view)
     }
 
-    /// Where the task that has waited longest is to be, if this plan starts it later than the plan before and it can have
-    /// that earlier.
+    /// Returns the placement to keep for the task that has waited longest, if this plan starts it later than the previous plan and
+    /// an earlier start is possible.
     fn kept(&self, view: &View<'_>, plan: &[Placement]) -> Option<Placement> {
-        // Where tasks need more than processors, nobody knows how early what others hold lets it begin.
+        // If tasks need resources, the policy does not know how early the held resources allow a start.
         if self.keep == Keep::None || view.instance.has_demands() {
             return None;
         }
@@ -98,7 +98,7 @@ impl Replan {
         (earliest.start < start).then_some(earliest)
     }
 
-    /// A plan of the others.
+    /// Returns a plan of the other tasks.
     fn planned_around(&self, view: &View<'_>, kept: &Placement) -> Option<Vec<Placement>> {
         let waiting: TaskSet = view.waiting.iter().filter(|&task| task != kept.task).collect();
         let taken = Unavailable { processors: kept.processors.clone(), start: kept.start, end: kept.end };
@@ -136,7 +136,7 @@ impl Policy for Replan {
         if !self.keeper.has_departed() {
             self.keeper.start_due(view, decisions);
         }
-        // What was just started is not yet in the view: a plan made now would start it again.
+        // The view does not show the tasks that have just started, so a plan made now would start them again.
         if self.keeper.has_departed() && decisions.is_empty() {
             self.plan(view);
             self.keeper.start_due(view, decisions);
@@ -184,7 +184,7 @@ mod tests {
         assert!(start(&mut Replan::new(scheduler, 1).keeping(Keep::None)) > seconds(450));
     }
 
-    /// The policy, and when it first planned each task to start while that waited longest.
+    /// The policy, and for each task the start that was planned when it first became the oldest waiting task.
     struct Watched {
         policy: Replan,
         promised: Vec<Option<Time>>,
@@ -274,7 +274,7 @@ mod tests {
         loses_no_job("list", &instance());
     }
 
-    /// What remains while others run has closed processors, which the shelves leave to a list.
+    /// While other tasks run, the remaining instance has closed processors, for which `shelves` uses a list.
     #[test]
     fn best_placement_is_kept_whatever_happens() {
         let instance = instance_on(Platform::cluster(2, 2).unwrap().requiring_compact());

@@ -1,4 +1,4 @@
-//! What a waiting job asks for, by number.
+//! The request of a waiting job, with numbers instead of names.
 
 use std::sync::Arc;
 
@@ -7,23 +7,23 @@ use makespan_core::{Demand, TaskId, Time};
 use super::limits::Amounts;
 use super::nodes::{Counted, Nodes};
 
-/// What a job asks for; the same from its arrival to its end.
+/// The request of a job. It does not change from the arrival to the end of the job.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     pub task: TaskId,
     pub submitted: Time,
     pub processors: u32,
-    /// For how long it has to have them: its time limit in whole minutes, or the time that it will do with.
+    /// The time for which the job must get its processors: its time limit in whole minutes, or its minimum time if it states one.
     pub limit: i64,
-    /// Its whole time limit: it gets as much of it as there is room for.
+    /// The full time limit. The job gets as much of it as possible.
     pub whole_limit: i64,
     /// The last instant at which it may start because of its deadline.
     pub latest: i64,
     pub demands: Vec<Demand>,
-    /// In which partitions it may start, that of the highest tier first.
+    /// The partitions in which it may start. The partition with the highest tier comes first.
     pub places: Vec<Place>,
     pub nodes: (u32, u32),
-    /// The most and the least of its processors on a node.
+    /// The maximum and the minimum number of its processors on a node.
     pub per_node: u32,
     pub least_per_node: u32,
     pub exclusive: bool,
@@ -34,7 +34,7 @@ pub(super) struct Asked {
     pub tier: i64,
     pub nice: i64,
     pub fixed: Option<u32>,
-    /// In [0, 1], of the whole cluster, of partitions and of classes of service.
+    /// Factors in [0, 1] of the share of the whole cluster, of the partition and of the class of service.
     pub size: f64,
     pub partition_factor: f64,
     pub qos_factor: f64,
@@ -43,22 +43,22 @@ pub(super) struct Asked {
 /// A partition in which a job may start.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    /// By number; of a cluster without partitions 0.
+    /// The number of the partition, or 0 for a cluster without partitions.
     pub partition: usize,
-    /// The nodes of the board that have what it needs.
+    /// The nodes on the board that have what the job needs.
     pub nodes: Arc<[u32]>,
-    /// What so many of them have to have.
+    /// The features that a certain number of the nodes must have.
     pub counted: Option<Arc<Counted>>,
-    /// The limits that it meets there.
+    /// The limits that apply to the job there.
     pub limits: Vec<u32>,
 }
 
 impl Place {
-    /// Its nodes.
+    /// Returns the nodes.
     pub fn all(&self) -> Nodes<'_> {
         Nodes { numbers: &self.nodes, counted: self.counted.as_deref() }
     }
 }
 
-/// A minute: the unit of time limits.
+/// A minute, the unit of time limits.
 pub(super) const MINUTE: i64 = 60 * Time::TICKS_PER_SECOND;

@@ -12,10 +12,10 @@ use super::nodes::Counted;
 use super::shares::Shares;
 use crate::policy::order::Widths;
 
-/// Nodes that will do in one of the ways to satisfy a constraint, with what so many of them have to have.
+/// For each way to satisfy a constraint, the suitable nodes, and the features that a certain number of them must have.
 type Ways = Arc<[(Arc<[u32]>, Option<Arc<Counted>>)]>;
 
-/// Makes what jobs ask for.
+/// Converts submissions to requests.
 #[derive(Debug)]
 pub(super) struct Asking {
     widths: Widths,
@@ -23,7 +23,7 @@ pub(super) struct Asking {
     favor_small: bool,
 }
 
-/// What decides which nodes serve: the number of nodes where a constraint counts them.
+/// The data that determine the suitable nodes. The number of nodes is included only if the constraint counts nodes.
 type NodesKey = (Option<usize>, Option<Arc<str>>, Vec<Arc<str>>, Vec<Arc<str>>, Option<usize>, u32);
 
 impl Asking {
@@ -31,7 +31,8 @@ impl Asking {
         Self { widths, nodes: FxHashMap::default(), favor_small }
     }
 
-    /// What a task asks for; `None` where it can never start: it is held, no node has what it needs, or a limit is below that.
+    /// Returns the request of a task, or `None` if it can never start: it is held, no node has what it needs, or a limit is too
+    /// low.
     pub fn of(
         &mut self,
         instance: &Instance,
@@ -65,7 +66,7 @@ impl Asking {
         let reservation = match &submission.reservation {
             None => None,
             Some(name) => match site.map(|site| &site.reservations).filter(|all| !all.is_empty()) {
-                // Where none are stated, names of some are of another time.
+                // If the site has no reservations, the names are of reservations that no longer exist.
                 None => None,
                 Some(all) => {
                     let at = all.iter().position(|one| *one.name == **name)?;
@@ -106,7 +107,7 @@ impl Asking {
         let first = asked.places.first()?;
         let own = |at: usize| site.and_then(|site| site.partitions.get(at));
         let most = site.and_then(|site| site.partitions.iter().map(|one| one.job_factor).max()).unwrap_or(0).max(1);
-        // A priority that an operator has set is that within the tier, and not a queue of its own.
+        // A priority that an operator has set applies within the tier, and does not make a queue of its own.
         let queue = if asked.fixed.is_some() { 0 } else { i64::from(job.priority) };
         asked.tier = own(first.partition).map_or(0, |one| i64::from(one.tier)) + queue;
         asked.partition_factor = own(first.partition).map_or(0.0, |one| f64::from(one.job_factor) / f64::from(most));
@@ -114,7 +115,7 @@ impl Asking {
         Some(asked)
     }
 
-    /// The partitions in which the job may ever start.
+    /// Finds the partitions in which the job may ever start.
     fn place(
         &mut self,
         instance: &Instance,
@@ -155,8 +156,8 @@ impl Asking {
         }
     }
 
-    /// The nodes of a partition that have the features and are not ruled out, as numbers on the board, for each way to satisfy the
-    /// constraint.
+    /// Returns, for each way to satisfy the constraint, the nodes of a partition that have the features and are not excluded, as
+    /// numbers on the board.
     fn ways(&mut self, instance: &Instance, submission: &Submission, partition: Option<usize>, asked: &Asked) -> Ways {
         let (Submission { constraint, only, except, .. }, reservation) = (submission, asked.reservation);
         let counts = constraint.as_deref().is_some_and(|text| text.contains(['*', '[']));
@@ -171,7 +172,7 @@ impl Asking {
             (Some(site), Some(at)) => site.partitions[at].nodes.clone(),
             _ => (0..platform.node_count()).collect(),
         };
-        // Where no features are stated, which nodes have some is not known.
+        // If no features are stated, it is unknown which nodes have features.
         let stated = site.is_some_and(|site| site.features.iter().any(|own| !own.is_empty()));
         let choices = match constraint.as_deref().filter(|_| stated).map(Features::parse) {
             None => vec![FeatureChoice::default()],
@@ -202,7 +203,7 @@ impl Asking {
         ways
     }
 
-    /// The factor of the size of a job: the mean of its shares of nodes and of processors.
+    /// Returns the size factor of a job: the mean of its shares of nodes and of processors.
     fn size(&self, instance: &Instance, processors: u32, nodes: u32) -> f64 {
         let platform = instance.platform();
         let all = platform.kinds().filter(|(node, _)| node.processors > 0).map(|(_, count)| count).sum::<usize>();
@@ -214,7 +215,7 @@ impl Asking {
     }
 }
 
-/// Whether a partition ever starts a job.
+/// Returns whether a partition can ever start a job.
 fn takes(own: &Partition, asked: &Asked) -> bool {
     let most = own.max_nodes.unwrap_or(u32::MAX);
     own.is_up
@@ -223,7 +224,7 @@ fn takes(own: &Partition, asked: &Asked) -> bool {
         && asked.nodes.1 >= own.min_nodes
 }
 
-/// The longest time that a class of service or an association allows.
+/// Returns the maximum time that classes of service and associations allow.
 fn longest(site: Option<&Site>, submission: &Submission, partition: Option<&Partition>) -> Option<Time> {
     let site = site?;
     let names = submission.qos.as_deref().into_iter().chain(partition.and_then(|one| one.qos.as_deref()));
@@ -242,7 +243,8 @@ fn qos_factor(site: Option<&Site>, submission: &Submission) -> f64 {
     own.map_or(0.0, |qos| f64::from(qos.priority) / f64::from(most))
 }
 
-/// The time limit in ticks: its walltime, else the time that its partition gives, else its estimate; rounded up to minutes.
+/// Returns the time limit in ticks, rounded up to minutes: the walltime if stated, else the default of the partition, else the
+/// estimate.
 fn time_limit(instance: &Instance, task: TaskId, processors: u32, site: Option<&Site>, submission: &Submission) -> i64 {
     let stated = instance.walltime(task);
     let by_partition = || {
@@ -255,7 +257,7 @@ fn time_limit(instance: &Instance, task: TaskId, processors: u32, site: Option<&
     in_minutes(stated.or_else(by_partition).unwrap_or(estimate))
 }
 
-/// Rounded up to whole minutes.
+/// Rounds a time up to whole minutes.
 fn in_minutes(time: Time) -> i64 {
     let minutes = time.ticks().div_ceil_of(MINUTE).max(1);
     minutes.saturating_mul(MINUTE).min(i64::MAX / 4)

@@ -1,4 +1,4 @@
-//! What nodes have left over time, and where a job has room.
+//! The remaining amounts of nodes over time, and the search for room for a job.
 
 use std::collections::BTreeSet;
 
@@ -11,26 +11,26 @@ use super::nodes::Nodes;
 use crate::free_time::Rows;
 use crate::kernel::packing::Machines;
 
-/// Nodes and what belongs to none over time, as far as jobs and other things hold it.
+/// The remaining amounts of nodes, licences and consumables over time, given what jobs and others hold.
 #[derive(Debug)]
 pub(super) struct Board {
     machines: std::sync::Arc<Machines>,
-    /// For each node its cells, and then its resources.
+    /// For each node, its cells and then its resources.
     nodes: Vec<Rows<i64>>,
-    /// What belongs to no node.
+    /// The licences and consumables.
     common: Rows<i64>,
-    /// For each node the reservations on it: from, until, which.
+    /// For each node, its reservations: start, end and number.
     kept: std::sync::Arc<Vec<Vec<(i64, i64, usize)>>>,
-    /// When something is given back.
+    /// The instants at which something is released.
     ends: BTreeSet<i64>,
     running: FxHashMap<TaskId, Held>,
 }
 
-/// What a job holds.
+/// The processors and resources that a job holds.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub processors: u32,
-    /// Of each node how many of each cell.
+    /// For each node, the number of processors of each cell.
     parts: Vec<(u32, Vec<u32>)>,
     demands: Vec<Demand>,
     exclusive: bool,
@@ -39,13 +39,13 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// How many nodes.
+    /// Returns the number of nodes.
     pub fn nodes(&self) -> u32 {
         self.parts.len() as u32
     }
 }
 
-/// Where a job has room from an instant on.
+/// The start of a job and what it holds.
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
     pub start: i64,
@@ -53,7 +53,7 @@ pub(super) struct Fit {
 }
 
 impl Board {
-    /// An empty platform, from an instant on.
+    /// Returns the board of an empty platform, from an instant on.
     pub fn new(instance: &Instance, from: i64) -> Self {
         let machines = Machines::new(instance);
         let rows = |amounts: &mut dyn Iterator<Item = u64>| Rows::new(from, amounts.map(signed).collect(), 0);
@@ -67,7 +67,7 @@ impl Board {
         board
     }
 
-    /// What others hold, and when processors are closed.
+    /// Subtracts what others hold, and closed processors.
     fn close(&mut self) {
         let machines = self.machines.clone();
         for (node, rows) in self.nodes.iter_mut().enumerate() {
@@ -86,7 +86,7 @@ impl Board {
         }
     }
 
-    /// The numbers here of these nodes of a platform.
+    /// Returns the numbers on the board of these nodes of a platform.
     pub fn numbers(platform: &Platform, nodes: impl Iterator<Item = usize>) -> Vec<u32> {
         // Nodes of equal speed are in the order of the platform, without switches.
         let plain = platform.node_count() == 1 || platform.kinds().all(|(node, _)| node.processors > 0);
@@ -104,7 +104,8 @@ impl Board {
         nodes.map(|node| numbers[node]).filter(|&number| number < u32::MAX).collect()
     }
 
-    /// Makes it again as a view shows it: what runs, `asked` of each, and what is down.
+    /// Returns the board that a view shows, with running tasks and failures. `asked` returns, for a running task, its time limit
+    /// and whether it has its nodes exclusively.
     pub fn see(view: &View<'_>, asked: impl Fn(TaskId) -> Option<(i64, bool)>) -> Self {
         let now = view.now.ticks();
         let mut board = Self::new(view.instance, now);
@@ -131,7 +132,7 @@ impl Board {
         board
     }
 
-    /// The same to plan on, where nothing ends otherwise than believed.
+    /// Returns a copy for plans, in which everything ends as expected.
     pub fn for_plans(&self) -> Self {
         Self {
             machines: self.machines.clone(),
@@ -155,12 +156,12 @@ impl Board {
         parts
     }
 
-    /// How many tasks run.
+    /// Returns the number of running tasks.
     pub fn running(&self) -> usize {
         self.running.len()
     }
 
-    /// The past is of no interest. What should have ended and has not takes longer.
+    /// Advances to an instant and forgets the past. Tasks that should have ended but have not get a later expected end.
     pub fn advance(&mut self, now: Time, start: impl Fn(TaskId) -> Option<Time>) {
         let at = now.ticks();
         let mut late: Vec<TaskId> =
@@ -180,23 +181,24 @@ impl Board {
         }
     }
 
-    /// A task runs.
+    /// Adds a running task.
     pub fn begin(&mut self, task: TaskId, held: Held) {
         self.take(&held, 1);
         self.running.insert(task, held);
     }
 
-    /// A task runs no more.
+    /// Removes a task that no longer runs.
     pub fn end(&mut self, task: TaskId, now: i64) -> Option<Held> {
         let held = self.running.remove(&task)?;
         self.take(&Held { from: now, ..held.clone() }, -1);
         Some(held)
     }
 
-    /// Plans a job.
+    /// Adds a planned job.
     pub fn plan(&mut self, fit: &Fit, resolution: i64) {
         let until = fit.held.until;
-        // A beginning is not moved: until then others hold what the job is to get, and counted with them it would be held twice.
+        // Only the end is rounded. If the start were rounded, processors that another job holds until the start would be held
+        // twice.
         let end = until.saturating_add((resolution - until.rem_euclid(resolution)) % resolution);
         self.take(&Held { until: end, ..fit.held.clone() }, 1);
     }
@@ -215,7 +217,7 @@ impl Board {
         }
     }
 
-    /// Whether there would be room for a job on these nodes if nothing else ran.
+    /// Returns whether a job would fit on these nodes if nothing else ran.
     pub fn could_hold(&self, asked: &Asked, nodes: Nodes<'_>) -> bool {
         let machines = &self.machines;
         let licences = asked.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
@@ -232,7 +234,7 @@ impl Board {
         choose(asked, nodes.counted, rooms).is_some()
     }
 
-    /// The first instant, from one on and until another, from which a job has room for its time.
+    /// Returns the first instant, from `from` to `until`, from which a job fits for its time.
     pub fn earliest(&self, asked: &Asked, nodes: Nodes<'_>, from: i64, until: i64) -> Option<Fit> {
         let (from, until) = match asked.reservation.and_then(|at| self.period_of(at)) {
             Some((begin, end)) => (from.max(begin), until.min(end.saturating_sub(asked.limit))),
@@ -256,13 +258,13 @@ impl Board {
             .filter(|fit| fit.start <= until)
     }
 
-    /// Whether the reservation of a job is over before it could run.
+    /// Returns whether the reservation of a job ends before the job could run.
     pub fn is_over(&self, asked: &Asked, now: i64) -> bool {
         let period = asked.reservation.and_then(|at| self.period_of(at));
         period.is_some_and(|(_, end)| now > end.saturating_sub(asked.limit))
     }
 
-    /// The same on one node, step by step.
+    /// Returns the first instant from which a job fits on one node, by visiting its steps.
     fn first_on(&self, asked: &Asked, number: u32, from: i64, until: i64) -> Option<i64> {
         let all = self.machines.nodes[number as usize].processors;
         let serves = |left: &[i64]| room(asked, left, 1, all) >= asked.processors;
@@ -273,7 +275,7 @@ impl Board {
         self.kept.iter().flatten().find(|one| one.2 == reservation).map(|one| (one.0, one.1))
     }
 
-    /// Whether there are the licences of a job from one instant to another.
+    /// Returns whether the licences of a job are available from `start` to `until`.
     pub fn has_licences(&self, asked: &Asked, start: i64, until: i64) -> bool {
         let mut licences = asked.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes).peekable();
         if licences.peek().is_none() {
@@ -285,7 +287,7 @@ impl Board {
         licences.all(|demand| demand.need.total(asked.processors) as i64 <= there(demand))
     }
 
-    /// Room for a job from this instant on.
+    /// Returns the fit of a job at this instant, if there is one.
     fn fit_at(&self, asked: &Asked, nodes: Nodes<'_>, start: i64) -> Option<Fit> {
         let until = start.saturating_add(asked.limit);
         if !self.has_licences(asked, start, until) {
@@ -319,7 +321,7 @@ impl Board {
         Some(Fit { start, held })
     }
 
-    /// The same for as much of the job's whole limit as what it holds is free, and as its deadline allows.
+    /// Extends a fit to as much of the full time limit as its nodes are free and its deadline allows.
     pub fn extended(&self, asked: &Asked, mut fit: Fit) -> Fit {
         let last = fit.start.saturating_add(asked.whole_limit).min(asked.latest.saturating_add(asked.limit));
         let until = fit.held.until;
@@ -332,12 +334,13 @@ impl Board {
         let end = kept.chain(own).chain([last]).min().unwrap_or(last);
         let lacks = self.ends_of_room(&fit.held, until, end).min();
         let granted = lacks.unwrap_or(end).max(until) - fit.start;
-        // Limits are whole minutes: half of one is not given.
+        // Limits are whole minutes. A part of a minute is not granted.
         fit.held.until = until.max(fit.start.saturating_add(granted - granted % MINUTE));
         fit
     }
 
-    /// Of nodes of a job and of what belongs to none, the first instants between two at which something that it holds is no longer there.
+    /// Returns, for each node of a job and for its licences, the first instant between `from` and `until` at which something that
+    /// it holds is no longer available.
     fn ends_of_room<'a>(&'a self, held: &'a Held, from: i64, until: i64) -> impl Iterator<Item = i64> + 'a {
         let of_nodes =
             held.parts.iter().map(|(node, cells)| (&self.nodes[*node as usize], self.row_of(held, *node, cells)));
@@ -349,7 +352,7 @@ impl Board {
         })
     }
 
-    /// What a job holds of a node: of each cell, then of each resource.
+    /// Returns the amounts that a job holds of a node: of each cell, and then of each resource.
     fn row_of(&self, held: &Held, node: u32, cells: &[u32]) -> Vec<i64> {
         let mut row = vec![0; self.nodes[node as usize].width()];
         let here: u32 = cells.iter().sum();
@@ -363,7 +366,7 @@ impl Board {
         row
     }
 
-    /// What a job holds that belongs to no node.
+    /// Returns the amounts of licences and consumables that a job holds.
     fn common_row(&self, held: &Held) -> Vec<i64> {
         let mut row = vec![0; self.common.width()];
         let common = held.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
@@ -373,7 +376,7 @@ impl Board {
         row
     }
 
-    /// So many processors of a node, of the cells that have them, those with the fewest first.
+    /// Chooses `count` processors of a node. Cells with the fewest free processors come first.
     fn cells(&self, number: u32, mut count: u32, start: i64, until: i64) -> Vec<u32> {
         let cells = self.machines.cells_of(number as usize).len();
         let (mut least, rows) = (Vec::new(), &self.nodes[number as usize]);
@@ -389,7 +392,7 @@ impl Board {
         taken
     }
 
-    /// The processors of a job that starts now, of those that are free; what is taken is free no more. `None` where they are not.
+    /// Takes the processors of a job that starts now from the free processors. Returns `None` if they are not free.
     pub fn processors(&self, fit: &Fit, free: &mut ProcSet) -> Option<(ProcSet, Held)> {
         let mut own = ProcSet::new();
         for (number, counts) in &fit.held.parts {
@@ -413,7 +416,7 @@ fn take(left: &mut [i64], amounts: impl Iterator<Item = i64>, sign: i64) {
     left.iter_mut().zip(amounts).for_each(|(left, amount)| *left -= sign * amount);
 }
 
-/// For each node the reservations on it.
+/// Returns, for each node, its reservations.
 fn kept(platform: &Platform, machines: &Machines) -> Vec<Vec<(i64, i64, usize)>> {
     let mut kept = vec![Vec::new(); machines.nodes.len()];
     for (at, one) in platform.site().map_or(&[][..], |site: &Site| &site.reservations).iter().enumerate() {

@@ -10,10 +10,10 @@ use super::nodes::Nodes;
 use super::rules::SlurmRules;
 use super::{Moment, State, Waiting};
 
-/// What is blocked in a main cycle for jobs of a lower priority.
+/// The partitions and nodes that are blocked in a main cycle for jobs of lower priority.
 struct Blocked {
     partitions: Vec<bool>,
-    /// Nodes by their numbers on the board.
+    /// The nodes, indexed by their numbers on the board.
     nodes: Vec<bool>,
     any: bool,
 }
@@ -24,7 +24,7 @@ impl Blocked {
         Self { partitions: vec![false; partitions], nodes: Vec::new(), any: false }
     }
 
-    /// A partition has no room for a job.
+    /// Blocks a partition that has no room for a job, and its nodes.
     fn block(&mut self, instance: &Instance, partition: usize) {
         let platform = instance.platform();
         self.partitions[partition] = true;
@@ -39,7 +39,7 @@ impl Blocked {
             .for_each(|node| self.nodes[node as usize] = true);
     }
 
-    /// Those of some nodes that are not blocked.
+    /// Returns those of the nodes that are not blocked.
     fn open(&self, nodes: &[u32]) -> Vec<u32> {
         let is_open = |node: &u32| !self.nodes.get(*node as usize).copied().unwrap_or(false);
         nodes.iter().copied().filter(is_open).collect()
@@ -50,12 +50,12 @@ impl Blocked {
     }
 }
 
-/// Counts jobs of one partition or user.
+/// Numbers of jobs of each partition or user.
 #[derive(Default)]
 struct Counts(rustc_hash::FxHashMap<usize, usize>);
 
 impl Counts {
-    /// Counts one more; whether there are more than the limit, which is none at 0.
+    /// Counts one more job. Returns whether there are more than `limit`. A limit of 0 means no limit.
     fn is_beyond(&mut self, of: usize, limit: usize) -> bool {
         let count = self.0.entry(of).or_insert(0);
         *count += 1;
@@ -63,12 +63,12 @@ impl Counts {
     }
 }
 
-/// Starts that were found within a cycle. In a plan there is only ever less room, so that no job which asks for as much or more, on the
-/// same nodes, has room earlier.
+/// Starts that were found within a cycle. During a cycle, the room in the plan only decreases. So a job that requests at least as
+/// much on the same nodes never has room earlier.
 #[derive(Default)]
 struct Known(Vec<Found>);
 
-/// Nodes, processors, time and the first start.
+/// Nodes, number of processors, time, and the first start.
 struct Found {
     nodes: Arc<[u32]>,
     processors: u32,
@@ -77,13 +77,13 @@ struct Found {
 }
 
 impl Known {
-    /// Whether processors and time say all that a job asks for.
+    /// Returns whether the number of processors and the time determine the whole request of a job.
     fn says_all(asked: &Asked) -> bool {
         let spread = asked.nodes == (1, u32::MAX) && asked.per_node == u32::MAX && asked.least_per_node <= 1;
         spread && asked.demands.is_empty() && !asked.exclusive && asked.reservation.is_none()
     }
 
-    /// An instant before which a job has no room.
+    /// Returns an instant before which a job has no room.
     fn start(&self, asked: &Asked, place: &Place) -> i64 {
         let nodes = &place.nodes;
         if !Self::says_all(asked) || place.counted.is_some() {
@@ -145,7 +145,7 @@ impl State {
         self.put_back(queue, &started);
     }
 
-    /// The queue again, without those that have started; these ascend.
+    /// Restores the queue without the jobs that have started. Their positions must be in ascending order.
     fn put_back(&mut self, queue: Vec<Waiting>, started: &[usize]) {
         self.queue = queue;
         if let (Some(&first), Some(&last)) = (started.first(), started.last()) {
@@ -160,7 +160,7 @@ impl State {
         }
     }
 
-    /// Starts a job now if one of its partitions has room; else these are blocked.
+    /// Starts a job now if one of its partitions has room. Otherwise these partitions are blocked.
     fn try_now(&mut self, asked: &Asked, blocked: &mut Blocked, moment: &mut Moment<'_, '_>) -> bool {
         let now = moment.view.now.ticks();
         for (at, place) in asked.places.iter().enumerate() {
@@ -179,7 +179,7 @@ impl State {
             }
             // Another way to satisfy the constraint may have room in the same partition.
             let is_last = asked.places.get(at + 1).is_none_or(|next| next.partition != place.partition);
-            // Those in a reservation keep others from no node that is theirs.
+            // Jobs in a reservation do not compete for nodes outside it.
             if is_last && asked.reservation.is_none() {
                 blocked.block(moment.view.instance, place.partition);
             }
@@ -187,7 +187,7 @@ impl State {
         false
     }
 
-    /// Plans jobs by priority and starts those that have room now.
+    /// Plans jobs by priority, and starts those that have room now.
     pub(super) fn backfill_cycle(&mut self, rules: &SlurmRules, moment: &mut Moment<'_, '_>) {
         let now = moment.view.now;
         (self.cycle, self.changed, self.due) = (now, false, None);
@@ -197,7 +197,7 @@ impl State {
         let mut least = narrowest(&queue, rules.bf_max_job_test);
         let (mut started, mut known) = (Vec::new(), Known::default());
         for (at, waiting) in queue.iter().enumerate().take(rules.bf_max_job_test) {
-            // Who comes behind has no room now, and what is planned is forgotten.
+            // No later job has room now, and the plan is discarded after the cycle.
             if moment.free.len() < least.pop().unwrap_or(u32::MAX) {
                 break;
             }
@@ -232,12 +232,12 @@ impl State {
         self.put_back(queue, &started);
     }
 
-    /// Whether the reservation of a job is over before it could run, or its deadline passes.
+    /// Returns whether the reservation of a job ends before the job could run, or its deadline has passed.
     fn is_over(&self, asked: &Asked, now: Time) -> bool {
         now.ticks() > asked.latest || asked.reservation.is_some() && self.board.is_over(asked, now.ticks())
     }
 
-    /// Where and when a job has room first, in any of its partitions whose limits have room.
+    /// Returns the first fit of a job over all its partitions whose limits allow it.
     fn earliest(
         &self,
         asked: &Asked,
@@ -268,7 +268,7 @@ impl State {
         best
     }
 
-    /// Something has changed, and the next backfill cycle will look at it. Cycles keep their pace.
+    /// Schedules a backfill cycle if something has changed. Cycles stay at multiples of the interval.
     pub(super) fn see_change(&mut self, rules: &SlurmRules, now: Time) {
         if self.changed && self.due.is_none() {
             let interval = rules.bf_interval.ticks();
@@ -279,7 +279,7 @@ impl State {
         }
     }
 
-    /// When to look again, if nothing happens before.
+    /// Returns the next instant at which the policy must be called if no event occurs before.
     pub(super) fn wake(&self, rules: &SlurmRules) -> Option<Time> {
         if self.queue.is_empty() {
             return None;
@@ -289,12 +289,13 @@ impl State {
     }
 }
 
-/// Whether a job is planned for later: not where it is too young or of too low a priority.
+/// Returns whether a job gets a reservation for a later start. Jobs that are too young or have too low a priority get none.
 fn is_reserved(waiting: &Waiting, rules: &SlurmRules, now: Time) -> bool {
     now - waiting.asked.submitted >= rules.bf_min_age_reserve && waiting.priority >= rules.bf_min_prio_reserve
 }
 
-/// For each of the first jobs, from the last to the first, the fewest processors of those from it on.
+/// Returns, for each of the first jobs, from the last to the first, the minimum number of processors of this job and all later
+/// ones.
 fn narrowest(queue: &[Waiting], first: usize) -> Vec<u32> {
     let mut least = u32::MAX;
     let queue = &queue[..queue.len().min(first)];

@@ -1,11 +1,11 @@
-//! How many processors of which nodes a job gets.
+//! The number of processors that a job gets on each node.
 
 use makespan_core::ResourceKind;
 
 use super::asked::Asked;
 use super::nodes::Counted;
 
-/// How many processors a job may have on a node that has this left.
+/// Returns the number of processors that a job may have on a node with these remaining amounts.
 pub(super) fn room(asked: &Asked, row: &[i64], cells: usize, all: u32) -> u32 {
     let free: i64 = row[..cells].iter().map(|&count| count.max(0)).sum();
     if asked.exclusive && free < i64::from(all) {
@@ -22,7 +22,7 @@ pub(super) fn room(asked: &Asked, row: &[i64], cells: usize, all: u32) -> u32 {
     if most == 0 || asked.demands.is_empty() || fits(most) {
         return most;
     }
-    // Shares grow with the processors.
+    // Shares increase with the number of processors.
     let (mut low, mut high) = (0, most);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
@@ -31,8 +31,8 @@ pub(super) fn room(asked: &Asked, row: &[i64], cells: usize, all: u32) -> u32 {
     low
 }
 
-/// How many processors on which nodes, of those that have so much room: on one node that has the least to spare, else on as few as
-/// can be, the roomiest first.
+/// Chooses nodes, and the number of processors on each, given the room on each node: a single node with the least room that
+/// suffices, or else as few nodes as possible, those with the most room first.
 pub(super) fn choose(asked: &Asked, counted: Option<&Counted>, mut rooms: Vec<(u32, u32)>) -> Option<Vec<(u32, u32)>> {
     let (mut least, most) = asked.nodes;
     let (wanted, on_each) = (asked.processors, asked.least_per_node);
@@ -57,10 +57,10 @@ pub(super) fn choose(asked: &Asked, counted: Option<&Counted>, mut rooms: Vec<(u
     }
     rooms.truncate(count);
     if least > 1 {
-        // Evenly, and more on the roomier ones where others are full.
+        // Processors are distributed evenly. Nodes with more room get more if others are full.
         rooms.reverse();
     }
-    // The least on each, and the rest where there is room.
+    // Each node gets the minimum, and the rest goes where there is room.
     let mut left = wanted - count as u32 * on_each;
     for (at, one) in rooms.iter_mut().enumerate() {
         let share = left.div_ceil((count - at) as u32);

@@ -1,18 +1,18 @@
-//! How much users, accounts and classes of service hold, and how much they may.
+//! The amounts that users, accounts and classes of service hold, and their limits.
 
 use std::sync::Arc;
 
 use makespan_core::{Instance, Limits, Platform, Resources, Site, Submission, TaskId};
 use rustc_hash::FxHashMap;
 
-/// Who shares a limit.
+/// The holders that share a limit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Who {
     /// All users below an account.
     Account(Box<str>),
     /// A user in an account.
     User(Box<str>, Box<str>),
-    /// The same, by what is said of all below.
+    /// All users below an association, according to its group limit.
     Below(Box<str>, Box<str>),
     Qos(Box<str>),
     QosUser(Box<str>, Box<str>),
@@ -20,7 +20,7 @@ enum Who {
     Array(Arc<str>),
 }
 
-/// Amounts of jobs, processors, nodes and resources, in this order; those of resources as on the platform.
+/// Amounts of jobs, processors, nodes and resources, in this order. Resources are in the order of the platform.
 pub(super) type Amounts = Box<[u64]>;
 
 #[derive(Debug)]
@@ -29,17 +29,17 @@ struct Limit {
     held: Amounts,
 }
 
-/// All limits that any job has met.
+/// All limits that have applied to any job.
 #[derive(Debug, Default)]
 pub(super) struct AllLimits {
     known: FxHashMap<Who, u32>,
     limits: Vec<Limit>,
 }
 
-/// Where the amounts of resources begin.
+/// The index of the first resource.
 const FIRST_RESOURCE: usize = 3;
 
-/// What a job holds while it runs.
+/// Returns the amounts that a job holds while it runs.
 pub(super) fn amounts(instance: &Instance, task: TaskId, processors: u32, nodes: u32) -> Amounts {
     let resources = instance.platform().resources().len();
     let mut amounts = vec![0; FIRST_RESOURCE + resources];
@@ -50,7 +50,7 @@ pub(super) fn amounts(instance: &Instance, task: TaskId, processors: u32, nodes:
     amounts.into()
 }
 
-/// The number of a name among the amounts.
+/// Returns the index of a name among the amounts.
 pub(super) fn position(platform: &Platform, name: &str) -> Option<usize> {
     match name {
         Site::CPUS => Some(1),
@@ -59,7 +59,7 @@ pub(super) fn position(platform: &Platform, name: &str) -> Option<usize> {
     }
 }
 
-/// These limits as amounts; what is not named has none.
+/// Converts limits to amounts. An amount without a limit is the maximum number.
 fn most(platform: &Platform, jobs: Option<u32>, held: &Resources) -> Amounts {
     let mut most = vec![u64::MAX; FIRST_RESOURCE + platform.resources().len()];
     most[0] = jobs.map_or(u64::MAX, u64::from);
@@ -71,13 +71,13 @@ fn most(platform: &Platform, jobs: Option<u32>, held: &Resources) -> Amounts {
     most.into()
 }
 
-/// The least of both.
+/// Replaces each amount by the minimum of both.
 fn tighten(most: &mut Amounts, other: &Amounts) {
     most.iter_mut().zip(other).for_each(|(own, &other)| *own = (*own).min(other));
 }
 
 impl AllLimits {
-    /// The limits of a job in a partition, and what it may hold itself.
+    /// Returns the limits of a job in a partition, and the maximum that it may hold itself.
     pub fn of(
         &mut self,
         instance: &Instance,
@@ -119,7 +119,7 @@ impl AllLimits {
             above.and_then(|name| site.associations.iter().find(|one| one.user.is_none() && &*one.account == name))
         {
             add(Who::Account(one.account.clone()), &one.group);
-            // What an account states for its users holds for those who state nothing else.
+            // The limits that an account states for its users apply to users without limits of their own.
             if user_in.is_none_or(|user| user.own.is_none()) {
                 add(Who::User(one.account.clone(), user.into()), &one.own);
             }
@@ -128,7 +128,7 @@ impl AllLimits {
             }
             above = one.parent.as_deref();
         }
-        // A class of service may be that of the partition, too.
+        // A class of service may also be that of the partition.
         numbers.sort_unstable();
         numbers.dedup();
         (numbers, own)
@@ -143,7 +143,7 @@ impl AllLimits {
         })
     }
 
-    /// Whether all these limits have room for so much more.
+    /// Returns whether all these limits allow an increase by these amounts.
     pub fn have_room(&self, numbers: &[u32], amounts: &Amounts) -> bool {
         numbers.iter().all(|&number| {
             let Limit { most, held } = &self.limits[number as usize];
@@ -151,12 +151,12 @@ impl AllLimits {
         })
     }
 
-    /// Whether they would if nobody held anything.
+    /// Returns whether all these limits would allow these amounts if nothing were held.
     pub fn could_have_room(&self, numbers: &[u32], amounts: &Amounts) -> bool {
         numbers.iter().all(|&number| within(amounts, &self.limits[number as usize].most))
     }
 
-    /// A job begins to hold this, or has ended.
+    /// Adds the amounts of a job that begins, or subtracts those of a job that has ended.
     pub fn change(&mut self, numbers: &[u32], amounts: &Amounts, begins: bool) {
         for &number in numbers {
             let held = &mut self.limits[number as usize].held;
@@ -167,7 +167,7 @@ impl AllLimits {
     }
 }
 
-/// Whether no amount is above its limit.
+/// Returns whether no amount exceeds its limit.
 pub(super) fn within(amounts: &Amounts, most: &Amounts) -> bool {
     amounts.iter().zip(most).all(|(amount, most)| amount <= most)
 }

@@ -1,4 +1,4 @@
-//! Slurm's scheduling as its documentation describes it.
+//! Slurm's scheduling, as described in its documentation.
 
 mod asked;
 mod asking;
@@ -30,24 +30,26 @@ use super::order::{Request, Widths};
 pub use rules::{PriorityRules, SlurmRules};
 pub use unheeded::{Unheeded, unheeded};
 
-/// Slurm's two cycles. The *main* cycle looks at jobs by priority whenever something happens, and starts them; the first job of a
-/// partition that has no room blocks the partition and its nodes for all of a lower priority. The *backfill* cycle runs at
-/// intervals if anything has changed: it plans jobs by priority, each as early as it has room beside those before it, starts
-/// those that have room now, and forgets the plan.
+/// Simulates Slurm's two cycles. The *main* cycle runs at every event, visits jobs by priority and starts them. The first job that
+/// has no room in a partition blocks the partition and its nodes for all jobs of lower priority. The *backfill* cycle runs at
+/// intervals if anything has changed. It plans jobs by priority, each as early as it has room given the jobs before it, starts the
+/// jobs that have room now, and discards the plan.
 ///
-/// Jobs are believed to run for their time limits, in whole minutes. A platform may have the rules of a shared cluster
-/// ([`makespan_core::Site`]), which are kept: partitions with tiers and limits, features, classes of service, limits of users and
-/// accounts, reservations; jobs say what they are about by their [`makespan_core::Submission`]. A job that can never start is given
-/// up: it is held, asks for more than the rules allow, or for what no node has, or cannot end by its deadline. A job that will do with
-/// less than its limit starts where that is free, and gets as much of its limit as puts off nobody.
+/// Jobs are expected to run for their time limits, in whole minutes. A platform may have the rules of a shared cluster
+/// ([`makespan_core::Site`]): partitions with tiers and limits, features, classes of service, limits of users and accounts, and
+/// reservations. These rules are observed. The [`makespan_core::Submission`] of a job contains the data for them. A job that can
+/// never start is cancelled: it is held, requests more than the rules allow or something that no node has, or cannot end by its
+/// deadline. A job that accepts less than its full time limit starts as soon as its minimum time is free. It gets as much of its
+/// limit as delays no other job.
 ///
-/// Source: the manual pages `slurm.conf` and `sacctmgr`, and "Scheduling Configuration Guide", "Multifactor Priority Plugin",
-/// "Fair Tree Fairshare Algorithm" of Slurm 24.11, <https://slurm.schedmd.com>; A. Yoo, M. Jette, M. Grondona, "SLURM: simple Linux
-/// utility for resource management", JSSPP 2003, DOI `10.1007/10968987_3`. Deviations: cycles take no time, so that what bounds their
-/// duration has no counterpart (`bf_max_time`, `bf_yield_interval`, `bf_continue`, `max_sched_time`, `batch_sched_delay`); no preemption, no
-/// heterogeneous jobs, no burst buffers, no topology: a job goes to the node with the least to spare, or to as few as can be.
-/// Guarantee: none; a job that fits starts when nothing else waits. Complexity: a main cycle asks about jobs until each
-/// partition is blocked, a backfill cycle about `bf_max_job_test` at most, each question a walk over nodes and ends.
+/// Source: the manual pages `slurm.conf` and `sacctmgr`, and "Scheduling Configuration Guide", "Multifactor Priority Plugin", "Fair
+/// Tree Fairshare Algorithm" of Slurm 24.11, <https://slurm.schedmd.com>; A. Yoo, M. Jette, M. Grondona, "SLURM: simple Linux
+/// utility for resource management", JSSPP 2003, DOI `10.1007/10968987_3`. Deviations: cycles take no time, so parameters that
+/// limit their duration do not exist (`bf_max_time`, `bf_yield_interval`, `bf_continue`, `max_sched_time`, `batch_sched_delay`).
+/// There is no preemption, and there are no heterogeneous jobs, burst buffers or topology. A job goes to the node with the least
+/// room that suffices, or to as few nodes as possible. Guarantee: none, except that a job that fits starts if no other job waits.
+/// Complexity: a main cycle visits jobs until each partition is blocked, and a backfill cycle visits up to `bf_max_job_test` jobs.
+/// Each visit is a walk over nodes and ends.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("slurm[weight_age=1000,weight_fairshare=10000,half_life=14d]", 1)?;
@@ -60,7 +62,7 @@ pub struct Slurm {
     state: Option<State>,
 }
 
-/// A job that waits.
+/// A waiting job.
 #[derive(Debug)]
 struct Waiting {
     asked: Asked,
@@ -68,24 +70,24 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Where it is in the order of the queue: earlier ones are less.
+    /// Returns the sort key of the queue. Jobs with smaller keys come first.
     fn key(&self) -> (Reverse<(i64, u64)>, Time, TaskId) {
         (Reverse((self.asked.tier, self.priority)), self.asked.submitted, self.asked.task)
     }
 }
 
-/// A job that runs.
+/// A running job.
 #[derive(Debug)]
 struct Runs {
     limits: Vec<u32>,
     amounts: Amounts,
     user: usize,
     processors: u32,
-    /// For how long it is believed to run, and whether it has its nodes for itself.
+    /// The time for which it is expected to run, and whether it has its nodes exclusively.
     limit: (i64, bool),
 }
 
-/// What is kept from event to event.
+/// The state that is updated at each event.
 #[derive(Debug)]
 struct State {
     asking: Asking,
@@ -93,32 +95,32 @@ struct State {
     shares: Shares,
     priorities: Priorities,
     board: Board,
-    /// By priority.
+    /// The waiting jobs by priority.
     queue: Vec<Waiting>,
-    /// The same tasks.
+    /// The tasks in `queue`.
     queued: FxHashSet<TaskId>,
     running: FxHashMap<TaskId, Runs>,
-    /// Whether priorities change as time goes on.
+    /// Whether priorities change over time.
     moving: bool,
-    /// When usage and priorities were computed.
+    /// The instant at which usage and priorities were last computed.
     computed: Option<Time>,
-    /// When the main cycle last looked at all jobs, and whether it has left some out since.
+    /// The instant at which the main cycle last visited all jobs, and whether it has skipped some since.
     looked_at_all: Option<Time>,
     cut: bool,
-    /// The instants of backfill cycles count from here; when the last one was, and whether anything has changed since.
+    /// The instant from which backfill cycles are counted, the instant of the last one, and whether anything has changed since.
     origin: Time,
     cycle: Time,
     changed: bool,
-    /// When the next one is, if anything has.
+    /// The instant of the next backfill cycle, if one is due.
     due: Option<Time>,
-    /// Instants at which nodes open that no event tells of, ascending.
+    /// Instants at which nodes become available without an event, in ascending order.
     silent: Vec<Time>,
     /// Tasks that can never start.
     hopeless: Vec<TaskId>,
 }
 
 impl Slurm {
-    /// With these parameters; a moldable job asks for so many processors.
+    /// Returns a policy with these parameters. `request` determines the number of processors of a moldable job.
     pub fn new(rules: SlurmRules, request: Request) -> Self {
         Self { rules, request, state: None }
     }
@@ -162,17 +164,17 @@ impl State {
         state
     }
 
-    /// Makes the board again as the view shows it.
+    /// Reads the board from the view.
     fn see_board(&mut self, view: &View<'_>) {
         let running = &self.running;
         self.board = Board::see(view, |task| running.get(&task).map(|runs| runs.limit));
     }
 
-    /// A task runs that this policy has not started.
+    /// Adds a running task that this policy has not started.
     fn see_running(&mut self, task: TaskId, processors: u32, view: &View<'_>) {
         let Self { asking, board, limits, shares, .. } = self;
         let Some(mut asked) = asking.of(view.instance, task, board, limits, shares) else { return };
-        // What ran before time began has a part of its limit left, which is no whole number of minutes.
+        // A task that started before time began has a part of its limit left, which may be a fraction of a minute.
         let began = view.running.iter().find(|run| run.task == task).map(|run| run.start);
         asked.limit = asked.whole_limit;
         if let Some(left) = view.instance.walltime(task).filter(|_| began == Some(view.now)) {
@@ -181,12 +183,12 @@ impl State {
         self.count(&asked, 0, asked.amounts.clone(), processors, view.now);
     }
 
-    /// A job counts as running.
+    /// Adds a running job.
     fn count(&mut self, asked: &Asked, place: usize, amounts: Amounts, processors: u32, now: Time) {
         self.count_for(asked, asked.limit, place, amounts, processors, now);
     }
 
-    /// The same of a job that may run for so long.
+    /// Adds a running job that may run for `granted` ticks.
     fn count_for(&mut self, asked: &Asked, granted: i64, place: usize, amounts: Amounts, processors: u32, now: Time) {
         let limits = asked.places[place].limits.clone();
         self.limits.change(&limits, &amounts, true);
@@ -226,7 +228,7 @@ impl State {
         }
     }
 
-    /// Takes in what happened.
+    /// Processes events.
     fn hear(&mut self, events: &[Event], view: &View<'_>) {
         let mut anew = false;
         for event in events {
@@ -274,7 +276,7 @@ impl State {
         }
     }
 
-    /// Usage and priorities as they are now, where it is time for that.
+    /// Computes usage and priorities, if they are due.
     fn compute(&mut self, rules: &PriorityRules, now: Time) {
         let due = self.computed.is_none_or(|before| now >= before + rules.calc_period);
         if !self.moving || !due {
@@ -288,7 +290,7 @@ impl State {
         self.queue.sort_by_key(Waiting::key);
     }
 
-    /// A waiting job starts in one of its partitions; whether its processors are free.
+    /// Starts a waiting job in one of its partitions. Returns whether its processors are free.
     fn start(&mut self, asked: &Asked, place: usize, fit: &Fit, moment: &mut Moment<'_, '_>) -> bool {
         let Some((processors, held)) = self.board.processors(fit, &mut moment.free) else { return false };
         let mut amounts = asked.amounts.clone();
@@ -304,7 +306,7 @@ impl State {
     }
 }
 
-/// An instant at which is decided.
+/// The data for the decisions at an instant.
 struct Moment<'a, 'v> {
     view: &'a View<'v>,
     free: ProcSet,
@@ -334,7 +336,7 @@ impl Policy for Slurm {
     }
 }
 
-/// Whether the platform has what `weight_tres` names.
+/// Checks that the platform has all resources that `weight_tres` names.
 pub(super) fn has_weighed(instance: &Instance, names: &[Box<str>]) -> Result<(), makespan_core::Unsupported> {
     let platform = instance.platform();
     match names.iter().find(|name| limits::position(platform, name).is_none()) {
@@ -351,7 +353,7 @@ pub(super) fn has_weighed(instance: &Instance, names: &[Box<str>]) -> Result<(),
     }
 }
 
-/// What the policy plans by: processors of one speed, and any placement.
+/// Checks that the policy supports an instance: best placement must not be required.
 pub(super) fn supports(instance: &Instance) -> Result<(), makespan_core::Unsupported> {
     if instance.platform().restricts_placement() {
         return Err(makespan_core::Unsupported("best placement on nodes; use easy or conservative".into()));

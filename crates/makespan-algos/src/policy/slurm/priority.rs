@@ -7,16 +7,16 @@ use super::limits::position;
 use super::rules::PriorityRules;
 use super::shares::Shares;
 
-/// Makes priorities of what jobs are.
+/// Computes priorities of jobs.
 #[derive(Debug)]
 pub(super) struct Priorities {
     rules: PriorityRules,
-    /// Weights by the number of the amount, and how much there is of it.
+    /// The index of each weighted amount, its weight, and its total.
     tres: Vec<(usize, f64, f64)>,
 }
 
 impl Priorities {
-    /// For a platform; weights of what it does not have count nothing.
+    /// Returns the priorities for a platform. Weights of resources that the platform does not have are ignored.
     pub fn new(rules: PriorityRules, platform: &Platform) -> Self {
         let tres = rules.tres.iter().filter_map(|(name, weight)| {
             let at = position(platform, name)?;
@@ -31,7 +31,7 @@ impl Priorities {
         Self { tres: tres.collect(), rules }
     }
 
-    /// The priority of a job now, by the fair shares as they were last computed.
+    /// Returns the current priority of a job, using the fair shares as last computed.
     pub fn of(&self, asked: &Asked, shares: &Shares, now: Time) -> u64 {
         if let Some(fixed) = asked.fixed {
             return fixed.into();

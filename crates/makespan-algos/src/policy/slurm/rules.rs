@@ -5,38 +5,38 @@ use makespan_core::Time;
 use crate::catalogue::{Parameter, Spec, SpecError};
 use crate::policy::order::Request;
 
-/// What the two cycles do, and how priorities are made. Names are those of `slurm.conf`.
+/// The parameters of the two cycles and of priorities. Their names are those in `slurm.conf`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlurmRules {
-    /// `bf_interval`: from one backfill cycle to the next.
+    /// `bf_interval`: time between two backfill cycles.
     pub bf_interval: Time,
-    /// `bf_window`: how far ahead jobs are planned.
+    /// `bf_window`: time for which jobs are planned ahead.
     pub bf_window: Time,
-    /// `bf_resolution`: plans end at multiples of it.
+    /// `bf_resolution`: unit to which the ends of plans are rounded up.
     pub bf_resolution: Time,
-    /// `bf_max_job_test`: jobs that a backfill cycle looks at.
+    /// `bf_max_job_test`: maximum number of jobs that a backfill cycle visits.
     pub bf_max_job_test: usize,
-    /// `bf_max_job_part`: those of one partition; 0: all.
+    /// `bf_max_job_part`: maximum number of these jobs in one partition. 0 means no limit.
     pub bf_max_job_part: usize,
-    /// `bf_max_job_user`: those of one user; 0: all.
+    /// `bf_max_job_user`: maximum number of these jobs of one user. 0 means no limit.
     pub bf_max_job_user: usize,
-    /// `bf_max_job_start`: jobs that it starts; 0: all.
+    /// `bf_max_job_start`: maximum number of jobs that a backfill cycle starts. 0 means no limit.
     pub bf_max_job_start: usize,
-    /// `bf_min_age_reserve`: younger jobs are not planned for later.
+    /// `bf_min_age_reserve`: minimum age of jobs that are planned for a later start.
     pub bf_min_age_reserve: Time,
-    /// `bf_min_prio_reserve`: nor are those of a lower priority.
+    /// `bf_min_prio_reserve`: minimum priority of jobs that are planned for a later start.
     pub bf_min_prio_reserve: u64,
-    /// `default_queue_depth`: jobs that the main cycle looks at when something happens.
+    /// `default_queue_depth`: maximum number of jobs that the main cycle visits at an event.
     pub default_queue_depth: usize,
-    /// `partition_job_depth`: those of one partition; 0: all.
+    /// `partition_job_depth`: maximum number of these jobs in one partition. 0 means no limit.
     pub partition_job_depth: usize,
-    /// `sched_interval`: how soon the main cycle looks at all jobs.
+    /// `sched_interval`: minimum time between two main cycles that visit all jobs.
     pub sched_interval: Time,
-    /// The multifactor priority.
+    /// The parameters of the multifactor priority.
     pub priority: PriorityRules,
 }
 
-/// The weights of the multifactor priority, and what its factors are.
+/// The weights of the multifactor priority, and the parameters of its factors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PriorityRules {
     /// `PriorityWeightAge`.
@@ -49,17 +49,17 @@ pub struct PriorityRules {
     pub partition: u32,
     /// `PriorityWeightQOS`.
     pub qos: u32,
-    /// `PriorityWeightTRES`: of `cpu`, `node` and resources by name.
+    /// `PriorityWeightTRES`: weights of `cpu`, `node` and resources by name.
     pub tres: Vec<(Box<str>, u32)>,
-    /// `PriorityMaxAge`: at this age the factor of the age is 1.
+    /// `PriorityMaxAge`: age at which the age factor is 1.
     pub max_age: Time,
-    /// `PriorityDecayHalfLife`: after it half of what was used is forgotten; 0: nothing ever is.
+    /// `PriorityDecayHalfLife`: time after which usage counts half. 0 means that usage never decays.
     pub half_life: Time,
-    /// `PriorityCalcPeriod`: how often usage and priorities are computed.
+    /// `PriorityCalcPeriod`: time between two computations of usage and priorities.
     pub calc_period: Time,
-    /// Whether the factor of the fair share is that of the fair tree, and not the classic one (`NO_FAIR_TREE`).
+    /// Whether the fair-share factor is computed by the fair tree, and not by the classic algorithm (`NO_FAIR_TREE`).
     pub fair_tree: bool,
-    /// `PriorityFavorSmall`: whether small jobs have the higher factor of the size.
+    /// `PriorityFavorSmall`: whether small jobs get the higher size factor.
     pub favor_small: bool,
 }
 
@@ -97,7 +97,7 @@ impl Default for SlurmRules {
 }
 
 impl PriorityRules {
-    /// Whether priorities differ by what jobs are and not only by what operators set.
+    /// Returns whether priorities depend on factors, and not only on values that operators set.
     pub(super) fn weighs(&self) -> bool {
         self.age > 0
             || self.fairshare > 0
