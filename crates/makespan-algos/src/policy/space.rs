@@ -1,4 +1,4 @@
-//! What is held now and until when, processor by processor: for platforms where it matters which.
+//! The processors that are held now and later, for platforms on which it matters which processors a task gets.
 
 use makespan_core::{Instance, ProcSet, TaskId, Time, View};
 
@@ -8,36 +8,36 @@ use crate::kernel::usage::{Holding, Usage};
 use crate::kernel::{take_compact, widest_compact};
 use crate::speeds::speeds;
 
-/// Processors that are closed from `start` to `end`: held, reserved, down or unavailable.
+/// Processors that are closed from `start` to `end`, because they are held, reserved, down or unavailable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
     pub processors: ProcSet,
     pub start: Time,
     pub end: Time,
-    /// Who holds them, if a task does.
+    /// The task that holds them, if any.
     pub task: Option<TaskId>,
-    /// Whether it runs already.
+    /// Whether the task already runs.
     pub begun: bool,
 }
 
 impl Slot {
-    /// What the task of the slot holds, if there is one.
+    /// Returns what the task of the slot holds, if there is a task.
     fn holding(&self) -> Option<Holding<'_>> {
         let &Self { ref processors, start, end, task, begun } = self;
         Some(Holding { task: task?, processors, period: Period { from: start, until: end }, begun })
     }
 }
 
-/// What the task is to get that is first to start later: some of several processors, any of which serve.
+/// The reservation of the first task that must wait: some of several processors, any of which serve.
 #[derive(Clone, Debug)]
 struct Reserved {
-    /// Open for as long as the task will run.
+    /// Processors that are open for the whole time of the task.
     processors: ProcSet,
-    /// How many of them it leaves to others.
+    /// Number of these processors that the task leaves to others.
     spare: u32,
     start: Time,
     end: Time,
-    /// What it is to hold besides, where that counts; then its processors are no others.
+    /// The slot of the task if it also holds resources or needs a best placement. Then its processors are fixed.
     held: Option<Slot>,
 }
 
@@ -46,33 +46,33 @@ impl Reserved {
         start < self.end && self.start < end
     }
 
-    /// How many of these processors others may have while the task runs.
+    /// Returns how many of these processors other tasks may have while the task runs.
     fn leaves(&self, open: &ProcSet) -> u32 {
         let shared = open.intersection(&self.processors).len();
         open.len() - shared + shared.min(self.spare)
     }
 }
 
-/// Which processors are closed when, from now on. Built from a view in one walk; a question walks over all of it.
+/// The closed processors from now on. Built from a view in one walk. Each query walks over all slots.
 #[derive(Debug)]
 pub(super) struct Space<'a> {
     instance: &'a Instance,
     now: Time,
     slots: Vec<Slot>,
-    /// What a waiting task is to get.
+    /// The reservation of a waiting task.
     reserved: Option<Reserved>,
-    /// Distinct speeds, falling, each with the processors that are at least as fast.
+    /// The distinct speeds in decreasing order, each with the processors that are at least as fast.
     speeds: Vec<(f64, ProcSet)>,
-    /// When the first unavailable period begins that is not over.
+    /// The start of the first unavailable period that is not over.
     closing: Option<Time>,
-    /// When all that runs or is reserved has ended.
+    /// The last end of all running tasks and reservations.
     reach: Time,
-    /// What tasks hold besides processors.
+    /// The resources that tasks hold.
     usage: Usage<'a>,
 }
 
 impl<'a> Space<'a> {
-    /// What the view shows: tasks that run until they are expected to end, failures, unavailable periods.
+    /// Returns the space that the view shows: running tasks until their expected ends, failures, and unavailable periods.
     pub(super) fn of(view: &View<'a>) -> Self {
         let now = view.now;
         let periods = || view.instance.unavailable().iter().filter(|period| period.end > now);
@@ -104,7 +104,7 @@ impl<'a> Space<'a> {
         space
     }
 
-    /// Closes processors.
+    /// Closes the processors of a slot.
     pub(super) fn hold(&mut self, slot: Slot) {
         self.reach = self.reach.max(slot.end);
         if let Some(reserved) = self.reserved.as_mut().filter(|reserved| reserved.meets(slot.start, slot.end)) {
@@ -116,7 +116,7 @@ impl<'a> Space<'a> {
         self.slots.push(slot);
     }
 
-    /// Opens what [`Space::hold`] closed.
+    /// Opens the processors that [`Space::hold`] closed.
     pub(super) fn release(&mut self, slot: &Slot) {
         if let Some(at) = self.slots.iter().rposition(|other| other == slot) {
             let slot = self.slots.swap_remove(at);
@@ -124,13 +124,13 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Counts what the task of a slot holds besides processors.
+    /// Adds the resources that the task of a slot holds.
     fn count(&mut self, slot: &Slot) {
         slot.holding().iter().for_each(|holding| self.usage.hold(holding));
     }
 
-    /// Keeps room for the task that is first to start later, at this instant and not to end later: so many of all the
-    /// processors that let it. Where best placement is required, or tasks need more than processors, these alone.
+    /// Reserves room for the first task that must wait, at the start of the slot and for its length. Any processors may serve that
+    /// allow it to end in time. If best placement is required or tasks need resources, the processors of the slot are reserved.
     pub(super) fn reserve(&mut self, slot: Slot) {
         self.reach = self.reach.max(slot.end);
         if self.has_own_processors() {
@@ -140,7 +140,7 @@ impl<'a> Space<'a> {
             return;
         }
         let Slot { processors, start, end, task, .. } = slot;
-        // Times are rounded up, so slower ones may end no later.
+        // Times are rounded up, so slower processors may lead to the same end.
         let in_time = |speed| task.is_some_and(|task| start + self.time_at(task, processors.len(), speed) <= end);
         let as_fast = self.speeds.iter().rfind(|(speed, _)| in_time(*speed));
         let open = as_fast.map_or_else(|| processors.clone(), |(_, fast)| self.open(fast, start, end));
@@ -148,7 +148,7 @@ impl<'a> Space<'a> {
         self.reserved = Some(Reserved { processors: open, spare, start, end, held: None });
     }
 
-    /// Forgets what [`Space::reserve`] kept.
+    /// Removes the reservation of [`Space::reserve`].
     pub(super) fn unreserve(&mut self) {
         self.take_reserved();
     }
@@ -159,13 +159,14 @@ impl<'a> Space<'a> {
         Some(reserved)
     }
 
-    /// Whether a reservation is one of certain processors.
+    /// Returns whether a reservation is for certain processors.
     fn has_own_processors(&self) -> bool {
         self.instance.platform().restricts_placement() || self.usage.matters()
     }
 
-    /// Processors from now on for the task at `place`, which has none beside the reservation where best placement is
-    /// required, if they leave others for the task at `head`, whose reservation it is: it is then of these others.
+    /// Returns processors from now on for the task at `place`, if it does not fit beside the reservation because the reservation
+    /// has certain processors. The reserved task, at `head`, must then fit on other processors at its reserved start, and its
+    /// reservation moves to them.
     pub(super) fn exchange(&mut self, place: Place, head: Place) -> Option<Slot> {
         if !self.has_own_processors() {
             return None;
@@ -187,21 +188,22 @@ impl<'a> Space<'a> {
         Some(slot)
     }
 
-    /// Those of `base` that are open all the time from `start` to `end`.
+    /// Returns the processors of `base` that are open from `start` to `end` without a break.
     pub(super) fn open(&self, base: &ProcSet, start: Time, end: Time) -> ProcSet {
         let meeting = self.slots.iter().filter(|slot| slot.start < end && start < slot.end);
         let closed: Vec<(u32, u32)> = meeting.flat_map(|slot| slot.processors.intervals().iter().copied()).collect();
         if closed.is_empty() { base.clone() } else { base.difference(&ProcSet::from_intervals(closed)) }
     }
 
-    /// How long a task takes on so many processors of this speed.
+    /// Returns the time of a task on processors of this speed.
     fn time_at(&self, task: TaskId, width: u32, speed: f64) -> Time {
         let time = self.instance.profile(task).time(width);
         if self.instance.platform().has_unit_speed() { time } else { time.divided_by(speed) }
     }
 
-    /// The place from `start` on for a task on so many processors: the fastest there are, and of these no faster ones than
-    /// that takes; in best placement where it is required. None that are too slow for its walltime.
+    /// Returns the slot from `start` on for a task on `width` processors. Prefers the fastest speed that enough processors have,
+    /// and among these processors the slowest. Uses a best placement if required. Returns `None` if the time would exceed the
+    /// walltime.
     pub(super) fn place(&self, task: TaskId, width: u32, start: Time) -> Option<Slot> {
         let walltime = self.instance.walltime(task);
         for (index, (speed, fast)) in self.speeds.iter().enumerate() {
@@ -221,7 +223,7 @@ impl<'a> Space<'a> {
             };
             let faster = index.checked_sub(1).map(|index| &self.speeds[index].1);
             if let Some(processors) = self.take(open, width, Period { from: start, until: end }, faster) {
-                // On a platform of unequal speeds the slowest of them says how long.
+                // If processors of different speeds are used, the slowest one determines the time.
                 let end = start + self.instance.time(task, &processors);
                 return Some(Slot { processors, start, end, task: Some(task), begun: false });
             }
@@ -229,7 +231,7 @@ impl<'a> Space<'a> {
         None
     }
 
-    /// Those of `base` that are open all the time, and not reserved where a reservation has processors of its own.
+    /// Returns the processors of `base` that are open without a break. If a reservation has certain processors, they are excluded.
     fn open_to_all(&self, base: &ProcSet, start: Time, end: Time) -> ProcSet {
         let mut open = self.open(base, start, end);
         if self.has_own_processors()
@@ -252,8 +254,9 @@ impl<'a> Space<'a> {
         if meeting.map_or_else(|| open.len(), |reserved| reserved.leaves(&open)) < width {
             return None;
         }
-        // Slow ones first. Of these who ends before the reserved task starts takes what that may get, and leaves others to
-        // who does not. Of these what is closed soonest.
+        // Slow processors come first. Among them, a task that ends before the reserved start first takes the processors that the
+        // reserved task may get. Other tasks leave these processors free if possible. Among equal ones, processors that close
+        // soonest come first.
         let slow = faster.map_or_else(|| open.clone(), |faster| open.difference(faster));
         let fast = faster.map_or_else(ProcSet::new, |faster| open.intersection(faster));
         let mut pools = Vec::with_capacity(4);
@@ -267,7 +270,7 @@ impl<'a> Space<'a> {
             });
         }
         let mut spare = meeting.map_or(0, |reserved| reserved.spare);
-        // A period after the end of everything makes no processor better than another.
+        // A period after the end of everything does not distinguish processors.
         let near = self.closing.is_some_and(|closing| closing < self.reach.max(period.until));
         let classes = self.instance.availability().classes();
         let classes = if near { classes } else { &classes[..1] };
@@ -286,7 +289,7 @@ impl<'a> Space<'a> {
         (taken.len() == width).then_some(taken)
     }
 
-    /// So many of these processors: of one node if one has so many, and else of as few as can be.
+    /// Chooses `width` of these processors: on one node if it has enough, otherwise on as few nodes as possible.
     fn together(&self, open: &ProcSet, width: u32) -> ProcSet {
         let platform = self.instance.platform();
         let mut parts = platform.parts(open);
@@ -304,13 +307,14 @@ impl<'a> Space<'a> {
         ProcSet::from_intervals(taken)
     }
 
-    /// The first place from `after` on: at that instant or when something is opened.
+    /// Returns the first slot from `after` on. Only `after` itself and the instants at which processors open are tried.
     pub(super) fn earliest(&self, task: TaskId, width: u32, after: Time) -> Option<Slot> {
         let mut instants = std::iter::once(after).chain(self.openings(after));
         instants.find_map(|instant| self.place(task, width, instant))
     }
 
-    /// The most processors that a task could have from `start` until each of some instants, the last one far away.
+    /// Returns the maximum number of processors that a task could have from `start` until each of some instants. The last instant
+    /// is the end of time.
     pub(super) fn widest(&self, start: Time) -> impl Iterator<Item = (Time, u32)> + '_ {
         let reserved = self.reserved.as_ref();
         let starts = self.slots.iter().map(|slot| slot.start).chain(reserved.map(|reserved| reserved.start));
@@ -332,7 +336,7 @@ impl<'a> Space<'a> {
         })
     }
 
-    /// When something is opened after an instant, ascending.
+    /// Returns the instants after `after` at which processors open, in ascending order.
     pub(super) fn openings(&self, after: Time) -> Vec<Time> {
         let reserved = self.reserved.as_ref().map(|reserved| reserved.end);
         let ends = self.slots.iter().map(|slot| slot.end).chain(reserved);
@@ -342,18 +346,19 @@ impl<'a> Space<'a> {
         ends
     }
 
-    /// Whether tasks need more than processors.
+    /// Returns whether tasks need resources.
     pub(super) fn knows_needs(&self) -> bool {
         self.usage.matters()
     }
 
-    /// The present.
+    /// Returns the current instant.
     pub(super) fn now(&self) -> Time {
         self.now
     }
 }
 
-/// What runs, until it is expected to end; what outlives its estimate is interrupted when a period begins.
+/// Returns the slots of running tasks until their expected ends. A task that runs into an unavailable period is interrupted when
+/// the period begins.
 pub(super) fn running<'v>(view: &View<'v>) -> impl Iterator<Item = Slot> + use<'v> {
     let (now, instance, running) = (view.now, view.instance, view.running);
     running.iter().map(move |running| {
@@ -366,7 +371,7 @@ pub(super) fn running<'v>(view: &View<'v>) -> impl Iterator<Item = Slot> + use<'
     })
 }
 
-/// When the next unavailable period ends, of those that begin before an instant or have begun.
+/// Returns the next end of an unavailable period that has begun or begins before the instant `before`.
 pub(super) fn next_opening(view: &View<'_>, before: Time) -> Option<Time> {
     let now = view.now;
     let meeting = view.instance.unavailable().iter().filter(|period| period.end > now);

@@ -1,4 +1,4 @@
-//! The policies against references that do the same slowly.
+//! Compares the policies with slow reference implementations.
 
 use std::cmp::Ordering;
 
@@ -16,14 +16,14 @@ fn t(ticks: i64) -> Time {
     Time::from_ticks(ticks)
 }
 
-/// A rigid task: width, estimate, release and how long it really takes, in percent of the estimate.
+/// A rigid task: width, estimate, release, and real run time in percent of the estimate.
 type Row = (u32, i64, i64, i64);
 
 fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
     prop::collection::vec((1_u32..9, 1_i64..30, 0_i64..60, 1_i64..=100), 1..most)
 }
 
-/// The same; some tasks outlive their estimates.
+/// Rows in which some tasks exceed their estimates.
 fn late_rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
     prop::collection::vec((1_u32..9, 1_i64..30, 0_i64..60, 1_i64..250), 1..most)
 }
@@ -39,7 +39,7 @@ fn flat(rows: &[Row]) -> Instance {
     instance_on(Platform::flat(8).unwrap(), rows, vec![])
 }
 
-/// In real time a policy first hears of several tasks at once, a moment after their release.
+/// In real time, a policy may receive several tasks in its first events, shortly after their release.
 #[test]
 fn what_is_heard_of_late_starts_once() {
     let instance = flat(&[(2, 10, 0, 100); 3]);
@@ -60,7 +60,7 @@ fn what_is_heard_of_late_starts_once() {
     }
 }
 
-/// What the tasks really take.
+/// Returns the real run times of the tasks.
 fn real(rows: &[Row]) -> impl Fn(TaskId, &ProcSet) -> Time + '_ {
     |task, _| {
         let (_, estimate, _, percent) = rows[task.index()];
@@ -74,14 +74,14 @@ fn starts(played: &[Placement], tasks: usize) -> Vec<i64> {
     starts
 }
 
-/// How the definitions are followed: tasks in the order of the queue, with beliefs of what runs.
+/// The common part of the reference implementations: tasks in the order of the queue, with expected ends of running tasks.
 struct Naive<'a> {
     rows: &'a [Row],
     order: Vec<usize>,
     starts: Vec<i64>,
-    /// Tasks in the order in which they were started.
+    /// The tasks in the order of their starts.
     started: Vec<usize>,
-    /// When each task that runs is believed to end.
+    /// The expected end of each running task.
     beliefs: Vec<i64>,
 }
 
@@ -132,14 +132,15 @@ impl<'a> Naive<'a> {
         late
     }
 
-    /// Free at an instant, if these still hold what they have until it is believed to end.
+    /// Returns the number of free processors at the instant `at`. Running tasks, and those in `unheard`, hold their processors
+    /// until their expected ends.
     fn free_at(&self, now: i64, unheard: &[usize], at: i64) -> i64 {
         let runs = |task: &usize| self.end(*task) > now || unheard.contains(task);
         let running = self.started.iter().copied().filter(runs);
         8 - running.filter(|&task| at < self.beliefs[task]).map(|task| i64::from(self.rows[task].0)).sum::<i64>()
     }
 
-    /// One look at these in the order of the queue.
+    /// Visits these tasks in the order of the queue once.
     fn look(&mut self, now: i64, waiting: &[usize], unheard: &[usize], backfilling: bool) {
         let mut queue: Vec<usize> = self.order.clone();
         queue.retain(|task| self.starts[*task] < 0 && waiting.contains(task));
@@ -170,7 +171,7 @@ impl<'a> Naive<'a> {
     }
 }
 
-/// From instant to instant at which something happens, as the definition says it.
+/// Simulates EASY by its definition, from event to event.
 fn naive_easy(rows: &[Row], order: &[TaskId], backfilling: bool, passes: Passes) -> Vec<i64> {
     let mut naive = Naive::new(rows, order);
     for now in 0.. {
@@ -200,11 +201,12 @@ fn naive_easy(rows: &[Row], order: &[TaskId], backfilling: bool, passes: Passes)
     naive.starts
 }
 
-/// The same. Ends other than believed let all move up in the order of the queue, then arrivals are given their reservations in
-/// that order; once something takes longer than believed, all reservations are made anew.
+/// Simulates conservative backfilling by its definition. After an unexpected end, all reservations move up in the order of the
+/// queue, and then arrivals get their reservations in this order. After a task exceeds its expected time, all reservations are made
+/// again.
 fn naive_conservative(rows: &[Row], order: &[TaskId]) -> Vec<i64> {
     let mut naive = Naive::new(rows, order);
-    // Reservations of those that wait.
+    // The reservations of waiting tasks.
     let mut reserved: Vec<Option<i64>> = vec![None; rows.len()];
     for now in 0.. {
         if naive.done(now) {
@@ -308,7 +310,7 @@ proptest! {
         }
     }
 
-    /// Weights and priorities as any order; several queues are one in which higher priorities come first.
+    /// Weights and priorities define orders like any others. Several queues are one queue in which higher priorities come first.
     #[test]
     fn weights_and_priorities_order_as_defined(
         rows in late_rows(14), marks in prop::collection::vec((0_u64..4, -1_i32..3), 14),
@@ -342,8 +344,8 @@ proptest! {
         }
     }
 
-    /// With exact estimates and first come, first served, both kinds of look at the queue start the same; with other orders
-    /// they need not, since of two tasks that come together the first is looked at before the second is heard of.
+    /// With exact estimates and first come, first served, both kinds of passes start the same tasks. With other orders they may
+    /// differ: if two tasks arrive together, the first one is visited before the second one is known.
     #[test]
     fn with_exact_estimates_and_fcfs_the_passes_of_easy_are_one(rows in rows(25)) {
         let rows: Vec<Row> = rows.into_iter().map(|(width, time, release, _)| (width, time, release, 100)).collect();
@@ -353,7 +355,7 @@ proptest! {
         prop_assert_eq!(event, instant);
     }
 
-    /// What comes first is looked at as what comes later: a short task long before it changes nothing.
+    /// The first tasks are treated like later ones: a short task long before them changes nothing.
     #[test]
     fn the_first_instant_is_like_any_other(rows in late_rows(12), together in any::<bool>()) {
         let rows: Vec<Row> = rows.into_iter().map(|row: Row| if together { (row.0, row.1, 0, row.3) } else { row }).collect();
@@ -375,7 +377,7 @@ fn closed(processors: &str, start: i64, end: i64) -> Unavailable {
     Unavailable { processors: processors.parse().unwrap(), start: t(start), end: t(end) }
 }
 
-/// Platforms on which it matters which processors a task gets.
+/// Returns platforms on which it matters which processors a task gets.
 fn particular(rows: &[Row], periods: &[(u32, i64, i64)]) -> Vec<Instance> {
     let node = |(name, speed): (&str, f64)| Node { speed, ..Node::new(name, 4) };
     let periods: Vec<Unavailable> = periods
@@ -412,7 +414,7 @@ proptest! {
     ) {
         for instance in particular(&rows, &periods) {
             for spec in PARTICULAR {
-                // Some are for equal speeds only.
+                // Some policies only support equal speeds.
                 let Ok(mut policy) = policy_for(spec, &instance, 1) else { continue };
                 let played = Play::starts(&instance, policy.as_mut(), &|task, on| instance.time(task, on));
                 prop_assert_eq!(played.len(), rows.len(), "{}", spec);
@@ -421,7 +423,7 @@ proptest! {
         }
     }
 
-    /// With rigid tasks there is nothing to choose.
+    /// With rigid tasks, there is nothing to choose.
     #[test]
     fn moldable_easy_is_easy_for_rigid_jobs(rows in rows(25)) {
         let instance = flat(&rows);
@@ -430,7 +432,7 @@ proptest! {
         prop_assert_eq!(starts(&moldable, rows.len()), starts(&easy, rows.len()));
     }
 
-    /// A batch begins when the one before has ended; with exact estimates its tasks start as planned.
+    /// A batch begins when the previous batch has ended. With exact estimates, its tasks start as planned.
     #[test]
     fn nothing_starts_before_the_batch_before_has_ended(rows in rows(25)) {
         let instance = flat(&rows);
@@ -441,7 +443,7 @@ proptest! {
             if !spec.starts_with("batch") {
                 continue;
             }
-            // Tasks released after the first start of a batch start after its last end.
+            // Tasks that are released after the first start of a batch start after its last end.
             let mut rest: Vec<&Placement> = played.iter().collect();
             while let Some(first) = rest.first().map(|placement| placement.start) {
                 let released = |placement: &&Placement| instance.release(placement.task) <= first;
@@ -466,7 +468,7 @@ proptest! {
         }
     }
 
-    /// What was believed of the head is kept: when run times are at most the estimates, it starts no later.
+    /// The reservation of the head is kept: if run times are at most the estimates, the head starts no later.
     #[test]
     fn the_head_of_easy_starts_no_later_than_it_was_first_reserved(rows in rows(25)) {
         let instance = flat(&rows);
@@ -483,7 +485,8 @@ proptest! {
     }
 }
 
-/// No processor twice, none closed, best placement, none before its release.
+/// Checks that no processor is used twice or while it is closed, that placements are best placements, and that no task starts
+/// before its release.
 fn sound(instance: &Instance, played: &[Placement]) -> Result<(), TestCaseError> {
     for (index, one) in played.iter().enumerate() {
         prop_assert!(one.start >= instance.release(one.task));
@@ -498,7 +501,7 @@ fn sound(instance: &Instance, played: &[Placement]) -> Result<(), TestCaseError>
     Ok(())
 }
 
-/// EASY, and when it first reserved each task that was the head of its queue.
+/// EASY, with the first reservation of each task that was the head of its queue.
 struct Watched {
     policy: Easy,
     reserved: Vec<Option<Time>>,
@@ -521,8 +524,8 @@ fn walltimes_are_kept_on_processors_of_several_speeds() {
         let job = Job::new(name, Profile::table(times.iter().copied().map(t).collect()).unwrap());
         job.with_walltime(t(walltime))
     };
-    // `hold` takes both fast processors until 5, `narrow` needs one of them, and `wide` would ask for the slow ones: on
-    // three processors it takes 10, and on two fast ones 6.
+    // `hold` takes both fast processors until 5, and `narrow` needs one of them. `wide` would take the slow processors. On three
+    // processors it takes 10, and on two fast ones 6.
     let hold = Job::new("hold", Profile::rigid(2, t(10)).unwrap());
     let jobs = vec![hold, job("narrow", &[10], 6), job("wide", &[20, 12, 10], 9)];
     let instance = Instance::new(platform, jobs, vec![]).unwrap();

@@ -6,7 +6,7 @@ use makespan_core::{Instance, Profile, ScheduleBuilder, TaskId, Time};
 use crate::kernel::list::Allotted;
 use crate::kernel::open::Open;
 
-/// The guess of the dual approximation for some tasks, and the shelf and allotment of each.
+/// The guess of the dual approximation for some tasks, with the shelf and the allotment of each.
 pub(super) struct DualAllotment<'a> {
     instance: &'a Instance,
     tasks: &'a [TaskId],
@@ -16,15 +16,15 @@ pub(super) struct DualAllotment<'a> {
 }
 
 impl<'a> DualAllotment<'a> {
-    /// For these tasks, as if all were released together on an open platform.
+    /// Returns the allotments for these tasks, as if all were released at the same time on a platform without unavailable periods.
     pub(super) fn of(instance: &'a Instance, tasks: &'a [TaskId]) -> Self {
         let profiles: Vec<&Profile> = tasks.iter().map(|&id| instance.profile(id)).collect();
         let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), instance.processors());
         Self { instance, tasks, guess, first_shelf, profiles }
     }
 
-    /// The allotment of least work that lets the task at `index` end within its shelf: together at most the area of
-    /// the guess, which makes any greedy list a 2-approximation.
+    /// Returns the allotment with the least work for which the task at `index` meets the limit of its shelf. The total work is at
+    /// most the area of the guess. Therefore any greedy list is a 2-approximation.
     pub(super) fn processors(&self, index: usize) -> u32 {
         let half = Time::from_ticks(self.guess.ticks() / 2);
         let profile = self.profiles[index];
@@ -32,8 +32,8 @@ impl<'a> DualAllotment<'a> {
         profile.thriftiest(limit).unwrap_or_else(|| profile.fastest())
     }
 
-    /// The tasks in shelf order; where processors are closed after `from`, the list that ends first of this one and those
-    /// whose allotments are chosen by what is open.
+    /// Returns the tasks in shelf order. If processors are closed after `from`, lists with allotments for the open processors are
+    /// compared with this one, and the list that ends first is returned.
     pub(super) fn list(&self, builder: &mut ScheduleBuilder<'_>, from: Time) -> Vec<Allotted> {
         let plain = self.in_shelf_order();
         match Open::of(self.instance, from) {
@@ -42,7 +42,7 @@ impl<'a> DualAllotment<'a> {
         }
     }
 
-    /// The same in another order, which must not make the list end far later.
+    /// Returns the tasks in another order. This order must not make the list end far later.
     pub(super) fn list_in_order(
         &self,
         builder: &mut ScheduleBuilder<'_>,
@@ -62,7 +62,8 @@ impl<'a> DualAllotment<'a> {
         open.near(builder, instance, list, shortest)
     }
 
-    /// First shelf, second shelf, then small sequential tasks, each by decreasing time: the order of the construction.
+    /// Returns the tasks in the order of the construction: first shelf, second shelf, and then small sequential tasks, each by
+    /// decreasing time.
     pub(super) fn in_shelf_order(&self) -> Vec<Allotted> {
         let half = Time::from_ticks(self.guess.ticks() / 2);
         let entry = |index: usize| {

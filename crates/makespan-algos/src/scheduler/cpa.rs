@@ -1,21 +1,20 @@
-//! CPA.
+//! The scheduler CPA (critical path and area).
 
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::moldable_graph::{self, Placing};
 use crate::kernel::critical_area::{Limits, allotments};
 
-/// Critical path and area: allotments grow along the critical path until it is no longer than the mean area; then the tasks are
-/// placed by falling bottom level, each on the processors that are free first.
+/// Critical path and area: allotments grow along the critical path until it is no longer than the mean area. Then the tasks are
+/// placed by decreasing bottom level, each on the processors that are free first.
 ///
 /// Source: A. Radulescu, A. van Gemund, "A low-cost approach towards mixed task and data parallel scheduling", Int. Conf. Parallel
-/// Processing 2001, DOI 10.1109/ICPP.2001.952048.
-/// Assumptions: one cluster of equal processors; with `placing=list` any; always open. Guarantee: none.
-/// Complexity: O(n m (n + e)) for n tasks with e edges on m processors.
-/// Deviations: an allotment that is no faster than fewer processors is left out; data on their way count in the critical path with
-/// their mean time; several jobs are planned together, and releases count when tasks are placed only. With `placing=list` tasks are
-/// placed by a list forward in time, in which others start before a task for which there is no room yet, and which keeps needs
-/// and speeds.
+/// Processing 2001, DOI 10.1109/ICPP.2001.952048. Assumptions: one cluster of equal processors that are always open, or any
+/// processors with `placing=list`. Guarantee: none. Complexity: O(n m (n + e)) for n tasks with e edges on m processors.
+/// Deviations: an allotment that is no faster than a smaller one is omitted. Transfers count in the critical path with their mean
+/// time. Several jobs are planned together, and releases only count when tasks are placed. With `placing=list`, tasks are placed by
+/// a list forward in time. In this list, other tasks start before a task that does not fit yet, and needs and speeds are taken into
+/// account.
 ///
 /// ```
 /// use makespan_algos::scheduler::Cpa;
@@ -33,7 +32,7 @@ use crate::kernel::critical_area::{Limits, allotments};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cpa {
-    /// How tasks are placed.
+    /// The way in which tasks are placed.
     pub placing: Placing,
 }
 

@@ -1,18 +1,18 @@
-//! CPOP.
+//! The scheduler CPOP (critical path on a processor).
 
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{check_supported, needs_single_processors, remark_parallel};
 use crate::kernel::graph::{GraphProblem, NEVER, NodeId, Place, ProcessorId, placing::Placing, rank};
 
-/// Critical path on a processor: the tasks of the critical path of each job all run on the processor that is fastest
-/// for them together, the others where they end first; the highest sum of upward and downward rank goes first.
+/// Critical path on a processor: the tasks of the critical path of each job all run on the processor that is fastest for them
+/// together. Other tasks run where they end first. The task with the highest sum of upward and downward rank comes first.
 ///
-/// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, "Performance-effective and low-complexity task scheduling for
-/// heterogeneous computing", IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206, figure 4.
-/// Assumptions: every task accepts one processor, and runs on one. Guarantee: none. Complexity: as HEFT.
-/// Deviations: as [`super::Heft`]; each job of several has a critical path of its own; where no processor can run all of
-/// it, its tasks are placed like the others.
+/// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, "Performance-effective and low-complexity task scheduling for heterogeneous
+/// computing", IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206, figure 4. Assumptions: every task accepts
+/// one processor and runs on one processor. Guarantee: none. Complexity: as HEFT. Deviations: as [`super::Heft`]; if there are
+/// several jobs, each has its own critical path; if no processor can run a whole critical path, its tasks are placed like the
+/// others.
 ///
 /// ```
 /// use makespan_algos::scheduler::Cpop;
@@ -53,7 +53,7 @@ impl Scheduler for Cpop {
     }
 }
 
-/// Where and when each task runs.
+/// Returns the place of each task.
 pub(super) fn places(problem: &GraphProblem) -> Vec<Place> {
     let times = rank::mean_times(problem);
     let (up, down) = (rank::upward(problem, &times), rank::downward(problem, &times));
@@ -69,10 +69,10 @@ pub(super) fn places(problem: &GraphProblem) -> Vec<Place> {
     placing.into_places()
 }
 
-/// For each task of a critical path the processor of that path.
+/// Returns, for each task of a critical path, the processor of this path.
 fn critical_processors(problem: &GraphProblem, up: &[f64]) -> Vec<Option<ProcessorId>> {
     let mut fixed = vec![None; problem.tasks()];
-    // The entry of the highest upward rank begins the longest path.
+    // The entry task with the highest upward rank begins the longest path.
     let mut entries: Vec<Option<u32>> = vec![None; problem.jobs()];
     for task in (0..problem.tasks() as u32).filter(|&task| problem.incoming(task).is_empty()) {
         let entry = &mut entries[problem.job_of(task).index()];
@@ -94,7 +94,7 @@ fn critical_processors(problem: &GraphProblem, up: &[f64]) -> Vec<Option<Process
     fixed
 }
 
-/// From the entry always on to the task through which the longest path leads, the first of several.
+/// Returns the longest path from the entry task on. Ties are broken in favour of the first edge.
 fn critical_path(problem: &GraphProblem, up: &[f64], entry: u32) -> Vec<u32> {
     let mut path = vec![entry];
     let mut at = entry;

@@ -1,4 +1,4 @@
-//! The critical jobs method.
+//! The critical jobs method as a scheduler.
 
 use makespan_core::{
     Context, FreeTime, Guarantee, Instance, JobId, Objective, Plan, Schedule, ScheduleError, Scheduler, Strategy, Time,
@@ -19,30 +19,31 @@ use crate::kernel::chains::strategy::{Offer, Settings, heft};
 use crate::kernel::graph::placing::calendars;
 use crate::kernel::graph::{GraphProblem, Place};
 
-/// Ends from that of HEFT to the deadline for which variants are sought, less one.
+/// Number of parts into which the time from HEFT's end to the deadline is divided. Variants aim at the end of each part and at
+/// HEFT's end.
 const SHARES: i64 = 4;
-/// Collisions that are told one by one.
+/// Maximum number of collisions that are reported one by one.
 const TOLD: usize = 10;
-/// Where chains and HEFT are late, places that a search in depth may try, and tasks that annealing may place again, for all jobs
-/// together.
+/// The effort if chains and HEFT are late: the number of places that the depth-first search may try, and the number of tasks that
+/// annealing may place again. Both are for all jobs together.
 const TRIED: u64 = 60_000;
 const ANNEALED: u64 = 400_000;
 
-/// Compound jobs by their critical chains, as cheap or as evenly spread as their deadlines allow: a strategy, of which
-/// the variant best by the criterion is chosen.
+/// Plans compound jobs by their critical chains, as cheaply or as evenly spread as their deadlines allow. Returns a strategy, of
+/// which the variant that is best by the criterion is chosen.
 ///
-/// Jobs are planned by release, each onto what earlier ones left, and each must end by its deadline:
-/// its own, or `deadline` times the makespan of HEFT for it alone on idle processors after its release. Where no chain plan is found and
-/// HEFT is late, places in time are searched for: small jobs are searched through ([`squeeze`]), of others the order and the processors
-/// are annealed, both within fixed numbers of steps. What is found is improved by chains as HEFT's schedule is. A job for which
-/// nothing in time is found takes HEFT's places. Both are remarked. Where some plan has fewer late jobs than another, the strategy has
-/// only variants with the fewest.
+/// Jobs are planned by release, each around earlier jobs, and each must end by its deadline. Without a stated deadline, this is
+/// `deadline` times the makespan of HEFT for the job alone on idle processors, counted from its release. If no chain plan is found
+/// and HEFT is late, a search tries to find places that are in time. Small jobs are searched completely ([`squeeze`]). For others,
+/// the order and the processors are annealed. Both searches have fixed numbers of steps. Their result is improved by chains, like
+/// HEFT's schedule. A job for which no search finds a plan in time takes HEFT's places. Remarks report both cases. If some plans
+/// have fewer late jobs than others, the strategy contains only variants with the fewest.
 ///
-/// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
-/// 54th IWK, Ilmenau 2009, section 3; cost after V. V. Toporkov, Programming and Computer Software 34(3), 2008.
-/// Assumptions: every task accepts one processor, and runs on one; at most 256 processors. Guarantee: none. Complexity:
-/// O(r c k m^2) for r rounds, c chains of k tasks and m processors, times 256 to 511 steps of time.
-/// Deviations: see [`crate::kernel::chains::strategy::strategy`]; the choice of ends between HEFT's and the job's deadline is ours.
+/// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing", 54th IWK,
+/// Ilmenau 2009, section 3; cost after V. V. Toporkov, Programming and Computer Software 34(3), 2008. Assumptions: every task
+/// accepts one processor and runs on one processor; at most 256 processors. Guarantee: none. Complexity: O(r c k m^2) for r rounds,
+/// c chains of k tasks and m processors, times 256 to 511 steps of time. Deviations: see
+/// [`crate::kernel::chains::strategy::strategy`]. The choice of ends between HEFT's end and the job's deadline is ours.
 ///
 /// ```
 /// use makespan_algos::scheduler::CriticalJobs;
@@ -61,23 +62,23 @@ const ANNEALED: u64 = 400_000;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CriticalJobs {
-    /// How jobs are planned.
+    /// The method by which jobs are planned.
     pub method: Method,
 }
 
 impl CriticalJobs {
-    /// How many jobs end by their deadline in a schedule.
+    /// Returns the number of jobs that end by their deadline in a schedule.
     pub fn on_time(&self, instance: &Instance, schedule: &Schedule) -> usize {
         let problem = self.method.problem(instance);
         instance.jobs().len() - Planner::new(instance, &problem, self).late(schedule)
     }
 }
 
-/// Most processors: tables hold each pair of them.
+/// Maximum number of processors, because tables contain each pair of processors.
 const MAX_PROCESSORS: usize = 256;
 
 impl CriticalJobs {
-    /// Whether the method plans an instance; `instead`: who does where it does not.
+    /// Checks that the method can plan an instance. If not, the error recommends `instead`.
     pub(crate) fn supports_or(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
         needs_counts(instance, instead)?;
         needs_single_processors_or(instance, instead)?;
@@ -115,7 +116,7 @@ impl Scheduler for CriticalJobs {
             variants.extend(self.cheap_variants(instance, context));
         }
         let late = |variant: &Variant| planner.late(&variant.schedule);
-        // A variant that is late is none where another is in time.
+        // A late variant is not offered if another variant is in time.
         let fewest = variants.iter().map(late).min();
         variants.retain(|variant| Some(late(variant)) == fewest);
         let strategy = Strategy::new(variants, |variant| {
@@ -161,7 +162,7 @@ struct Job<'a> {
     end: i64,
 }
 
-/// One plan for all jobs, several where there is one job, and what to say about it.
+/// The plan for all jobs, or several plans if there is only one job, and the remarks about them.
 struct Passed {
     schedules: Vec<Vec<Place>>,
     remarks: Vec<String>,
@@ -203,13 +204,13 @@ impl<'a> Planner<'a> {
         let mut calendars = calendars(problem);
         let mut places = vec![Place::default(); problem.tasks()];
         let mut passed = Passed { schedules: Vec::new(), remarks: Vec::new() };
-        // Tasks of bags for which nothing but HEFT's places was found.
+        // Number of tasks of bags that take HEFT's places, because no other plan was found.
         let mut unnamed = 0;
         for job in &self.jobs {
             let real = &job.outline.real;
             let fallback = heft(real, &calendars);
             let mut offers = job.outline.strategy(&calendars, &fallback, job.end, share);
-            // Once, and not for every share: HEFT is late in all of them.
+            // The search runs only once, and not for every share, because HEFT is late for all of them.
             let searched = share.parts == share.of && offers.is_empty() && fallback.finish() > job.end;
             if let Some(found) = searched.then(|| self.search(job, &calendars, context)).flatten() {
                 offers = job.outline.strategy(&calendars, &found, job.end, share);
@@ -244,7 +245,7 @@ impl<'a> Planner<'a> {
         passed
     }
 
-    /// Places for a job that end in time on what others left, where chains and HEFT find none.
+    /// Searches places for a job that are in time, around earlier jobs, if chains and HEFT find none.
     fn search<'b>(&self, job: &'b Job<'a>, calendars: &[Calendar], context: &Context) -> Option<Draft<'b>> {
         let (real, jobs) = (&job.outline.real, self.jobs.len() as u64);
         if real.tasks() == 0 || real.release() + real.longest_path() > job.end {
@@ -255,7 +256,7 @@ impl<'a> Planner<'a> {
             Squeezed::Impossible => return None,
             Squeezed::Unknown => {}
         }
-        // The job alone, and all else as times at which processors are not to be had.
+        // The job alone. Everything else becomes periods in which processors are unavailable.
         let taken = real.problem().processor_ids().zip(calendars).flat_map(|(processor, calendar)| {
             let period = move |&(start, end): &(i64, i64)| Unavailable {
                 processors: processor.alone(),
@@ -280,7 +281,7 @@ impl<'a> Planner<'a> {
         Some(draft)
     }
 
-    /// What is to be said about the plan of one job, and of whether it was searched for.
+    /// Returns the remarks about the plan of one job. `best` contains the offer, and whether it was found by a search.
     fn remark(&self, job: &Job, best: Option<(&Offer, bool)>, fallback: i64) -> Vec<String> {
         let name = self.called(job.id);
         let stated = self.instance.job(job.id).deadline.is_some();
@@ -307,7 +308,7 @@ impl<'a> Planner<'a> {
         remarks
     }
 
-    /// What isolated tasks hold beyond their runs, and the utilisation of the processors as the paper counts it.
+    /// Returns the remark about the reserves of isolated tasks, with the utilisation of the processors as defined in the paper.
     fn held(&self, job: &Job, offer: &Offer) -> Option<String> {
         let name = self.called(job.id);
         let (tasks, release) = (offer.reserves.len(), job.outline.real.release());
@@ -337,13 +338,13 @@ impl<'a> Planner<'a> {
         )
     }
 
-    /// What a job is called in a remark. Those without a name are the tasks of bags.
+    /// Returns the name of a job in remarks. Jobs without a name are tasks of bags.
     fn called(&self, job: JobId) -> String {
         let name = &self.instance.job(job).name;
         if name.is_empty() { "a task of a bag".to_owned() } else { format!("`{name}`") }
     }
 
-    /// How many jobs end after their deadline.
+    /// Returns the number of jobs that end after their deadline.
     fn late(&self, schedule: &Schedule) -> usize {
         let mut ends = vec![Time::ZERO; self.instance.jobs().len()];
         for placement in schedule.placements() {

@@ -1,4 +1,4 @@
-//! DEMT: doubling batches filled with weight, then compacted.
+//! The scheduler DEMT: doubling batches that are filled with tasks of high weight, and then compacted.
 
 use makespan_core::{
     Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, TaskId, Unsupported,
@@ -15,14 +15,14 @@ use crate::kernel::doubling::{self, Candidate};
 use crate::kernel::list::{self, Allotted, ListSweep};
 use crate::kernel::open::Open;
 
-/// How far the batches are compacted: the three stages of the paper.
+/// The stages of the paper by which batches are compacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compaction {
-    /// All tasks of a batch start with it.
+    /// All tasks of a batch start at the beginning of the batch.
     Raw,
     /// Each task starts as soon as its processors are idle.
     Shift,
-    /// A list algorithm with the batch order, which may change processors.
+    /// A list algorithm in the order of the batches, which may change processors.
     List,
 }
 
@@ -31,16 +31,17 @@ named!(Shuffle { "batches" => Batches, "jobs" => Jobs, "both" => Both });
 
 /// The bi-criteria algorithm for makespan and weighted completion.
 ///
-/// Source: P.-F. Dutot, L. Eyraud, G. Mounié, D. Trystram, "Bi-criteria algorithm for scheduling jobs on cluster
-/// platforms", SPAA 2004, DOI 10.1145/1007912.1007932, section 3.2. Release dates are served by its batch rule
-/// (section 2.2). Assumptions: none. Guarantee: none is known. Complexity: O(m n K) for the knapsacks, K batches, and
-/// O(n log n) a shuffle.
-/// Deviations: batches go on doubling where the paper's loop would leave tasks over; tasks within a batch are ordered
-/// by weight over area; small sequential tasks are compacted one by one. The paper shuffles the order of the batches and does
-/// not say how: here two batches change places, and stay there if that is better. Shuffling tasks within batches is ours.
-/// Where processors are unavailable, which the paper leaves open, the guess is that over the open area, and a batch is as wide
-/// as what is open while it runs, with allotments that fit then; the batches of an open platform are tried as well, and tasks
-/// that would end far later than a list made for the makespan go first.
+/// Source: P.-F. Dutot, L. Eyraud, G. Mounié, D. Trystram, "Bi-criteria algorithm for scheduling jobs on cluster platforms", SPAA
+/// 2004, DOI 10.1145/1007912.1007932, section 3.2. Release dates are handled by its batch rule (section 2.2). Assumptions: none.
+/// Guarantee: none is known. Complexity: O(m n K) for the knapsacks of K batches, and O(n log n) for each shuffle.
+///
+/// Deviations: batches continue to double where the paper's loop would leave tasks unplanned. Tasks within a batch are ordered by
+/// weight over area. Small sequential tasks are compacted one by one. The paper shuffles the order of the batches without stating
+/// how. Here two batches are exchanged, and the exchange is kept if it is better. Shuffling tasks within batches is ours.
+///
+/// The paper does not cover unavailable processors. Here the guess is then the guess over the open area, and a batch is as wide as
+/// the open processors allow during the batch, with allotments that fit there. The batches for an open platform are also tried.
+/// Tasks that would end far later than in a list for the makespan go first.
 ///
 /// ```
 /// use makespan_algos::scheduler::Demt;
@@ -58,11 +59,11 @@ named!(Shuffle { "batches" => Batches, "jobs" => Jobs, "both" => Both });
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Demt {
-    /// Which stage of compaction.
+    /// The stage of compaction.
     pub compaction: Compaction,
-    /// Random orders tried, in the list stage.
+    /// Number of random orders that are tried in the list stage.
     pub shuffles: u32,
-    /// Of what.
+    /// The order that is shuffled.
     pub shuffle: Shuffle,
 }
 
@@ -141,7 +142,8 @@ impl Scheduler for Demt {
     }
 }
 
-/// Of some lists, once they end nearly as soon as one made for the makespan, that of least weighted completion.
+/// Moves tasks of both lists forward so that they end nearly as soon as a list for the makespan. Returns the list with the least
+/// weighted completion.
 fn around(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
@@ -157,7 +159,7 @@ fn around(
     if value(&second) < value(&first) { second } else { first }
 }
 
-/// The batches of tasks that are all released.
+/// Returns the batches of tasks that are all released.
 fn select(
     instance: &Instance,
     tasks: &[TaskId],

@@ -1,29 +1,29 @@
-//! Fair shares: who has used how much, compared with what he may.
+//! Fair shares: the usage of each user, compared with the user's shares.
 
 use std::cmp::Ordering;
 
 use makespan_core::{Site, Time};
 use rustc_hash::FxHashMap;
 
-/// An account or a user in one.
+/// An account, or a user in an account.
 #[derive(Clone, Debug)]
 struct Member {
     parent: Option<usize>,
     children: Vec<usize>,
     is_user: bool,
     shares: f64,
-    /// Processor seconds, decayed, as of the instant of the tree.
+    /// Decayed usage in processor seconds, at the instant of the tree.
     usage: f64,
-    /// Processors that the user holds.
+    /// Number of processors that the user holds.
     rate: f64,
-    /// The factor of the fair share, in [0, 1].
+    /// The fair-share factor, in [0, 1].
     factor: f64,
 }
 
-/// The tree of accounts and users. Who is not in it has one share, below the root or below an account that is.
+/// The tree of accounts and users. A user or account outside the tree gets one share, below the root or below a known account.
 #[derive(Debug)]
 pub(super) struct Shares {
-    /// The root first.
+    /// The accounts and users. The root is the first element.
     members: Vec<Member>,
     accounts: FxHashMap<Box<str>, usize>,
     users: FxHashMap<(usize, Box<str>), usize>,
@@ -32,7 +32,7 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// The accounts of a site; usage decays with this half-life, or never where it is zero.
+    /// Returns the accounts of a site. Usage decays with this half-life, or never if it is zero.
     pub fn new(site: Option<&Site>, half_life: Time) -> Self {
         let root =
             Member { parent: None, children: vec![], is_user: false, shares: 1.0, usage: 0.0, rate: 0.0, factor: 1.0 };
@@ -71,7 +71,7 @@ impl Shares {
         at
     }
 
-    /// The number of a user in an account, which is made where it is new.
+    /// Returns the number of a user in an account. Adds the user if necessary.
     pub fn user(&mut self, account: Option<&str>, user: &str) -> usize {
         let account = match account {
             None => 0,
@@ -91,13 +91,13 @@ impl Shares {
         }
     }
 
-    /// The user holds so many processors more, or fewer, from now on.
+    /// Changes the number of processors that the user holds from now on.
     pub fn change(&mut self, user: usize, processors: f64, now: Time) {
         self.advance(now);
         self.members[user].rate += processors;
     }
 
-    /// Usage as of now: what was held since is added, and all decays.
+    /// Updates the usage: adds what was held since the last update, and applies the decay.
     fn advance(&mut self, now: Time) {
         let passed = (now - self.at).seconds();
         if passed <= 0.0 {
@@ -130,7 +130,8 @@ impl Shares {
         self.members[at].usage
     }
 
-    /// `2^(-U / S)` of the effective usage U, which takes the share of what siblings have used, and the normalised shares S.
+    /// Computes the classic factor `2^(-U / S)`, where U is the effective usage, which includes a share of the usage of siblings,
+    /// and S are the normalised shares.
     fn classic(&mut self) {
         let total = self.members[0].usage;
         let mut stack = vec![(0, 1.0, if total > 0.0 { 1.0 } else { 0.0 })];
@@ -147,7 +148,7 @@ impl Shares {
         }
     }
 
-    /// The fair tree: users by rank, depth first.
+    /// Computes the factors of the fair tree: ranks users depth first.
     fn rank(&mut self) {
         let users = self.members.iter().filter(|member| member.is_user).count();
         let mut ranks = Ranks { left: users, ties: 0, users };
@@ -155,7 +156,7 @@ impl Shares {
         self.rank_below(children, &mut ranks);
     }
 
-    /// Accounts of equal level are merged, and users of equal level have one rank.
+    /// Ranks the users below some siblings. Accounts of equal level are merged, and users of equal level have equal ranks.
     fn rank_below(&mut self, siblings: Vec<usize>, ranks: &mut Ranks) {
         let mut levels: Vec<(f64, usize)> = siblings.into_iter().map(|at| (self.level(at), at)).collect();
         let is_account = |shares: &Self, at: usize| !shares.members[at].is_user;
@@ -181,7 +182,7 @@ impl Shares {
         }
     }
 
-    /// Shares over usage, both among siblings; who has used nothing is first.
+    /// Returns shares divided by usage, both among siblings. The result is infinite if nothing was used.
     fn level(&self, at: usize) -> f64 {
         let member = &self.members[at];
         if member.shares <= 0.0 {
@@ -193,13 +194,13 @@ impl Shares {
         if usage > 0.0 { member.shares / sum(|one| one.shares) / usage } else { f64::INFINITY }
     }
 
-    /// The factor of a user as it was last computed; 1 of one who is new.
+    /// Returns the factor of a user as last computed, or 1 for a new user.
     pub fn factor(&self, user: usize) -> f64 {
         self.members[user].factor
     }
 }
 
-/// Ranks that are given from the highest to the lowest.
+/// Ranks that are assigned from the highest to the lowest.
 struct Ranks {
     left: usize,
     ties: usize,
@@ -207,7 +208,7 @@ struct Ranks {
 }
 
 impl Ranks {
-    /// Gives the next rank, or the one before to a user who is tied with the one before.
+    /// Assigns the next rank, or the previous rank if the user is tied with the previous user.
     fn give(&mut self, user: &mut Member, is_new: bool) {
         if is_new {
             self.left -= self.ties;
@@ -245,7 +246,7 @@ mod tests {
         assert!((kept.members[ann].usage - 400.0).abs() < 1e-9);
     }
 
-    /// Two accounts of equal shares, users of one of which have used all.
+    /// Two accounts have equal shares, and the users of one of them have used everything.
     #[test]
     fn the_fair_tree_ranks_accounts_before_their_users() {
         let user = |name: &str, account: &str, usage: f64| Association { usage, ..Association::user(name, account) };
@@ -270,7 +271,7 @@ mod tests {
         assert_eq!((factor("physics", "light"), factor("physics", "heavy")), (0.4, 0.2));
         shares.compute(Time::ZERO, false);
         let light = shares.user(Some("physics"), "light");
-        // 1 of 1201, and half of what physics has used beside it; a quarter of all shares.
+        // 1 of 1201, plus half of what physics has used in addition. The shares are a quarter of all shares.
         let (own, above) = (1.0 / 1201.0, 901.0 / 1201.0);
         let effective = own + (above - own) * 0.5;
         assert!((shares.factor(light) - f64::exp2(-effective / 0.25)).abs() < 1e-12);

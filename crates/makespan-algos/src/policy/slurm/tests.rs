@@ -1,4 +1,4 @@
-//! Each parameter, and each rule of a site, has an effect.
+//! Tests that each parameter, and each rule of a site, has an effect.
 
 use makespan_core::{
     Actual, Association, Ended, Instance, Job, Limits, Node, Partition, Platform, Policy, ProcSet, Profile, Qos,
@@ -16,7 +16,7 @@ fn minutes(count: i64) -> Time {
     seconds(60 * count)
 }
 
-/// A job of so many processors for so many minutes from a second on.
+/// Returns a job with this number of processors, a length in minutes and a release in seconds.
 fn job(name: &str, processors: u32, length: i64, release: i64) -> Job {
     Job::new(name, Profile::rigid(processors, minutes(length)).unwrap()).with_release(seconds(release))
 }
@@ -40,7 +40,7 @@ fn on_site(nodes: u32, each: u32, site: Site, jobs: Vec<Job>) -> Instance {
     Instance::new(platform, jobs, vec![]).unwrap()
 }
 
-/// When each job starts, in seconds, in the order of the instance; -1 of what is given up.
+/// Returns the start of each job in seconds, in the order of the instance, or -1 if the job is cancelled.
 fn starts(spec: &str, instance: &Instance) -> Vec<i64> {
     let mut policy = policy(spec, 1).unwrap();
     starts_by(policy.as_mut(), instance)
@@ -53,20 +53,20 @@ fn starts_by(policy: &mut dyn Policy, instance: &Instance) -> Vec<i64> {
     starts
 }
 
-/// `a` holds 3 of 4 processors for 10 minutes, `b` waits for all, `c` fits beside for 10 minutes and `d` for 20.
+/// `a` holds 3 of 4 processors for 10 minutes, `b` waits for all of them, and `c` fits beside `a` for 10 minutes and `d` for 20.
 fn queue() -> Instance {
     flat(4, vec![job("a", 3, 10, 0), job("b", 4, 5, 1), job("d", 1, 20, 2), job("c", 1, 9, 3)])
 }
 
 #[test]
 fn a_backfill_cycle_starts_what_delays_no_plan() {
-    // At 30 s `c` would end at 570 s, before `a` does; `d` starts when `b` has ended.
+    // A `c` that starts at 30 s ends at 570 s, before `a` does. `d` starts when `b` has ended.
     assert_eq!(starts("slurm", &queue()), [0, 600, 900, 30]);
     assert_eq!(starts("slurm[bf_interval=40]", &queue())[3], 40);
-    // Only the first job behind the head is looked at.
+    // Only the first job after the head is visited.
     assert_eq!(starts("slurm[bf_max_job_test=2]", &queue())[3], 900);
     assert_eq!(starts("slurm[bf_max_job_part=2]", &queue())[3], 900);
-    // `b` begins beyond the window, so that nothing is kept for it.
+    // `b` begins beyond the window, so nothing is reserved for it.
     assert_eq!(starts("slurm[bf_window=5]", &queue())[2], 30);
     assert_eq!(starts("slurm[bf_window=30m]", &queue())[2], 900);
     assert_eq!(starts("slurm[bf_min_age_reserve=5m]", &queue())[2], 30);
@@ -76,7 +76,8 @@ fn a_backfill_cycle_starts_what_delays_no_plan() {
 
 #[test]
 fn plans_end_at_multiples_of_the_resolution() {
-    // `b` is planned from 600 to 900 s and `q` behind it; `c` would end at 1050 s. On a grid of 20 minutes `q` is planned from 1200 s on.
+    // `b` is planned from 600 to 900 s, and `q` after it. `c` would end at 1050 s. On a grid of 20 minutes, `q` is planned from
+    // 1200 s on.
     let jobs = vec![job("a", 3, 10, 0), job("b", 3, 5, 1), job("q", 4, 10, 2), job("c", 1, 17, 3)];
     let queue = flat(4, jobs);
     assert_eq!(starts("slurm", &queue), [0, 600, 900, 1500]);
@@ -95,7 +96,7 @@ fn a_cycle_counts_jobs_of_users_and_starts() {
     assert_eq!(starts("slurm[bf_max_job_user=2]", &flat(5, jobs))[3], 30);
 }
 
-/// Two partitions of one node each; `b` is blocked in the first one.
+/// Two partitions of one node each. `b` is blocked in the first one.
 #[test]
 fn the_main_cycle_looks_at_so_many_jobs() {
     let site = Site { partitions: vec![Partition::new("p", vec![0]), Partition::new("q", vec![1])], ..Site::default() };
@@ -112,12 +113,12 @@ fn the_main_cycle_looks_at_so_many_jobs() {
     assert_eq!(starts(&format!("slurm[{rare},partition_job_depth=1]"), &instance)[1..], [1, 61]);
 }
 
-/// `x` holds all processors for ten minutes while the others come.
+/// `x` holds all processors for ten minutes while the other jobs arrive.
 fn contest(jobs: Vec<Job>) -> Instance {
     flat(4, std::iter::once(job("x", 4, 10, 0)).chain(jobs).collect())
 }
 
-/// The order in which the others start.
+/// Returns the order in which the other jobs start.
 fn order(spec: &str, instance: &Instance) -> Vec<usize> {
     let starts = starts(spec, instance);
     let mut order: Vec<usize> = (1..starts.len()).collect();
@@ -135,7 +136,7 @@ fn each_factor_of_the_priority_counts() {
         order("slurm[weight_tres=cpu:100]", &contest(vec![job("narrow", 3, 1, 1), job("wide", 4, 1, 2)])),
         [2, 1]
     );
-    // The age of the first one counts for more than its size, unless it counts only up to a second.
+    // The age of the first job counts more than its size, unless the age only counts up to a second.
     let ages = contest(vec![job("small", 3, 1, 1), job("large", 4, 1, 300)]);
     assert_eq!(order("slurm[weight_age=100,max_age=10m,weight_job_size=10]", &ages), [1, 2]);
     assert_eq!(order("slurm[weight_age=100,max_age=1,weight_job_size=10]", &ages), [2, 1]);
@@ -152,7 +153,7 @@ fn operators_and_users_set_priorities() {
     assert_eq!(order("slurm", &queues), [2, 1]);
 }
 
-/// `ann` has used the machine for ten minutes, and both come at the same time.
+/// `ann` has used the machine for ten minutes, and jobs of both users arrive at about the same time.
 #[test]
 fn who_has_used_less_is_first() {
     let mut jobs = vec![by(job("x", 4, 10, 0), "ann", "a")];
@@ -161,9 +162,9 @@ fn who_has_used_less_is_first() {
     assert_eq!(order("slurm", &instance), [1, 2]);
     assert_eq!(order("slurm[weight_fairshare=1000]", &instance), [2, 1]);
     assert_eq!(order("slurm[weight_fairshare=1000,fair=classic]", &instance), [2, 1]);
-    // Computed once at the beginning, when nobody had used anything.
+    // Computed once at the beginning, when no user had used anything.
     assert_eq!(order("slurm[weight_fairshare=1000,calc_period=1d]", &instance), [1, 2]);
-    // Long after, what was used before is forgotten, and what was used lately is not.
+    // Much later, the earlier usage has decayed, and the recent usage has not.
     let mut jobs = vec![by(job("old", 4, 100, 0), "ann", "a"), by(job("new", 4, 20, 90_000), "bob", "a")];
     jobs.extend([by(job("anns", 4, 1, 91_000), "ann", "a"), by(job("bobs", 4, 1, 90_999), "bob", "a")]);
     let instance = flat(4, jobs);
@@ -175,7 +176,7 @@ fn who_has_used_less_is_first() {
 #[test]
 fn an_account_that_has_used_much_holds_its_users_back() {
     let user = |name: &str, account: &str, usage: f64| Association { usage, ..Association::user(name, account) };
-    // `light` has used little in an account that has used much, `new` a bit more in one that has used nothing else.
+    // `light` has used little in an account with much usage. `new` has used slightly more in an account without other usage.
     let associations = vec![
         Association::account("a"),
         Association::account("b"),
@@ -293,7 +294,7 @@ fn what_can_never_start_is_given_up() {
     assert_eq!(never(site(), |_| ()), [0, 600]);
 }
 
-/// Nodes of two processors: `n0` with a feature.
+/// Nodes of two processors. `n0` has a feature.
 #[test]
 fn jobs_go_where_their_nodes_are() {
     let nodes = ["n0", "n1", "n2"].map(|name| Node::new(name, 2)).to_vec();
@@ -307,11 +308,11 @@ fn jobs_go_where_their_nodes_are() {
     assert_eq!(at(|own| own.constraint = Some("ib".into())), [0, 600]);
     assert_eq!(at(|own| own.only = vec!["n2".into()]), [0, 600]);
     assert_eq!(at(|own| own.except = vec!["n0".into(), "n1".into()]), [0, 600]);
-    // One processor each on two nodes: the third node is free, and one processor of each of the others.
+    // One processor on each of two nodes: the third node is free, and one processor of each of the other nodes.
     assert_eq!(at(|own| own.nodes = Some((2, 2))), [0, 1]);
     assert_eq!(at(|own| (own.nodes, own.exclusive) = (Some((2, 2)), true)), [0, 600]);
     assert_eq!(at(|own| own.per_node = Some(1)), [0, 1]);
-    // A processor is free of each of two nodes: not for a job that needs both of one.
+    // One processor is free on each of two nodes. A job that needs both on one node must wait.
     let platform = Platform::cluster(2, 2).unwrap().with_site(Site::default()).unwrap();
     let with = |least: Option<u32>| {
         let part = |name: &str, node: &str| submitted(job(name, 1, 10, 0), |own| own.only = vec![node.into()]);
@@ -339,13 +340,13 @@ fn reservations_keep_nodes_for_some() {
     let mut jobs = vec![stranger, job("long", 2, 10, 0), job("short", 2, 4, 0)];
     jobs.extend([within(job("in", 2, 10, 0)), within(job("late", 2, 26, 0))]);
     let instance = on_site(1, 2, site, jobs);
-    // The long one would run into the reservation, and the last one out of it.
+    // The long job would run into the reservation, and the last job beyond its end.
     assert_eq!(starts("slurm", &instance), [-1, 1800, 30, 300, -1]);
 }
 
 #[test]
 fn limits_are_whole_minutes() {
-    // 61 s are two minutes: `b` is planned at 120 s, and `c`, which ends at 31 + 60 s, is believed to end before that.
+    // 61 s are two minutes: `b` is planned at 120 s. `c`, which ends at 31 + 60 s, is expected to end before that.
     let second = |name: &str, processors, length, release| {
         Job::new(name, Profile::rigid(processors, seconds(length)).unwrap()).with_release(seconds(release))
     };
@@ -353,7 +354,7 @@ fn limits_are_whole_minutes() {
     assert_eq!(starts("slurm[bf_resolution=1]", &instance), [0, 89, 30]);
 }
 
-/// Two licences: all that need one run one after the other, and who needs none passes.
+/// Two licences: all jobs that need one run one after another, and jobs that need none pass them.
 #[test]
 fn licences_and_memory_are_held() {
     use makespan_core::{Need, Needs};
@@ -375,7 +376,7 @@ fn licences_and_memory_are_held() {
     assert!(starts[2] < 600 && starts[3] < 600 && starts[4] >= 600, "{starts:?}");
 }
 
-/// What ends early gives its processors back at once.
+/// A job that ends early releases its processors at once.
 #[test]
 fn ends_are_heard_whenever_they_are() {
     let instance = queue();
@@ -391,7 +392,7 @@ fn ends_are_heard_whenever_they_are() {
     assert_eq!((start(3), start(1), start(2)), (seconds(30), seconds(130), seconds(230)));
 }
 
-/// Four nodes: two of `intel`, two of `amd` of which one is busy for ten minutes.
+/// Four nodes: two with `intel` and two with `amd`, one of which is busy for ten minutes.
 fn mixed(jobs: Vec<Job>) -> Instance {
     let named = |name: &str| vec![Box::from(name)];
     let features = vec![named("intel"), named("intel"), named("amd"), named("amd")];
@@ -435,8 +436,8 @@ fn what_a_policy_without_rules_leaves_out_is_counted() {
 }
 
 proptest::proptest! {
-    /// `r` holds half of the processors for what is left of its limit, then comes `b` with all of them. `c` starts beside `r` at the first
-    /// backfill cycle exactly when its minutes are over by then.
+    /// `r` holds half of the processors for the rest of its limit. Then `b` arrives, which needs all of them. `c` starts beside `r`
+    /// at the first backfill cycle exactly if its minutes are over by the end of `r`.
     #[test]
     fn what_is_left_of_a_limit_is_no_whole_number_of_minutes(left in 31_i64..400, length in 1_i64..7) {
         let running = Job::new("r", Profile::rigid(2, seconds(left)).unwrap()).with_walltime(seconds(left));
@@ -460,11 +461,11 @@ proptest::proptest! {
 #[test]
 fn a_job_that_will_do_with_less_fills_a_gap_and_gets_what_puts_off_nobody() {
     let least = |job: Job, time: i64| submitted(job, |own| own.least_time = Some(minutes(time)));
-    // As in `queue`, `d` asks for 20 minutes, of which it gets those until `b` begins.
+    // As in `queue`, `d` requests 20 minutes, and gets the minutes until `b` begins.
     let jobs = |time| vec![job("a", 3, 10, 0), job("b", 4, 5, 1), least(job("d", 1, 20, 2), time)];
     assert_eq!(starts("slurm", &flat(4, jobs(9)))[2], 30);
     assert_eq!(starts("slurm", &flat(4, jobs(10)))[2], 900);
-    // What ends within what it got puts off nobody: `b` begins when `a` ends, as it would without `d`.
+    // A job that ends within its granted time delays no other job: `b` begins when `a` ends, as it would without `d`.
     for time in 1..=9 {
         let instance = flat(4, jobs(time));
         let mut slurm = policy("slurm", 1).unwrap();
@@ -474,7 +475,7 @@ fn a_job_that_will_do_with_less_fills_a_gap_and_gets_what_puts_off_nobody() {
         let start = |task| started.iter().find(|one| one.task == TaskId(task)).unwrap().start;
         assert_eq!((start(1), start(2)), (seconds(600), seconds(30)), "{time}");
     }
-    // With the gap as long as a job's limit it is no other than the rest.
+    // If the gap is as long as the limit of a job, the job is treated like all others.
     assert_eq!(starts("slurm", &flat(4, vec![job("a", 4, 10, 0), least(job("d", 1, 20, 2), 5)]))[1], 600);
 }
 
@@ -484,7 +485,7 @@ fn a_job_that_cannot_end_by_its_deadline_is_given_up() {
     let start =
         |at: i64| starts("slurm", &flat(4, vec![job("a", 4, 10, 0), by(job("b", 4, 5, 1), at), job("c", 4, 5, 2)]));
     assert_eq!(start(15), [0, 600, 900]);
-    // Nothing behind it is held up.
+    // No later job is delayed.
     assert_eq!(start(14), [0, -1, 600]);
     assert_eq!(start(4), [0, -1, 600]);
     let least = |job: Job| submitted(job, |own| own.least_time = Some(minutes(3)));

@@ -1,4 +1,4 @@
-//! What a policy leaves out that does not know the rules of a cluster.
+//! The rules of a cluster that policies without support for them ignore.
 
 use makespan_core::{Instance, Submission, TaskId};
 
@@ -9,18 +9,18 @@ use super::limits::AllLimits;
 use super::shares::Shares;
 use crate::policy::order::{Request, Widths};
 
-/// Jobs that the rules of a cluster concern, for policies that do not keep to them.
+/// Jobs that are affected by the rules of a cluster, for policies that ignore these rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unheeded {
-    /// Tasks that can never start: they are held, ask for more than the rules allow, or for what no node has.
+    /// Tasks that can never start: they are held, request more than the rules allow, or something that no node has.
     pub never: Vec<TaskId>,
-    /// How many of the others have some rule that such a policy does not know.
+    /// Number of other jobs that are affected by at least one rule that such a policy ignores.
     pub jobs: usize,
-    /// The rules, with how many jobs each concerns.
+    /// The rules, with the number of jobs that each affects.
     pub rules: Vec<(&'static str, usize)>,
 }
 
-/// What the policy `slurm` would keep to of these tasks of an instance. Nothing where the cluster has stated no rules.
+/// Returns which rules the policy `slurm` would apply to these tasks. Returns nothing if the cluster has no rules.
 pub fn unheeded(instance: &Instance, tasks: impl Iterator<Item = TaskId>) -> Unheeded {
     let Some(site) = instance.platform().site() else { return Unheeded::default() };
     if super::supports(instance).is_err() {

@@ -1,41 +1,41 @@
-//! How fast children take tasks, as their parent sees it.
+//! The speed at which children take tasks, as observed by their parent.
 
 use makespan_core::Time;
 use makespan_core::network::NodeView;
 
-/// What a node has seen of one child.
+/// The observations of one child.
 #[derive(Clone, Debug, Default)]
 struct Seen {
-    /// Work units in its buffer or on the way to it.
+    /// Work units in the buffer of the child or on the way to it.
     backlog: f64,
-    /// Work units that have left its buffer, and in how many seconds in which there were some.
+    /// Work units that have left the buffer, and the number of seconds in which it was not empty.
     freed: f64,
     busy: f64,
-    /// Requests since old times were last given half their weight.
+    /// Number of requests since the older observations last lost half of their weight.
     requests: u32,
     since: Time,
 }
 
-/// A send that is thought of.
+/// A send that is considered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hop {
     /// Work units of the task.
     pub(super) work: f64,
-    /// Seconds of the port.
+    /// Seconds for which the port is busy.
     pub(super) seconds: f64,
-    /// What a hop takes at least.
+    /// Minimum seconds of a hop.
     pub(super) shortest: f64,
 }
 
-/// For each child the work a second that leaves its buffer while there is some, known from its requests.
+/// For each child, the work per second that leaves its buffer while the buffer is not empty, observed from its requests.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Appetites {
     children: Vec<Seen>,
-    /// Requests after which what was seen has half its weight.
+    /// Number of requests after which observations lose half of their weight.
     window: u32,
 }
 
-/// How many buffers of requests are remembered in full.
+/// Number of buffers of requests that are remembered with full weight.
 const WINDOW: u32 = 8;
 
 impl Appetites {
@@ -43,7 +43,7 @@ impl Appetites {
         Self { children: Vec::new(), window: WINDOW.saturating_mul(buffer.saturating_add(1)) }
     }
 
-    /// Takes note of what the view says of a child, which asked or was sent something.
+    /// Updates the observations of a child after it has sent a request or was sent a task.
     pub(super) fn look(&mut self, view: &NodeView<'_>, child: usize) {
         if self.children.len() < view.degree() {
             self.children.resize(view.degree(), Seen::default());
@@ -62,23 +62,23 @@ impl Appetites {
         }
     }
 
-    /// Takes note that a child is being sent so much work.
+    /// Records that a task with this work is being sent to a child.
     pub(super) fn sent(&mut self, view: &NodeView<'_>, child: usize, work: f64) {
         self.look(view, child);
         self.children[child].backlog += work;
     }
 
-    /// A child is gone and asks for nothing more.
+    /// Discards the observations of a child that was removed.
     pub(super) fn forget(&mut self, child: usize) {
         if let Some(seen) = self.children.get_mut(child) {
             *seen = Seen::default();
         }
     }
 
-    /// Until when a send to `child` of so much work, for so many seconds of the port, had better wait, since another child
-    /// would meanwhile run out of work and lose more: the instant at which that child would turn out to be so slow that it
-    /// loses no more. `None` if no other would lose more. Another child loses at most what it could be sent of the kinds
-    /// that are `offered` now.
+    /// Returns the instant until which a send to `child` should wait, because another child would run out of work during this send
+    /// and lose more work than it brings. At this instant, the other child would have proved to be so slow that it loses no more.
+    /// Returns `None` if no other child would lose more. Another child loses at most what it could be sent of the kinds that are
+    /// `offered` now.
     pub(super) fn wait(&self, view: &NodeView<'_>, offered: &[bool], child: usize, hop: Hop) -> Option<Time> {
         let fed = |other: usize| {
             let kinds = (0..offered.len()).filter(|&kind| offered[kind]);
@@ -103,7 +103,7 @@ impl Seen {
     }
 
     fn until(&self, now: Time, work: f64, seconds: f64) -> Option<Time> {
-        // It would lose freed / busy * seconds - backlog.
+        // The child would lose freed / busy * seconds - backlog.
         let busy = self.busy + (now - self.since).seconds();
         let enough = self.freed * seconds / (work + self.backlog);
         if self.backlog <= 0.0 || enough <= busy * (1.0 + 1e-9) {

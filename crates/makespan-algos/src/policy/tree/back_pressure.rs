@@ -1,55 +1,54 @@
-//! Tasks flow where the pressure is lowest.
+//! Back-pressure: tasks flow to where the pressure is lowest.
 
 use makespan_core::Time;
 use makespan_core::network::{Kind, NodeDecision, NodeEvent, NodePolicy, NodeView};
 
 use super::appetite::{Appetites, Hop};
 
-/// Back-pressure: an idle processor of the node itself first; otherwise the port sends the (child, kind) with the
-/// steepest fall of queue lengths times the rate of the hop, `(Q_u - Q_child) / (latency + data / bandwidth)`.
+/// Back-pressure: serves an idle processor of the node itself first. Otherwise, the port sends the pair of child and kind with the
+/// largest difference of queue lengths times the rate of the hop, `(Q_u - Q_child) / (latency + data / bandwidth)`.
 ///
-/// L. Tassiulas and A. Ephremides, "Stability properties of constrained queueing systems and scheduling policies for
-/// maximum throughput in multihop radio networks" (IEEE Transactions on Automatic Control 37(12), 1992, DOI
-/// 10.1109/9.182479): sending along the largest weighted differences of queues is stable whenever anything is, with
-/// unbounded queues. Here a queue is a buffer of a few tasks, and the root's queues are made up: B + 1 tasks for the kind
-/// that is behind, and as many fewer for another kind as it is ahead in weighted tasks, which makes throughput fair.
-/// The last few tasks of a kind would wait beside longer queues until these end; what was passed over `PATIENCE` buffers
-/// long goes first.
+/// Source: L. Tassiulas and A. Ephremides, "Stability properties of constrained queueing systems and scheduling policies for
+/// maximum throughput in multihop radio networks" (IEEE Transactions on Automatic Control 37(12), 1992, DOI 10.1109/9.182479).
+/// Sending along the largest weighted differences of queues is stable whenever any policy is stable, if queues are unbounded. Here
+/// a queue is a buffer of a few tasks. The queues of the root are virtual: the kind that is furthest behind has B + 1 tasks.
+/// Another kind has fewer tasks by as many as it is ahead in weighted tasks. This makes the throughput fair. The last few tasks of
+/// a kind would wait as long as other queues are longer. Therefore a kind that was passed over for `PATIENCE` buffers goes first.
 ///
-/// A hop is not interrupted, and with small buffers one long hop may starve all other children. So a node sees from the
-/// requests of its children how fast they take work, and does not begin a hop during which another child would run dry and
-/// lose more work than the hop brings: it rather waits.
+/// A hop is not interrupted. With small buffers, one long hop may starve all other children. So a node observes from the requests
+/// of its children how fast they take work. It does not begin a hop during which another child would run dry and lose more work
+/// than the hop brings, but waits instead.
 ///
-/// A node needs to know the queues of its children, which they tell with their requests, and nothing else.
-/// A decision takes a time of the order of children times kinds, and of children squared where hops are that long.
+/// A node needs to know only the queues of its children, which they report with their requests. A decision takes O(children *
+/// kinds). If hops are long, it takes O(children^2).
 #[derive(Clone, Debug)]
 pub struct BackPressure {
-    /// What the root gave of each kind; none elsewhere.
+    /// At the root, the number of tasks given of each kind. Empty at other nodes.
     given: Vec<f64>,
     top: f64,
-    /// Least weight of a kind over the weight of each.
+    /// For each kind, the least weight of any kind divided by the weight of this kind.
     step: Vec<f64>,
-    /// How often another kind was computed, and sent, while one waited.
+    /// For each kind, the number of times that another kind was computed, and was sent, while this kind waited.
     passed: [Vec<u32>; 2],
-    /// How often that may be.
+    /// Maximum of these numbers.
     patience: u32,
     appetites: Appetites,
     /// Kinds that may be sent now.
     offered: Vec<bool>,
-    /// Until when the port was last left idle on purpose.
+    /// The instant until which the port was last left idle on purpose.
     until: Time,
 }
 
-/// How many buffers of other tasks may pass a task.
+/// Number of buffers of other tasks that may pass a task.
 const PATIENCE: u32 = 2;
-/// Seconds of a hop that takes no time: a tick.
+/// Seconds that are assumed for a hop that takes no time: a tick.
 const SHORTEST: f64 = 1e-9;
-/// Positions in `passed`.
+/// Indices into `passed`.
 const COMPUTE: usize = 0;
 const SEND: usize = 1;
 
 impl BackPressure {
-    /// The policy of one node of a network whose buffers hold `buffer` tasks.
+    /// Returns the policy of one node in a network whose buffers hold `buffer` tasks.
     pub fn new(kinds: &[Kind], buffer: u32, is_root: bool) -> Self {
         let passed = [vec![0; kinds.len()], vec![0; kinds.len()]];
         let patience = PATIENCE.saturating_mul(buffer.saturating_add(1));
@@ -73,7 +72,7 @@ impl BackPressure {
         Self { given: vec![0.0; kinds.len()], step, ..any }
     }
 
-    /// Queue length of a kind; at the root, how far it is behind.
+    /// Returns the queue length of a kind. At the root, it is derived from how far the kind is behind.
     fn level(&self, view: &NodeView<'_>, kind: usize, behind: f64) -> f64 {
         match self.given.get(kind) {
             None => f64::from(view.ready[kind]),
@@ -83,7 +82,7 @@ impl BackPressure {
 }
 
 impl BackPressure {
-    /// The best task for an idle processor: the longest queue over the time of its tasks.
+    /// Returns the best kind for an idle processor: the one with the largest quotient of queue length and work of a task.
     fn computed(&self, view: &NodeView<'_>, behind: f64) -> Option<usize> {
         let mut best = Best::default();
         for kind in (0..view.kinds.len()).filter(|&kind| view.can_compute(kind)) {
@@ -93,7 +92,7 @@ impl BackPressure {
         best.choice
     }
 
-    /// Sees which kinds may be sent at all.
+    /// Determines which kinds may be sent at all.
     fn offer(&mut self, view: &NodeView<'_>, behind: f64) {
         for kind in 0..view.kinds.len() {
             let is_high = self.level(view, kind, behind) > 0.0 || self.urgency(SEND, kind) > 0;
@@ -101,13 +100,14 @@ impl BackPressure {
         }
     }
 
-    /// The best child and kind for the port, and until when it had better wait where all that are possible had.
+    /// Returns the best child and kind for the port. If all possible sends should wait, also returns the instant until which they
+    /// should wait.
     fn sent(&self, view: &NodeView<'_>, behind: f64) -> (Option<(usize, usize)>, Option<Time>) {
         let (mut best, mut wait): (_, Option<Time>) = (Best::default(), None);
         let offered = (0..view.kinds.len()).filter(|&kind| self.offered[kind] && view.ports[view.lane(kind)] > 0);
         for kind in offered {
             let (level, urgency) = (self.level(view, kind, behind), self.urgency(SEND, kind));
-            // Of one kind nothing takes a longer hop while a shorter one waits.
+            // Within one kind, no longer hop is made while a shorter hop waits.
             let (mut of_kind, mut shortest_wait) = (Best::default(), f64::INFINITY);
             for child in (0..view.degree()).filter(|&child| view.asks(child, view.lane(kind))) {
                 let fall = level - f64::from(view.level(child, kind));
@@ -137,7 +137,7 @@ impl BackPressure {
         (best.choice, wait)
     }
 
-    /// Leaves the port idle; it asks to be asked again only where it has not done so yet.
+    /// Leaves the port idle until an instant. Requests a call at this instant, unless it has already done so.
     fn waits(&mut self, now: Time, until: Time) -> Option<NodeDecision> {
         if now < self.until && self.until <= until {
             return None;
@@ -146,19 +146,20 @@ impl BackPressure {
         Some(NodeDecision::Wait { until })
     }
 
-    /// How far a kind has been passed over beyond patience. The root keeps its kinds in step by itself.
+    /// Returns by how much the number of times that a kind was passed over exceeds the patience. The root balances its kinds by
+    /// itself.
     fn urgency(&self, what: usize, kind: usize) -> u32 {
         if self.given.is_empty() { self.passed[what][kind].saturating_sub(self.patience) } else { 0 }
     }
 
-    /// The least that the root gave of a kind that it still has, in weighted tasks.
+    /// Returns the least weighted number of tasks that the root gave of any kind that it still has.
     fn behind(&self, view: &NodeView<'_>) -> f64 {
         let kinds = self.given.iter().enumerate().filter(|&(kind, _)| view.ready[kind] > 0);
         kinds.map(|(kind, given)| given * self.step[kind]).fold(f64::INFINITY, f64::min)
     }
 }
 
-/// The choice of the largest urgency, and of these of the largest value; the first of equals.
+/// The choice with the largest urgency, and then the largest value. Of equal choices, the first one.
 struct Best<T> {
     urgency: u32,
     value: f64,

@@ -1,11 +1,10 @@
 //! One-dimensional load balancing.
 
-/// Choices with frequencies, and how often each was made.
+/// Choices with their frequencies, and the number of times that each was made.
 ///
-/// P. Boulet, J. Dongarra, F. Rastello, Y. Robert and F. Vivien, "Algorithmic issues on heterogeneous computing
-/// platforms" (Parallel Processing Letters 9(2), 1999), section 3, as used by O. Beaumont et al. (IPDPS 2006, section
-/// 4.1): if choice i is to be made with frequency f(i) and was made g(i) times, the next is that with the least
-/// (g(i) + 1) / f(i).
+/// Source: P. Boulet, J. Dongarra, F. Rastello, Y. Robert and F. Vivien, "Algorithmic issues on heterogeneous computing platforms"
+/// (Parallel Processing Letters 9(2), 1999), section 3, as used by O. Beaumont et al. (IPDPS 2006, section 4.1). If choice i must
+/// be made with frequency f(i) and was made g(i) times, the next choice is the one with the least (g(i) + 1) / f(i).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Balance {
     frequency: Vec<f64>,
@@ -18,28 +17,28 @@ impl Balance {
         Self { frequency, made }
     }
 
-    /// When a choice is due; the end of time for one that is never made.
+    /// Returns the instant at which a choice is due, or infinity if it is never made.
     pub(super) fn due(&self, choice: usize) -> f64 {
         if self.frequency[choice] > 0.0 { (self.made[choice] + 1.0) / self.frequency[choice] } else { f64::INFINITY }
     }
 
-    /// The one that is due first, of those that are possible; the first of equals.
+    /// Returns the possible choice that is due first. Ties are broken in favour of the first choice.
     pub(super) fn next(&self, possible: impl Iterator<Item = usize>) -> Option<usize> {
         let due = possible.map(|choice| (self.due(choice), choice)).filter(|(due, _)| due.is_finite());
         due.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, choice)| choice)
     }
 
-    /// How many choices there are.
+    /// Returns the number of choices.
     pub(super) fn len(&self) -> usize {
         self.frequency.len()
     }
 
-    /// Whether a choice is ever made.
+    /// Returns whether a choice is ever made.
     pub(super) fn is_made(&self, choice: usize) -> bool {
         self.frequency[choice] > 0.0
     }
 
-    /// The choice is never made again.
+    /// Stops a choice, so that it is never made again.
     pub(super) fn stop(&mut self, choice: usize) {
         self.frequency[choice] = 0.0;
     }

@@ -1,28 +1,28 @@
-//! Rates followed by one-dimensional load balancing.
+//! A policy that follows rates by one-dimensional load balancing.
 
 use makespan_core::network::{NodeDecision, NodeEvent, NodePolicy, NodeView};
 
 use super::balance::Balance;
 
-/// Follows rates: of the pairs (thread, kind) that are possible now, a thread being an idle processor of the node or a child
-/// that asked, the one whose turn it is by one-dimensional load balancing.
+/// Follows rates. A thread is an idle processor of the node or a child that has sent a request. Of the pairs (thread, kind) that
+/// are possible now, the next one is chosen by one-dimensional load balancing.
 ///
-/// O. Beaumont et al. (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.1, where the rates are those of the linear
-/// programme. Read literally, the choice is made among all pairs and the node then waits for it; waiting for the ideal pair is
-/// 1.3 to 1.4 times worse, so that here the pairs that ask compete.
+/// Source: O. Beaumont et al. (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.1, where the rates are those of the linear
+/// programme. Literally, the choice is made among all pairs, and the node then waits until the chosen pair is possible. This is 1.3
+/// to 1.4 times worse, so here only the pairs that are possible now compete.
 ///
-/// A task of a kind that has no rate here, because the rates or the machines have changed, goes wherever it can when
-/// nothing else is possible, so that it does not stay for ever.
+/// A kind may have no rate here, because the rates or the machines have changed. A task of such a kind is used when nothing else is
+/// possible, so that it does not wait forever.
 #[derive(Clone, Debug)]
 pub struct Balanced {
-    /// Of the own processors by kind, then of each child by kind.
+    /// The choices: the own processors by kind, and then each child by kind.
     balance: Balance,
-    /// Whether some thread has a rate, by kind.
+    /// For each kind, whether some thread has a rate.
     served: Vec<bool>,
 }
 
 impl Balanced {
-    /// The policy of a node that computes these kinds, and sends to each child these kinds, at these rates.
+    /// Returns the policy of a node with these rates: `compute` by kind, and `sent` by child and kind.
     pub fn new(compute: &[f64], sent: &[f64]) -> Self {
         let balance = Balance::new(compute.iter().chain(sent).copied().collect());
         let mut balanced = Self { served: vec![true; compute.len()], balance };
@@ -30,7 +30,7 @@ impl Balanced {
         balanced
     }
 
-    /// Sees which kinds have a rate.
+    /// Determines which kinds have a rate.
     fn look(&mut self) {
         let kinds = self.served.len();
         for kind in 0..kinds {
@@ -39,7 +39,7 @@ impl Balanced {
     }
 }
 
-/// The pairs that are possible now, numbered as in the balance.
+/// Returns the pairs that are possible now, numbered as in the balance.
 fn possible<'a>(view: &'a NodeView<'_>) -> impl Iterator<Item = usize> + 'a {
     let kinds = view.kinds.len();
     let own = (0..kinds).filter(|&kind| view.can_compute(kind));

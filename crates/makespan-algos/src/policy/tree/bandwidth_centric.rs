@@ -1,21 +1,21 @@
-//! The child with the fastest link first.
+//! Bandwidth-centric scheduling: the child with the fastest link comes first.
 
 use makespan_core::network::{NodeDecision, NodeEvent, NodePolicy, NodeView};
 
-/// Bandwidth-centric scheduling: a request of the child with the largest bandwidth is served first, and the node's own
-/// processor is a child of infinite bandwidth. The bandwidth is what a task meets: its bytes over the time of its hop, latency
-/// included, as the paper of 2006 measured it (section 5.1.4).
+/// Bandwidth-centric scheduling serves the request of the child with the largest bandwidth first. The node's own processor counts
+/// as a child with infinite bandwidth. The bandwidth is the effective one for a task: its bytes divided by the time of its hop,
+/// including latency, as measured in the paper of 2006 (section 5.1.4).
 ///
-/// O. Beaumont, L. Carter, J. Ferrante, A. Legrand and Y. Robert, "Bandwidth-centric allocation of independent tasks on
-/// heterogeneous platforms" (IPDPS 2002, DOI 10.1109/IPDPS.2002.1015540): optimal for one application in the steady state.
-/// It serves CGBC and PBC of the paper of 2006 (DOI 10.1109/IPDPS.2006.1639262, sections 4.3 and 4.4). For CGBC the
-/// kinds are macro-tasks, and then what is left of each application. For PBC each kind has its own lane, and what the
-/// lanes of a node do shares its port and processors evenly; the paper's root, which allocates tasks to its schedulers
-/// in the ratio of the weights, is taken to do so in the numbers of tasks that the applications have, for a root that
-/// held the ratio while it runs could not starve an application, which PBC does in a third of the paper's settings.
+/// Source: O. Beaumont, L. Carter, J. Ferrante, A. Legrand and Y. Robert, "Bandwidth-centric allocation of independent tasks on
+/// heterogeneous platforms" (IPDPS 2002, DOI 10.1109/IPDPS.2002.1015540). It is optimal for one application in the steady state. It
+/// is used for CGBC and PBC of the paper of 2006 (DOI 10.1109/IPDPS.2006.1639262, sections 4.3 and 4.4). For CGBC, the kinds are
+/// macro-tasks, followed by the remaining tasks of each application. For PBC, each kind has its own lane, and the lanes of a node
+/// share its port and processors evenly. The paper's root allocates tasks to its schedulers in the ratio of the weights. This is
+/// taken to mean the numbers of tasks of the applications. A root that kept the ratio during the run could not starve an
+/// application, which PBC does in a third of the paper's settings.
 #[derive(Clone, Debug, Default)]
 pub struct BandwidthCentric {
-    /// For each kind the children, that of the shortest hop first; sorted when first needed and when a bandwidth changes.
+    /// For each kind, the children by increasing time of their hop. Sorted when needed, also after a bandwidth changes.
     order: Vec<Vec<u32>>,
     sorted: bool,
 }
@@ -37,7 +37,7 @@ impl BandwidthCentric {
         }
     }
 
-    /// What this kind does now.
+    /// Returns the next decision for this kind.
     fn of_kind(&self, view: &NodeView<'_>, kind: usize) -> Option<NodeDecision> {
         if view.can_compute(kind) {
             return Some(NodeDecision::Compute { kind });

@@ -6,34 +6,34 @@ use makespan_core::network::{Kind, NodeDecision, NodeEvent, NodePolicy, NodeView
 
 use super::balance::Balance;
 
-/// FCFS of O. Beaumont et al., "Centralized versus distributed schedulers for multiple bag-of-task applications" (IPDPS
-/// 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.2: a node serves requests in their order with tasks in theirs. The
-/// root chooses the kind by one-dimensional load balancing with the weights as frequencies.
+/// FCFS of O. Beaumont et al., "Centralized versus distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI
+/// 10.1109/IPDPS.2006.1639262), section 4.2. A node serves requests in their order, with tasks in the order of their arrival. The
+/// root chooses the kind by one-dimensional load balancing, with the weights as frequencies.
 ///
-/// An idle processor of the node is a request as well, as old as its idleness; of one instant, children come first. The
-/// paper leaves open whether a request that waits for the port holds up the node's own processor. Here it does not: the
-/// own processor takes the oldest task as soon as it is idle and no request that could be served now is older.
+/// An idle processor of the node also counts as a request, from the instant at which it became idle. At equal instants, children
+/// come first. The paper leaves open whether a request that waits for the port delays the node's own processor. Here it does not:
+/// the own processor takes the oldest task as soon as it is idle and no older request could be served now.
 #[derive(Clone, Debug)]
 pub struct Fcfs {
-    /// Children that asked, oldest first, each with its place in the order of all requests.
+    /// The children with requests, oldest first, each with its position in the order of all requests.
     requests: VecDeque<(u32, u64)>,
-    /// Places of the requests of idle processors in that order, oldest first.
+    /// The positions of the requests of idle processors in this order, oldest first.
     own: VecDeque<u64>,
-    /// How many requests there have been.
+    /// Number of requests so far.
     asked: u64,
-    /// Kinds of the tasks here, oldest first; not used at the root.
+    /// The kinds of the waiting tasks, oldest first. Not used at the root.
     tasks: VecDeque<u32>,
     root: Option<Balance>,
 }
 
 impl Fcfs {
-    /// The policy of one node.
+    /// Returns the policy of one node.
     pub fn new(kinds: &[Kind], is_root: bool) -> Self {
         let root = is_root.then(|| Balance::new(kinds.iter().map(|kind| kind.weight).collect()));
         Self { requests: VecDeque::new(), own: VecDeque::new(), asked: 0, tasks: VecDeque::new(), root }
     }
 
-    /// Queues a request for each processor that has become idle.
+    /// Adds a request for each processor that has become idle.
     fn notice(&mut self, idle: usize) {
         self.own.truncate(idle);
         while self.own.len() < idle {

@@ -14,67 +14,67 @@ use crate::catalogue::{Entry, Parameter, Spec, SpecError, number};
 pub enum Heuristic {
     /// [`BackPressure`].
     BackPressure,
-    /// [`Balanced`] with the rates of the linear programme.
+    /// [`Balanced`], with the rates of the linear programme.
     Lp,
-    /// [`DataCentric`], with at most so many waves of messages a search.
+    /// [`DataCentric`], with a maximum number of waves of messages for each search.
     DataCentric {
-        /// Operations of a search.
+        /// Maximum number of operations of a search.
         waves: usize,
     },
-    /// [`BandwidthCentric`] with macro-tasks.
+    /// [`BandwidthCentric`], with macro-tasks.
     Cgbc,
     /// [`Fcfs`].
     Fcfs,
-    /// [`BandwidthCentric`] with a lane for each application.
+    /// [`BandwidthCentric`], with a lane for each application.
     Pbc,
 }
 
-/// What a heuristic has besides an entry of the catalogue.
+/// Data of an entry for a heuristic.
 #[derive(Clone, Copy, Debug)]
 pub struct OfHeuristic {
     build: fn(&mut Spec) -> Result<Heuristic, SpecError>,
 }
 
-/// Everything that a run of a heuristic needs.
+/// The data that a run of a heuristic needs.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The network, with the kinds that the heuristic sends.
     pub network: Network,
-    /// How many of these a buffer holds.
+    /// Number of tasks of these kinds that a buffer holds.
     pub buffer: u32,
     /// Whether each kind has its own lane.
     pub lanes: bool,
-    /// One policy a node, in the network's order.
+    /// The policies of the nodes, in the order of the network.
     pub policies: Vec<TreePolicy>,
 }
 
 /// The policy of one node.
 #[derive(Clone, Debug)]
 pub enum TreePolicy {
-    /// Back-pressure.
+    /// The policy of [`Heuristic::BackPressure`].
     BackPressure(BackPressure),
-    /// Rates of the linear programme.
+    /// The policy of [`Heuristic::Lp`].
     Balanced(Balanced),
-    /// CGBC and PBC.
+    /// The policy of [`Heuristic::Cgbc`] and [`Heuristic::Pbc`].
     BandwidthCentric(BandwidthCentric),
-    /// DATA-CENTRIC.
+    /// The policy of [`Heuristic::DataCentric`].
     DataCentric(DataCentric),
-    /// FCFS.
+    /// The policy of [`Heuristic::Fcfs`].
     Fcfs(Fcfs),
 }
 
-/// Why a heuristic cannot play.
+/// Reason why a heuristic cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SetupError {
-    /// No rates for the heuristic that follows them.
+    /// The heuristic follows rates, but there are none.
     #[error("lp follows the rates of the linear programme, and there are none")]
     NoRates,
-    /// Rates for other nodes or applications.
+    /// The rates are for other nodes or applications.
     #[error("the rates are for another network: {found} figures for {expected} pairs of node and application")]
     OtherRates {
-        /// How many there are.
+        /// Number of given rates.
         found: usize,
-        /// How many would fit.
+        /// Number of required rates.
         expected: usize,
     },
     /// A macro-task does not fit into a buffer.
@@ -83,12 +83,12 @@ pub enum SetupError {
          ratio of smaller integers"
     )]
     Buffer {
-        /// Tasks of a macro-task.
+        /// Number of tasks in a macro-task.
         tasks: u32,
-        /// Tasks that a buffer holds.
+        /// Number of tasks that a buffer holds.
         buffer: u32,
     },
-    /// Macro-tasks cannot be made.
+    /// The applications cannot be combined into macro-tasks.
     #[error(transparent)]
     MacroTasks(#[from] MacroTaskError),
 }
@@ -96,10 +96,10 @@ pub enum SetupError {
 const PAPER: &str = "Beaumont, Carter, Ferrante, Legrand, Marchal, Robert, IPDPS 2006, doi:10.1109/IPDPS.2006.1639262";
 const WAVES: usize = 3000;
 
-/// What the heuristics of nodes drive.
+/// The instances that heuristics for nodes support.
 const BAGS: &str = "bags of tasks on a tree of machines";
 
-/// A heuristic without parameters.
+/// Returns the entry of a heuristic without parameters.
 const fn plain(
     name: &'static str,
     summary: &'static str,
@@ -139,20 +139,21 @@ static HEURISTICS: [Entry<OfHeuristic>; 6] = [
     }),
 ];
 
-/// Every heuristic for trees.
+/// Returns the entries of all heuristics for trees.
 pub fn heuristics() -> &'static [Entry<OfHeuristic>] {
     &HEURISTICS
 }
 
 impl Heuristic {
-    /// Every heuristic with its default parameters, the recommended one first.
+    /// Every heuristic with its default parameters. The first one is recommended.
     pub const ALL: [Self; 6] =
         [Self::BackPressure, Self::Lp, Self::DataCentric { waves: WAVES }, Self::Cgbc, Self::Fcfs, Self::Pbc];
 
-    /// Makes the policies of all nodes. `buffer` is how many tasks wait at a node, `rates` what [`Heuristic::Lp`] follows.
+    /// Creates the policies of all nodes. `buffer` is the number of tasks that can wait at a node, and `rates` are the rates for
+    /// [`Heuristic::Lp`].
     ///
     /// # Errors
-    /// [`SetupError`] when rates are missing or do not fit, or tasks cannot be joined.
+    /// [`SetupError`] if rates are missing or do not fit, or if tasks cannot be combined.
     pub fn setup(self, network: &Network, buffer: u32, rates: Option<&NodeRates>) -> Result<Setup, SetupError> {
         let nodes = network.nodes().len();
         let (network, kinds) = (network.clone(), network.kinds().len());
@@ -198,7 +199,7 @@ impl Heuristic {
         Ok(setup)
     }
 
-    /// The name in specs.
+    /// Returns the name in specs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::BackPressure => "back-pressure",
@@ -219,7 +220,7 @@ impl FromStr for Heuristic {
     }
 }
 
-/// The spec.
+/// Writes the spec.
 impl fmt::Display for Heuristic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,6 +1,6 @@
-//! Decentralised schedulers for bags of tasks on trees: one policy a node.
+//! Decentralised schedulers for bags of tasks on trees, with a separate policy for each node.
 //!
-//! [`Heuristic`] names them by specs such as `back-pressure`; [`Heuristic::setup`] makes the policies of all nodes of a
+//! [`Heuristic`] names them by specs such as `back-pressure`. [`Heuristic::setup`] creates the policies of all nodes of a
 //! [`makespan_core::network::Network`].
 
 mod appetite;

@@ -1,18 +1,18 @@
-//! Who computes how much in the steady state.
+//! The amount that each node computes in the steady state.
 
 use makespan_core::network::Network;
 
-/// Tasks a second of a steady state, on a network of one kind an application, in the network's numbers.
+/// The tasks per second of a steady state, on a network with one kind for each application, in the order of the network's nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeRates {
-    /// Computed, by node and kind.
+    /// Computed tasks, by node and kind.
     pub compute: Vec<f64>,
-    /// Received from the parent, by node and kind; zero for the root.
+    /// Tasks received from the parent, by node and kind. Zero for the root.
     pub sent: Vec<f64>,
 }
 
 impl NodeRates {
-    /// The rates in which everything that a node receives and does not compute goes on to its children.
+    /// Returns the rates for which a node sends everything to its children that it receives and does not compute.
     pub fn from_compute(network: &Network, compute: Vec<f64>) -> Self {
         let kinds = network.kinds().len();
         let mut sent = compute.clone();
@@ -26,7 +26,7 @@ impl NodeRates {
         Self { compute, sent }
     }
 
-    /// Rates given by node as the network was made of them, and kind.
+    /// Returns the rates for `compute` by kind and by node, in the original order of the nodes from which the network was made.
     pub fn from_origin(network: &Network, compute: &[f64]) -> Self {
         let kinds = network.kinds().len();
         let of_node = |node: usize| {
@@ -37,19 +37,19 @@ impl NodeRates {
         Self::from_compute(network, compute)
     }
 
-    /// What a node computes, by kind, and what it sends, by child and kind.
+    /// Returns what a node computes, by kind, and what it sends, by child and kind.
     pub(super) fn of(&self, network: &Network, node: usize) -> (&[f64], &[f64]) {
         let (kinds, children) = (network.kinds().len(), network.children(node));
         let (first, last) = (children.start * kinds, children.end * kinds);
         (&self.compute[node * kinds..(node + 1) * kinds], &self.sent[first..last])
     }
 
-    /// Tasks a second of each kind.
+    /// Returns the tasks per second of each kind.
     pub fn throughput(&self, kinds: usize) -> Vec<f64> {
         (0..kinds).map(|kind| self.compute.iter().skip(kind).step_by(kinds).sum()).collect()
     }
 
-    /// The smallest throughput over weight.
+    /// Returns the minimum of throughput over weight.
     pub fn fair(&self, network: &Network) -> f64 {
         let throughput = self.throughput(network.kinds().len());
         let weighted = throughput.iter().zip(network.kinds()).map(|(rate, kind)| rate / kind.weight);

@@ -56,8 +56,8 @@ fn networks() -> impl Strategy<Value = Network> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Every heuristic finishes all tasks, also when a link is cut to a hundredth and a node leaves, and does the same
-    /// again when asked again.
+    /// Every heuristic finishes all tasks, also if a link is slowed to a hundredth and a node leaves. A second run gives the same
+    /// result.
     #[test]
     fn every_heuristic_finishes(network in networks(), at in 0_i64..20, which in any::<prop::sample::Index>()) {
         let nodes = network.nodes().len();
@@ -82,7 +82,7 @@ proptest! {
         }
     }
 
-    /// The rates of DATA-CENTRIC are within what processors and ports can do.
+    /// The rates of DATA-CENTRIC do not exceed the capacities of processors and ports.
     #[test]
     fn traded_rates_are_feasible(network in networks()) {
         let bandwidth: Vec<f64> = network.nodes().iter().map(|node| node.bandwidth).collect();
@@ -103,11 +103,11 @@ proptest! {
     }
 }
 
-/// A star in which bandwidth-centric scheduling is optimal: the port feeds the first child fully, the second in part.
+/// A star in which bandwidth-centric scheduling is optimal: the port feeds the first child fully, and the second one in part.
 #[test]
 fn bandwidth_centric_is_near_the_optimum_for_one_application() {
     let nodes = [node(None, 1.0, 1.0), node(Some(0), 1.0, 4.0), node(Some(0), 3.0, 2.0), node(Some(0), 5.0, 1.0)];
-    // Own work 1; a quarter of the port gives 1, three quarters give 1.5.
+    // The root does work 1. A quarter of the port gives 1, and three quarters give 1.5.
     let network = network(&nodes, &[(1.0, 1.0, 1.0, 2000)]);
     for heuristic in [Heuristic::Cgbc, Heuristic::Pbc, Heuristic::BackPressure, Heuristic::DataCentric { waves: 100 }] {
         let run = play(heuristic, &network, &NetworkOptions::default());
@@ -129,7 +129,7 @@ fn throughput_is_in_proportion_to_weights() {
     }
 }
 
-/// The tasks of an application that is nearly over do not wait for the end of the other one, beside whose queue theirs are short.
+/// The last tasks of an application do not wait for the end of the other application, although its queues are longer.
 #[test]
 fn the_last_tasks_of_an_application_are_not_left_behind() {
     let nodes = [
@@ -142,20 +142,21 @@ fn the_last_tasks_of_an_application_are_not_left_behind() {
     let network = network(&nodes, &[(20.0, 30.0, 1.0, 4000), (40.0, 10.0, 2.0, 3000)]);
     let run = play(Heuristic::BackPressure, &network, &NetworkOptions::default());
     let given = |application: usize| run.done(application).unwrap().seconds();
-    // The second has twice the weight and three quarters of the tasks, so it is over when 1500 of the first are done.
+    // The second application has twice the weight and three quarters of the tasks, so it is finished when 1500 tasks of the first
+    // are done.
     assert!((0.6..0.7).contains(&(given(1) / given(0))), "{} and {}", given(1), given(0));
 }
 
-/// A hop that lasts longer than the buffer of the other child is not worth its task: the port rather waits.
+/// A hop that lasts longer than the buffer of the other child is not worth its task, so the port waits.
 #[test]
 fn a_long_hop_does_not_starve_a_fast_child() {
     let switch = NetworkNode { processors: 0, ..node(None, 1.0, 1.0) };
     let nodes = [switch, node(Some(0), 5.0, 0.01), node(Some(0), 5.0, 20.0)];
     let network = network(&nodes, &[(1.0, 1.0, 1.0, 5000), (1.0, 2.0, 1.0, 5000)]);
     let run = play(Heuristic::BackPressure, &network, &NetworkOptions::default());
-    // Alone the fast child does 15000 units of work in 3000 s; a hop to the slow one takes 100 s.
+    // Alone, the fast child does 15000 units of work in 3000 s. A hop to the slow child takes 100 s.
     assert!(run.end.seconds() < 3200.0, "{} with {:?}", run.end, run.received);
-    // Where the fast child stands still, the slow one gets tasks again.
+    // If the fast child stands still, the slow one gets tasks again.
     let still = Change { at: Time::from_seconds(100), node: 2, what: Changed::Speed(1e-6) };
     let options =
         NetworkOptions { changes: vec![still], until: Until::At(Time::from_seconds(20_000)), ..Default::default() };
@@ -163,21 +164,21 @@ fn a_long_hop_does_not_starve_a_fast_child() {
     assert!(run.received[2] + run.received[3] > 100, "{:?}", run.received);
 }
 
-/// The time of a hop has the latency in it: small tasks do not go where each of them holds the port for long.
+/// The time of a hop includes the latency: small tasks are not sent to nodes for which each of them holds the port for long.
 #[test]
 fn latency_is_part_of_a_hop() {
     let far = NetworkNode { latency: Time::from_seconds(2), ..node(Some(0), 3.0, 500.0) };
     let nodes = [NetworkNode { processors: 0, ..node(None, 1.0, 1.0) }, far, node(Some(0), 3.0, 300.0)];
     let network = network(&nodes, &[(10.0, 5.0, 1.0, 2000), (300.0, 5.0, 1.0, 2000)]);
     let run = play(Heuristic::BackPressure, &network, &NetworkOptions::default());
-    // The port can feed the near child fully, and the far one 1 task every 2 s in what is left.
+    // The port can feed the near child fully and, in the remaining time, the far one with 1 task every 2 s.
     assert!(run.end.seconds() < 4800.0, "{} with {:?}", run.end, run.received);
 }
 
-/// Watches one node's [`Fcfs`]: no request waits for a younger one that could be served as well.
+/// Watches the [`Fcfs`] policy of one node: no request waits for a younger request that could be served as well.
 struct Watched {
     policy: Fcfs,
-    /// When each idle processor became idle, and who asked when.
+    /// The instant at which each idle processor became idle, and the requests with their instants.
     idle: VecDeque<Time>,
     asked: VecDeque<(usize, Time)>,
 }
@@ -215,7 +216,7 @@ impl NodePolicy for Watched {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Own processors are requests among others, as old as their idleness.
+    /// Own processors are requests like all others, from the instant at which they become idle.
     #[test]
     fn fcfs_serves_no_younger_request_first(network in networks(), buffer in 1_u32..5) {
         let policy = |node| Watched {
@@ -230,7 +231,7 @@ proptest! {
     }
 }
 
-/// A macro-task is held whole: it must fit into a buffer, which holds no more tasks than any other policy's.
+/// A macro-task must fit into a buffer as a whole. The buffer holds no more tasks than the buffer of any other policy.
 #[test]
 fn macro_tasks_that_do_not_fit_into_a_buffer_are_refused() {
     let network =
@@ -241,7 +242,7 @@ fn macro_tasks_that_do_not_fit_into_a_buffer_are_refused() {
     assert_eq!(Heuristic::Cgbc.setup(&network, 403, None).unwrap().buffer, 2);
 }
 
-/// The queue of requests is served in order, though the second child is faster.
+/// The queue of requests is served in order, although the second child is faster.
 #[test]
 fn first_come_is_first_served() {
     let nodes =
@@ -251,7 +252,7 @@ fn first_come_is_first_served() {
     assert_eq!(run.received, [0, 2, 1]);
 }
 
-/// A traded rate follows a change: the cut link gets next to nothing afterwards.
+/// A traded rate follows a change: afterwards, the slowed link gets nearly nothing.
 #[test]
 fn data_centric_trades_again_when_a_link_is_cut() {
     let nodes = [node(None, 1.0, 1.0), node(Some(0), 5.0, 5.0), node(Some(0), 5.0, 4.0)];

@@ -1,16 +1,16 @@
-//! One wave up the tree, one down.
+//! The messages of the nodes: one wave up the tree, and one wave down.
 
 use super::state::State;
 
-/// What a subtree can take: how much of the trade, at which node.
+/// What a subtree can take of a trade: the amount, and the node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
     pub(super) amount: f64,
     pub(super) node: usize,
 }
 
-/// Every node sends its parent the best offer of its subtree, its own or a child's after the limit of the link to that
-/// child; the root gets the best of all, the first of equals.
+/// Returns the best offer of the tree. Every node sends its parent the best offer of its subtree: its own offer, or the offer of a
+/// child within the limit of the link to this child. Ties are broken in favour of the first offer.
 pub(super) fn best_offer(
     state: &State<'_>,
     own: impl Fn(&State<'_>, usize) -> f64,
@@ -28,8 +28,8 @@ pub(super) fn best_offer(
     offers[0]
 }
 
-/// The decision goes down to a node: each on the way changes what it sends by so many tasks of a kind a second, and the node
-/// what it computes.
+/// Sends a decision down to a node. Each node on the way changes what it sends by `amount` tasks of a kind per second, and the node
+/// changes what it computes.
 pub(super) fn give(state: &mut State<'_>, to: usize, kind: usize, amount: f64) {
     let kinds = state.kinds;
     let changed = |rate: &mut f64| *rate = (*rate + amount).max(0.0);

@@ -3,17 +3,17 @@
 use super::messages::{best_offer, give};
 use super::state::State;
 
-/// Trades of less than this share of the highest throughput are not worth a message.
+/// Minimum amount of a trade, as a share of the highest throughput.
 const LEAST_SHARE: f64 = 1e-4;
 
-/// Does the first operation that is possible; returns whether there was one. A and B as in the paper: the applications
-/// of the highest and lowest weighted throughput.
+/// Performs the first possible operation. Returns whether there was one. As in the paper, A and B are the applications with the
+/// highest and the lowest weighted throughput.
 pub(super) fn next(state: &mut State<'_>, a: usize, b: usize) -> bool {
     let operations = [communication_trading, gap_filling, bus_desaturation, trading_on_the_root];
     operations.iter().any(|operation| operation(state, a, b))
 }
 
-/// By how many weighted tasks a second the two differ.
+/// Returns the difference of both throughputs, in weighted tasks per second.
 fn gap(state: &State<'_>, a: usize, b: usize) -> f64 {
     state.throughput(a) - state.throughput(b)
 }
@@ -22,8 +22,8 @@ fn is_worth(state: &State<'_>, a: usize, amount: f64, b: usize) -> bool {
     amount > LEAST_SHARE * state.throughput(a) * state.weight(b)
 }
 
-/// A node with idle processors gets x tasks of B for as many of A that no link has more to do, so none limits: x times the
-/// largest ratio, over the links above the node, of the hop of B to that of A.
+/// Gives a node with idle processors x tasks of B instead of tasks of A, such that no link has more to do. The number of tasks of A
+/// is x times the largest ratio, over the links above the node, of the hop of B to the hop of A. Thus no link limits the trade.
 fn communication_trading(state: &mut State<'_>, a: usize, b: usize) -> bool {
     let mut each = vec![0.0_f64; state.network.nodes().len()];
     for node in 1..each.len() {
@@ -37,7 +37,7 @@ fn communication_trading(state: &mut State<'_>, a: usize, b: usize) -> bool {
         if node == 0 || state.hop(node, a) <= 0.0 || more_work <= 0.0 {
             return 0.0;
         }
-        // After the trade the throughputs are equal at the most.
+        // After the trade, the throughput of B is at most that of A.
         let most = gap(state, a, b) / (1.0 / state.weight(b) + each / state.weight(a));
         let tasks = if each > 0.0 { has / each } else { f64::INFINITY };
         (state.idle(node) / more_work).min(tasks).min(most)
@@ -51,7 +51,7 @@ fn communication_trading(state: &mut State<'_>, a: usize, b: usize) -> bool {
     true
 }
 
-/// A node with idle processors gets more of B, where no link on the way is busy.
+/// Gives a node with idle processors more tasks of B, if no link on the way is busy.
 fn gap_filling(state: &mut State<'_>, a: usize, b: usize) -> bool {
     let most = gap(state, a, b) * state.weight(b);
     let own = |state: &State<'_>, node: usize| (state.idle(node) / state.work(b)).min(most);
@@ -69,7 +69,7 @@ fn gap_filling(state: &mut State<'_>, a: usize, b: usize) -> bool {
     true
 }
 
-/// The branch under the root with the slowest link that has tasks of A has a tenth fewer of them.
+/// Removes a tenth of the tasks of A from a branch under the root: of the branches with tasks of A, the one with the slowest link.
 fn bus_desaturation(state: &mut State<'_>, a: usize, _b: usize) -> bool {
     let kinds = state.kinds;
     let least = LEAST_SHARE * state.throughput(a) * state.weight(a);
@@ -91,7 +91,7 @@ fn bus_desaturation(state: &mut State<'_>, a: usize, _b: usize) -> bool {
     true
 }
 
-/// The root computes tasks of B for tasks of A, with the same work.
+/// Replaces tasks of A on the root by tasks of B with the same work.
 fn trading_on_the_root(state: &mut State<'_>, a: usize, b: usize) -> bool {
     let each = state.work(a) / state.work(b);
     let equal = gap(state, a, b) / (1.0 / state.weight(a) + each / state.weight(b));

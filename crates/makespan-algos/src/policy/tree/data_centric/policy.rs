@@ -8,19 +8,19 @@ use makespan_core::network::{Network, NodeDecision, NodeEvent, NodePolicy, NodeV
 use super::data_centric_rates;
 use crate::policy::tree::{Balanced, NodeRates};
 
-/// DATA-CENTRIC: one-dimensional load balancing by the rates of [`data_centric_rates`], which are found again when a
-/// bandwidth or a speed changes or a node is removed. The messages of a search take no time, as the paper's requests of a
-/// few bytes.
+/// DATA-CENTRIC: one-dimensional load balancing by the rates of [`data_centric_rates`]. The rates are computed again when a
+/// bandwidth or a speed changes or a node is removed. The messages of a search take no time, because the paper's requests have only
+/// a few bytes.
 #[derive(Clone, Debug)]
 pub struct DataCentric {
     exchange: Rc<RefCell<Exchange>>,
     node: usize,
     balanced: Balanced,
-    /// Which search the rates are from.
+    /// The number of the search from which the rates are.
     search: u32,
 }
 
-/// What the messages of the nodes have made known.
+/// The common data that the nodes have exchanged by messages.
 #[derive(Debug)]
 struct Exchange {
     network: Network,
@@ -33,7 +33,7 @@ struct Exchange {
 }
 
 impl DataCentric {
-    /// The policies of all nodes, which search together in at most so many waves.
+    /// Returns the policies of all nodes, which search together in up to `waves` waves.
     pub fn of(network: &Network, waves: usize) -> Vec<Self> {
         let (bandwidth, speed): (Vec<f64>, Vec<f64>) =
             network.nodes().iter().map(|node| (node.bandwidth, node.speed)).unzip();
@@ -55,7 +55,7 @@ impl Exchange {
         Balanced::new(compute, sent)
     }
 
-    /// A node and all below it compute nothing more, so that none of the operations sends them anything.
+    /// Removes the speed of a node and of all nodes below it, so that no operation sends them anything.
     fn without(&mut self, node: usize) {
         let mut below = vec![node];
         while let Some(node) = below.pop() {

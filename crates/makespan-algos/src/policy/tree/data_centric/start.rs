@@ -2,8 +2,9 @@
 
 use super::state::State;
 
-/// Gives every node its rates of the kind with the largest ratio of data to work: first what each subtree could take
-/// comes up, then what it gets goes down. The own processors come first, then the children by the time of a hop.
+/// Sets the rates of every node for the kind with the largest ratio of data to work. First, the amount that each subtree could take
+/// goes up the tree. Then the amount that it gets goes down. Own processors come first, and then the children by the time of their
+/// hop.
 pub(super) fn bandwidth_centric(state: &mut State<'_>) {
     let ratio = |kind: usize| state.data(kind) / state.work(kind);
     let kind = (0..state.kinds).max_by(|&a, &b| ratio(a).total_cmp(&ratio(b)).then(b.cmp(&a))).unwrap_or(0);
@@ -26,7 +27,7 @@ pub(super) fn bandwidth_centric(state: &mut State<'_>) {
     }
 }
 
-/// What each child gets when the node has so much for all of them and its port serves the shortest hop first.
+/// Returns what each child gets if the node has `all` for all of them. The port serves the child with the shortest hop first.
 fn shared(state: &State<'_>, node: usize, kind: usize, takes: &[f64], mut all: f64) -> Vec<(usize, f64)> {
     let mut children: Vec<usize> = state.network.children(node).collect();
     children.sort_by(|&a, &b| state.by_hop(kind, a, b));

@@ -1,4 +1,4 @@
-//! What the nodes know between two waves.
+//! The state of the nodes between two waves.
 
 use std::cmp::Ordering;
 
@@ -7,11 +7,11 @@ use makespan_core::network::Network;
 pub(super) struct State<'a> {
     pub(super) network: &'a Network,
     pub(super) bandwidth: &'a [f64],
-    /// Work units a second of all processors, by node.
+    /// For each node, the work units per second of all its processors.
     pub(super) capacity: Vec<f64>,
-    /// Tasks a second, by node and kind.
+    /// Tasks computed per second, by node and kind.
     pub(super) compute: Vec<f64>,
-    /// From the parent, by node and kind.
+    /// Tasks received from the parent per second, by node and kind.
     pub(super) sent: Vec<f64>,
     pub(super) kinds: usize,
 }
@@ -42,23 +42,23 @@ impl<'a> State<'a> {
         self.network.kinds()[kind].weight
     }
 
-    /// Seconds that the port of a node's parent sends a task of a kind: latency and bytes over bandwidth.
+    /// Returns the seconds for which the port of a node's parent is busy with a task: latency plus bytes over bandwidth.
     pub(super) fn hop(&self, node: usize, kind: usize) -> f64 {
         let latency = self.network.nodes()[node].latency.seconds() * f64::from(self.network.kinds()[kind].size());
         latency + self.data(kind) / self.bandwidth[node]
     }
 
-    /// Children by the time of their hop, the shortest first, then by bandwidth.
+    /// Compares two children by the time of their hop, and then by decreasing bandwidth.
     pub(super) fn by_hop(&self, kind: usize, a: usize, b: usize) -> Ordering {
         self.hop(a, kind).total_cmp(&self.hop(b, kind)).then(self.bandwidth[b].total_cmp(&self.bandwidth[a]))
     }
 
-    /// Tasks a second over weight.
+    /// Returns tasks per second divided by weight.
     pub(super) fn throughput(&self, kind: usize) -> f64 {
         self.compute.iter().skip(kind).step_by(self.kinds).sum::<f64>() / self.weight(kind)
     }
 
-    /// The kinds of the highest and of the lowest weighted throughput; the first of equals.
+    /// Returns the kinds with the highest and with the lowest weighted throughput. Ties are broken in favour of the first kind.
     pub(super) fn extremes(&self) -> (usize, usize) {
         let all: Vec<f64> = (0..self.kinds).map(|kind| self.throughput(kind)).collect();
         let mut extremes = (0, 0);
@@ -73,19 +73,19 @@ impl<'a> State<'a> {
         extremes
     }
 
-    /// Whether these throughputs differ by less than a twentieth of the lower.
+    /// Returns whether these throughputs differ by less than a twentieth of the lower one.
     pub(super) fn balanced(&self, most: usize, least: usize) -> bool {
         let (most, least) = (self.throughput(most), self.throughput(least));
         most - least < 0.05 * least || most <= 0.0
     }
 
-    /// Work units a second that a node has left.
+    /// Returns the unused work units per second of a node.
     pub(super) fn idle(&self, node: usize) -> f64 {
         let used: f64 = (0..self.kinds).map(|kind| self.compute[node * self.kinds + kind] * self.work(kind)).sum();
         (self.capacity[node] - used).max(0.0)
     }
 
-    /// The share of its time that a node's port has left.
+    /// Returns the unused share of the time of a node's port.
     pub(super) fn port_left(&self, node: usize) -> f64 {
         let of_child = |child: usize| -> f64 {
             (0..self.kinds).map(|kind| self.sent[child * self.kinds + kind] * self.hop(child, kind)).sum()

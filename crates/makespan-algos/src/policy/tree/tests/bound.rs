@@ -1,4 +1,4 @@
-//! Schedules on trees with latencies beside the throughput that is proved for them.
+//! Compares schedules on trees with latencies with the throughput bound that is proved for them.
 
 use std::num::NonZeroU64;
 
@@ -11,7 +11,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 
-/// Two to seven nodes with latencies of up to 2 s, of about what their bytes take, and two applications.
+/// Returns a random tree of two to seven nodes with two applications. Latencies are up to 2 s, which is similar to the time of the
+/// bytes.
 fn drawn(seed: u64, tasks: u64) -> TreeProblem {
     let mut stream = ChaCha8Rng::seed_from_u64(seed);
     let nodes = stream.random_range(2..8);
@@ -35,7 +36,7 @@ fn drawn(seed: u64, tasks: u64) -> TreeProblem {
     TreeProblem::new(&Instance::new(Platform::new(nodes).unwrap(), jobs, vec![]).unwrap()).unwrap()
 }
 
-/// A run, what was measured of it, and the bound that is proved.
+/// Returns a run, its measured throughput, and the proved bound.
 fn beside_the_bound(problem: &TreeProblem, heuristic: Heuristic, buffer: u32) -> (NetworkRun, Measured, f64) {
     let best = throughput(problem, Precision::Float);
     let network = Network::of(problem).unwrap();
@@ -49,8 +50,8 @@ fn beside_the_bound(problem: &TreeProblem, heuristic: Heuristic, buffer: u32) ->
     (run, measured, float_of(&best.bound))
 }
 
-/// From the beginning on, when all buffers are empty, no schedule gets more done by any instant than the bound allows; within
-/// a run it may get done what its buffers held besides.
+/// From the beginning, when all buffers are empty, no schedule completes more by any instant than the bound allows. Within a later
+/// part of a run, it may also complete what its buffers contained.
 #[test]
 fn no_schedule_on_a_tree_with_latencies_passes_the_proved_bound() {
     for seed in 0..60 {
@@ -72,7 +73,7 @@ fn no_schedule_on_a_tree_with_latencies_passes_the_proved_bound() {
     }
 }
 
-/// What is proved is nearly reached: the linear programme knows what latency costs.
+/// The proved bound is nearly reached, because the linear programme takes latency into account.
 #[test]
 fn lp_reaches_the_proved_bound_on_long_runs_with_latencies() {
     let mut logarithms = 0.0;
