@@ -9,19 +9,20 @@ use super::allotment::DualAllotment;
 use super::{all_monotone, by_guess, check_supported, is_unrestricted, needs_equal_processors};
 use crate::kernel::{batches::by_batches, list, shelves};
 
-/// Two shelves of the smallest length that is not refuted, and of half of it.
+/// Builds two shelves: one of the shortest length that is not refuted, and one of half of this length.
 ///
-/// Source: G. Mounié, C. Rapine, D. Trystram, SIAM J. Comput. 37(2), 2007, DOI 10.1137/S0097539701385995.
-/// Assumptions: none; where tasks are not monotone (rigid ones, superlinear speed-up) and the shelves do not fit, or
-/// where best placement is required, the same allotments are placed by a greedy list in shelf order. Where processors are
-/// unavailable, allotments are chosen by what is open, for the guess over the open area and for longer lengths, and the
-/// list that ends first is kept.
-/// Guarantee (makespan): 3/2 for monotone tasks, 7 ticks more if some have laws, whose times are rounded up
-/// ([`shelves::two_shelves`]); 2 for any tasks, with 4 ticks for each that has a law. Twice as much with release dates, which
-/// are served by the batch rule, and where the knapsack is too large ([`makespan_bounds::dual::is_exact`]). None with
-/// unavailable processors or best placement.
-/// Complexity: O(n log n log m) a step of the search, O(n m) for those that need the knapsack.
-/// Deviations: small tasks go to the largest gap instead of the first that fits.
+/// Source: G. Mounié, C. Rapine, D. Trystram, SIAM J. Comput. 37(2), 2007, DOI 10.1137/S0097539701385995. Assumptions: none. If
+/// tasks are not monotone (rigid tasks, superlinear speed-up) and the shelves do not fit, or if best placement is required, the
+/// same allotments are placed by a greedy list in shelf order. If processors are unavailable, allotments are chosen for the open
+/// processors, for the guess over the open area and for longer lengths. The list that ends first is kept.
+///
+/// Guarantee (makespan): 3/2 for monotone tasks, plus 7 ticks if some have speed-up laws, because their times are rounded up
+/// ([`shelves::two_shelves`]). 2 for any tasks, plus 4 ticks for each task with a law. The guarantee is doubled with release dates,
+/// which are handled by the batch rule, and if the knapsack is too large ([`makespan_bounds::dual::is_exact`]). There is no
+/// guarantee with unavailable processors or best placement.
+///
+/// Complexity: O(n log n log m) for each step of the search, or O(n m) for steps that need the knapsack. Deviations: small tasks go
+/// to the largest gap instead of the first one that fits.
 ///
 /// ```
 /// use makespan_algos::scheduler::DualApproximation;
@@ -81,7 +82,7 @@ impl Scheduler for DualApproximation {
     }
 }
 
-/// Places the two shelves from `from` on, where they can be built; returns their end.
+/// Places the two shelves from `from` on, if they can be built. Returns their end.
 fn shelved(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,

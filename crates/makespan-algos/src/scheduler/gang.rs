@@ -1,4 +1,4 @@
-//! One task at a time on as many processors as it can use.
+//! The scheduler `gang`: one task at a time, on as many processors as it can use.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,13 +13,14 @@ use super::{check_supported, counted_or_packed, packed};
 use crate::kernel::list::{self, Allotted};
 use crate::kernel::open::Open;
 
-/// One task after the other, each on all processors, by decreasing weight over time.
+/// Runs one task after another, each on all processors, by decreasing weight over time.
 ///
-/// Source: the baseline "Gang" of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section
-/// 4.1. Optimal for weighted completion when all speed-ups are linear up to the whole platform. Guarantee: none in
-/// general. Complexity: O(n log n), and a place for each task. Deviations: a task that is no faster on all processors gets the
-/// fewest that give its shortest time, and the others stay idle; of the tasks that are released the first in this order is
-/// next; around unavailable processors a task gets the allotment with which it ends first, and where the plan would end far
+/// Source: the baseline "Gang" of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section 4.1. It is
+/// optimal for weighted completion if all speed-ups are linear up to the whole platform. Guarantee: none in general. Complexity:
+/// O(n log n), plus one placement for each task. Deviations: a task that is no faster on all processors gets the fewest processors
+/// that give its shortest time, and the others stay idle. Of the released tasks, the first in this order comes next. Around
+/// unavailable processors, a task gets the allotment with which it ends first. If the plan would then end far later than a list for
+/// the makespan, the tasks are planned as a list, in which tasks that would still be late come first. [`Gang::packed`] is ours.
 /// later than a list made for the makespan, the tasks are a list, those first that would still be late. [`Gang::packed`] is ours.
 ///
 /// ```
@@ -33,7 +34,8 @@ use crate::kernel::open::Open;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gang {
-    /// Whether the tasks are a list instead: a task that cannot use the whole platform leaves the rest to those behind it.
+    /// Whether the tasks are planned as a list instead. A task that cannot use the whole platform then leaves the rest to the tasks
+    /// after it.
     pub packed: bool,
 }
 
@@ -85,7 +87,7 @@ impl Scheduler for Gang {
     }
 }
 
-/// Where the plan ends far later than a list made for the makespan, a list that does not.
+/// If the plan ends far later than a list for the makespan, returns a list that does not.
 fn brought_forward(instance: &Instance, open: &Open<'_>, list: Vec<Allotted>, end: Time) -> Option<Vec<Allotted>> {
     let tasks: Vec<TaskId> = instance.task_ids().collect();
     let lists = open.lists(instance, DualAllotment::of(instance, &tasks).in_shelf_order());
@@ -94,7 +96,7 @@ fn brought_forward(instance: &Instance, open: &Open<'_>, list: Vec<Allotted>, en
     (end > open.latest(shortest.end)).then(|| open.near(&mut builder, instance, list, shortest))
 }
 
-/// Places each task when the one before it ends: the first of the list that is released by then.
+/// Places each task at the end of the previous task. The next task is the first one of the list that is released by then.
 fn one_by_one(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,

@@ -1,4 +1,4 @@
-//! HCPA.
+//! The scheduler HCPA (CPA for heterogeneous platforms).
 
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
@@ -8,16 +8,17 @@ use crate::kernel::clusters::{ClusterId, Clusters};
 use crate::kernel::critical_area::{Limits, allotments};
 use crate::kernel::packing::{Packing, Row};
 
-/// CPA for several clusters of different speeds: allotments are chosen on a reference cluster of the same power in all, and each
-/// task is placed on the cluster where it ends first, with as many processors as give it there the time of the reference.
+/// CPA for several clusters of different speeds. Allotments are chosen on a reference cluster with the same total power. Each task
+/// is placed on the cluster where it ends first, with as many processors as it needs there to be as fast as on the reference
+/// cluster.
 ///
 /// Source: T. N'Takpé, F. Suter, "Critical path and area based scheduling of parallel task graphs on heterogeneous platforms",
 /// ICPADS 2006, DOI 10.1109/ICPADS.2006.32; T. N'Takpé, F. Suter, H. Casanova, "A comparison of scheduling approaches for
-/// mixed-parallel applications on heterogeneous platforms", ISPDC 2007, DOI 10.1109/ISPDC.2007.3.
-/// Assumptions: every task fits onto one cluster: nodes of one speed, or a single node where data take time on their way.
-/// Guarantee: none. Complexity: O(n m (n + e)) for n tasks with e edges on m processors of the reference.
-/// Deviations: processors of the reference are as fast as the slowest ones of the platform; the mean area is that of CPA, without later
-/// corrections for few tasks on many processors; those of CPA.
+/// mixed-parallel applications on heterogeneous platforms", ISPDC 2007, DOI 10.1109/ISPDC.2007.3. Assumptions: every task fits onto
+/// one cluster. A cluster consists of the nodes of one speed, or of a single node if transfers take time. Guarantee: none.
+/// Complexity: O(n m (n + e)) for n tasks with e edges on m processors of the reference cluster. Deviations: processors of the
+/// reference cluster are as fast as the slowest ones of the platform. The mean area is that of CPA, without later corrections for
+/// few tasks on many processors. The deviations of [`Cpa`](super::Cpa) also apply.
 ///
 /// ```
 /// use makespan_algos::scheduler::Hcpa;
@@ -66,11 +67,11 @@ impl Scheduler for Hcpa {
 
 /// The reference cluster.
 struct Reference {
-    /// How many times as slow its processors are as the fastest ones.
+    /// The factor by which its processors are slower than the fastest ones.
     slower: f64,
-    /// How many of its processors are as fast as all of the platform.
+    /// Number of its processors that are together as fast as the whole platform.
     processors: f64,
-    /// How many of them are as fast as the most powerful cluster.
+    /// Number of its processors that are together as fast as the most powerful cluster.
     most: u32,
 }
 
@@ -84,8 +85,8 @@ impl Reference {
     }
 }
 
-/// The fewest processors of a cluster on which a task takes no longer than on the reference; the most that it can have, where
-/// none is as fast.
+/// Returns the choice with the fewest processors of a cluster on which a task takes no longer than on the reference cluster. If
+/// there is none, returns the choice with the most processors that the cluster allows.
 fn translated(
     packing: &Packing<'_>,
     clusters: &Clusters<'_, '_>,

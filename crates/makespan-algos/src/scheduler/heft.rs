@@ -1,20 +1,20 @@
-//! HEFT.
+//! The scheduler HEFT (heterogeneous earliest finish time).
 
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{check_supported, needs_single_processors, remark_parallel};
 use crate::kernel::graph::{GraphProblem, Place, placing::Placing, rank};
 
-/// Heterogeneous earliest finish time: tasks by falling upward rank, each into the earliest gap of the processor on
-/// which it ends first.
+/// Heterogeneous earliest finish time: places tasks by decreasing upward rank, each in the earliest gap of the processor on which
+/// it ends first.
 ///
-/// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, "Performance-effective and low-complexity task scheduling for
-/// heterogeneous computing", IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206, figure 2.
-/// Assumptions: every task accepts one processor, and runs on one. Guarantee: none. Complexity: O((e + n) m) for n
-/// tasks with e edges on m processors, and a step for each gap that is too short.
-/// Deviations: ties go to the task and the processor of the lowest number, not to a random one; transfers are averaged
-/// over all pairs of different nodes; several jobs are planned together, one rank over all; no task starts before the
-/// release of its job or while its processor is unavailable, of which the ranks know nothing.
+/// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, "Performance-effective and low-complexity task scheduling for heterogeneous
+/// computing", IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206, figure 2. Assumptions: every task accepts
+/// one processor and runs on one processor. Guarantee: none. Complexity: O((e + n) m) for n tasks with e edges on m processors,
+/// plus a step for each gap that is too short. Deviations: ties are broken in favour of the task and the processor with the lowest
+/// number, not randomly. Transfer times are averaged over all pairs of different nodes. Several jobs are planned together by one
+/// ranking. No task starts before the release of its job or while its processor is unavailable, but the ranks do not take this into
+/// account.
 ///
 /// ```
 /// use makespan_algos::scheduler::Heft;
@@ -57,8 +57,8 @@ impl Scheduler for Heft {
     }
 }
 
-/// Where and when each task runs, the one of highest rank first of those that wait for none that is left: any ranks
-/// will do.
+/// Returns the place of each task. The next task always has the highest rank of those whose predecessors are placed. Any ranks are
+/// valid.
 pub(super) fn places(problem: &GraphProblem, ranks: &[f64]) -> Vec<Place> {
     let mut placing = Placing::new(problem);
     for task in rank::ready_first(problem, ranks) {

@@ -13,15 +13,17 @@ use crate::kernel::list::{self, Allotted};
 
 /// Graham's list algorithm on the allotments that the dual approximation selects.
 ///
-/// Source: M. Garey, R. Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015; the orders are those of the baselines of
-/// Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section 4.1.
-/// Assumptions: none. Guarantee (makespan): 2 without release dates and unavailable processors, since the allotments
-/// have at most the area of the guess and none takes longer than it; 4 ticks more for each task with a law, whose times are
-/// rounded up; twice as much where the knapsack is too large ([`makespan_bounds::dual::is_exact`]). Around unavailable
-/// processors the list that ends first of several, whose allotments are chosen by what is open; tasks that would end far too
-/// late in another order go to its front. Of graphs of moldable tasks on equal processors the order of shelves stands for up to ten
-/// allotments between the longest path and the area, each in the order of the longest paths; the schedule that ends first is kept.
-/// Complexity: that of the dual search, then O(n log n).
+/// Source: M. Garey, R. Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015. The orders are those of the baselines of Dutot,
+/// Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section 4.1. Assumptions: none.
+///
+/// Guarantee (makespan): 2 without release dates and unavailable processors, because the allotments have at most the area of the
+/// guess and none takes longer than the guess. For each task with a speed-up law, 4 ticks are added, because its times are rounded
+/// up. The guarantee is doubled if the knapsack is too large ([`makespan_bounds::dual::is_exact`]).
+///
+/// Around unavailable processors, several lists with allotments for the open processors are compared, and the one that ends first
+/// is used. Tasks that would end far too late in another order move to its front. For graphs of moldable tasks on equal processors,
+/// the order `shelf` uses up to ten sets of allotments between the longest path and the area, each in the order of the longest
+/// paths, and the schedule that ends first is kept. Complexity: that of the dual search, plus O(n log n).
 ///
 /// ```
 /// use makespan_algos::scheduler::{ListGraham, Order};
@@ -63,7 +65,7 @@ impl Scheduler for ListGraham {
 }
 
 impl ListGraham {
-    /// Stable: equal tasks keep the shelf order.
+    /// Sorts the list. The sort is stable, so equal tasks keep the shelf order.
     fn sort(&self, instance: &Instance, list: &mut [Allotted]) {
         let time = |allotted: &Allotted| instance.profile(allotted.task).time(allotted.processors);
         match self.order {
@@ -77,7 +79,8 @@ impl ListGraham {
     }
 }
 
-/// Weight a unit of time, as an ordered integer with 64 binary places: exact enough to rank, and the same everywhere.
+/// Returns the weight per unit of time, as an ordered integer with 64 binary places. This is exact enough for ranking, and equal on
+/// all machines.
 pub(super) fn density(instance: &Instance, task: TaskId, time: makespan_core::Time) -> u128 {
     (u128::from(instance.weight(task).millionths()) << 64) / u128::from(time.ticks().unsigned_abs().max(1))
 }

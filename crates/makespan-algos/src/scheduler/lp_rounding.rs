@@ -6,9 +6,9 @@ use super::{all_tasks_monotone, is_unrestricted, packed};
 use crate::kernel::packing::{Packing, Row};
 use crate::kernel::path_area::{self, Mixed, Mixture};
 
-/// The linear programme that balances the longest path against the area gives each task a time between those of two allotments; the
-/// task gets the slower one if that is at least `rho` of the mixture, else the faster one, but never more than `mu` processors; then
-/// a list by falling bottom level.
+/// Chooses allotments by a linear programme that balances the longest path against the area. The programme gives each task a time
+/// between the times of two allotments. The task gets the slower allotment if its share of this mixture is at least `rho`, and
+/// otherwise the faster one, but never more than `mu` processors. Then a list by decreasing bottom level is executed.
 ///
 /// Source: R. Lepère, D. Trystram, G. Woeginger, "Approximation algorithms for scheduling malleable tasks under
 /// precedence constraints", Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308, with rho = 1/2; K.
@@ -68,12 +68,12 @@ use crate::kernel::path_area::{self, Mixed, Mixture};
 /// at most `mu` ticks to the area of a task, and at most one tick to its time on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LpRounding {
-    /// Above which part of the way to its longer time a task gets that, in hundredths.
+    /// Minimum share of the slower allotment in the mixture for which a task gets it, in hundredths.
     pub rho: u32,
 }
 
 impl LpRounding {
-    /// The choice of Jansen and Zhang.
+    /// The value of Jansen and Zhang.
     pub const RHO: u32 = 43;
 
     fn rho(self) -> f64 {
@@ -105,7 +105,7 @@ impl Scheduler for LpRounding {
         let Mixed { value, bound, .. } = path_area::solve(&packing);
         let (processors, rho) = (instance.processors(), self.rho());
         let most = best_cap(processors, rho);
-        // A little more for what floating point leaves out.
+        // Allows for floating-point errors.
         let ratio = ratio(processors, most, rho) * (value / bound) * (1.0 + 1e-9);
         let rounded = instance.task_ids().filter(|&task| instance.profile(task).rounds_up()).count() as f64;
         let ticks = (rounded * ticks_of_task(processors, most, rho)).ceil();
@@ -132,17 +132,17 @@ impl Scheduler for LpRounding {
     }
 }
 
-/// Whether the proof of the guarantee speaks of this instance.
+/// Returns whether the proof of the guarantee applies to this instance.
 fn is_proved_for(instance: &Instance) -> bool {
     let plain = instance.has_equal_processors() && is_unrestricted(instance) && !instance.has_demands();
     let at_once = !instance.has_release_dates() && !instance.has_transfers() && !instance.has_bags();
-    // Of more allotments the packing keeps some only.
+    // If there are more allotments, the packing keeps only some of them.
     let all = |task| instance.profile(task).max_processors() <= 256;
     plain && at_once && all_tasks_monotone(instance) && instance.task_ids().all(all)
 }
 
-/// The choice of each row: the slower one of its mixture if that is at least `rho` of it, else the faster one; of those above `most`
-/// processors, the largest below.
+/// Returns the choice of each row: the slower one of its mixture if its share is at least `rho`, and otherwise the faster one. A
+/// choice with more than `most` processors is replaced by the largest one with at most `most`.
 fn rounded(packing: &Packing<'_>, rows: &[Mixture], rho: f64, most: u32) -> Vec<u32> {
     let of_row = |row: Row| {
         let Mixture { slow, fast, part } = rows[row.index()];
@@ -157,26 +157,26 @@ fn rounded(packing: &Packing<'_>, rows: &[Mixture], rho: f64, most: u32) -> Vec<
     packing.rows().map(of_row).collect()
 }
 
-/// The most processors of a task for which the ratio is least.
+/// Returns the maximum number of processors of a task for which the ratio is least.
 fn best_cap(processors: u32, rho: f64) -> u32 {
     let half = processors.div_ceil(2);
     (1..=half).min_by(|&a, &b| ratio(processors, a, rho).total_cmp(&ratio(processors, b, rho))).unwrap_or(1)
 }
 
-/// How much longer the schedule gets for each tick of path: while fewer than `mu` processors are busy, and while fewer than
-/// `m - mu + 1` are.
+/// Returns by how much the schedule is extended for each tick of a path: the maximum for the time with fewer than `mu` busy
+/// processors and the time with fewer than `m - mu + 1`.
 fn longer(processors: u32, most: u32, rho: f64) -> f64 {
     let (m, mu) = (f64::from(processors), f64::from(most));
     ((m - mu) / rho).max((m - 2.0 * mu + 1.0) * (1.0 / rho).max(m / mu))
 }
 
-/// The ratio to the optimum of the programme.
+/// Returns the ratio to the optimum of the programme.
 fn ratio(processors: u32, most: u32, rho: f64) -> f64 {
     let (m, mu) = (f64::from(processors), f64::from(most));
     (m / (1.0 - rho) + longer(processors, most, rho)) / (m - mu + 1.0)
 }
 
-/// What a task adds whose times are rounded up: a tick on each of its processors, and a tick of path.
+/// Returns the ticks that a task with rounded times adds: one tick on each of its processors, and one tick on a path.
 fn ticks_of_task(processors: u32, most: u32, rho: f64) -> f64 {
     let (m, mu) = (f64::from(processors), f64::from(most));
     (mu + longer(processors, most, rho)) / (m - mu + 1.0)
@@ -186,8 +186,8 @@ fn ticks_of_task(processors: u32, most: u32, rho: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// That of Jansen and Zhang is 100/43 + 100 (sqrt(4349) - 7) / 2451. Halves give less than the 3 + sqrt(5) of Lepère et al., who
-    /// count what a cap and what rounding make longer one upon the other.
+    /// The limit of Jansen and Zhang is 100/43 + 100 (sqrt(4349) - 7) / 2451. For rho = 1/2, the limit is less than the 3 + sqrt(5)
+    /// of Lepère et al., who multiply the factors of the cap and of the rounding.
     #[test]
     fn the_ratio_tends_to_that_of_the_paper() {
         let of = |rho: f64| ratio(1_000_000, best_cap(1_000_000, rho), rho);

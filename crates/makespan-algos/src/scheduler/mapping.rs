@@ -1,4 +1,4 @@
-//! Sequential tasks to machines by a rule or a search of `kernel::mapping`.
+//! A scheduler that maps sequential tasks to machines by a rule or a search of `kernel::mapping`.
 
 use makespan_core::{
     Context, Guarantee, Instance, Objective, Placement, Plan, ProcSet, Profile, Schedule, ScheduleError, Scheduler,
@@ -11,12 +11,12 @@ use super::packed::needs_counts;
 use super::{INSTEAD, check_supported};
 use crate::kernel::mapping::{MachineId, Mapper, MappingProblem, Times, task_time};
 
-/// A mapper as a scheduler. Each processor is a machine; its tasks run one after the other without a gap, in the order of
-/// Smith (time over weight), which is the best for weighted completion and changes no makespan.
+/// A mapper as a scheduler. Each processor is a machine. The tasks of a machine run one after another without gaps, in Smith's
+/// order (time over weight). This order is optimal for weighted completion and does not change the makespan.
 ///
-/// Source: that of the mapper; the order W. E. Smith, Naval Research Logistics Quarterly 3, 1956, DOI 10.1002/nav.3800030106.
-/// Assumptions: sequential tasks, all released together, processors unavailable at the beginning only. Guarantee: none.
-/// Complexity: that of the mapper, and O(n log n).
+/// Source: that of the mapper. The order is from W. E. Smith, Naval Research Logistics Quarterly 3, 1956, DOI
+/// 10.1002/nav.3800030106. Assumptions: sequential tasks that are all released at the same time; processors are only unavailable at
+/// the beginning. Guarantee: none. Complexity: that of the mapper, plus O(n log n).
 ///
 /// ```
 /// use makespan_algos::kernel::mapping::MinMin;
@@ -35,7 +35,7 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// A mapper under the spec that names it.
+    /// Returns the scheduler for a mapper. `spec` is its name in specs.
     pub fn new(spec: impl Into<String>, mapper: impl Mapper + Send + Sync + 'static) -> Self {
         Self { spec: spec.into(), mapper: Box::new(mapper) }
     }
@@ -64,7 +64,8 @@ impl Scheduler for Mapped {
         let problem = problem_of(instance);
         let mapping = self.mapper.map(&problem, &mut ChaCha8Rng::seed_from_u64(context.seed));
         if problem.makespan(&mapping) >= Profile::CANNOT_RUN.ticks() {
-            // An instance has room for rules that look at completions, and for others where every machine can run all.
+            // The times of an instance are limited so that rules that consider completions do not exceed the range. The same holds
+            // for other rules if every machine can run all tasks.
             let reason =
                 "what it gives a machine adds up to more than 146 years; check the unit of the times, or use mct";
             return Err(ScheduleError::Unsupported { scheduler: self.name(), reason: Unsupported(reason.into()) });
@@ -73,10 +74,11 @@ impl Scheduler for Mapped {
     }
 }
 
-/// Whether an instance is one of mapping: sequential tasks, released together, on processors that once open stay open.
+/// Checks that an instance is a mapping problem: sequential tasks that are released at the same time, on processors that stay open
+/// once they are open.
 ///
 /// # Errors
-/// [`Unsupported`] says what it has besides.
+/// [`Unsupported`] states the property that the mapping problem does not allow.
 pub fn check_mappable(instance: &Instance) -> Result<(), Unsupported> {
     let refused = |problem: &str| Err(Unsupported(format!("{problem}; take {INSTEAD}")));
     needs_counts(instance, INSTEAD)?;
@@ -103,8 +105,8 @@ pub fn check_mappable(instance: &Instance) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// The tasks of an instance, with its processors as machines. Their times are not copied where each has its own on each
-/// machine, every node has one processor and no job a walltime.
+/// Returns the tasks of an instance, with its processors as machines. The times are not copied if each task has a time for each
+/// machine, every node has one processor, and no job has a walltime.
 pub fn problem_of(instance: &Instance) -> MappingProblem<'_> {
     let nodes = instance.platform().nodes();
     let machines = instance.processors() as usize;
@@ -133,13 +135,13 @@ pub fn problem_of(instance: &Instance) -> MappingProblem<'_> {
     MappingProblem::new(times, ready)
 }
 
-/// The tasks of each machine one after the other, in the order of Smith.
+/// Returns the schedule in which the tasks of each machine run one after another, in Smith's order.
 pub fn schedule_of(instance: &Instance, problem: &MappingProblem<'_>, mapping: &[MachineId]) -> Schedule {
     schedule_for(instance, problem, mapping, Objective::WeightedCompletion)
 }
 
-/// The tasks of each machine one after the other, in the order that is best for an objective: the shortest first for the mean flow,
-/// else the order of Smith.
+/// Returns the schedule in which the tasks of each machine run one after another, in the optimal order for an objective: shortest
+/// first for the mean flow, and otherwise Smith's order.
 pub(super) fn schedule_for(
     instance: &Instance,
     problem: &MappingProblem<'_>,

@@ -1,17 +1,17 @@
-//! MCPA.
+//! The scheduler MCPA (modified CPA).
 
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::moldable_graph::{self, Placing};
 use crate::kernel::critical_area::{Limits, allotments};
 
-/// CPA in which the tasks of one precedence level together get no more processors than there are, so that they can run at once.
+/// CPA with an additional limit: the tasks of one precedence level together get at most the processors of the platform, so that
+/// they can run at the same time.
 ///
-/// Source: S. Bansal, P. Kumar, K. Singh, "An improved two-step algorithm for task and data parallel scheduling in distributed memory
-/// machines", Parallel Computing 32(10), 2006, DOI 10.1016/j.parco.2006.08.004. The level of a task is the number of tasks
-/// before it on the path that has most.
-/// Assumptions: as [`Cpa`](super::Cpa). Guarantee: none. Complexity: that of CPA.
-/// Deviations: those of CPA; a level of more tasks than processors keeps its fewest processors.
+/// Source: S. Bansal, P. Kumar, K. Singh, "An improved two-step algorithm for task and data parallel scheduling in distributed
+/// memory machines", Parallel Computing 32(10), 2006, DOI 10.1016/j.parco.2006.08.004. The level of a task is the maximum number of
+/// tasks on a path that leads to it. Assumptions: as [`Cpa`](super::Cpa). Guarantee: none. Complexity: that of CPA. Deviations:
+/// those of CPA. In a level with more tasks than processors, each task keeps its fewest processors.
 ///
 /// ```
 /// use makespan_algos::scheduler::Mcpa;
@@ -28,7 +28,7 @@ use crate::kernel::critical_area::{Limits, allotments};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mcpa {
-    /// How tasks are placed.
+    /// The way in which tasks are placed.
     pub placing: Placing,
 }
 

@@ -1,4 +1,4 @@
-//! M-HEFT.
+//! The scheduler M-HEFT (HEFT for moldable tasks).
 
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
@@ -7,16 +7,17 @@ use super::moldable_graph::{clusters, earliest, packing_on_clusters};
 use crate::kernel::clusters::{ClusterId, Clusters};
 use crate::kernel::packing::{Packing, Row};
 
-/// HEFT for moldable tasks: by falling upward rank, each task on the cluster and with the allotment with which it ends first.
+/// HEFT for moldable tasks: places tasks by decreasing upward rank, each on the cluster and with the allotment with which it ends
+/// first.
 ///
 /// Source: H. Casanova, F. Desprez, F. Suter, "From heterogeneous task scheduling to heterogeneous mixed parallel scheduling",
 /// Euro-Par 2004, DOI 10.1007/978-3-540-27866-5_30. The limit on allotments is one of those of T. N'Takpé, F. Suter, H. Casanova,
-/// ISPDC 2007, DOI 10.1109/ISPDC.2007.3, without which tasks take whole clusters.
-/// Assumptions: every task fits onto one cluster: nodes of one speed, or a single node where data take time on their way.
-/// Guarantee: none. Complexity: O(n (m + log n) + e c) for n tasks with e edges on m processors of c clusters.
-/// Deviations: the rank of a task is that of its fewest processors, averaged over the clusters on which these can run it; tasks
-/// follow each other on a processor and fill no gaps; of allotments that end at once the one of fewest processors is taken; an
-/// allotment that is no faster than fewer processors is left out.
+/// ISPDC 2007, DOI 10.1109/ISPDC.2007.3. Without it, tasks take whole clusters. Assumptions: every task fits onto one cluster. A
+/// cluster consists of the nodes of one speed, or of a single node if transfers take time. Guarantee: none. Complexity: O(n (m +
+/// log n) + e c) for n tasks with e edges on m processors of c clusters. Deviations: the rank of a task uses its time on its fewest
+/// processors, averaged over the clusters that can run it with them. Tasks follow each other on a processor and fill no gaps. Of
+/// allotments with equal ends, the one with the fewest processors is used. An allotment that is no faster than a smaller one is
+/// omitted.
 ///
 /// ```
 /// use makespan_algos::scheduler::Mheft;
@@ -31,7 +32,7 @@ use crate::kernel::packing::{Packing, Row};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mheft {
-    /// How much of a cluster a task may take, in per cent; more only where it needs more.
+    /// Maximum share of a cluster that a task may take, in per cent. A task that needs more gets its minimum.
     pub share: u32,
 }
 
@@ -66,7 +67,7 @@ impl Scheduler for Mheft {
             let runs = |choice: &u32| clusters.time(row, *choice, cluster).is_some();
             let fewest = packing.choices_of(row).find(runs);
             let within = packing.choices_of(row).filter(|&choice| packing.choice(choice).processors <= most);
-            // What needs more than the share gets no more than it needs.
+            // A task that needs more than the share gets only its minimum.
             let within: Vec<u32> = within.filter(runs).collect();
             if within.is_empty() { fewest.into_iter().collect() } else { within }.into_iter()
         };
@@ -74,7 +75,7 @@ impl Scheduler for Mheft {
     }
 }
 
-/// The time of a row on its fewest processors, over the clusters that can run it.
+/// Returns the mean time of a row on its fewest processors, over the clusters that can run it.
 fn mean_time(packing: &Packing<'_>, clusters: &Clusters<'_, '_>, row: Row) -> f64 {
     let fewest = |cluster| packing.choices_of(row).find_map(|choice| clusters.time(row, choice, cluster));
     let times: Vec<f64> = ClusterId::first(clusters.all().len()).filter_map(fewest).map(|time| time as f64).collect();

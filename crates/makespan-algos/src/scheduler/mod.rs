@@ -1,4 +1,4 @@
-//! The schedulers of the catalogue, one a file.
+//! The schedulers of the catalogue, one in each file.
 
 mod allotment;
 mod cpa;
@@ -60,21 +60,21 @@ use makespan_core::{Context, Guarantee, Instance, Objective, ScheduleError, Sche
 
 use crate::kernel::graph::TransferTimes;
 
-/// Those that plan tasks of any kind on any nodes, with whatever they need.
+/// The schedulers that plan tasks of any kind on any nodes, with any resources.
 const INSTEAD: &str = "`list`, `sweep`, `demt` or `optimise`";
 
-/// What the schedulers ask that count processors, and plan the rest on a packing.
+/// Checks the requirements of schedulers that plan by the number of processors if this is sufficient, and otherwise on a packing.
 fn counted_or_packed(instance: &Instance) -> Result<(), Unsupported> {
     if packed::is_counted(instance) { needs_equal_processors(instance) } else { packed::supports(instance) }
 }
 
-/// Whether counts of equal processors describe an instance, or it can be planned on a packing.
+/// Checks that an instance is described by numbers of equal processors, or can be planned on a packing.
 pub(crate) fn counts_or_packs(instance: &Instance) -> Result<(), Unsupported> {
     if packed::is_counted(instance) { Ok(()) } else { packed::supports(instance) }
 }
 
-/// What every scheduler of moldable jobs asks that counts processors: equal ones, and jobs that are no bags. Those are for
-/// [`WithBags`].
+/// Checks the requirements of schedulers for moldable jobs that only count processors: processors are equal, and no job is a bag.
+/// Bags are planned by [`WithBags`].
 fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
     packed::needs_counts(instance, INSTEAD)?;
     if instance.has_bags() {
@@ -91,12 +91,12 @@ fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
     Err(Unsupported(format!("{what}; take {INSTEAD}")))
 }
 
-/// What every scheduler of graphs asks: that each task runs on one processor, and that no job is a bag.
+/// Checks the requirements of schedulers for graphs: each task can run on one processor, and no job is a bag.
 fn needs_single_processors(instance: &Instance) -> Result<(), Unsupported> {
     needs_single_processors_or(instance, INSTEAD)
 }
 
-/// The same of those for which others would have to be taken.
+/// Checks the requirements of [`needs_single_processors`]. Errors recommend `instead`.
 fn needs_single_processors_or(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
     if let Some((name, resource)) = packed::needy(instance) {
         let what = format!("it knows processors alone, and `{name}` needs `{resource}`");
@@ -118,7 +118,8 @@ fn needs_single_processors_or(instance: &Instance, instead: &str) -> Result<(), 
     Ok(())
 }
 
-/// Says how many tasks get one processor that could use more, of those that run every task on one.
+/// Adds a remark about the number of tasks that could use several processors but get one, for schedulers that run every task on one
+/// processor.
 fn remark_parallel(instance: &Instance, context: &mut Context) {
     let parallel = instance.task_ids().filter(|&task| !instance.profile(task).is_sequential()).count();
     if parallel > 0 {
@@ -129,7 +130,7 @@ fn remark_parallel(instance: &Instance, context: &mut Context) {
     }
 }
 
-/// What schedulers ask whose allotments are chosen as if all processors were always open.
+/// Checks the requirements of schedulers that choose allotments as if all processors were always open.
 fn needs_open_processors(instance: &Instance) -> Result<(), Unsupported> {
     if instance.availability().is_always_open() {
         return Ok(());
@@ -138,7 +139,7 @@ fn needs_open_processors(instance: &Instance) -> Result<(), Unsupported> {
     Err(Unsupported(format!("{what}; take {INSTEAD}")))
 }
 
-/// What a scheduler asks that chooses processors by their number alone.
+/// Checks the requirements of schedulers that choose processors only by their number.
 fn needs_free_placement(instance: &Instance) -> Result<(), Unsupported> {
     needs_equal_processors(instance)?;
     if instance.platform().restricts_placement() {
@@ -149,8 +150,9 @@ fn needs_free_placement(instance: &Instance) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// What a greedy list is worth on allotments of at most the least possible area, none longer than the optimum (Garey and
-/// Graham): twice the best makespan, if nothing is released later or unavailable and any processors serve.
+/// Returns the guarantee of a greedy list on allotments whose area is at most the least possible area and whose times are at most
+/// the optimum (Garey and Graham): twice the optimal makespan. It holds if no job is released later, no processor is unavailable,
+/// and best placement is not required.
 fn greedy_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guarantee> {
     if !packed::is_counted(instance) {
         return None;
@@ -159,8 +161,9 @@ fn greedy_list_guarantee(instance: &Instance, objective: Objective) -> Option<Gu
     proved.then_some(Guarantee::ratio(2, 1))
 }
 
-/// The same on the allotments of the dual search. Their area counts times along laws before these are rounded up; that adds
-/// to the area at most two ticks on every processor for each such job, and twice as much to the makespan.
+/// Returns the guarantee of a greedy list on the allotments of the dual search. The area of the guess uses times before they are
+/// rounded up. For each job with a speed-up law, rounding adds at most two ticks on every processor to the area, and twice as much
+/// to the makespan.
 fn dual_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guarantee> {
     if !packed::is_counted(instance) {
         return None;
@@ -170,12 +173,12 @@ fn dual_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guar
     Some(by_guess(guarantee.plus_ticks(4 * rounded as i64), instance.tasks() as usize, instance.processors()))
 }
 
-/// What is proved by the guess of the dual search, from what would be if it was no more than the optimum.
+/// Returns the guarantee for the guess of the dual search, given the guarantee for a guess that does not exceed the optimum.
 fn by_guess(guarantee: Guarantee, jobs: usize, processors: u32) -> Guarantee {
     if dual::is_exact(jobs, processors) { guarantee } else { guarantee.doubled() }
 }
 
-/// Whether all processors are always open and any set of them serves.
+/// Returns whether all processors are always open and best placement is not required.
 fn is_unrestricted(instance: &Instance) -> bool {
     instance.availability().is_always_open() && !instance.platform().restricts_placement()
 }
@@ -185,17 +188,18 @@ fn check_supported(scheduler: &dyn Scheduler, instance: &Instance) -> Result<(),
     scheduler.supports(instance).map_err(unsupported)
 }
 
-/// Whether all jobs are monotone, those with a law before their times are rounded up: then the shelves always fit.
+/// Returns whether all jobs are monotone. Jobs with a speed-up law must be monotone before their times are rounded up. If all jobs
+/// are monotone, the shelves always fit.
 fn all_monotone(instance: &Instance) -> bool {
     instance.simple_jobs().all(|job| job.profile().is_monotone())
 }
 
-/// The same of all tasks, those of graphs among them.
+/// Returns whether all tasks are monotone, including tasks of graphs.
 fn all_tasks_monotone(instance: &Instance) -> bool {
     instance.task_ids().all(|task| instance.profile(task).is_monotone())
 }
 
-/// Whether the times of some job are those of a law, rounded up.
+/// Returns whether the times of some job follow a speed-up law and are rounded up.
 fn some_round_up(instance: &Instance) -> bool {
     instance.simple_jobs().any(|job| job.profile().rounds_up())
 }

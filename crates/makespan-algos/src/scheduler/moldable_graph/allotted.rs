@@ -1,4 +1,4 @@
-//! Graphs whose allotments are chosen before anything is placed.
+//! Graphs whose allotments are chosen before any task is placed.
 
 use makespan_core::{Instance, Plan, ScheduleError, Scheduler, Unsupported};
 
@@ -7,24 +7,24 @@ use crate::kernel::clusters::{ClusterId, Clusters};
 use crate::kernel::packing::Packing;
 use crate::scheduler::{needs_open_processors, packed};
 
-/// How tasks are placed whose allotments are chosen.
+/// The way in which tasks with given allotments are placed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placing {
-    /// In the order of their bottom levels, each on the processors that are free first: as CPA has it.
+    /// By decreasing bottom level, each on the processors that are free first, as in CPA.
     #[default]
     FirstFree,
-    /// By a list forward in time: others start before a task for which there is no room yet.
+    /// By a list forward in time. Other tasks start before a task that does not fit yet.
     List,
 }
 
 named!(Placing { "first-free" => FirstFree, "list" => List });
 
-/// The spec of a scheduler of this name.
+/// Returns the spec of a scheduler with this name.
 pub(in crate::scheduler) fn named(name: &str, placing: Placing) -> String {
     if placing == Placing::default() { name.to_owned() } else { format!("{name}[placing={placing}]") }
 }
 
-/// Whether an instance can be placed so; `name` is that of the scheduler.
+/// Checks that an instance can be placed in this way. `name` is the name of the scheduler.
 pub(in crate::scheduler) fn supports(name: &str, instance: &Instance, placing: Placing) -> Result<(), Unsupported> {
     needs_open_processors(instance)?;
     match placing {
@@ -47,7 +47,7 @@ fn one_cluster<'p, 'a>(name: &str, packing: &'p Packing<'a>) -> Result<Clusters<
     Err(Unsupported(format!("it knows one cluster of equal processors, and {why}; take {instead}")))
 }
 
-/// The plan with the allotments that `allotments` chooses, as far as there is enough of what is used up.
+/// Returns the plan with the allotments that `allotments` chooses. If these use up too much of a consumable, they are changed.
 pub(in crate::scheduler) fn planned(
     scheduler: &dyn Scheduler,
     name: &str,

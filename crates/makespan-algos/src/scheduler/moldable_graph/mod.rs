@@ -1,4 +1,4 @@
-//! What the schedulers of graphs of moldable tasks share that choose allotments first, or on clusters.
+//! Common code of the schedulers for graphs of moldable tasks that choose allotments first, or that use clusters.
 
 mod allotted;
 
@@ -11,7 +11,8 @@ use crate::kernel::packing::{Packing, Row};
 pub use allotted::Placing;
 pub(super) use allotted::{named, planned, supports};
 
-/// What tasks that are placed behind each other on clusters must be like: processors alone, whichever they are.
+/// Checks the requirements for placing tasks after each other on clusters, and returns the packing: only the number of processors
+/// may matter.
 pub(super) fn packing_on_clusters(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
     let refused =
         |what: &str| Err(Unsupported(format!("it places tasks behind each other, and {what}; take {INSTEAD}")));
@@ -28,7 +29,7 @@ pub(super) fn packing_on_clusters(instance: &Instance) -> Result<Packing<'_>, Un
     packed::packing(instance)
 }
 
-/// The clusters of a packing, on one of which each task can run.
+/// Returns the clusters of a packing. Each task must be able to run on one of them.
 pub(super) fn clusters<'p, 'a>(packing: &'p Packing<'a>) -> Result<Clusters<'p, 'a>, Unsupported> {
     let clusters = Clusters::new(packing);
     let runs = |row: &_| {
@@ -43,8 +44,8 @@ pub(super) fn clusters<'p, 'a>(packing: &'p Packing<'a>) -> Result<Clusters<'p, 
     Ok(clusters)
 }
 
-/// Places all tasks, those of highest rank first, each where and with the choice that ends first of those that `offered` names for
-/// a row and a cluster; of several the one of fewest processors, and of these the fastest cluster.
+/// Places all tasks by decreasing rank. For each task, the cluster and the choice that end first are used, of those that `offered`
+/// returns for a row and a cluster. Ties are broken in favour of the fewest processors, and then of the fastest cluster.
 pub(super) fn earliest<I: Iterator<Item = u32>>(
     packing: &Packing<'_>,
     mut clusters: Clusters<'_, '_>,

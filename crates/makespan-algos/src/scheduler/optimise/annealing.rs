@@ -11,32 +11,32 @@ use crate::kernel::choices::Choices;
 use crate::kernel::serial::{Limit, Request, SerialInsertion};
 use crate::search::{Cooling, Course, Neighbourhood, anneal, heat};
 
-/// One search: a present solution, and the best one.
+/// A search: the current solution and the best one.
 pub(super) struct Annealing<'a> {
     choices: &'a Choices,
     goal: Goal<'a>,
     serial: SerialInsertion,
     present: Solution,
     value: f64,
-    /// Starts of the tasks in the evaluation before, in ticks.
+    /// Starts of the tasks in the last evaluation, in ticks.
     starts: Vec<i64>,
-    /// By how much each task is late in the present solution, where the largest lateness counts.
+    /// The lateness of each task in the current solution, if the maximum lateness counts.
     lateness: Vec<i64>,
-    /// Where wholes count: ends of the tasks of the present solution, and how late each whole is.
+    /// If wholes count: the ends of the tasks in the current solution, and the lateness of each whole.
     ends: Vec<i64>,
     peaks: Vec<i64>,
     best: Ranked,
     random: ChaCha8Rng,
-    /// A proven bound on the makespan, or on the largest lateness where that counts, in ticks.
+    /// A proven bound on the makespan, or on the maximum lateness if it counts, in ticks.
     floor: i64,
-    /// Of a task in the first solution.
+    /// The mean cost of a task in the first solution.
     mean_cost: f64,
     cooling: Cooling,
-    /// Whether it begins beyond its limit.
+    /// Whether the search begins beyond its limit.
     comes_back: bool,
 }
 
-/// A solution with its rank; the lowest is best.
+/// A solution with its rank. The lowest rank is best.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranked {
     pub(crate) rank: f64,
@@ -44,37 +44,43 @@ pub(crate) struct Ranked {
     pub(crate) solution: Solution,
 }
 
-/// The temperature begins at this share of the mean cost of a task for `FEW` tasks. For more it begins lower, since more changes are
+/// The initial temperature, as a share of the mean cost of a task, for `FEW` tasks. For more tasks it is lower, because there are
+/// more changes to try. For fewer tasks it is higher, up to `HOTTEST`, because all changes are soon tried. The temperature falls to
+/// a hundredth.
 /// waiting to be tried, and for fewer higher, at most at `HOTTEST`: all of them are tried soon. It falls to a hundredth.
 const HOT: f64 = 0.2;
 const FEW: f64 = 25.0;
 const HOTTEST: f64 = 1.0;
 const COLDEST: f64 = 0.01;
-/// The same for sums over all tasks. It falls in proportion to the number of tasks, faster beyond `MANY`, and rises by the third power for few: of
-/// 25 tasks a cool search sometimes stays 10 % above the bound, of 50 a hot one ends 1.5 % higher.
+/// The initial temperature for sums over all tasks. It decreases in proportion to the number of tasks, and faster beyond `MANY`
+/// tasks. For few tasks, it rises by the third power: with 25 tasks, a cool search sometimes stays 10 % above the bound, and with
+/// 50 tasks, a hot search ends 1.5 % higher.
 const HOT_SUM: f64 = 0.05;
 const MANY: f64 = 400.0;
-/// The same under a limit on the makespan: area after it is dear, so that schedules differ by more.
+/// The initial temperature for sums under a limit on the makespan. Area after the limit is expensive, so the values of schedules
+/// differ by more.
 const HOT_WITHIN: f64 = 0.6;
-/// Some searches begin so much cooler: where the start is good, a hot one loses what it has; where it is poor, a cool one does not come
-/// away from it.
+/// The factor by which some searches begin cooler. From a good start, a hot search loses what it has. From a poor start, a cool
+/// search does not get away.
 const COOL: f64 = 0.15;
 const COOL_SUM: f64 = 0.5;
-/// So often a sum is cooled without a limit, each time from the start: one descent often ends in a local optimum that another one avoids.
+/// Number of times that the search for a sum without a limit is cooled, each time from the initial temperature. One descent often
+/// ends in a local optimum that another descent avoids.
 const CYCLES: f64 = 4.0;
-/// The same for at most `FEW` tasks that must keep best placement: few sets of wide allotments fill the nodes.
+/// Number of times for at most `FEW` tasks if best placement is required, because few sets of wide allotments fill the nodes.
 const CYCLES_IN_NODES: f64 = 8.0;
-/// A schedule that costs so many temperatures more than may be accepted, up to a place from which on the order is that of the present one, is given up: what
-/// comes after rarely makes up for it.
+/// An evaluation stops if a schedule costs this number of temperatures more than may be accepted, at a position after which the
+/// order is the current one. The remaining tasks rarely make up for it.
 const GIVEN_UP: f64 = 10.0;
-/// A solution is sorted by its starts once in as many changes as there are tasks, and in so many at least; in so many where the search comes back within
-/// its limit, since that is also when the price of what passes it is adapted.
+/// On average, a solution is sorted by its starts once in as many changes as there are tasks, but at least `OFTEN` changes. A
+/// search that began beyond its limit sorts once in `OFTEN` changes, because the price of exceeding the limit is adapted at the
+/// same time.
 const OFTEN: usize = 64;
-/// A search that has not kept its limit after this share of the time leaves the rest to one that does.
+/// A search that has not kept its limit after this share of the time ends, and leaves the rest of the time to a search that does.
 const PATIENCE: f64 = 0.6;
 
 impl<'a> Annealing<'a> {
-    /// A search from a solution on.
+    /// Returns a search that starts from a solution.
     pub(super) fn new(
         instance: &Instance,
         choices: &'a Choices,
@@ -86,7 +92,7 @@ impl<'a> Annealing<'a> {
         Self::on(&Skyline::new(instance), choices, floor, goal, solution, random)
     }
 
-    /// The same on what is free then.
+    /// Returns a search that starts from a solution, on the free processors of `skyline`.
     pub(super) fn on(
         skyline: &Skyline,
         choices: &'a Choices,
@@ -119,33 +125,33 @@ impl<'a> Annealing<'a> {
         annealing
     }
 
-    /// What is minimised, of the present solution.
+    /// Returns the value of the current solution.
     pub(super) fn value(&self) -> f64 {
         self.value
     }
 
-    /// The same search, which begins beyond its limit: what passes it becomes dearer soon, and the search ends early where that does not
-    /// help.
+    /// Sets that the search begins beyond its limit. Exceeding the limit soon becomes more expensive. The search ends early if this
+    /// does not help.
     pub(super) fn coming_back(self) -> Self {
         Self { comes_back: true, ..self }
     }
 
-    /// Where the search stands.
+    /// Returns the current solution.
     pub(super) fn present(&self) -> &Solution {
         &self.present
     }
 
-    /// Whether a solution was found that keeps the limit, if there is one.
+    /// Returns whether a solution was found that keeps the limit, if there is one.
     pub(super) fn keeps_limit(&self) -> bool {
         self.best.rank.is_finite()
     }
 
-    /// The best solution.
+    /// Returns the best solution.
     pub(super) fn into_best(self) -> Ranked {
         self.best
     }
 
-    /// Anneals until the course is over, cooler than usual or not.
+    /// Anneals until the course is over. If `is_cool` is set, it begins with a lower temperature.
     pub(super) fn run(&mut self, course: &mut Course, is_cool: bool) {
         let tasks = self.present.order.len() as f64;
         if tasks == 0.0 {
@@ -158,7 +164,7 @@ impl<'a> Annealing<'a> {
         anneal(self, course);
     }
 
-    /// The same once, at so much of the usual temperature: from a solution that is good already.
+    /// Anneals once from a solution that is already good. The initial temperature is the usual one multiplied by `warmth`.
     pub(super) fn run_warm(&mut self, course: &mut Course, warmth: f64) {
         let tasks = self.present.order.len() as f64;
         if tasks > 0.0 {
@@ -169,12 +175,12 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    /// Whether a sum over all tasks is minimised, and any placement serves.
+    /// Returns whether a sum over all tasks is minimised and best placement is not required.
     fn is_plain_sum(&self) -> bool {
         self.goal.is_sum() && self.choices.node().is_none()
     }
 
-    /// The share of the mean cost at which the temperature begins, and how often it falls.
+    /// Returns the initial temperature as a share of the mean cost, and the number of times that it falls.
     fn heating(&self, tasks: f64) -> (f64, f64) {
         let few = FEW / tasks;
         if !self.is_plain_sum() {
@@ -189,7 +195,7 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    /// One change at a temperature.
+    /// Tries one change at a temperature.
     fn change(&mut self, temperature: f64) {
         let change = Change::draw(&self.present, self.choices, &mut self.random);
         let (first, last) = change.apply(&mut self.present);
@@ -207,7 +213,7 @@ impl<'a> Annealing<'a> {
         if improved && self.goal.is_max_lateness() {
             self.aim();
         }
-        // In the order of the starts a change of places is a change of the schedule nearby.
+        // In the order of the starts, exchanging neighbours in the order changes neighbours in the schedule.
         let every = if self.comes_back { OFTEN } else { self.present.order.len().max(OFTEN) };
         if improved && self.goal.is_makespan() || self.random.random_range(0..every) == 0 {
             self.sort();
@@ -232,7 +238,7 @@ impl<'a> Annealing<'a> {
         goal.value(costs, serial.latest())
     }
 
-    /// The solution that was evaluated last, which agrees with the present one before this place, is the present one.
+    /// Makes the last evaluated solution, which was changed from this position on, the current one.
     fn accept(&mut self, from: usize) {
         self.serial.accept(from);
         if self.goal.is_of_wholes() {
@@ -243,7 +249,7 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    /// Orders the tasks by their starts, which changes no start but to an earlier one.
+    /// Sorts the tasks by their starts. This does not delay any start.
     fn sort(&mut self) {
         self.evaluate(0, Limit::NONE);
         let starts = &self.starts;
@@ -260,7 +266,7 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    /// Aims below the best.
+    /// Sets a target below the best solution.
     fn aim(&mut self) {
         let best = if self.goal.is_max_lateness() && self.best.rank.is_finite() {
             self.best.rank as i64
@@ -270,7 +276,7 @@ impl<'a> Annealing<'a> {
         self.goal.aim(best, self.floor);
     }
 
-    /// The largest lateness of the present solution, which was evaluated from this place on; 0 where it does not count.
+    /// Returns the maximum lateness of the current solution, which was evaluated from this position on, or 0 if it does not count.
     fn latest(&mut self, from: usize) -> i64 {
         if !self.goal.is_max_lateness() {
             return 0;
@@ -282,7 +288,7 @@ impl<'a> Annealing<'a> {
         self.lateness.iter().copied().max().unwrap_or(0)
     }
 
-    /// Whether the present solution, just evaluated from this place on, is the best.
+    /// Stores the current solution, which was evaluated from this position on, if it is the best. Returns whether it is.
     fn keep(&mut self, from: usize) -> bool {
         let makespan = self.serial.latest();
         let latest = self.latest(from);

@@ -6,20 +6,20 @@ use rand_chacha::ChaCha8Rng;
 use crate::kernel::choices::Choices;
 use crate::kernel::move_to;
 
-/// An order of the tasks and their allotments: a schedule by serial insertion.
+/// An order of the tasks and their allotments. It gives a schedule by serial insertion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Solution {
     pub(crate) order: Vec<u32>,
-    /// For each task the position of its allotment among its choices.
+    /// For each task, the position of its allotment among its choices.
     pub(crate) chosen: Vec<u32>,
 }
 
-/// A change of a solution that can be taken back: of places in the order, of one allotment or two, or of both.
+/// A change of a solution that can be undone: of positions in the order, of one or two allotments, or of both.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
     places: Places,
     choice: Option<OtherChoice>,
-    /// Of another task, and which place it has.
+    /// The change of another task, and its position in the order.
     second: Option<(OtherChoice, usize)>,
 }
 
@@ -37,19 +37,19 @@ struct OtherChoice {
     new: u32,
 }
 
-/// In so many of a hundred changes only an allotment changes, only a place, or two tasks are swapped; the others move a
-/// task and change its allotment at once.
+/// Percentages of changes that only change an allotment, only move a task, or swap two tasks. The other changes move a task and
+/// change its allotment.
 const ALLOTMENT: u32 = 45;
 const PLACE: u32 = 35;
 const SWAP: u32 = 10;
-/// In so many of a hundred two tasks exchange processors before any of these.
+/// Percentage of changes in which two tasks exchange processors, drawn before the other kinds.
 const EXCHANGES: u32 = 25;
-/// In so many of a hundred, where best placement is required, allotments are aligned with nodes before any of these.
+/// Percentage of changes that align allotments with nodes if best placement is required, drawn before all other kinds.
 const TRADES: u32 = 35;
 
 impl Change {
-    /// Draws a change. Distances, in the order and among the allotments, are short more often than long: their
-    /// logarithm is uniform.
+    /// Draws a change. Short distances, in the order and among the allotments, are more frequent than long ones: the logarithm of a
+    /// distance is uniform.
     pub(super) fn draw(solution: &Solution, choices: &Choices, random: &mut ChaCha8Rng) -> Self {
         let place = random.random_range(0..solution.order.len());
         let kind = random.random_range(0..100);
@@ -75,7 +75,8 @@ impl Change {
         }
     }
 
-    /// Returns the first and the last place that are affected: after it the order and the allotments are as before.
+    /// Applies the change. Returns the first and the last affected position. After the last one, the order and the allotments are
+    /// unchanged.
     pub(super) fn apply(&self, solution: &mut Solution) -> (usize, usize) {
         if let Some(OtherChoice { task, new, .. }) = self.choice {
             solution.chosen[task as usize] = new;
@@ -98,7 +99,7 @@ impl Change {
         }
     }
 
-    /// Takes the change back.
+    /// Undoes the change.
     pub(super) fn undo(&self, solution: &mut Solution) {
         if let Some(OtherChoice { task, old, .. }) = self.choice {
             solution.chosen[task as usize] = old;
@@ -114,9 +115,9 @@ impl Change {
     }
 }
 
-/// Where best placement is required, in some of the changes: an allotment to the next multiple of a node, or of a half,
-/// a quarter .. of one, and in half of these another task near it gives what the one takes. Sets of such allotments fill
-/// nodes, and few of them are a single step away from each other.
+/// If best placement is required, returns in some of the changes a change of an allotment to the next multiple of a node, or of a
+/// half, a quarter .. of a node. In half of these changes, a nearby task gives up the processors that the first task takes. Sets of
+/// such allotments fill nodes, and few of them differ by a single step.
 fn trade(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaCha8Rng) -> Option<Change> {
     let node = choices.node()?;
     if random.random_range(0..100) >= TRADES {
@@ -144,7 +145,8 @@ fn trade(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaC
     Some(Change { places: Places::Stay(place), choice: Some(choice), second })
 }
 
-/// Some processors of one task for another one near it, which often runs beside it: what either would do alone leaves processors idle.
+/// Returns a change in which a task gives processors to a nearby task, which often runs at the same time. If only one of them
+/// changed, processors would be idle.
 fn exchange(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaCha8Rng) -> Option<Change> {
     let other = other_place(solution.order.len(), place, random);
     if choices.node().is_some() || other == place {
@@ -175,7 +177,7 @@ fn other_choice(solution: &Solution, choices: &Choices, place: usize, random: &m
         return None;
     }
     let old = solution.chosen[task as usize];
-    // Rarely more than a quarter of two hundred.
+    // Rarely more than a quarter of two hundred choices.
     let distance = (f64::from(count).powf(0.7 * random.random::<f64>()) as u32).max(1);
     let new = if random.random_bool(0.5) { (old + distance).min(count - 1) } else { old.saturating_sub(distance) };
     Some(OtherChoice { task, old, new })

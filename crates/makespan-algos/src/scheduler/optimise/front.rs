@@ -1,17 +1,16 @@
-//! Makespan against weighted completion.
+//! The front of makespan and weighted completion.
 
 use makespan_core::{FrontPoint, Objective, Time};
 
 use super::search::{Found, Search, Task};
 
-/// Limits on the makespan between the shortest schedule and the one of least weighted completion.
+/// Number of limits on the makespan between the shortest schedule and the schedule with the least weighted completion.
 const BETWEEN: i128 = 4;
 /// The shares of the time for the two ends.
 const SHORTEST: f64 = 0.15;
 const LIGHTEST: f64 = 0.2;
 
-/// Searches the two ends, then the least weighted completion under limits on the makespan between them, each with its
-/// proof.
+/// Searches the two ends, and then the least weighted completion under limits on the makespan between them. Each point has a proof.
 pub(super) fn front(search: &Search<'_>, limit: Option<Time>) -> Vec<FrontPoint> {
     let task = |objective, limit, begin, end| Task { objective, limit, begin, end };
     let shortest = search.minimise(task(Objective::Makespan, None, 0.0, SHORTEST), &[]).schedule;
@@ -22,7 +21,7 @@ pub(super) fn front(search: &Search<'_>, limit: Option<Time>) -> Vec<FrontPoint>
     let limits = limits(least, most);
     let mut known = vec![shortest, lightest.schedule.clone()];
     if limits.is_empty() {
-        // Nothing lies between the ends, and perhaps not even the limit is kept yet: the rest of the time goes there.
+        // There are no limits between the ends, and perhaps the limit is not even kept yet. The rest of the time is used for this.
         let again = search.minimise(task(Objective::WeightedCompletion, limit, ends, 1.0), &known);
         return vec![again.into(), lightest.into()];
     }
@@ -44,8 +43,8 @@ impl From<Found> for FrontPoint {
     }
 }
 
-/// The least makespan and what lies evenly between it and the most, rounded down to a tick: as many limits in every unit of
-/// time, so that plans scale.
+/// Returns the least makespan and evenly spaced limits between it and the greatest makespan, rounded down to ticks. Their number
+/// does not depend on the unit of time, so that plans scale.
 pub(super) fn limits(least: Time, most: Time) -> Vec<Time> {
     let span = i128::from(most.saturating_since(least).ticks());
     let steps = if span > 0 { BETWEEN } else { 0 };

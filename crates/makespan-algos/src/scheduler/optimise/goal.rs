@@ -1,67 +1,67 @@
-//! What the search minimises.
+//! The objective of the search.
 
 use makespan_core::{Instance, Objective, SimpleJob, Time};
 
 use super::wholes::Wholes;
 use crate::kernel::serial::Request;
 
-/// An objective as a sum over tasks, in floats, and how schedules are ranked by it.
+/// An objective as a sum over tasks, in floats, and the rank of schedules by it.
 ///
-/// Weighted completion and mean flow are such sums. The makespan is the same for most schedules near a good one, which
-/// gives a search no direction; so what is minimised there is the makespan plus the area, over the number of
-/// processors, that lies after a target below it. With a limit on the makespan, area after the limit has a price that
-/// rises while the limit is passed and falls while it is kept, so that the search stays near it; a schedule that
-/// passes the limit ranks behind all others.
+/// Weighted completion and mean flow are such sums. The makespan is equal for most schedules near a good one, which gives a search
+/// no direction. So the search minimises the makespan plus the area after a target below it, divided by the number of processors.
+/// With a limit on the makespan, area after the limit has a price. The price rises while the limit is exceeded and falls while it
+/// is kept, so that the search stays near it. A schedule that exceeds the limit ranks after all others.
 ///
-/// The weighted lateness is a sum, too, in which what ends by its deadline costs nothing. The largest lateness is like the makespan the same
-/// for most schedules: what is minimised is the area of each task after its deadline and a target below the best.
+/// The weighted lateness is also a sum, in which tasks that end by their deadlines cost nothing. The maximum lateness, like the
+/// makespan, is equal for most schedules. So the search minimises the area of each task after its deadline plus a target below the
+/// best lateness.
 #[derive(Clone, Debug)]
 pub(crate) struct Goal<'a> {
     objective: Objective,
-    /// Where jobs are parts, of which the last one counts.
+    /// The wholes if jobs are parts of them. Only the last part of a whole counts.
     wholes: Option<&'a Wholes>,
-    /// What a tick of completion costs, task by task.
+    /// The cost of a tick of completion, for each task.
     weights: Vec<f64>,
-    /// What all tasks cost while they run as short as they can.
+    /// The cost of all tasks during their shortest run times.
     runs: f64,
-    /// When each task could end at the earliest, in ticks: only what comes after costs anything, so that heavy or late
-    /// tasks do not swallow the digits that tell schedules apart; its deadline, where only lateness costs.
+    /// The earliest possible end of each task, in ticks, or its deadline if only lateness counts. Only the time after this instant
+    /// has a cost, so that heavy or late tasks do not consume the digits that distinguish schedules.
     earliest: Vec<i64>,
-    /// Where the largest lateness counts, what comes so long after a deadline costs `price` a processor and tick.
+    /// If the maximum lateness counts: the time after a deadline from which each processor and tick costs `lateness_price`.
     late_from: i64,
-    /// Area after this instant costs `price` a processor and tick.
+    /// The instant after which each processor and tick costs `price`.
     after: i64,
     price: f64,
     first_price: f64,
     lateness_price: f64,
-    /// What a processor costs for a tick, whenever that is: those that are yet to come wait for it.
+    /// The cost of a processor for a tick at any instant, because tasks that have not arrived yet wait for it.
     area_price: f64,
-    /// In ticks.
+    /// The limit on the makespan, in ticks.
     makespan_at_most: Option<i64>,
 }
 
-/// The target lies here between the proven bound and the best makespan.
+/// The position of the target between the proven bound and the best makespan.
 const TARGET: f64 = 0.625;
-/// The first price after a limit, in multiples of what all tasks together pay for a processor: low, where what passes
-/// the limit a little may still be the better beginning, or so high that the limit is kept.
+/// The first price after a limit, in multiples of what all tasks together pay for a processor. It is low if a schedule slightly
+/// beyond the limit may be the better start, or so high that the limit is kept.
 pub(super) const LOW: f64 = 1.0;
 pub(super) const HIGH: f64 = 20.0;
-/// By how much it rises and falls, and within which multiples of the first one.
+/// The factors by which the price rises and falls, and its bounds as multiples of the first price.
 const RISE: f64 = 1.25;
 const FALL: f64 = 0.9;
 const CHEAPEST: f64 = 0.2;
 const DEAREST: f64 = 100.0;
 
-/// What a goal knows of a task.
+/// The data of a task that a goal needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wish {
-    /// What a tick of completion costs, where weights count.
+    /// The cost of a tick of completion, if weights count.
     pub(crate) weight: f64,
-    /// When it could end at the earliest, in ticks.
+    /// The earliest possible end, in ticks.
     pub(crate) alone: i64,
-    /// How long it takes at least.
+    /// The shortest time, in ticks.
     pub(crate) shortest: i64,
-    /// In ticks.
+    /// The deadline, in ticks.
     pub(crate) deadline: Option<i64>,
 }
 
@@ -74,7 +74,8 @@ impl Wish {
 }
 
 impl<'a> Goal<'a> {
-    /// For the tasks of the instance, under a limit on the makespan in ticks with [`LOW`] or [`HIGH`] for its price.
+    /// Returns the goal for the tasks of an instance. `limit` is a limit on the makespan in ticks, with [`LOW`] or [`HIGH`] for its
+    /// price.
     pub(super) fn new(
         instance: &Instance,
         objective: Objective,
@@ -84,7 +85,7 @@ impl<'a> Goal<'a> {
         Self::of(instance.processors(), instance.simple_jobs().map(Wish::of), objective, wholes, limit)
     }
 
-    /// The same for tasks on so many processors.
+    /// Returns the goal for tasks on this number of processors.
     pub(super) fn of(
         processors: u32,
         wishes: impl Iterator<Item = Wish>,
@@ -118,7 +119,7 @@ impl<'a> Goal<'a> {
         let processors = f64::from(processors);
         let price = match objective {
             Objective::Makespan => 1.0 / processors,
-            // Where no task has a weight, the area after the limit is all there is to minimise.
+            // If no task has a weight, only the area after the limit is minimised.
             _ if weights.iter().all(|&weight| weight == 0.0) => 1.0 / processors,
             _ => multiple.unwrap_or(LOW) * weights.iter().sum::<f64>() / processors,
         };
@@ -139,12 +140,12 @@ impl<'a> Goal<'a> {
         }
     }
 
-    /// The same; a processor costs this for a tick whenever it is held.
+    /// Sets the cost of a processor for each tick for which it is held.
     pub(super) fn with_area_price(self, area_price: f64) -> Self {
         Self { area_price, ..self }
     }
 
-    /// Aims at a makespan shorter than `makespan`, where `floor` is proved; or at less of the largest lateness.
+    /// Sets a target between `floor`, which is proved, and the best makespan or maximum lateness `makespan`.
     pub(super) fn aim(&mut self, makespan: i64, floor: i64) {
         if self.is_makespan() {
             self.after = floor + ((makespan - floor).max(0) as f64 * TARGET) as i64;
@@ -154,17 +155,18 @@ impl<'a> Goal<'a> {
         }
     }
 
-    /// Whether the largest lateness alone counts.
+    /// Returns whether the maximum lateness is the only objective.
     pub(super) fn is_max_lateness(&self) -> bool {
         self.objective == Objective::MaxLateness
     }
 
-    /// By how much a task is late that ends then.
+    /// Returns the lateness of a task that ends at `end`.
     pub(super) fn lateness(&self, task: usize, end: i64) -> i64 {
         (end - self.earliest[task]).max(0)
     }
 
-    /// Whether no schedule ranks before one of this rank and makespan; `floor` is proved of the makespan or the largest lateness.
+    /// Returns whether no schedule ranks before one with this rank and makespan. `floor` is a proven bound on the makespan or the
+    /// maximum lateness.
     pub(super) fn is_best(&self, rank: f64, makespan: i64, floor: i64) -> bool {
         match self.objective {
             Objective::Makespan => makespan <= floor,
@@ -173,23 +175,24 @@ impl<'a> Goal<'a> {
         }
     }
 
-    /// Whether the makespan alone counts.
+    /// Returns whether the makespan is the only objective.
     pub(super) fn is_makespan(&self) -> bool {
         self.objective == Objective::Makespan
     }
 
-    /// Whether each task costs something wherever it is, so that what the first of them cost tells of all.
+    /// Returns whether each task costs something wherever it is, so that the cost of the first tasks says something about the total
+    /// cost.
     pub(super) fn is_sum(&self) -> bool {
         !self.is_of_wholes() && self.objective.is_sum_of_ends()
     }
 
-    /// Whether schedules must not be longer than some makespan.
+    /// Returns whether there is a limit on the makespan.
     pub(super) fn is_limited(&self) -> bool {
         self.makespan_at_most.is_some()
     }
 
-    /// Makes area after the limit dearer or cheaper, by what the makespan of the present schedule is. Returns whether
-    /// the values of schedules have changed.
+    /// Makes area after the limit more or less expensive, depending on the makespan of the current schedule. Returns whether the
+    /// values of schedules have changed.
     pub(super) fn adapt(&mut self, makespan: i64) -> bool {
         let Some(most) = self.makespan_at_most else { return false };
         let factor = if makespan > most { RISE } else { FALL };
@@ -197,7 +200,8 @@ impl<'a> Goal<'a> {
         true
     }
 
-    /// What one task adds. `peaks` has for each whole the most that any of its parts before was after the earliest end.
+    /// Returns the cost that one task adds. `peaks` contains, for each whole, the maximum time from the earliest end to the end
+    /// over its parts so far.
     #[inline]
     pub(super) fn cost(&self, task: u32, start: i64, request: &Request, peaks: &mut [i64]) -> f64 {
         let (end, processors) = (start + request.duration, f64::from(request.processors));
@@ -214,7 +218,7 @@ impl<'a> Goal<'a> {
         wholes.weight(whole) * more as f64 + late + held
     }
 
-    /// Sets `peaks` to what they are after these tasks with their ends.
+    /// Sets `peaks` to its values after these tasks with these ends.
     pub(super) fn peaks(&self, placed: impl Iterator<Item = (u32, i64)>, peaks: &mut Vec<i64>) {
         let Some(wholes) = self.wholes else { return };
         peaks.clear();
@@ -225,23 +229,24 @@ impl<'a> Goal<'a> {
         }
     }
 
-    /// Whether it counts the last parts of wholes.
+    /// Returns whether only the last parts of wholes count.
     pub(super) fn is_of_wholes(&self) -> bool {
         self.wholes.is_some()
     }
 
-    /// What a mean task costs in a schedule of this value and makespan, waiting and running: the scale of changes.
+    /// Returns the cost of a mean task in a schedule with this value and makespan, waiting and running. This is the scale of
+    /// changes.
     pub(super) fn mean_cost(&self, tasks: usize, value: f64, makespan: i64) -> f64 {
         let value = if self.is_max_lateness() { value + makespan as f64 } else { value };
         (value + self.runs) / tasks.max(1) as f64
     }
 
-    /// What is minimised, from the sum of the costs and the makespan.
+    /// Returns the value to be minimised, from the sum of the costs and the makespan.
     pub(super) fn value(&self, costs: f64, makespan: i64) -> f64 {
         if self.is_makespan() { costs + makespan as f64 } else { costs }
     }
 
-    /// By what schedules are compared in the end, less being better; `latest` is the largest lateness where that counts.
+    /// Returns the rank by which schedules are finally compared. Less is better. `latest` is the maximum lateness, if it counts.
     pub(super) fn rank(&self, value: f64, makespan: i64, latest: i64) -> f64 {
         match self.objective {
             _ if self.makespan_at_most.is_some_and(|most| makespan > most) => f64::INFINITY,

@@ -21,10 +21,10 @@ use super::rates::NodeRates;
 /// the lowest. In each step, the first possible one of four operations is performed. The search ends when the throughputs of A and
 /// B differ by less than a twentieth:
 ///
-/// 1. communication trading: an underused node gets tasks of B instead of tasks of A with the same communication time; 2. gap
-/// filling: a node with unused processor time, below links with unused time, gets tasks of B; 3. bus de-saturation: of the branches
-/// with tasks of A, the one with the smallest bandwidth loses a tenth of these tasks; 4. task trading on the root: the root gets
-/// tasks of B instead of tasks of A with the same work.
+/// 1. communication trading: an underused node gets tasks of B instead of tasks of A with the same communication time;
+/// 2. gap filling: a node with unused processor time, below links with unused time, gets tasks of B;
+/// 3. bus de-saturation: of the branches with tasks of A, the one with the smallest bandwidth loses a tenth of these tasks;
+/// 4. task trading on the root: the root gets tasks of B instead of tasks of A with the same work.
 ///
 /// A node knows its own rates and capacities, and those of the links to its children. The data of remote nodes that an operation
 /// needs come up the tree as an offer: each node sends its parent the best offer of its subtree, limited by each link on the way.

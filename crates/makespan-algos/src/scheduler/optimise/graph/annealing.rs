@@ -8,30 +8,32 @@ use crate::kernel::graph::sequence::{ANY, Sequence};
 use crate::kernel::graph::{GraphProblem, NEVER, Place, ProcessorId};
 use crate::search::{Cooling, Neighbourhood, heat};
 
-/// The temperature falls to this share of where it begins.
+/// The share of the initial temperature to which it falls.
 const COLDEST: f64 = 0.003;
-/// Where jobs are added up a change moves a few of them, so it begins lower by this power of their number.
+/// If the objective is a sum over jobs, a change affects only a few of them. The initial temperature is therefore divided by this
+/// power of their number.
 const JOBS: f64 = 0.75;
-/// Every second search begins so much cooler.
+/// The factor by which every second search begins cooler.
 const COOL: f64 = 0.3;
-/// How often a change gives a task another processor, and how often it then leaves the choice to its end.
+/// The share of changes that give a task another processor, and the share of these in which the processor is left open until the
+/// task is placed where it ends first.
 const MOVES: f64 = 0.6;
 const LEAVES: f64 = 0.8;
 
-/// One search: a present solution, and the best one.
+/// A search: the current solution and the best one.
 pub(super) struct Annealing<'a> {
     problem: &'a GraphProblem,
     sequence: Sequence<'a>,
     best: (f64, Vec<Place>),
     random: ChaCha8Rng,
     floor: f64,
-    /// Nothing depends on the processors, so they are left to the ends.
+    /// Whether the choice of processors never matters. Then all tasks are placed where they end first.
     plain: bool,
     cooling: Cooling,
 }
 
 impl<'a> Annealing<'a> {
-    /// The search of this number from a sequence on.
+    /// Returns the search with this index, which starts from a sequence.
     pub(super) fn new(
         problem: &'a GraphProblem,
         sequence: Sequence<'a>,
@@ -49,12 +51,12 @@ impl<'a> Annealing<'a> {
         Self { problem, sequence, best, random, floor, plain, cooling }
     }
 
-    /// The best value, and where and when each task runs in it.
+    /// Returns the best value, and the places of the tasks in it.
     pub(super) fn into_best(self) -> (f64, Vec<Place>) {
         self.best
     }
 
-    /// One change at a temperature.
+    /// Tries one change at a temperature.
     fn change(&mut self, temperature: f64) {
         let task = self.random.random_range(0..self.problem.tasks() as u32);
         let (first, last) = self.sequence.range(task);
@@ -76,7 +78,7 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    /// The processor that the change gives to a task.
+    /// Returns the processor that a change gives to a task.
     fn wanted(&mut self, task: u32) -> ProcessorId {
         let present = self.sequence.wanted()[task as usize];
         if self.plain || self.random.random::<f64>() >= MOVES {
@@ -86,7 +88,7 @@ impl<'a> Annealing<'a> {
             return ANY;
         }
         let near = self.problem.incoming(task).len() + self.problem.outgoing(task).len();
-        // Half of the time where a neighbour is, to which data then take no time.
+        // In half of the cases, the processor of a neighbour is chosen, because transfers to it take no time.
         if near > 0 && self.random.random::<bool>() {
             let at = self.random.random_range(0..near);
             let incoming = self.problem.incoming(task);

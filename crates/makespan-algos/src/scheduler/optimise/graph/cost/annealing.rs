@@ -1,4 +1,4 @@
-//! Simulated annealing of an order of tasks and of their processors, where lateness has a price that follows the search.
+//! Simulated annealing of an order of tasks and of their processors. The price of lateness is adapted during the search.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -9,42 +9,43 @@ use crate::kernel::graph::sequence::{Sequence, Shift};
 use crate::kernel::graph::{NEVER, Place, ProcessorId};
 use crate::search::{Cooling, Neighbourhood, heat};
 
-/// The temperature begins at this share of what a task costs more on its dearest node than on its cheapest, and falls to
-/// this share of that.
+/// The initial temperature, as a share of the mean difference between the costs of a task on its most expensive and on its cheapest
+/// node, and the share of the initial temperature to which it falls.
 const HOT: f64 = 0.3;
 const COLDEST: f64 = 0.01;
-/// How often a change gives a task another processor, how often two tasks swap theirs, and how often tasks that follow each other on
-/// one processor go to another together, of which none would go alone if data between them take long; else a task only moves
-/// in the order.
+/// The shares of changes that give a task another processor, that swap the processors of two tasks, and that move connected tasks
+/// of one processor together to another. If transfers between them take long, none of them would move alone. All other changes only
+/// move a task in the order.
 const MOVES: f64 = 0.45;
 const SWAPS: f64 = 0.25;
 const GROUPS: f64 = 0.1;
-/// How often a task with another processor keeps its place in the order.
+/// Share of the moves to another processor in which a task keeps its position in the order.
 const STAYS: f64 = 0.5;
-/// How often another processor is that of a neighbour.
+/// Share of the moves in which the processor is that of a neighbour.
 const NEAR: f64 = 0.3;
-/// How often a neighbour goes with a task.
+/// Probability with which a neighbour moves together with a task.
 const TOGETHER: f64 = 0.7;
-/// Steps after which the price of lateness rises or falls by this factor, and its bounds as multiples of the first one.
+/// Number of steps after which the price of lateness rises or falls by a factor, this factor, and the bounds of the price as
+/// multiples of the first price.
 const PERIOD: u64 = 64;
 const FACTOR: f64 = 1.1;
 const CHEAPEST: f64 = 0.01;
 const DEAREST: f64 = 100.0;
 
-/// One search: a present solution, and the best one.
+/// A search: the current solution and the best one.
 pub(super) struct Annealing<'a> {
     task: &'a Task<'a>,
     sequence: Sequence<'a>,
     random: ChaCha8Rng,
-    /// What the present solution costs.
+    /// The cost of the current solution.
     cost: i64,
-    /// What a tick of lateness costs.
+    /// The price of a tick of lateness.
     price: f64,
-    /// Its bounds, and what it is while nothing in time is known.
+    /// The bounds of the price, and its value as long as no schedule in time is known.
     prices: (f64, f64, f64),
     cooling: Cooling,
     best: (Merit, Vec<Place>),
-    /// Proved for all that is in time.
+    /// A proven bound on the cost of all schedules in time.
     floor: i128,
     steps: u64,
     group: Vec<u32>,
@@ -83,12 +84,12 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    /// The best that was found.
+    /// Returns the best solution.
     pub(super) fn into_best(self) -> (Merit, Vec<Place>) {
         self.best
     }
 
-    /// One change at a temperature.
+    /// Tries one change at a temperature.
     fn change(&mut self, temperature: f64) {
         let kind = self.random.random::<f64>();
         let tasks = 0..self.task.problem.tasks() as u32;
@@ -140,15 +141,16 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    /// How late jobs may be after a change that costs so much more, if it may be accepted at all.
+    /// Returns the maximum lateness with which a change that increases the cost by `more` may be accepted. Returns `None` if it can
+    /// never be accepted.
     fn most_late(&self, threshold: f64, more: i64) -> Option<f64> {
-        // As long as nothing in time is known only lateness counts, at the price at which temperatures are those of task times.
+        // As long as no schedule in time is known, only lateness counts. Its price scales temperatures to task times.
         let (more, price) = if self.best.0.late > 0 { (0, self.prices.2) } else { (more, self.price) };
         let most = self.sequence.value() + (threshold - more as f64) / price;
         (most >= 0.0).then_some(most)
     }
 
-    /// Accepts what was changed if jobs are not later than this, or undoes it.
+    /// Accepts the shifts if the lateness is at most `most`, and undoes them otherwise.
     fn settle(&mut self, shifts: &[Shift], most: f64, more: i64) {
         let from = shifts.iter().map(|&shift| Sequence::changed(shift)).min().unwrap_or(0);
         if self.sequence.evaluate(from, most).is_none() {
@@ -176,7 +178,7 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    /// Collects a task and some of those that are reached from it by edges within its processor and can run on another one.
+    /// Collects a task, and some tasks that can be reached from it by edges within its processor and can run on another processor.
     fn gather(&mut self, task: u32, processor: ProcessorId) {
         let problem = self.task.problem;
         let own = self.processor(task);
@@ -203,13 +205,14 @@ impl<'a> Annealing<'a> {
         self.task.cost(task, self.task.problem.node_of(processor))
     }
 
-    /// A place in the order that a task may have.
+    /// Returns a random position in the order that a task may have.
     fn place(&mut self, task: u32) -> u32 {
         let (first, last) = self.sequence.range(task);
         self.random.random_range(first..=last)
     }
 
-    /// Another processor that can run a task; at times that of a neighbour, from or to which data then take no time.
+    /// Returns another processor that can run a task. Sometimes it is the processor of a neighbour, because transfers within it
+    /// take no time.
     fn other(&mut self, task: u32) -> Option<ProcessorId> {
         let problem = self.task.problem;
         let (before, behind) = (problem.incoming(task), problem.outgoing(task));

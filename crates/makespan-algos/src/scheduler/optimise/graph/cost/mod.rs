@@ -1,5 +1,5 @@
-//! Graphs of tasks as cheap as their deadlines allow: annealing of an order and processors from what critical chains, HEFT and the
-//! prices of the bound suggest.
+//! Graphs of tasks at the least cost that their deadlines allow. The order and the processors are annealed, starting from the
+//! suggestions of critical chains, HEFT and the prices of the bound.
 
 mod annealing;
 mod start;
@@ -14,35 +14,36 @@ use makespan_bounds::cost::{self, CostSearch};
 use makespan_core::{Bound, Context, Instance, Objective, Schedule};
 use task::{Merit, Task};
 
-/// Steps of the search for prices, at most, the share of the time that they may take, and, where steps are counted, how many of the
-/// annealing there are for each.
+/// Maximum number of steps of the search for prices, the share of the time that they may take, and, if the budget counts steps, the
+/// number of annealing steps for each of them.
 const PRICED: u64 = 300;
 const SHARE: f64 = 0.15;
 const STEPS_A_PRICE: u64 = 50;
-/// The end is kept for what cannot be interrupted.
+/// The share of the time that is reserved at the end for work that cannot be interrupted.
 const RESERVE: f64 = 0.01;
 
 /// One run of the scheduler.
 pub(in crate::scheduler::optimise) struct CostRun<'a> {
     pub(in crate::scheduler::optimise) instance: &'a Instance,
     pub(in crate::scheduler::optimise) portfolio: Portfolio,
-    /// How long after its release a job that states no deadline may end, as a multiple of HEFT's makespan for it alone.
+    /// The time from the release of a job without a stated deadline to its deadline, as a multiple of HEFT's makespan for the job
+    /// alone.
     pub(in crate::scheduler::optimise) deadline: f64,
-    /// A multiple of the proven bound on the makespan by which everything must end, instead of the deadlines by HEFT.
+    /// A multiple of the proven bound on the makespan, by which all jobs must end instead of the deadlines by HEFT.
     pub(in crate::scheduler::optimise) makespan_at_most: Option<f64>,
 }
 
-/// What was found.
+/// The result of a run.
 pub(in crate::scheduler::optimise) struct Cheapest {
     pub(in crate::scheduler::optimise) schedule: Schedule,
     pub(in crate::scheduler::optimise) bounds: Vec<Bound>,
     pub(in crate::scheduler::optimise) remark: Option<String>,
-    /// On the makespan.
+    /// The limit on the makespan.
     pub(in crate::scheduler::optimise) limit: Option<Limit>,
 }
 
 impl CostRun<'_> {
-    /// The cheapest schedule in time that is found, or else the least late one, and what was proved on the way.
+    /// Returns the cheapest schedule in time that was found, or else the least late one, and the bounds that were proved.
     pub(in crate::scheduler::optimise) fn minimise(&self, context: &Context) -> Cheapest {
         let instance = self.instance;
         let mut bounds = vec![cost::cheapest(instance)];
@@ -66,14 +67,14 @@ impl CostRun<'_> {
             anneal(&mut annealing, &mut self.portfolio.course(1.0 - RESERVE, |steps| steps));
             annealing.into_best()
         });
-        // The starts in time are the best there is where no step was made.
+        // The starts are included, because they are the best schedules if no step was made.
         let all = found.into_iter().chain(starts.iter().map(|places| (task.merit(places), places.clone())));
         let best = all.min_by(|a, b| a.0.cmp(&b.0));
         let (merit, schedule) = best.map(|(merit, places)| (merit, problem.schedule(&places))).unwrap_or_default();
         Cheapest { schedule, bounds, remark: merit.remark(), limit }
     }
 
-    /// Prices under the horizon of the last deadline.
+    /// Searches prices for the horizon of the last deadline.
     fn prices(&self, task: &Task) -> Option<CostSearch> {
         let mut search = CostSearch::new(self.instance, task.horizon())?;
         let steps = |steps: u64| (steps / STEPS_A_PRICE + 1).min(PRICED);

@@ -1,4 +1,4 @@
-//! Where the searches for a low cost begin.
+//! The initial solutions of the searches for a low cost.
 
 use makespan_bounds::cost::CostSearch;
 use makespan_core::{Context, Plan, Schedule, Scheduler};
@@ -9,10 +9,10 @@ use crate::kernel::graph::sequence::{Sequence, Solution};
 use crate::kernel::graph::{GraphProblem, NEVER, NodeId, Place, ProcessorId};
 use crate::scheduler::CriticalJobs;
 
-/// What the critical jobs method, HEFT and the prices of the bound suggest; the best first.
+/// Returns the best suggestion of the critical jobs method and HEFT, and the suggestion of the prices of the bound.
 pub(super) fn all(task: &Task, prices: Option<&CostSearch>) -> Vec<Vec<Place>> {
     let mut starts = vec![heft(task.problem)];
-    // Each task as early as it can: chains are planned on a grid of instants.
+    // Starts each task as early as possible, because chains are planned on a grid of instants.
     let earliest = |schedule: &Schedule| sequence(task, &places(task, schedule)).places();
     starts.extend(critical_jobs(task).iter().map(earliest));
     starts.sort_by_cached_key(|places| task.merit(places));
@@ -21,8 +21,8 @@ pub(super) fn all(task: &Task, prices: Option<&CostSearch>) -> Vec<Vec<Place>> {
     starts
 }
 
-/// The variants of the critical jobs method; none where it is too much, or where jobs have no edges and share a deadline, of which
-/// it knows nothing.
+/// Returns the variants of the critical jobs method. Returns none if the method cannot plan the instance, or if jobs have no edges
+/// and share a deadline, which the method does not support.
 fn critical_jobs(task: &Task) -> Vec<Schedule> {
     if !task.instance.has_compound_jobs() {
         return Vec::new();
@@ -34,7 +34,7 @@ fn critical_jobs(task: &Task) -> Vec<Schedule> {
     }
 }
 
-/// A schedule by task.
+/// Returns the place of each task in a schedule.
 fn places(task: &Task, schedule: &Schedule) -> Vec<Place> {
     let mut places = vec![Place::default(); task.problem.tasks()];
     for placement in schedule.placements() {
@@ -44,15 +44,15 @@ fn places(task: &Task, schedule: &Schedule) -> Vec<Place> {
     places
 }
 
-/// Every task on the node on which it pays least, on that of its processors which is the least busy so far, in the order of
-/// starts. What overlaps is put apart when the order is read.
+/// Places every task on the node where it pays least, on the least busy processor of this node, in the order of starts. Overlaps
+/// are resolved when the order is evaluated.
 fn rounded(task: &Task, prices: &CostSearch) -> Vec<Place> {
     let problem = task.problem;
     let nodes = computing(problem, task);
     let mut busy = vec![0_i64; problem.processors()];
     let mut starts: Vec<i64> = Vec::with_capacity(problem.tasks());
     let choices = prices.choices();
-    // After all that it waits for, though prices may say otherwise.
+    // Each task must begin after its predecessors, even if the prices suggest otherwise.
     let mut begin = vec![0; problem.tasks()];
     for &number in problem.order() {
         let own = choices[number as usize].start.ticks();
@@ -73,7 +73,7 @@ fn rounded(task: &Task, prices: &CostSearch) -> Vec<Place> {
     sequence(task, &starts.into_iter().enumerate().map(place).collect::<Vec<Place>>()).places()
 }
 
-/// The tasks by start on their processors, each as early as those before it allow.
+/// Returns the sequence of the tasks by start, on their processors. Each task starts as early as the tasks before it allow.
 pub(super) fn sequence<'a>(task: &Task<'a>, places: &[Place]) -> Sequence<'a> {
     let mut order = task.problem.order().to_vec();
     order.sort_by_key(|&task| places[task as usize].start);
@@ -81,7 +81,7 @@ pub(super) fn sequence<'a>(task: &Task<'a>, places: &[Place]) -> Sequence<'a> {
     Sequence::late(task.problem, &task.dues, Solution { order, wanted })
 }
 
-/// For each node of the platform its number among those that compute.
+/// Returns, for each node of the platform, its number among the nodes with processors.
 fn computing(problem: &GraphProblem, task: &Task) -> Vec<Option<NodeId>> {
     let mut ids = problem.node_ids();
     let nodes = task.instance.platform().nodes().iter();

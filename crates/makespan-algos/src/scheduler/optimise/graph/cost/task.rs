@@ -1,4 +1,4 @@
-//! What is asked for: dues, costs, and how schedules compare.
+//! The input of the search: dues, costs, and the comparison of schedules.
 
 use makespan_core::{Instance, JobId, Time, task_cost, volume};
 
@@ -11,26 +11,27 @@ use crate::scheduler::heft;
 pub(super) struct Task<'a> {
     pub(super) instance: &'a Instance,
     pub(super) problem: &'a GraphProblem,
-    /// How long after its release a job that states no deadline may end, as a multiple of HEFT's makespan for it alone.
+    /// The time from the release of a job without a stated deadline to its deadline, as a multiple of HEFT's makespan for the job
+    /// alone.
     pub(super) deadline: f64,
-    /// By when each job must end.
+    /// The instant by which each job must end.
     pub(super) dues: Vec<i64>,
-    /// For each task and node what it costs there, in thousandths; nothing where it cannot run.
+    /// For each task and node, its cost there in thousandths, or zero if it cannot run there.
     costs: Vec<i64>,
 }
 
-/// By what schedules are compared, less being better: jobs that are late, how late they are together, and the cost.
+/// The criteria by which schedules are compared. Less is better: the number of late jobs, the sum of their lateness, and the cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Merit {
     pub(super) late: usize,
-    /// In ticks.
+    /// The sum of lateness, in ticks.
     pub(super) lateness: i128,
-    /// In thousandths.
+    /// The cost, in thousandths.
     pub(super) cost: i128,
 }
 
 impl Merit {
-    /// What the user should know of what is late.
+    /// Returns a remark for the user if jobs are late.
     pub(super) fn remark(&self) -> Option<String> {
         let ticks = Time::from_ticks(i64::try_from(self.lateness).unwrap_or(i64::MAX));
         (self.late > 0).then(|| {
@@ -40,8 +41,8 @@ impl Merit {
 }
 
 impl<'a> Task<'a> {
-    /// Every job must end by its deadline, or where there is a `limit` by then. Jobs without edges are one crowd: those
-    /// that state none share a deadline, by the end of HEFT's plan for all of them.
+    /// Returns the input. Every job must end by its deadline, and by `limit` if there is one. If no job has edges, all jobs without
+    /// a stated deadline share one deadline, which depends on the end of HEFT's plan for all jobs.
     pub(super) fn new(instance: &'a Instance, problem: &'a GraphProblem, factor: f64, limit: Option<Time>) -> Self {
         let mut costs = Vec::with_capacity(problem.tasks() * problem.nodes());
         for task in instance.task_ids() {
@@ -74,22 +75,22 @@ impl<'a> Task<'a> {
         instance.ids().map(due).collect()
     }
 
-    /// When the last due is.
+    /// Returns the last due.
     pub(super) fn horizon(&self) -> Time {
         Time::from_ticks(self.dues.iter().copied().max().unwrap_or(0))
     }
 
-    /// What a task costs on a node.
+    /// Returns the cost of a task on a node.
     pub(super) fn cost(&self, task: u32, node: NodeId) -> i64 {
         self.costs[task as usize * self.problem.nodes() + node.index()]
     }
 
-    /// How long a task takes on a processor.
+    /// Returns the time of a task on a processor.
     pub(super) fn time(&self, task: u32, processor: ProcessorId) -> i64 {
         self.problem.time(task, self.problem.node_of(processor))
     }
 
-    /// How good a schedule is.
+    /// Returns the merit of a schedule.
     pub(super) fn merit(&self, places: &[Place]) -> Merit {
         let mut ends = vec![0; self.dues.len()];
         let mut cost = 0;
@@ -104,7 +105,7 @@ impl<'a> Task<'a> {
     }
 }
 
-/// HEFT's places for all jobs together.
+/// Returns HEFT's places for all jobs together.
 pub(super) fn heft(problem: &GraphProblem) -> Vec<Place> {
     heft::places(problem, &rank::upward(problem, &rank::mean_times(problem)))
 }
