@@ -1,8 +1,8 @@
-//! The longest makespan allowed.
+//! The limit on the makespan.
 
 use makespan_core::{Context, ScheduleError, Scheduler, Time};
 
-/// A limit on the makespan, and the proven bound that it is a multiple of.
+/// A limit on the makespan, and the proven bound of which it is a multiple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::scheduler) struct Limit {
     pub(in crate::scheduler) at: Time,
@@ -10,22 +10,22 @@ pub(in crate::scheduler) struct Limit {
 }
 
 impl Limit {
-    /// This many times the caller's bound, or this one where the caller has none.
+    /// Returns `factor` times the caller's bound, or `factor` times `own` if the caller has none.
     pub(in crate::scheduler) fn new(factor: Option<f64>, own: Time, context: &Context) -> Option<Self> {
         factor.map(|factor| Self::times(factor, context.floor.unwrap_or(own)))
     }
 
-    /// A whole number of ticks at most `factor` times the floor.
+    /// Returns a limit of a whole number of ticks, at most `factor` times the floor.
     pub(in crate::scheduler) fn times(factor: f64, floor: Time) -> Self {
         let ticks = floor.ticks() as f64 * factor;
-        // Rounded down, but never below the floor itself, which a factor of one allows.
+        // Rounded down, but never below the floor itself, which is allowed for a factor of one.
         Self { at: Time::from_ticks((ticks as i64).max(floor.ticks())), floor }
     }
 
-    /// Whether a schedule that ends here is within it.
+    /// Checks that a schedule that ends at `reached` keeps the limit.
     ///
     /// # Errors
-    /// [`ScheduleError::NotFound`] where it is not.
+    /// [`ScheduleError::NotFound`] if it does not.
     pub(in crate::scheduler) fn check(self, scheduler: &dyn Scheduler, reached: Time) -> Result<(), ScheduleError> {
         let Self { at: limit, floor } = self;
         if reached <= limit {

@@ -1,4 +1,5 @@
-//! Sequential jobs on machines that differ: prices, rounding, chains; positions, and lines in the order of Smith.
+//! Sequential jobs on machines that differ: prices, rounding and ejection chains for the makespan, and positions or Smith's order
+//! for weighted completion.
 
 mod lightest;
 
@@ -16,13 +17,14 @@ use crate::kernel::mapping::{
 use crate::scheduler::mapping::{problem_of, schedule_for};
 use crate::search::{Budget, Neighbourhood, Portfolio, anneal};
 
-/// Changes that are tried between two looks at the clock; where steps are counted, this is one.
+/// Number of changes between two checks of the clock. If the budget counts steps, this is one step.
 const CHANGES: usize = 512;
-/// The end is kept for what cannot be interrupted.
+/// The share of the time that is reserved at the end for work that cannot be interrupted.
 const RESERVE: f64 = 0.03;
-/// In so much time, or so many steps, there is one annealing, if there are few tasks or more than `MANY_RESTARTS`; the next begins where it ends. Otherwise a
-/// third of the time goes to `RESTARTS` short ones in each such time, since where few large tasks decide a short one ends as low as a long one, and the best of
-/// several lower. The rest goes to `RETURNS` from the best, which begin at the part `WARM` of the way from hot to cold.
+/// If there are few tasks, or more than `MANY_RESTARTS`, there is one annealing in each `ONE_SECONDS` seconds or `ONE_STEPS` steps,
+/// and the next begins where it ends. Otherwise, a third of the time (`SHORT`) is used for `RESTARTS` short annealings in each such
+/// time. If few large tasks decide, a short annealing ends as low as a long one, and the best of several ends lower. The rest of
+/// the time is used for `RETURNS` annealings from the best mapping, which begin at the part `WARM` of the way from hot to cold.
 const RESTARTS: f64 = 8.0;
 const RETURNS: f64 = 4.0;
 const WARM: f64 = 0.3;
@@ -30,27 +32,30 @@ const SHORT: f64 = 1.0 / 3.0;
 const MANY_RESTARTS: usize = 2000;
 const ONE_SECONDS: f64 = 1.5;
 const ONE_STEPS: u64 = 10_000;
-/// The part of the time after which the shortest is known, where it is one of several schedules or only says whether a limit can be kept.
+/// The part of the time after which the shortest schedule is known, if it is one of several schedules or only shows whether a limit
+/// can be kept.
 pub(super) const SHORTEST: f64 = 0.3;
-/// Of a front, the part after which the lightest is known, too.
+/// The part of the time for a front after which the schedule with the least weighted completion is known, too.
 pub(super) const LIGHTEST: f64 = 0.45;
-/// More times than this are too many for rules that look at all of them again and again.
+/// Maximum number of times for rules that visit all of them repeatedly.
 const MANY: usize = 2_000_000;
-/// Sufferage looks at the tasks again and again, and cannot be interrupted: of more than these it takes half a second.
+/// Maximum number of tasks for Sufferage, which visits the tasks repeatedly and cannot be interrupted. Above it, Sufferage takes
+/// half a second.
 const MANY_TASKS: usize = 7000;
-/// Pairs that a descent looks at, at most: it cannot be interrupted, and a step of many tasks on few machines is long.
+/// Maximum number of pairs that a descent visits. A descent cannot be interrupted, and a step is long for many tasks on few
+/// machines.
 const DESCENT: usize = 20_000_000;
 
-/// The schedules and the bounds.
+/// The schedules and the bounds of a run.
 pub(super) struct Outcome {
     pub(super) points: Vec<FrontPoint>,
     pub(super) bounds: Vec<Bound>,
     pub(super) limit: Option<Limit>,
 }
 
-/// Minimises the makespan by annealing from the rounded prices and the rules, in independent searches. The mean flow, and the weighted
-/// completion of jobs of one weight, are minimised by an assignment of positions; with different weights or under a limit lines of
-/// tasks are annealed, each in its best order.
+/// Plans sequential jobs on machines that differ. The makespan is minimised by annealing in independent searches, from the rounded
+/// prices and from rules. The mean flow, and the weighted completion of jobs with equal weights, are minimised by an assignment of
+/// positions. With different weights or under a limit, the tasks of machines are annealed, in the best order for each machine.
 pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Context) -> Outcome {
     let portfolio = optimise.portfolio(Instant::now(), context);
     let problem = problem_of(instance);
@@ -84,13 +89,13 @@ pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Conte
     Outcome { points, bounds, limit }
 }
 
-/// A schedule with the best of these bounds on its weighted completion.
+/// Returns a schedule with the best of these bounds on its weighted completion.
 pub(super) fn proved(bounds: &[Bound], schedule: Schedule) -> FrontPoint {
     let of_completion = bounds.iter().filter(|bound| bound.objective == Objective::WeightedCompletion);
     FrontPoint { schedule, bound: of_completion.max_by_key(|bound| bound.value.integer()).cloned() }
 }
 
-/// What is proved of weighted completion, and of what is minimised.
+/// Returns bounds on the weighted completion and on the objective.
 fn other_bounds(
     instance: &Instance,
     aim: Objective,
@@ -108,7 +113,7 @@ fn other_bounds(
     bounds
 }
 
-/// Mappings by rules; not all of them where there are very many times.
+/// Returns mappings by rules. If there are very many times, some rules are omitted.
 fn starts(instance: &Instance, problem: &MappingProblem<'_>, mut random: ChaCha8Rng) -> Vec<Vec<MachineId>> {
     let mut starts = vec![MinimumCompletion.map(problem, &mut random), MinMin.map(problem, &mut random)];
     if problem.tasks() * problem.machines() <= MANY {
@@ -123,7 +128,7 @@ fn starts(instance: &Instance, problem: &MappingProblem<'_>, mut random: ChaCha8
     starts
 }
 
-/// In the order of Smith of the shortest times, each task to the machine on which it ends first.
+/// Maps each task, in Smith's order of the shortest times, to the machine on which it ends first.
 fn by_smith(instance: &Instance, problem: &MappingProblem<'_>) -> Vec<MachineId> {
     let weight = |task: usize| i128::from(instance.weight(TaskId::at(task)).millionths());
     let key: Vec<(i128, i128)> =
@@ -133,7 +138,7 @@ fn by_smith(instance: &Instance, problem: &MappingProblem<'_>) -> Vec<MachineId>
     problem.in_order(order)
 }
 
-/// What all searches know.
+/// The data that all searches share.
 struct Run<'a> {
     problem: &'a MappingProblem<'a>,
     instance: &'a Instance,
@@ -141,14 +146,14 @@ struct Run<'a> {
     floor: i64,
     optimise: &'a Optimise,
     portfolio: Portfolio,
-    /// What is minimised, beside the makespan.
+    /// The objective in addition to the makespan.
     aim: Objective,
     /// Whether one of the starts is the optimum without a limit.
     is_solved: bool,
 }
 
 impl Run<'_> {
-    /// What is wanted: one mapping, or those of a front.
+    /// Returns one mapping, or the mappings of a front.
     fn mappings(&self, starts: Vec<Vec<MachineId>>, limit: Option<Time>) -> Vec<Vec<MachineId>> {
         let limit = limit.map(Time::ticks);
         match self.optimise.target {
@@ -156,7 +161,7 @@ impl Run<'_> {
             Target::Objective(_) => match limit {
                 None => vec![self.lightest(&starts, None, 0.0..1.0)],
                 Some(_) => {
-                    // What keeps a narrow limit is found by looking for the shortest.
+                    // A mapping that keeps a narrow limit is found by searching for the shortest schedule.
                     let short = self.shortest(&starts, SHORTEST);
                     let starts = [starts, vec![short]].concat();
                     vec![self.lightest(&starts, limit, SHORTEST..1.0)]
@@ -166,7 +171,7 @@ impl Run<'_> {
         }
     }
 
-    /// The shortest, the one of least weighted completion, and some between.
+    /// Returns the shortest mapping, the mapping with the least weighted completion, and some mappings in between.
     fn front(&self, starts: Vec<Vec<MachineId>>, limit: Option<i64>) -> Vec<Vec<MachineId>> {
         let short = self.shortest(&starts, SHORTEST);
         let mut known = [starts, vec![short.clone()]].concat();
@@ -187,7 +192,7 @@ impl Run<'_> {
         schedule_for(self.instance, self.problem, mapping, self.aim)
     }
 
-    /// The best mapping for the makespan, of all searches and of these starts, when so much of the time is over.
+    /// Returns the mapping with the least makespan, of all searches and of these starts, after this share of the time.
     fn shortest(&self, starts: &[Vec<MachineId>], share: f64) -> Vec<MachineId> {
         let problem = self.problem;
         let rank = |mapping: &Vec<MachineId>| problem.makespan(mapping);
@@ -221,16 +226,16 @@ impl Run<'_> {
     }
 }
 
-/// A search for the shortest mapping.
+/// A search for the mapping with the least makespan.
 struct Shortening<'a> {
     chains: EjectionChains<'a>,
     random: ChaCha8Rng,
     floor: f64,
-    /// How often there is the time of one annealing.
+    /// Number of times that the time suffices for one annealing.
     times: f64,
-    /// Whether there are short ones first, and then such as begin from the best.
+    /// Whether there are short annealings first, and then annealings that begin from the best mapping.
     restarts: bool,
-    /// Of the annealing.
+    /// The number of the current annealing.
     number: f64,
 }
 

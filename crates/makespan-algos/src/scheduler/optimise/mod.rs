@@ -1,4 +1,4 @@
-//! The best schedule that time allows, with the proof of how good it is.
+//! The scheduler `optimise`: the best schedule that can be found within a time limit, with a proof of its quality.
 
 mod annealing;
 mod change;
@@ -39,47 +39,49 @@ use crate::search::{Budget, Portfolio};
 use search::{Search, Task};
 use wholes::OfWholes;
 
-/// Of an instance whose reservations are too many to be searched around.
+/// The reason for an instance with too many unavailable periods for a search.
 const CLOSED: &str = "processors are closed at too many different times to be searched around";
 
-/// Starts from the best plan of the catalogue and from what prices of processor time suggest, then anneals the order
-/// and the allotments of a serial insertion, one independent search a core, until its time is over.
+/// Starts from the best plan of the catalogue and from a plan by prices of processor time. Then anneals the order and the
+/// allotments of a serial insertion, with one independent search for each core, until its time is over.
 ///
-/// Source: prices as in [`makespan_bounds::PriceSearch`]; serial insertion as in
-/// [`crate::kernel::serial::SerialInsertion`]; first fit under a deadline as in [`crate::kernel::fit::Fit`], for the
-/// makespan; annealing after Kirkpatrick, Gelatt and Vecchi (Science 220, 1983, DOI 10.1126/science.220.4598.671).
-/// Assumptions: none. Guarantee: that of the list of the dual approximation, from which it starts (makespan 2 without
-/// release dates, unavailable processors and best placement). What it proves on its way is left in [`Context::bounds`].
+/// Source: prices as in [`makespan_bounds::PriceSearch`]; serial insertion as in [`crate::kernel::serial::SerialInsertion`]; for
+/// the makespan, first fit under a deadline as in [`crate::kernel::fit::Fit`]; annealing after Kirkpatrick, Gelatt and Vecchi
+/// (Science 220, 1983, DOI 10.1126/science.220.4598.671). Assumptions: none. Guarantee: that of the list of the dual approximation,
+/// from which it starts (makespan 2 without release dates, unavailable processors and best placement). Bounds that are proved
+/// during the run are added to [`Context::bounds`].
 ///
-/// Sequential jobs on machines that differ are mapped: prices for the time of machines, their rounding, and annealing of
-/// ejection chains over pairs that cost little at these prices ([`crate::kernel::mapping::EjectionChains`]), one search a core, for the makespan. A
-/// step is then 512 changes. The mean flow, and the weighted completion of jobs of one weight, are an assignment problem, solved and
-/// proved exactly where that takes no more than about a second ([`makespan_bounds::machines::positions`]); with different weights lines
-/// of jobs in the order of Smith are annealed ([`crate::kernel::mapping::Smith`]). With release dates, later outages or a network such
-/// jobs are planned as graphs of one task, and so they are where lateness counts.
+/// Sequential jobs on machines that differ are mapped to machines. For the makespan, the search uses prices for the time of
+/// machines, their rounding, and annealing of ejection chains over pairs that cost little at these prices
+/// ([`crate::kernel::mapping::EjectionChains`]), with one search for each core. A step is then 512 changes. The mean flow, and the
+/// weighted completion of jobs with equal weights, are an assignment problem. It is solved exactly, with a proof, if this takes at
+/// most about a second ([`makespan_bounds::machines::positions`]). With different weights, the jobs of machines are annealed in
+/// Smith's order ([`crate::kernel::mapping::Smith`]). With release dates, later outages or a network, or if lateness counts, such
+/// jobs are planned as graphs of one task.
 ///
-/// Graphs of moldable tasks, and jobs that wait for jobs, on equal processors are lists with an allotment for each task
-/// ([`crate::kernel::moldable::ListSchedule`]): carried out by an event list and by serial insertion, for the makespan also from the end, of which the
-/// best goes on after a part of the time. They begin with the allotments that balance the longest path and the area
-/// ([`crate::kernel::moldable::average_times`]).
+/// Graphs of moldable tasks, and jobs that wait for jobs, on equal processors are planned as lists with an allotment for each task
+/// ([`crate::kernel::moldable::ListSchedule`]). The lists are executed by an event list and by serial insertion, and for the
+/// makespan also backward in time. After a part of the time, only the best of these ways continues. The lists begin with the
+/// allotments that balance the longest path and the area ([`crate::kernel::moldable::average_times`]).
 ///
-/// The cost of graphs, and of sequential jobs, is minimised within their deadlines, from critical chains, HEFT and the prices of
-/// [`makespan_bounds::cost`]; the plan is no dearer than the variant that [`super::CriticalJobs`] chooses. Where none in time is found it is
-/// the least late one, which is remarked.
+/// The cost of graphs, and of sequential jobs, is minimised within their deadlines, starting from critical chains, HEFT and the
+/// prices of [`makespan_bounds::cost`]. The plan costs at most as much as the variant that [`super::CriticalJobs`] chooses. If no
+/// plan in time is found, the plan is the least late one, and a remark reports this.
 ///
-/// Tasks that need other resources, parallel tasks of graphs, and jobs that wait for others are lists of tasks with allotments. Where each
-/// resource is one pool ([`crate::kernel::cumulative::CumulativeProblem::new`] says where) these are inserted into gaps, crossed and justified forward and
-/// backward: see [`crate::kernel::cumulative::SerialScheme`] for the sources. There a step is one such child, of several schedules. Else, on nodes that
-/// differ and around closed processors, lists are annealed: carried out forward in time at first, and then by insertion into gaps
-/// ([`crate::kernel::packing::Inserter`]), which may leave processors idle for a wider task, with nodes for single tasks that change with the order. Insertion goes on where it is not too slow,
-/// of at most 5,000 tasks.
+/// Tasks that need other resources, parallel tasks of graphs, and jobs that wait for others are planned as lists of tasks with
+/// allotments. If each resource is one pool ([`crate::kernel::cumulative::CumulativeProblem::new`] states the conditions), the
+/// lists are inserted into gaps, crossed, and justified forward and backward. See [`crate::kernel::cumulative::SerialScheme`] for
+/// the sources. A step is then one child of a crossover, which takes several schedules. Otherwise, on nodes that differ and around
+/// closed processors, lists are annealed. At first they are executed forward in time, and then by insertion into gaps
+/// ([`crate::kernel::packing::Inserter`]). Insertion may leave processors idle for a wider task, and the nodes of single tasks
+/// change with the order. Insertion is used for at most 5,000 tasks, and only if it is not too slow.
 ///
-/// The tasks of a bag end together: what is minimised counts the last one, from lists as well in which the bag with the least work left
-/// comes first.
+/// The tasks of a bag end together: the last one counts for the objective. For such objectives, additional lists are tried in which
+/// the bag with the least remaining work comes first.
 ///
-/// A change costs O(k s) for k jobs that come after it and s steps of the free processors; beyond 20,000 jobs
-/// nothing is annealed, and the best of the catalogue and of the priced list is returned. Where best placement is
-/// required every step has its nodes, so a change costs O(k s) times the nodes, and annealing ends earlier.
+/// A change costs O(k s) for k jobs after it and s steps of the free processors. With more than 20,000 jobs, nothing is annealed,
+/// and the best plan of the catalogue and of the list by prices is returned. If best placement is required, every step stores its
+/// nodes. A change then costs O(k s) times the number of nodes, and the limit for annealing is lower.
 ///
 /// ```
 /// use makespan_algos::scheduler::{Budget, Optimise};
@@ -95,30 +97,30 @@ const CLOSED: &str = "processors are closed at too many different times to be se
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimise {
-    /// What is minimised.
+    /// The objective, or the front.
     pub target: Target,
-    /// No schedule may be longer than this many times the proven bound on the makespan.
+    /// Maximum makespan of a schedule, as a multiple of the proven bound on the makespan.
     pub makespan_at_most: Option<f64>,
-    /// Where the cost is minimised: how long after its release a job that states no deadline may end, as a multiple of HEFT's makespan for it alone, as
-    /// [`super::CriticalJobs`] has it.
+    /// For the objective cost: the time from the release of a job without a stated deadline to its deadline, as a multiple of
+    /// HEFT's makespan for the job alone, as in [`super::CriticalJobs`].
     pub deadline: f64,
-    /// How much it may search.
+    /// The budget of the search.
     pub budget: Budget,
-    /// Independent searches, each on its own thread; `None`: one a core.
+    /// Number of independent searches, each on its own thread. `None` means one search for each core.
     pub searches: Option<u32>,
 }
 
-/// What is wanted of a schedule.
+/// The kind of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// The least value of one objective.
+    /// A schedule with the least value of one objective.
     Objective(Objective),
-    /// Schedules of which none is both shorter and of less weighted completion than another; one of them is chosen.
+    /// Schedules none of which is both shorter and of less weighted completion than another. One of them is chosen.
     Front,
 }
 
 impl Default for Optimise {
-    /// Weighted completion, in one second, on all cores.
+    /// Weighted completion, within one second, on all cores.
     fn default() -> Self {
         Self {
             target: Target::Objective(Objective::WeightedCompletion),
@@ -229,7 +231,7 @@ impl Optimise {
         let budget = self.budget.after(context.spent);
         let planned = Self { budget, ..self.clone() }.plan(instance, wholes, context);
         planned.map_err(|error| match error {
-            // By the name that it was asked for, with all of its time.
+            // The error contains the name with the original budget.
             ScheduleError::NotFound { limit, floor, reached, .. } => {
                 ScheduleError::NotFound { scheduler: self.name(), limit, floor, reached }
             }
@@ -237,12 +239,12 @@ impl Optimise {
         })
     }
 
-    /// Whether it minimises how late jobs are.
+    /// Returns whether the objective is a lateness.
     fn is_of_deadlines(&self) -> bool {
         matches!(self.target, Target::Objective(objective) if objective.is_lateness())
     }
 
-    /// Whether it plans the instance on a packing, whose making says what is supported.
+    /// Returns whether the instance is planned on a packing. Creating the packing also checks what is supported.
     fn is_packed(&self, instance: &Instance) -> bool {
         let other = [Objective::Cost, Objective::Throughput].map(Target::Objective);
         !other.contains(&self.target) && packed::is_meant(instance)
@@ -262,7 +264,8 @@ impl Optimise {
             return Ok(plan);
         }
         if instance.has_compound_jobs() || !instance.has_equal_processors() {
-            // What is no mapping, with release dates, later outages or a network, is planned like graphs of one task.
+            // An instance that is no mapping problem, because of release dates, later outages or a network, is planned like graphs
+            // of one task.
             let outcome = if check_mappable(instance).is_ok() && !self.is_of_deadlines() {
                 machines::optimise(self, instance, context)
             } else {
@@ -295,14 +298,14 @@ impl Optimise {
         Ok(plan)
     }
 
-    /// The independent searches, whose time began then.
+    /// Returns the independent searches, whose time began at `begin`.
     fn portfolio(&self, begin: Instant, context: &Context) -> Portfolio {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         let searches = self.searches.unwrap_or_else(cores).max(1);
         Portfolio { budget: self.budget, searches, seed: context.seed, stop: context.stop.clone(), begin }
     }
 
-    /// The cheapest schedule within the deadlines or the limit.
+    /// Returns the cheapest schedule within the deadlines or the limit.
     fn cheapest(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         let portfolio = self.portfolio(Instant::now(), context);
         let Self { deadline, makespan_at_most, .. } = *self;
@@ -315,8 +318,8 @@ impl Optimise {
         Ok(found.schedule.into())
     }
 
-    /// What was found, without what passes the limit. Under a limit a bound speaks of some schedules only, so it goes
-    /// with its schedule, even where there is one only.
+    /// Returns the plan for these points without those that exceed the limit. Under a limit, a bound holds only for some schedules,
+    /// so it is stored with its schedule, even if there is only one.
     fn within(
         &self,
         limit: Option<Limit>,

@@ -1,4 +1,5 @@
-//! Instances that counts of processors do not describe: lists on pools of resources, crossed and justified; on a packing, annealed.
+//! Instances that numbers of processors do not describe. If each resource is one pool, lists are crossed and justified. Otherwise,
+//! lists on a packing are annealed.
 
 use std::time::Instant;
 
@@ -11,11 +12,11 @@ use super::{Limit, Optimise, Target};
 use crate::scheduler::packed::{self, Aim, Moldable, PlanSearch, Pools};
 use crate::search::Portfolio;
 
-/// The end is kept for what cannot be interrupted: the last schedule and its proof.
+/// The share of the time that is reserved at the end for work that cannot be interrupted: the last schedule and its proof.
 const RESERVE: f64 = 0.01;
 
-/// Whether an instance is planned so: what the other searches know are single tasks on equal processors, and graphs of tasks on one
-/// processor each; where processors differ, jobs of such tasks may wait for jobs.
+/// Returns whether an instance is planned in this way. The other searches only support single tasks on equal processors, and graphs
+/// of tasks on one processor each. If processors differ, jobs of such tasks may wait for jobs.
 pub(super) fn is_meant(instance: &Instance) -> bool {
     let alike = instance.has_equal_processors() && !instance.has_compound_jobs();
     let parallel = || instance.task_ids().any(|task| !instance.profile(task).is_sequential());
@@ -23,7 +24,7 @@ pub(super) fn is_meant(instance: &Instance) -> bool {
     instance.has_demands() || ordered() || (!alike && parallel())
 }
 
-/// The best schedules that are found, and what was proved.
+/// Returns the best schedules that are found, and the bounds that are proved.
 pub(super) fn minimise(optimise: &Optimise, instance: &Instance, context: &Context) -> Result<Outcome, Unsupported> {
     let portfolio = optimise.portfolio(Instant::now(), context);
     let packing = packed::packing(instance)?;
@@ -56,7 +57,7 @@ pub(super) fn minimise(optimise: &Optimise, instance: &Instance, context: &Conte
     Ok(Outcome { points, bounds, limit })
 }
 
-/// What the searches share.
+/// The data that the searches share.
 struct Run<'p, S> {
     search: &'p S,
     portfolio: Portfolio,
@@ -64,7 +65,7 @@ struct Run<'p, S> {
     floor: &'p (dyn Fn(Objective) -> f64 + Sync),
 }
 
-/// Which part of the time is for what.
+/// A part of the time, and its purpose.
 struct Part {
     objective: Objective,
     limit: Option<Time>,
@@ -86,14 +87,14 @@ impl<S: PlanSearch> Run<'_, S> {
                 self.search.schedule(&self.find(&Part { objective, limit: None, from: 0.0, until: 1.0 }, &[])?),
             ]);
         }
-        // What keeps a narrow limit is found by looking for the shortest.
+        // A schedule that keeps a narrow limit is found by searching for the shortest schedule.
         let shortest = Part { objective: Objective::Makespan, limit: None, from: 0.0, until: SHORTEST };
         let short = self.find(&shortest, &[])?;
         let found = self.find(&Part { objective, limit, from: SHORTEST, until: 1.0 }, std::slice::from_ref(&short))?;
         Some(vec![self.search.schedule(&found)])
     }
 
-    /// The shortest, the one of least weighted completion, and some between.
+    /// Returns the shortest schedule, the schedule with the least weighted completion, and some schedules in between.
     fn front(&self, limit: Option<Time>) -> Option<Vec<Schedule>> {
         let shortest = Part { objective: Objective::Makespan, limit: None, from: 0.0, until: SHORTEST };
         let short = self.find(&shortest, &[])?;
@@ -113,11 +114,10 @@ impl<S: PlanSearch> Run<'_, S> {
         Some(plans)
     }
 
-    /// The best of all searches.
+    /// Returns the best result of all searches.
     fn find(&self, part: &Part, known: &[S::Found]) -> Option<S::Found> {
         let Part { objective, limit, from, until } = *part;
-        // If the objective is a mean, the search minimises the sum instead, and a bound on the mean is not a bound on
-        // the sum.
+        // If the objective is a mean, the search minimises the sum instead, and a bound on the mean is not a bound on the sum.
         let floor = if objective.is_mean() { f64::NEG_INFINITY } else { (self.floor)(objective) };
         let aim = Aim { objective, limit: limit.map(Time::ticks), floor };
         let length = (until - from) * (1.0 - RESERVE);

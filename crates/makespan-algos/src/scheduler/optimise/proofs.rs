@@ -5,11 +5,12 @@ use makespan_core::{Bound, Context, Instance, Objective};
 
 use crate::search::Portfolio;
 
-/// The part of the time that proofs may take in all; what they leave goes to the search.
+/// The total share of the time that proofs may take. Unused time is left to the search.
 const PROOFS: f64 = 0.4;
 
-/// The bounds on what is looked for, and those that are told with every schedule where they are wanted and time is what ends the search. The time
-/// is shared equally, and what one leaves goes to those behind it: the last one is what is minimised.
+/// Returns bounds on the objectives in `looked_for`. If bounds are wanted and the budget is a time, also returns bounds on the
+/// standard objectives, which are reported with every schedule. The time is shared equally. What one bound does not use is left to
+/// the later ones, so the objective comes last.
 pub(super) fn prove(
     instance: &Instance,
     portfolio: &Portfolio,

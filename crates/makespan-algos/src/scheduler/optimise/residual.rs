@@ -1,4 +1,4 @@
-//! The search on what remains of an instance, from a plan that is kept.
+//! The search for the remaining tasks of an instance, starting from a plan that is kept.
 
 use std::sync::Arc;
 
@@ -24,12 +24,12 @@ pub(crate) struct Residual {
     pub(crate) objective: Objective,
     /// The price of one processor for one tick. The price represents the delay of tasks that have not arrived yet.
     pub(crate) area_price: f64,
-    /// No schedule ends earlier.
+    /// A lower bound on the end of any schedule.
     pub(crate) floor: i64,
 }
 
 impl Residual {
-    /// Creates one without tasks.
+    /// Returns a residual without tasks.
     pub(crate) fn new(objective: Objective) -> Self {
         let (choices, wishes) = (Arc::default(), Vec::new());
         Self { choices, wishes, wholes: None, processors: 1, objective, area_price: 0.0, floor: 0 }
@@ -72,7 +72,7 @@ impl Residual {
         Request { processors: choice.processors, duration: choice.time, release: self.choices.release(task) }
     }
 
-    /// What a plan costs whose tasks start then, in its order.
+    /// Returns the cost of a plan. `starts` contains the starts of its tasks in the order of the plan.
     pub(crate) fn cost(&self, plan: &Solution, starts: impl Iterator<Item = i64>) -> f64 {
         let goal = self.goal();
         let (mut peaks, mut costs, mut latest) = (Vec::new(), 0.0, 0);
@@ -85,7 +85,7 @@ impl Residual {
         goal.value(costs, latest)
     }
 
-    /// Puts a task into a plan, at the place among some and on the allotment among some that cost least.
+    /// Inserts a task into a plan, at the position of `places` and with the allotment of `chosen` that cost least together.
     pub(crate) fn insert(&self, skyline: &Skyline, plan: &mut Solution, task: u32, places: &[usize], chosen: &[u32]) {
         let goal = self.goal();
         let mut serial = SerialInsertion::on(skyline, plan.order.len() + 1);

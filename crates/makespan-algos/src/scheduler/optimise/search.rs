@@ -1,4 +1,4 @@
-//! The course of one run: proofs, first schedules, annealing.
+//! One run of `optimise`: proofs, initial schedules, annealing.
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -18,29 +18,30 @@ use super::{Optimise, Target, start};
 use crate::kernel::choices::Choices;
 use crate::search::{Course, Portfolio};
 
-/// More jobs are not annealed: a single change would take milliseconds.
+/// Maximum number of jobs for annealing. With more jobs, a single change would take milliseconds.
 const MAX_JOBS: usize = 20_000;
-/// Where best placement is required every node is counted: jobs times nodes times jobs that may run at once.
+/// Maximum effort for annealing if best placement is required, because every node is counted: jobs times nodes times jobs that may
+/// run at the same time.
 const MAX_COUNTED: usize = 20_000_000;
-/// The share of a task's time that goes to prices and, at the same time, to the first schedules.
+/// The share of a task's time for prices and, in parallel, for the initial schedules.
 const PRICES: f64 = 0.3;
-/// The same where prices serve the proof of the other objective only.
+/// The share of a task's time for prices if they only prove a bound on the other objective.
 const OTHER_PRICES: f64 = 0.2;
-/// The share of a task's time after which first fits for the makespan end and annealing begins.
+/// The share of a task's time after which first fit for the makespan ends and annealing begins.
 const FITS: f64 = 0.4;
-/// The shares of the time until which the bound on the makespan is proved, those that are told and nothing else proves, and, of what is left then, one on
-/// how late jobs are.
+/// The shares of the time after which proofs end: first of the bound on the makespan, and then of reported bounds that the search
+/// does not prove. The third share is for a bound on lateness, as a share of the remaining time.
 const SHORTEST: f64 = 0.2;
 const TOLD: f64 = 0.35;
 const LATENESS: f64 = 0.15;
-/// The end is kept for what cannot be interrupted: the last schedule and its proof.
+/// The share of the time that is reserved at the end for work that cannot be interrupted: the last schedule and its proof.
 const RESERVE: f64 = 0.02;
-/// Steps of a search for each step of the prices, and for each first fit, where steps are counted.
+/// If the budget counts steps: number of steps of a search for each step of the prices, and for each first fit.
 const STEPS_A_PRICE: u64 = 20;
 const STEPS_A_FIT: u64 = 50;
 
-/// By how much more than its least area a task may hold in lists by the work that is left; and how large these lists may be: tasks times
-/// wholes.
+/// Maximum ratio of the area of a task to its least area in lists by remaining work, and the maximum size of these lists: tasks
+/// times wholes.
 const WASTES: [f64; 4] = [1.0, 1.2, 1.5, 2.0];
 const MAX_LOOKED_AT: usize = 50_000_000;
 
@@ -48,41 +49,41 @@ const MAX_LOOKED_AT: usize = 50_000_000;
 pub(super) struct Search<'a> {
     instance: &'a Instance,
     choices: Choices,
-    /// Where jobs are parts.
+    /// The wholes if jobs are parts of them.
     wholes: Option<Wholes>,
     portfolio: Portfolio,
     floor: Time,
-    /// What was proved without a condition.
+    /// The bounds that hold for every schedule.
     bounds: RefCell<Vec<Bound>>,
-    /// The plans of the catalogue, made once.
+    /// The plans of the catalogue, which are made only once.
     plans: RefCell<Option<Vec<Schedule>>>,
-    /// Lists by the work that wholes have left, made once.
+    /// The lists by the remaining work of wholes, which are made only once.
     left: OnceCell<Vec<Schedule>>,
 }
 
-/// What to minimise, and in which part of the time.
+/// An objective to minimise, and its part of the time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     pub(super) objective: Objective,
-    /// No schedule may be longer.
+    /// Maximum makespan of a schedule.
     pub(super) limit: Option<Time>,
-    /// As shares of the time, or of the steps.
+    /// The beginning and the end, as shares of the time or of the steps.
     pub(super) begin: f64,
     pub(super) end: f64,
 }
 
-/// What a task gave.
+/// The result of a task.
 pub(super) struct Found {
-    /// The best schedule; within the limit, if any schedule that is was found.
+    /// The best schedule. It keeps the limit if any schedule was found that does.
     pub(super) schedule: Schedule,
-    /// On the objective among schedules within the limit.
+    /// A bound on the objective for schedules within the limit.
     pub(super) bound: Option<Bound>,
 }
 
 impl<'a> Search<'a> {
     pub(super) fn new(optimise: &Optimise, instance: &'a Instance, wholes: Option<&[u32]>, context: &Context) -> Self {
         let begin = Instant::now();
-        // What takes longer to prove is worth it where the makespan itself is minimised.
+        // If the makespan is the objective, a proof may take longer.
         let clock = optimise.portfolio(begin, context).clock(SHORTEST);
         let shortest = if optimise.target == Target::Objective(Objective::Makespan) {
             makespan_bounds::makespan_by(instance, &clock)
@@ -93,7 +94,7 @@ impl<'a> Search<'a> {
         if context.prove && optimise.budget.time().is_some() {
             bounds.extend(told(instance, optimise, &optimise.portfolio(begin, context).clock(TOLD)));
         }
-        // The parts of the search share what is left.
+        // The parts of the search share the remaining time.
         let rest = Optimise { budget: optimise.budget.after(begin.elapsed()), ..optimise.clone() };
         let portfolio = rest.portfolio(Instant::now(), context);
         Self {
@@ -108,17 +109,17 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The proven bound on the makespan.
+    /// Returns the proven bound on the makespan.
     pub(super) fn floor(&self) -> Time {
         self.floor
     }
 
-    /// The bounds that hold for every schedule.
+    /// Returns the bounds that hold for every schedule.
     pub(super) fn into_bounds(self) -> Vec<Bound> {
         self.bounds.into_inner()
     }
 
-    /// Proves what nothing else does on the way.
+    /// Proves a bound on lateness, because no other part of the search does.
     fn prove_lateness(&self, objective: Objective) {
         let known = |bound: &Bound| bound.objective == objective;
         if objective.is_lateness() && !self.bounds.borrow().iter().any(known) {
@@ -127,12 +128,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Minimises one objective, starting from the catalogue, the prices and `known` schedules. The outcome is no worse
-    /// than any of the known schedules and the catalogue's plans that keep the limit.
+    /// Minimises one objective, starting from the catalogue, the prices and `known` schedules. The result is no worse than any of
+    /// the known schedules and of the catalogue's plans that keep the limit.
     pub(super) fn minimise(&self, task: Task, known: &[Schedule]) -> Found {
         let instance = self.instance;
         self.prove_lateness(task.objective);
-        // The prices and the first schedules do not need each other.
+        // The prices and the initial schedules are independent of each other.
         let made = self.plans.borrow_mut().take();
         let (priced, plans) = std::thread::scope(|scope| {
             let (prices, plans_end) = (task.course(&self.portfolio, PRICES, STEPS_A_PRICE), self.at(task, PRICES));
@@ -142,7 +143,7 @@ impl<'a> Search<'a> {
             let priced = scope.spawn(move || match task.objective {
                 Objective::Makespan if !needs_other => None,
                 Objective::Makespan => prices_of(instance, Objective::WeightedCompletion, None, other),
-                // Of lateness nothing follows from prices; they tell what a schedule may look like.
+                // Prices prove nothing about lateness, but they suggest a schedule.
                 objective if objective.is_lateness() => {
                     prices_of(instance, Objective::WeightedCompletion, task.limit, other)
                 }
@@ -155,7 +156,7 @@ impl<'a> Search<'a> {
         let (bound, priced) = priced.unzip();
         let priced = priced.filter(|_| task.objective != Objective::Makespan);
         let suggested = priced.as_ref().map(|priced| Cow::Owned(start::priced(instance, priced)));
-        // Schedules may have a million placements: none is copied or valued twice.
+        // Schedules may have a million placements, so none is copied or evaluated twice.
         let rank = |schedule: &Schedule| (task.broken_by(schedule), self.value(task.objective, schedule));
         let left = self.by_least_left(task).iter().map(Cow::Borrowed);
         let starts = plans.iter().chain(known).map(Cow::Borrowed).chain(suggested).chain(left);
@@ -174,7 +175,7 @@ impl<'a> Search<'a> {
         Found { schedule, bound }
     }
 
-    /// The objective, of wholes where jobs are parts.
+    /// Returns the value of an objective. If jobs are parts of wholes, the wholes count.
     fn value(&self, objective: Objective, schedule: &Schedule) -> i128 {
         match &self.wholes {
             Some(wholes) => wholes.value(objective, self.instance, schedule),
@@ -182,7 +183,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Lists by the work that wholes have left, where these count.
+    /// Returns lists by the remaining work of wholes, if wholes count.
     fn by_least_left(&self, task: Task) -> &[Schedule] {
         let is_small = |wholes: &&Wholes| wholes.of.len().saturating_mul(wholes.weights.len()) <= MAX_LOOKED_AT;
         let wholes = self.wholes.as_ref().filter(is_small).filter(|_| task.objective != Objective::Makespan);
@@ -196,7 +197,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The best schedule that is found from these starts on.
+    /// Returns the best schedule that is found from these starts.
     fn search_from(&self, task: Task, first: &Schedule, priced: Option<&[PricedChoice]>) -> Option<Schedule> {
         if self.can_anneal() {
             return Some(self.anneal(task, first, priced));
@@ -204,14 +205,14 @@ impl<'a> Search<'a> {
         if self.instance.platform().restricts_placement() {
             return None;
         }
-        // One insertion takes seconds here, so it is made once, and only while there is time.
+        // One insertion takes seconds here, so only one is made, and only if there is time.
         let late =
             self.at(task, 1.0 - RESERVE).is_some_and(|end| Instant::now() >= end) || self.portfolio.stop.is_requested();
         let solution = start::priced_solution(&self.choices, priced.filter(|_| !late)?, task.limit);
         Some(start::schedule(self.instance, &self.choices, &solution))
     }
 
-    /// Whether a change takes milliseconds at most, or a few hundredths of a second.
+    /// Returns whether a change takes at most milliseconds, or a few hundredths of a second.
     fn can_anneal(&self) -> bool {
         let jobs = self.instance.jobs().len();
         let platform = self.instance.platform();
@@ -219,12 +220,12 @@ impl<'a> Search<'a> {
         jobs <= MAX_JOBS && (!platform.restricts_placement() || counted <= MAX_COUNTED)
     }
 
-    /// The instant at which this share of a task's time is over, if time is what ends the search.
+    /// Returns the instant at which this share of a task's time is over, if the budget is a time.
     fn at(&self, task: Task, share: f64) -> Option<Instant> {
         self.portfolio.at(task.begin + (task.end - task.begin) * share)
     }
 
-    /// The best of the searches, as a schedule.
+    /// Returns the best result of the searches as a schedule.
     fn anneal(&self, task: Task, first: &Schedule, priced: Option<&[PricedChoice]>) -> Schedule {
         let (portfolio, floor) = (&self.portfolio, self.floor.ticks());
         let of_lateness = self
@@ -248,19 +249,20 @@ impl<'a> Search<'a> {
 }
 
 impl Task {
-    /// Until a share of the task's time is over, or of its steps, of which one step of the course counts for so many.
+    /// Returns a course that ends after a share of the task's time or steps. One step of the course counts for `steps_a_step`
+    /// steps.
     fn course(self, portfolio: &Portfolio, share: f64, steps_a_step: u64) -> Course {
         let part = self.end - self.begin;
         portfolio.course(self.begin + part * share, |steps| (steps as f64 * part) as u64 / steps_a_step + 1)
     }
 
-    /// By how much a schedule passes the limit.
+    /// Returns by how much a schedule exceeds the limit.
     fn broken_by(&self, schedule: &Schedule) -> Time {
         self.limit.map_or(Time::ZERO, |limit| schedule.makespan().saturating_since(limit))
     }
 }
 
-/// What each of the independent searches knows.
+/// The data of the independent searches.
 #[derive(Clone, Copy)]
 pub(super) struct Each<'a> {
     pub(super) instance: &'a Instance,
@@ -268,17 +270,17 @@ pub(super) struct Each<'a> {
     wholes: Option<&'a Wholes>,
     /// A proven bound on the makespan, in ticks.
     pub(super) floor: i64,
-    /// One on the largest lateness.
+    /// A proven bound on the maximum lateness, in ticks.
     of_lateness: i64,
     task: Task,
-    /// The best schedule that is known.
+    /// The best known schedule.
     first: &'a Schedule,
-    /// What the jobs do at least cost under the prices that were found.
+    /// The choices of the jobs that cost least under the prices.
     priced: Option<&'a [PricedChoice]>,
 }
 
 impl Each<'_> {
-    /// One search on its own stream of random numbers.
+    /// Performs one search with its own stream of random numbers.
     fn search(self, index: u32, mut random: ChaCha8Rng, mut fits: Course, mut course: Course) -> Ranked {
         let is_cool = !index.is_multiple_of(2);
         let Self { floor, task, first, priced, .. } = self;
@@ -291,7 +293,7 @@ impl Each<'_> {
             let range = Deadlines { floor, enough, reached: first.makespan().ticks() };
             solutions.extend(start::fitted(self.instance, self.choices, range, &mut random, &mut fits));
         }
-        // The shortest so far, where there is one: what a limit is most likely to let pass.
+        // The shortest solution so far, if there is one: it is the most likely one to keep a limit.
         let shortest = solutions.last().cloned();
         if task.objective != Objective::Makespan {
             solutions.extend(priced.map(|priced| start::priced_solution(self.choices, priced, task.limit)));
@@ -311,8 +313,8 @@ impl Each<'_> {
             .min_by(|a, b| a.value().total_cmp(&b.value()))
             .expect("there is one start at least, the best of the catalogue");
         if task.limit.is_some() {
-            // What passes the limit is given some time to come back within it: a short one at a low price, and some searches a long one
-            // at a high price, which is better in short searches of many tasks.
+            // A solution that exceeds the limit gets some time to return within it: a short time at a low price, and in some
+            // searches a long time at a high price, which is better for short searches of many tasks.
             search.run(&mut fits, is_cool);
             if is_cool && !search.keeps_limit() {
                 let mut back = annealing(search.present().clone(), goal::HIGH).coming_back();
@@ -333,11 +335,11 @@ impl Each<'_> {
     }
 }
 
-/// The bounds that are told with every schedule and that the search does not prove on its way.
+/// Returns the bounds that are reported with every schedule and that the search does not prove by itself.
 fn told(instance: &Instance, optimise: &Optimise, clock: &Clock) -> Vec<Bound> {
     let is_proved = |objective: Objective| match objective {
         Objective::Makespan => true,
-        // The prices of the flow are no prices of weights.
+        // The prices of the mean flow do not prove anything about weights.
         Objective::WeightedCompletion => {
             !matches!(optimise.target, Target::Objective(objective) if objective.is_mean())
         }
@@ -350,7 +352,7 @@ fn told(instance: &Instance, optimise: &Optimise, clock: &Clock) -> Vec<Bound> {
     missing.iter().enumerate().filter_map(of).collect()
 }
 
-/// Improves prices, for the proof and for what they suggest to each job.
+/// Improves prices, for the proof and for their suggested choice of each job.
 fn prices_of(
     instance: &Instance,
     objective: Objective,
@@ -362,7 +364,7 @@ fn prices_of(
     while let Some(done) = course.step()
         && !search.has_ended()
     {
-        // The bound dips when the search places its instants anew, which may be just before the end.
+        // The bound gets temporarily worse when the search moves its instants, which may happen just before the end.
         if done >= 0.5 && early.is_none() && instance.jobs().len() <= MAX_JOBS {
             early = search.bound(instance);
         }

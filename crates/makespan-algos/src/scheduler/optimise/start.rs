@@ -14,7 +14,7 @@ use crate::kernel::fit::Fit;
 use crate::kernel::list::{self, Allotted};
 use crate::search::Course;
 
-/// The catalogue, quick ones first.
+/// The algorithms of the catalogue, fast ones first.
 const CATALOGUE: [&str; 9] = [
     "list[order=saf]",
     "list[order=shelf]",
@@ -27,7 +27,7 @@ const CATALOGUE: [&str; 9] = [
     "demt",
 ];
 
-/// What follows the first of these on platforms that require best placement, where `sweep` is by far the best of them.
+/// The algorithms that follow the first one if best placement is required. There, `sweep` is by far the best one.
 const IN_BEST_PLACEMENT: [&str; 2] = ["sweep[steps=0]", "shelves"];
 
 /// Number of plans that are made even after the time limit. These plans are list schedules, and each takes about as
@@ -54,8 +54,8 @@ pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, st
     plans
 }
 
-/// The schedule of what the tasks do at least cost under some prices: by their starts there, then in the order of Smith,
-/// as a greedy list.
+/// Returns the schedule of the tasks' cheapest choices under some prices: a greedy list by their starts in these choices, and then
+/// in Smith's order.
 pub(super) fn priced(instance: &Instance, priced: &[PricedChoice]) -> Schedule {
     let area_over_weight = |choice: &PricedChoice| {
         let job = instance.simple(choice.job);
@@ -76,8 +76,8 @@ pub(super) fn priced(instance: &Instance, priced: &[PricedChoice]) -> Schedule {
     builder.finish()
 }
 
-/// The same tasks in the same order by serial insertion. An allotment on which a task alone would pass the limit becomes the first
-/// that does not: prices stop at the limit and do not see what runs beyond it.
+/// Returns the solution with these choices in this order, for serial insertion. If an allotment would make a task alone exceed the
+/// limit, it is replaced by the first one that does not, because prices end at the limit and ignore what runs after it.
 pub(super) fn priced_solution(choices: &Choices, priced: &[PricedChoice], limit: Option<Time>) -> Solution {
     let mut order: Vec<u32> = priced.iter().map(|choice| choice.job.0).collect();
     order.sort_by_key(|&task| (priced[task as usize].start, task));
@@ -92,7 +92,7 @@ pub(super) fn priced_solution(choices: &Choices, priced: &[PricedChoice], limit:
     Solution { order, chosen: priced.iter().map(within).collect() }
 }
 
-/// A schedule as an order and allotments, where allotments that were thinned out become the next smaller one.
+/// Converts a schedule to an order and allotments. An allotment that was not kept is replaced by the next smaller one.
 pub(super) fn solution(choices: &Choices, schedule: &Schedule) -> Solution {
     let mut chosen = vec![0; choices.tasks()];
     for placement in schedule.placements() {
@@ -101,7 +101,7 @@ pub(super) fn solution(choices: &Choices, schedule: &Schedule) -> Solution {
     Solution { order: schedule.placements().iter().map(|placement| placement.task.0 as u32).collect(), chosen }
 }
 
-/// The same allotments in the order of the deadlines (J. R. Jackson 1955); what has none comes last.
+/// Returns the solution with its tasks in the order of deadlines (J. R. Jackson 1955). Tasks without a deadline come last.
 pub(super) fn by_deadline(instance: &Instance, solution: &Solution) -> Solution {
     let mut order = solution.order.clone();
     let due = |task: u32| instance.job_of(TaskId::at(task as usize)).deadline.unwrap_or(Time::MAX);
@@ -109,7 +109,7 @@ pub(super) fn by_deadline(instance: &Instance, solution: &Solution) -> Solution 
     Solution { order, ..solution.clone() }
 }
 
-/// The schedule of a solution by serial insertion.
+/// Returns the schedule of a solution by serial insertion.
 pub(super) fn schedule(instance: &Instance, choices: &Choices, solution: &Solution) -> Schedule {
     let mut builder = ScheduleBuilder::new(instance);
     let mut skyline = Skyline::new(instance);
@@ -125,18 +125,18 @@ pub(super) fn schedule(instance: &Instance, choices: &Choices, solution: &Soluti
     }
 }
 
-/// Between which deadlines a short schedule is looked for, in ticks.
+/// The range of deadlines for the search for a short schedule, in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadlines {
-    /// None shorter exists.
+    /// A proven bound: no schedule is shorter.
     pub(super) floor: i64,
-    /// None shorter is needed.
+    /// The makespan below which the search ends.
     pub(super) enough: i64,
-    /// There is one as short.
+    /// The makespan of a known schedule.
     pub(super) reached: i64,
 }
 
-/// A short schedule by [`Fit`]: deadlines between what is proved and what is reached, drawn at random, until one is
+/// Returns a short schedule by [`Fit`]. It tries random deadlines between the proven and the reached makespan, until a schedule is
 /// short enough or the course is over.
 pub(super) fn fitted(
     instance: &Instance,
@@ -147,7 +147,7 @@ pub(super) fn fitted(
 ) -> Option<Solution> {
     let mut fit = Fit::new(instance, choices);
     let mut best = None;
-    // The first in the order of the times, at deadlines in even steps; then other orders.
+    // First tries the order of the times, with evenly spaced deadlines, and then other orders.
     let mut plain = 0..PLAIN;
     while reached > enough && course.step().is_some() {
         let (share, perturbed) = match plain.next() {
@@ -163,12 +163,12 @@ pub(super) fn fitted(
             placed.sort_unstable_by_key(|placed| (placed.start, placed.task));
             placed.iter().for_each(|placed| chosen[placed.task as usize] = placed.chosen);
             best = Some(Solution { order: placed.iter().map(|placed| placed.task).collect(), chosen });
-            // Later deadlines of the plain order are beyond what is reached.
+            // Later deadlines in the order of the times exceed the reached makespan.
             plain = 0..0;
         }
     }
     best
 }
 
-/// Deadlines tried in the plain order.
+/// Number of deadlines that are tried in the order of the times.
 const PLAIN: usize = 32;

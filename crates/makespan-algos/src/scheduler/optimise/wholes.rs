@@ -1,4 +1,4 @@
-//! Jobs that are parts of others: each whole ends with the last of its parts.
+//! Jobs that are parts of wholes. Each whole ends with the last of its parts.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -12,11 +12,11 @@ use super::Optimise;
 use super::change::Solution;
 use crate::kernel::choices::{Choice, Choices};
 
-/// `optimise` for jobs that are parts.
+/// The scheduler `optimise` for jobs that are parts of wholes.
 #[derive(Debug)]
 pub(super) struct OfWholes {
     pub(super) optimise: Optimise,
-    /// For each job the number of its whole.
+    /// For each job, the number of its whole.
     pub(super) wholes: Vec<u32>,
 }
 
@@ -53,9 +53,9 @@ impl Scheduler for OfWholes {
 /// The wholes, numbered from zero.
 #[derive(Debug)]
 pub(crate) struct Wholes {
-    /// For each task its whole.
+    /// For each task, its whole.
     pub(crate) of: Vec<u32>,
-    /// For each whole what its parts weigh together, in millionths.
+    /// For each whole, the total weight of its parts, in millionths.
     pub(crate) weights: Vec<u64>,
 }
 
@@ -73,12 +73,12 @@ impl Wholes {
         Self { of, weights }
     }
 
-    /// What a whole weighs.
+    /// Returns the weight of a whole.
     pub(super) fn weight(&self, whole: usize) -> f64 {
         self.weights[whole] as f64 / Weight::MILLIONTHS as f64
     }
 
-    /// The objective of a schedule, of parts that are released and due together.
+    /// Returns the value of an objective for a schedule. The parts of a whole must have equal releases and deadlines.
     pub(super) fn value(&self, objective: Objective, instance: &Instance, schedule: &Schedule) -> i128 {
         let Some(shape) = objective.shape().filter(|shape| shape.is_weighted()) else {
             return objective.value(instance, schedule);
@@ -92,12 +92,12 @@ impl Wholes {
         self.weights.iter().zip(ends).map(|(&weight, end)| i128::from(weight) * i128::from(end)).sum()
     }
 
-    /// A list made from the beginning on: whenever something ends or is released, tasks of that whole start that has the least work left for
-    /// its weight, then of the next one. A task gets its share of the processors that are free, as long as it then has at most `waste` times its
-    /// least area. Closed processors are not known here.
+    /// Returns a list that is made from the beginning on. Whenever a task ends or is released, tasks start of the whole with the
+    /// least quotient of remaining work and weight, and then of the next whole. A task gets its share of the free processors, as
+    /// long as its area is at most `waste` times its least area. Closed processors are ignored.
     ///
-    /// For one machine and wholes that can be interrupted, the shortest remaining time first is optimal for the mean flow (L. Schrage,
-    /// Operations Research 16, 1968, DOI 10.1287/opre.16.3.687). O(n w) for n tasks of w wholes at worst.
+    /// For one machine and wholes that can be interrupted, shortest remaining time first is optimal for the mean flow (L. Schrage,
+    /// Operations Research 16, 1968, DOI 10.1287/opre.16.3.687). O(n w) in the worst case for n tasks of w wholes.
     pub(super) fn by_least_left(&self, instance: &Instance, choices: &Choices, waste: f64) -> Solution {
         let mut parts: Vec<Vec<u32>> = vec![Vec::new(); self.weights.len()];
         (0..).zip(&self.of).for_each(|(task, &whole)| parts[whole as usize].push(task));
@@ -106,7 +106,7 @@ impl Wholes {
         let least: Vec<f64> = parts.iter().map(least).collect();
         let left = |whole: usize, count: usize| {
             let weight = self.weights[whole].max(1) as f64;
-            // Of numbers that are not negative the bits are ordered as they are.
+            // For numbers that are not negative, the bits have the order of the numbers.
             (count as f64 * least[whole] / weight).to_bits()
         };
         let mut coming: Vec<(i64, usize)> = parts.iter().map(|own| choices.release(own[0])).zip(0..).collect();
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
     use crate::search::Course;
 
-    /// Bags, each of a release, a weight, a deadline and tasks of a width and a time, as an instance of their tasks.
+    /// Returns an instance of the tasks of bags. Each bag has a release, a weight, a deadline, and tasks with a width and a time.
     fn parts(bags: &[(i64, u32, i64, u32, u32, i64)]) -> (Instance, Vec<u32>) {
         let (mut jobs, mut wholes) = (Vec::new(), Vec::new());
         for (number, &(release, weight, due, count, width, time)) in (0..).zip(bags) {
@@ -209,7 +209,8 @@ mod tests {
                 let schedule = start::schedule(&instance, &choices, &best.solution);
                 let none = wholes.value(objective, &instance, &Schedule::default());
                 let worth = wholes.value(objective, &instance, &schedule) - none;
-                // Completions count from the earliest end of all parts, lateness from the deadline or there, if that is later.
+                // Completions count from the earliest end of all parts. Lateness counts from the later of this end and the
+                // deadline.
                 let mut earliest = vec![0; wholes.weights.len()];
                 for (job, &whole) in instance.simple_jobs().zip(&wholes.of) {
                     let alone = (job.release + job.profile().shortest()).ticks();

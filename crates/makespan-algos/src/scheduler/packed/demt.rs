@@ -1,13 +1,13 @@
-//! Batches of doubling length, filled with weight, of tasks of any kind.
+//! Batches of doubling length that are filled with tasks of high weight, for tasks of any kind.
 
 use makespan_core::{Instance, Schedule, Unsupported};
 
 use super::{carried_out, packing, repaired};
 use crate::kernel::packing::{Packing, Row};
 
-/// Batches as [`crate::kernel::doubling`] makes them, of what waits for nothing but earlier batches, as one list: what a batch
-/// takes is chosen by falling weight for its area, while their areas fit into its length, each task on the allotment of least area
-/// among those that are short enough.
+/// Plans batches as in [`crate::kernel::doubling`], as one list. A batch contains only tasks whose predecessors are in earlier
+/// batches. Tasks are taken by decreasing weight over area while their areas fit into the length of the batch. Each task gets the
+/// allotment of least area among those that are short enough.
 pub(in crate::scheduler) fn in_batches(instance: &Instance) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
     let (mut choices, batches) = select(&packing);
@@ -23,7 +23,7 @@ pub(in crate::scheduler) fn in_batches(instance: &Instance) -> Result<Schedule, 
     carried_out(&packing, &packing.list(&choices, |row| places[row.index()]), false)
 }
 
-/// A choice and a batch for each row.
+/// Returns a choice and a batch for each row.
 fn select(packing: &Packing<'_>) -> (Vec<u32>, Vec<u32>) {
     let instance = packing.instance();
     let count = packing.rows().len();
@@ -54,7 +54,7 @@ fn select(packing: &Packing<'_>) -> (Vec<u32>, Vec<u32>) {
         let mut room = length;
         let mut first = true;
         for (_, area, row, choice) in candidates {
-            // A bag that fills more than a batch is taken when it is first.
+            // A bag that fills more than a batch is taken if it comes first.
             if area <= room || first {
                 room -= area;
                 choices[row.index()] = choice;
@@ -69,7 +69,7 @@ fn select(packing: &Packing<'_>) -> (Vec<u32>, Vec<u32>) {
     (choices, batches)
 }
 
-/// That of all tasks of a row.
+/// Returns the weight of all tasks of a row.
 fn weight(packing: &Packing<'_>, row: Row) -> f64 {
     packing.instance().weight(packing.first_of(row)).as_f64() * f64::from(packing.count_of(row))
 }

@@ -1,5 +1,5 @@
-//! Instances that counts of processors do not describe: tasks need other resources, wait for each other and run on several
-//! processors, or on nodes of different speeds. The schedulers of lists plan them on a [`Packing`].
+//! Instances that numbers of processors do not describe: tasks need other resources, wait for each other, run on several
+//! processors, or run on nodes of different speeds. The schedulers for lists plan them on a [`Packing`].
 
 mod demt;
 mod moldable;
@@ -24,22 +24,23 @@ pub(super) use search::Aim;
 use search::balanced_lists;
 pub(crate) use search::{Listed, Remains};
 
-/// Whether counts of free processors say all: equal processors, no graphs, and nothing else that tasks need or wait for.
+/// Returns whether only the number of free processors matters: processors are equal, there are no graphs, and tasks need or wait
+/// for nothing else.
 pub(super) fn is_counted(instance: &Instance) -> bool {
     instance.has_equal_processors() && !instance.has_compound_jobs() && !has_more(instance)
 }
 
-/// Whether tasks need more than processors, or jobs wait for jobs.
+/// Returns whether tasks need resources, or jobs wait for jobs.
 pub(super) fn has_more(instance: &Instance) -> bool {
     instance.has_demands() || instance.has_edges_between_jobs()
 }
 
-/// What every scheduler asks that plans on a packing.
+/// Checks the requirements of schedulers that plan on a packing.
 pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
     packing(instance).map(drop)
 }
 
-/// The packing of an instance, if it is one that is planned so.
+/// Returns the packing of an instance, if it can be planned on one.
 pub(super) fn packing(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
     if !TransferTimes::fits(instance.platform()) {
         let most = TransferTimes::MAX_NODES;
@@ -50,7 +51,7 @@ pub(super) fn packing(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
     Packing::new(instance).map_err(|task| no_room(instance, task))
 }
 
-/// Refuses data of bags that take time on their way.
+/// Rejects bags whose data take time to reach the nodes.
 pub(super) fn check_staged(instance: &Instance) -> Result<(), Unsupported> {
     let Some(job) = instance.staged() else { return Ok(()) };
     let name = &instance.job(job).name;
@@ -58,13 +59,13 @@ pub(super) fn check_staged(instance: &Instance) -> Result<(), Unsupported> {
     Err(Unsupported(format!("the data of the tasks of `{name}` {what}")))
 }
 
-/// The first task that needs more than processors, by name, and the resource that it needs first.
+/// Returns the name of the first task that needs resources, and the first resource that it needs.
 pub(crate) fn needy(instance: &Instance) -> Option<(Cow<'_, str>, &str)> {
     let task = instance.task_ids().find(|&task| !instance.demands(task).is_empty())?;
     Some((instance.name(task), &instance.platform().resource_of(instance.demands(task)[0].resource).name))
 }
 
-/// What a scheduler says that knows counts of processors alone.
+/// Rejects instances with resources or dependences between jobs, for schedulers that only count processors.
 pub(super) fn needs_counts(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
     if let Some((name, resource)) = needy(instance) {
         let what = format!("it counts processors alone, and `{name}` needs `{resource}`; take {instead}");
@@ -82,7 +83,7 @@ fn no_room(instance: &Instance, task: TaskId) -> Unsupported {
     Unsupported(format!("no node that is fast enough for `{}` has room for what it needs", instance.name(task)))
 }
 
-/// The fewest processors for each task, those with the longest path behind them first.
+/// Plans each task on its fewest processors. Tasks with the longest remaining paths come first.
 pub(super) fn sequential(instance: &Instance) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
     let choices = repaired(&packing, packing.fewest())?;
@@ -90,7 +91,8 @@ pub(super) fn sequential(instance: &Instance) -> Result<Schedule, Unsupported> {
     carried_out(&packing, &packing.list(&choices, |row| -ranks[row.index()]), false)
 }
 
-/// The shortest time for each task, by falling weight over time; one at a time unless `packed`.
+/// Plans each task on the processors with the shortest time, by decreasing weight over time. Unless `packed` is set, tasks run one
+/// at a time.
 pub(super) fn gang(instance: &Instance, packed: bool) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
     let choices = repaired(&packing, packing.quickest())?;
@@ -98,8 +100,8 @@ pub(super) fn gang(instance: &Instance, packed: bool) -> Result<Schedule, Unsupp
     carried_out(&packing, &list, !packed)
 }
 
-/// The allotments that balance area and longest path best, in this order. The order of shelves is that of the longest paths; of graphs
-/// of moldable tasks on equal processors it carries out several allotments.
+/// Plans a list in this order, with the allotments that best balance area and longest path. The order `shelf` is that of the
+/// longest paths. For graphs of moldable tasks on equal processors, it tries several sets of allotments.
 pub(super) fn list(instance: &Instance, order: Order) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
     if order == Order::Shelf
@@ -118,7 +120,7 @@ pub(super) fn list(instance: &Instance, order: Order) -> Result<Schedule, Unsupp
     carried_out(&packing, &packing.list(&choices, key), false)
 }
 
-/// Lists over a sweep of balances, then annealing for the makespan.
+/// Plans lists for a sweep of balances, followed by annealing for the makespan.
 pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
     let aim = Aim { objective: Objective::Makespan, limit: None, floor: 0.0 };
@@ -131,7 +133,7 @@ pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedu
     if let Some(problem) = problem(&packing)
         && let Some(pools) = Pools::new(&packing, &problem)
     {
-        // A step carries a list out several times: forward, backward and forward again.
+        // A step executes a list several times: forward, backward and forward again.
         let found = pools.search(aim, &[], random, &mut Course::of(steps / 4, &stop));
         return found.map(|(_, found)| pools.schedule(&found)).ok_or_else(|| used_up(&packing));
     }
@@ -139,7 +141,7 @@ pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedu
     found.map(|(_, found)| packing.schedule(&found)).ok_or_else(|| used_up(&packing))
 }
 
-/// Of all balances the one whose area and longest path together promise the shortest schedule.
+/// Returns the balanced choices whose area and longest path promise the shortest schedule.
 pub(super) fn balanced(packing: &Packing<'_>) -> Result<Vec<u32>, Unsupported> {
     let promised = |choices: &Vec<u32>| {
         let area: f64 =
@@ -151,7 +153,7 @@ pub(super) fn balanced(packing: &Packing<'_>) -> Result<Vec<u32>, Unsupported> {
     best.map(|(_, choices)| choices).ok_or_else(|| used_up(packing))
 }
 
-/// These choices, or others near them that leave enough of what is used up.
+/// Returns these choices, or similar choices that use up no more than is available.
 pub(super) fn repaired(packing: &Packing<'_>, mut choices: Vec<u32>) -> Result<Vec<u32>, Unsupported> {
     if packing.repair(&mut choices) {
         return Ok(choices);
@@ -174,18 +176,18 @@ pub(super) fn used_up(packing: &Packing<'_>) -> Unsupported {
     })
 }
 
-/// Weight a unit of time.
+/// Returns the weight per unit of time.
 fn density(packing: &Packing<'_>, choices: &[u32], row: Row) -> f64 {
     let weight = packing.instance().weight(packing.first_of(row)).as_f64();
     weight / packing.fastest(choices[row.index()]).max(1) as f64
 }
 
-/// One of the searches for plans on a packing.
+/// A search for plans on a packing.
 pub(super) trait PlanSearch: Sync {
-    /// What it finds, and can start from again.
+    /// The result, from which a search can also start.
     type Found: Send + Sync;
 
-    /// The best that is found on the course, with its value; `None` when no list can be carried out.
+    /// Returns the best result that is found during the course, with its value. Returns `None` if no list can be executed.
     fn search(
         &self,
         aim: Aim,
@@ -194,11 +196,11 @@ pub(super) trait PlanSearch: Sync {
         course: &mut Course,
     ) -> Option<(f64, Self::Found)>;
 
-    /// The schedule of what was found.
+    /// Returns the schedule of a result.
     fn schedule(&self, found: &Self::Found) -> Schedule;
 }
 
-/// Lists forward in time, and by insertion.
+/// Searches lists forward in time, and then by insertion.
 impl PlanSearch for Packing<'_> {
     type Found = Listed;
 
@@ -211,7 +213,7 @@ impl PlanSearch for Packing<'_> {
     }
 }
 
-/// The schedule of a list.
+/// Returns the schedule of a list.
 pub(super) fn carried_out(packing: &Packing<'_>, list: &[Entry], alone: bool) -> Result<Schedule, Unsupported> {
     let mut packer = Packer::new(packing);
     let from = packing.instance().first_release().ticks();
@@ -219,7 +221,7 @@ pub(super) fn carried_out(packing: &Packing<'_>, list: &[Entry], alone: bool) ->
     Ok(packer.schedule(list))
 }
 
-/// The plan of a scheduler.
+/// Converts the schedule of a scheduler to a plan.
 pub(super) fn planned(
     scheduler: &dyn Scheduler,
     schedule: Result<Schedule, Unsupported>,

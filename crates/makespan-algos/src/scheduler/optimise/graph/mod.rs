@@ -1,5 +1,5 @@
-//! Graphs of tasks: the best of the list schedules, then annealing: one task after the other to another place, or of an
-//! order and a processor for each task.
+//! Graphs of tasks: the best of several list schedules, followed by annealing. Annealing either moves one task at a time to another
+//! position, or changes an order and a processor for each task.
 
 mod annealing;
 pub(super) mod cost;
@@ -25,22 +25,22 @@ use relocating::Relocating;
 
 /// The share of the time for lists by changed ranks, before annealing.
 const LISTS: f64 = 0.1;
-/// The end is kept for what cannot be interrupted: the last schedule and its proof.
+/// The share of the time that is reserved at the end for work that cannot be interrupted: the last schedule and its proof.
 const RESERVE: f64 = 0.01;
-/// Steps of a search for each list, where steps are counted.
+/// If the budget counts steps: number of steps of a search for each list.
 const STEPS_A_LIST: u64 = 20;
 
-/// Temperatures begin at this share of the mean time of a task and a transfer for at least `FEW` tasks.
+/// The initial temperature, as a share of the mean time of a task and a transfer, for at least `FEW` tasks.
 const HOT: f64 = 0.15;
 const FEW: f64 = 25.0;
 
-/// Where the temperature begins, as a share of these mean times: higher for few, up to the whole, since all their
-/// changes are soon tried.
+/// Returns the initial temperature as a share of these mean times. It is higher for few tasks, up to 1, because all their changes
+/// are soon tried.
 fn hottest(tasks: usize) -> f64 {
     (HOT * (FEW / tasks as f64).max(1.0)).min(1.0)
 }
 
-/// The mean time of a task where it is fastest, and of a transfer between different nodes.
+/// Returns the mean of the fastest times of tasks, plus the mean transfer time between different nodes.
 fn scale(problem: &GraphProblem) -> f64 {
     let (mut times, mut transfers, mut edges) = (0.0, 0.0, 0.0_f64);
     for task in 0..problem.tasks() as u32 {
@@ -53,13 +53,14 @@ fn scale(problem: &GraphProblem) -> f64 {
     times / problem.tasks() as f64 + transfers / edges.max(1.0)
 }
 
-/// One run of the scheduler on an instance of tasks on one processor each, with graphs, release dates or closed processors.
+/// One run of the scheduler on an instance whose tasks each run on one processor, with graphs, release dates or closed processors.
 pub(super) struct Run<'a> {
     pub(super) instance: &'a Instance,
     pub(super) optimise: &'a Optimise,
 }
 
-/// A schedule that ends by `end`, found from lists by so many steps; `None` when none is. It depends on the seed alone.
+/// Returns a schedule that ends by `end`, found from lists within `steps` steps, or `None` if none is found. The result depends
+/// only on the seed.
 pub(in crate::scheduler) fn within(
     instance: &Instance,
     problem: &GraphProblem,
@@ -76,20 +77,20 @@ pub(in crate::scheduler) fn within(
     (value <= floor).then_some(places)
 }
 
-/// What each of the independent searches knows.
+/// The data of the independent searches.
 struct Each<'a> {
     problem: &'a GraphProblem,
     objective: Objective,
     weights: &'a [f64],
-    /// No schedule that is longer is wanted.
+    /// Maximum makespan of a schedule.
     limit: Option<i64>,
-    /// Schedules to start from, beside lists.
+    /// Schedules to start from, in addition to lists.
     known: &'a [Vec<Place>],
-    /// A proven bound in the unit of the search; a search that reaches it ends.
+    /// A proven bound in the unit of the search. A search that reaches it ends.
     floor: f64,
 }
 
-/// One of the searches for a schedule, each of which has a part of the time.
+/// A search for a schedule, with its part of the time.
 #[derive(Clone, Copy)]
 struct Aim {
     objective: Objective,
@@ -98,7 +99,7 @@ struct Aim {
     until: f64,
 }
 
-/// The problem, and what was proved of it.
+/// The problem with its proven bounds.
 struct Proved {
     problem: GraphProblem,
     weights: Vec<f64>,
@@ -107,7 +108,7 @@ struct Proved {
 }
 
 impl Run<'_> {
-    /// The best schedules that are found, and what was proved on the way.
+    /// Returns the best schedules that are found, and the bounds that are proved.
     pub(super) fn minimise(&self, context: &Context) -> Outcome {
         let portfolio = self.optimise.portfolio(Instant::now(), context);
         let (target, factor) = (self.optimise.target, self.optimise.makespan_at_most);
@@ -142,14 +143,14 @@ impl Proved {
         if limit.is_none() || objective == Objective::Makespan {
             return vec![self.find(Aim { limit: None, ..aim }, &[])];
         }
-        // What keeps a narrow limit is found by looking for the shortest.
+        // A schedule that keeps a narrow limit is found by searching for the shortest schedule.
         let short = self.find(Aim { objective: Objective::Makespan, limit: None, until: SHORTEST, ..aim }, &[]);
         let found = self.find(Aim { from: SHORTEST, ..aim }, std::slice::from_ref(&short));
         let keeps = self.problem.schedule(&found).makespan().ticks() <= limit.unwrap_or(i64::MAX);
         vec![if keeps { found } else { short }]
     }
 
-    /// The shortest, the one of least weighted completion, and some between.
+    /// Returns the shortest schedule, the schedule with the least weighted completion, and some schedules in between.
     fn front(&self, limit: Option<i64>) -> Vec<Vec<Place>> {
         let aim = Aim { objective: Objective::Makespan, limit: None, from: 0.0, until: SHORTEST };
         let short = self.find(aim, &[]);
@@ -168,7 +169,7 @@ impl Proved {
         found
     }
 
-    /// The best of all searches and, under a limit, of what is known.
+    /// Returns the best schedule of all searches. If there is a limit, `known` schedules are also considered.
     fn find(&self, aim: Aim, known: &[Vec<Place>]) -> Vec<Place> {
         let Self { problem, weights, portfolio, .. } = self;
         let Aim { objective, limit, .. } = aim;
@@ -182,20 +183,20 @@ impl Proved {
         found.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map_or_else(Vec::new, |(_, places)| places)
     }
 
-    /// The best bound on an objective that is proved.
+    /// Returns the best proven bound on an objective.
     fn bound(&self, objective: Objective) -> Option<i128> {
         self.bounds.iter().filter(|bound| bound.objective == objective).map(|bound| bound.value.integer()).max()
     }
 }
 
-/// Until a share of the aim's time, or of its steps, is over; one step of the course counts for so many.
+/// Returns a course that ends after a share of the aim's time or steps. One step of the course counts for `steps_a_step` steps.
 fn course(portfolio: &Portfolio, aim: Aim, share: f64, steps_a_step: u64) -> Course {
     let part = (aim.until - aim.from) * share;
     portfolio.course(aim.from + part, |steps| (steps as f64 * (aim.until - aim.from) * share) as u64 / steps_a_step + 1)
 }
 
 impl Each<'_> {
-    /// One search on its own stream of random numbers.
+    /// Performs one search with its own stream of random numbers.
     fn search(&self, index: u32, mut random: ChaCha8Rng, mut lists: Course, mut course: Course) -> (f64, Vec<Place>) {
         if self.problem.tasks() == 0 {
             return (0.0, Vec::new());
@@ -204,8 +205,8 @@ impl Each<'_> {
         self.improve(start, random, &mut course, index)
     }
 
-    /// The makespan, and what only one job's end decides, on processors that are always open by places for one task at
-    /// a time. Otherwise, and where only the order counts, by decoding changed orders.
+    /// Improves a sequence. If processors are always open, and the objective is the makespan or depends on the end of only one job,
+    /// tasks are relocated one at a time. Otherwise, or if only the order matters, changed orders are decoded.
     fn improve(&self, start: Sequence<'_>, random: ChaCha8Rng, course: &mut Course, index: u32) -> (f64, Vec<Place>) {
         let lines = MachineOrders::are_enough(self.problem) && !self.problem.is_plain();
         if let Some(floor) = self.shortest().filter(|_| lines && self.limit.is_none()) {
@@ -218,7 +219,7 @@ impl Each<'_> {
         annealing.into_best()
     }
 
-    /// Where the makespan decides: a proven bound on it.
+    /// Returns a proven bound on the makespan, if the makespan determines the objective.
     fn shortest(&self) -> Option<f64> {
         match (self.objective, self.weights) {
             (Objective::Makespan, _) => Some(self.floor),

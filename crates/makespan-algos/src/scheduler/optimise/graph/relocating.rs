@@ -1,4 +1,4 @@
-//! Simulated annealing that takes one task out at a time and knows what each place for it gives.
+//! Simulated annealing that removes one task at a time and knows the result of each position for it.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -8,37 +8,37 @@ use crate::kernel::graph::machine_orders::{MachineOrders, Slot};
 use crate::kernel::graph::{GraphProblem, Place, ProcessorId};
 use crate::search::{Cooling, Neighbourhood, heat};
 
-/// The temperature falls to this share of where it begins.
+/// The share of the initial temperature to which it falls.
 const COLDEST: f64 = 0.01;
-/// How often a task of a longest path is taken out; otherwise any task is.
+/// Share of the steps in which a task on a longest path is removed. Otherwise any task is removed.
 const CRITICAL: f64 = 0.5;
-/// How often a task takes neighbours along, and how many at most.
+/// Share of the steps in which a task takes neighbours along, and the maximum number of them.
 const TOGETHER: f64 = 0.1;
 const MAX: usize = 3;
-/// Steps for each task from one heating to the next. Several descents find more than a long one.
+/// Number of steps for each task from one heating to the next. Several descents find better schedules than one long descent.
 const DESCENT: f64 = 300.0;
-/// Steps for each task before the first heating, without any.
+/// Number of steps for each task before the first heating, at temperature zero.
 const COLD: f64 = 8.0;
 
-/// One search: a present solution, and the best one.
+/// A search: the current solution and the best one.
 pub(super) struct Relocating<'a> {
     problem: &'a GraphProblem,
     lines: MachineOrders<'a>,
     best: Best,
     random: ChaCha8Rng,
     floor: f64,
-    /// Within a descent.
+    /// The temperatures within a descent.
     cooling: Cooling,
-    /// The present one; none before the first heating.
+    /// The current descent, or `None` before the first heating.
     descent: Option<Descent>,
     steps: f64,
     slots: Vec<Slot>,
-    /// What the present step has moved, each with the place that it had.
+    /// The tasks that the current step has moved, with their previous slots.
     moved: Vec<(u32, Slot)>,
     critical: Vec<u32>,
 }
 
-/// An order and the processors of the tasks.
+/// An order, and the processors of the tasks.
 struct Best {
     makespan: i64,
     order: Vec<u32>,
@@ -52,7 +52,8 @@ struct Descent {
 }
 
 impl Descent {
-    /// The next one, of about `length` steps, where so many took the course this far; the last one ends with it.
+    /// Returns the next descent, of about `length` steps. `steps` steps have been made up to the part `done` of the course. The
+    /// last descent ends with the course.
     fn next(done: f64, steps: f64, length: f64) -> Self {
         let left = (1.0 - done) * steps / done.max(f64::MIN_POSITIVE);
         Self { begin: done, end: done + (1.0 - done) / (left / length).round().max(1.0) }
@@ -64,7 +65,7 @@ impl Descent {
 }
 
 impl<'a> Relocating<'a> {
-    /// Begins with these places.
+    /// Returns a search that begins with these places.
     pub(super) fn new(problem: &'a GraphProblem, places: &[Place], random: ChaCha8Rng, floor: f64) -> Self {
         let mut order = problem.order().to_vec();
         order.sort_by_key(|&task| places[task as usize].start);
@@ -78,13 +79,13 @@ impl<'a> Relocating<'a> {
         Self { problem, lines, best, random, floor, cooling, descent, steps, slots, moved, critical }
     }
 
-    /// The best value, and where and when each task runs in it.
+    /// Returns the best value, and the places of the tasks in it.
     pub(super) fn into_best(mut self) -> (f64, Vec<Place>) {
         self.lines.set(&self.best.order, &self.best.processors);
         (self.best.makespan as f64, self.lines.places())
     }
 
-    /// One task or a few to other places.
+    /// Moves one or a few tasks to other positions.
     fn change(&mut self, temperature: f64) {
         let task = self.task();
         let heat = heat(temperature, &mut self.random);
@@ -101,8 +102,8 @@ impl<'a> Relocating<'a> {
         }
     }
 
-    /// One task to any of its places at which the makespan is within the threshold, which is random above the present
-    /// one: each of two solutions is left for the other as often as the rule of Metropolis has it.
+    /// Moves one task to a random position for which the makespan is within the threshold, which is random above the current
+    /// makespan. Of two solutions, each is left for the other as often as by the rule of Metropolis.
     fn move_one(&mut self, task: u32, threshold: i64) {
         let (without, own) = self.lines.take(task);
         let mut to = own;
@@ -116,8 +117,8 @@ impl<'a> Relocating<'a> {
         self.lines.put(task, to);
     }
 
-    /// One task anywhere, then neighbours of it where they are best, until the makespan is within the threshold. If it
-    /// never is, all go back.
+    /// Moves one task anywhere, and then moves its neighbours to their best positions until the makespan is within the threshold.
+    /// If this fails, all tasks move back.
     fn move_together(&mut self, task: u32, threshold: i64) {
         self.moved.clear();
         let (_, own) = self.lines.take(task);
@@ -141,7 +142,7 @@ impl<'a> Relocating<'a> {
         }
     }
 
-    /// Any task with which a task exchanges data.
+    /// Returns a random task with which a task exchanges data.
     fn neighbour(&mut self, task: u32) -> Option<u32> {
         let (incoming, outgoing) = (self.problem.incoming(task), self.problem.outgoing(task));
         let count = incoming.len() + outgoing.len();
@@ -164,7 +165,7 @@ impl<'a> Relocating<'a> {
     }
 }
 
-/// Descends again and again, each time from the best solution.
+/// Descends repeatedly, each time from the best solution.
 impl Neighbourhood for Relocating<'_> {
     fn is_optimal(&self) -> bool {
         self.best.makespan as f64 <= self.floor

@@ -1,4 +1,4 @@
-//! Where the annealing of graphs begins.
+//! The initial solutions for annealing graphs.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -14,16 +14,16 @@ use crate::kernel::graph::{GraphProblem, NEVER, Place, rank};
 use crate::scheduler::{cpop, heft, peft};
 use crate::search::Course;
 
-/// How many times as long as at its fastest a task may take in lists by the least time.
+/// Maximum ratio of the time of a task to its fastest time, in lists by the least time.
 const PATIENCE: [f64; 5] = [1.0, 1.2, 1.5, 2.0, f64::INFINITY];
-/// How large these lists may be: pairs of a task and a processor.
+/// Maximum size of these lists: pairs of a task and a processor.
 const MAX_PAIRS: usize = 1 << 18;
 
-/// Ranks are changed by at most this factor, up or down.
+/// Maximum relative change of ranks, up or down.
 const CHANGE: f64 = 0.5;
 
-/// The best of HEFT, CPOP and PEFT, of their orders with the processor of earliest end, and of lists by upward ranks
-/// changed at random, until the course is over.
+/// Returns the best of several sequences: HEFT, CPOP and PEFT, their orders with the processor of the earliest end, and lists by
+/// randomly changed upward ranks until the course is over.
 pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Course) -> Sequence<'a> {
     let problem = each.problem;
     let times = rank::mean_times(problem);
@@ -76,19 +76,19 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Co
 }
 
 impl<'a> Each<'a> {
-    /// Whether a sum over the ends of jobs is minimised, and lists by time are not too large.
+    /// Returns whether a sum over the ends of jobs is minimised, and lists by time are not too large.
     fn counts_ends(&self) -> bool {
         self.objective.is_sum_of_ends() && self.problem.tasks().saturating_mul(self.problem.processors()) <= MAX_PAIRS
     }
 
-    /// Whether a task waits for one of another job: then jobs cannot be ordered at will.
+    /// Returns whether a task waits for a task of another job. Then jobs cannot be ordered arbitrarily.
     fn waits_between_jobs(&self) -> bool {
         let job = |task: u32| self.problem.job_of(task);
         let of_another = |task: u32| self.problem.incoming(task).iter().any(|from| job(from.task) != job(task));
         (0..self.problem.tasks() as u32).any(of_another)
     }
 
-    /// A job without its tasks.
+    /// Returns the data of a job, without its tasks.
     fn job(&self, job: usize) -> Job {
         let weight = if self.objective.is_mean() { 1.0 } else { self.weights[job] };
         Job { release: i64::MAX, work: 0.0, weight, due: self.problem.dues()[job] }
@@ -103,7 +103,7 @@ impl<'a> Each<'a> {
     }
 }
 
-/// Ranks by which jobs come one after the other, those of the least figure first, each by its ranks.
+/// Returns ranks by which jobs come one after another, those with the least `figure` first. Within a job, `ranks` apply.
 fn job_by_job(each: &Each<'_>, ranks: &[f64], figure: fn(&Job) -> f64) -> Vec<f64> {
     let problem = each.problem;
     let mut jobs: Vec<Job> = (0..problem.jobs()).map(|job| each.job(job)).collect();
@@ -120,33 +120,33 @@ fn job_by_job(each: &Each<'_>, ranks: &[f64], figure: fn(&Job) -> f64) -> Vec<f6
     (0..problem.tasks() as u32).zip(ranks).map(|(task, rank)| above[problem.job_of(task).index()] + rank).collect()
 }
 
-/// What tells which job is urgent.
+/// The data that determine the urgency of a job.
 struct Job {
     release: i64,
-    /// At the fastest, over all processors.
+    /// The work at the fastest times, divided by the number of processors.
     work: f64,
     weight: f64,
     due: Option<i64>,
 }
 
-/// By the rule of Smith, over whole jobs.
+/// Returns the key for Smith's rule over whole jobs.
 fn work_over_weight(job: &Job) -> f64 {
     job.work / job.weight.max(f64::MIN_POSITIVE)
 }
 
-/// When it could end by itself, about.
+/// Returns the approximate end of the job if it ran alone.
 fn release_and_work(job: &Job) -> f64 {
     job.release as f64 + job.work
 }
 
-/// Those without a deadline last.
+/// Returns the deadline. Jobs without a deadline come last.
 fn due(job: &Job) -> f64 {
     job.due.map_or(f64::INFINITY, |due| due as f64)
 }
 
-/// A list made from the beginning on: whenever something ends or may start, the pair of a task that waits and an idle processor with the least
-/// time for the weight of the job starts, among those on which the task takes at most `patience` times as long as at its fastest. Of tasks that wait for each other all
-/// are taken to wait until those before them have ended; closed processors and transfers are not known here.
+/// Returns a list that is made from the beginning on. Whenever a task ends or may start, the pair of a waiting task and an idle
+/// processor with the least quotient of time and weight of the job starts. Only pairs count for which the task takes at most
+/// `patience` times its fastest time. A task waits until its predecessors have ended. Closed processors and transfers are ignored.
 fn by_least_time(each: &Each<'_>, patience: f64) -> Solution {
     let problem = each.problem;
     let tasks = problem.tasks();
@@ -163,13 +163,13 @@ fn by_least_time(each: &Each<'_>, patience: f64) -> Solution {
         .collect();
     let mut running: BinaryHeap<Reverse<(i64, u32, usize)>> = BinaryHeap::new();
     let mut idle = vec![true; problem.processors()];
-    // By time for the weight, for each node of an idle processor.
+    // The waiting tasks of each node by time over weight.
     let mut waiting: Vec<BTreeSet<(u64, u32)>> = vec![BTreeSet::new(); problem.nodes()];
     let keys = |task: u32| {
         let (longest, weight) = (longest(task), weight(task).max(f64::MIN_POSITIVE));
         problem.node_ids().filter_map(move |node| {
             let time = problem.time(task, node);
-            // Of numbers that are not negative the bits are ordered as they are.
+            // For numbers that are not negative, the bits have the order of the numbers.
             (time < NEVER && time <= longest).then(|| (node, ((time as f64 / weight).to_bits(), task)))
         })
     };
@@ -208,11 +208,12 @@ fn by_least_time(each: &Each<'_>, patience: f64) -> Solution {
     Solution { order, wanted }
 }
 
-/// Ranks by which tasks whose paths must end soonest come first: of those that have no deadline behind them the longest paths last.
+/// Returns ranks by which tasks come first whose paths must end soonest. Tasks without a deadline on their paths come last, the
+/// longest paths first among them.
 fn urgency(problem: &GraphProblem) -> Vec<f64> {
     let fastest = |task: u32| problem.times(task).iter().copied().min().unwrap_or(0);
     let last = problem.dues().iter().flatten().copied().max().unwrap_or(0);
-    // Later than any deadline, and as much later as times are longer.
+    // An instant that is later than any deadline, by more if times are longer.
     let never = (0..problem.tasks() as u32).map(fastest).fold(last, i64::saturating_add);
     let mut latest = vec![0_i64; problem.tasks()];
     for &task in problem.order().iter().rev() {
@@ -223,7 +224,7 @@ fn urgency(problem: &GraphProblem) -> Vec<f64> {
     latest.into_iter().map(|latest| -(latest as f64)).collect()
 }
 
-/// The tasks by start, and their processors.
+/// Returns the tasks by start, and their processors.
 fn by_start(each: &Each<'_>, places: &[Place]) -> Solution {
     let mut order = each.problem.order().to_vec();
     order.sort_by_key(|&task| places[task as usize].start);

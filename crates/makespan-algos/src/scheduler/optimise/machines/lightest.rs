@@ -1,4 +1,4 @@
-//! The least weighted completion or mean flow, perhaps under a limit on the makespan.
+//! The search for the least weighted completion or mean flow, optionally under a limit on the makespan.
 
 use std::ops::Range;
 
@@ -11,14 +11,15 @@ use crate::kernel::mapping::{MachineId, Smith};
 use crate::search::{Neighbourhood, anneal};
 
 impl Run<'_> {
-    /// The best mapping within the limit that is known or found, in this part of the time; the least late one where none is within it.
+    /// Returns the best mapping within the limit that is known or found in this part of the time. If none is within it, returns the
+    /// least late one.
     pub(super) fn lightest(&self, starts: &[Vec<MachineId>], limit: Option<i64>, part: Range<f64>) -> Vec<MachineId> {
         let rank = |mapping: &Vec<MachineId>| {
             let late = limit.map_or(0, |limit| (self.problem.makespan(mapping) - limit).max(0));
             (late, self.aim.value(self.instance, &self.schedule(mapping)))
         };
         let Some(first) = starts.iter().min_by_key(|mapping| rank(mapping)).cloned() else { return Vec::new() };
-        // The optimum is among the starts; it may be within the limit.
+        // The optimum without a limit is among the starts, and may also keep the limit.
         let is_best = || self.is_solved && starts.iter().map(|mapping| rank(mapping).1).min() == Some(rank(&first).1);
         if self.problem.machines() == 1 || rank(&first).0 == 0 && is_best() {
             return first;
@@ -36,14 +37,14 @@ impl Run<'_> {
     }
 }
 
-/// A search for the lightest mapping.
+/// A search for the mapping with the least weighted completion.
 struct Lightening<'a> {
     smith: Smith<'a>,
     random: ChaCha8Rng,
 }
 
 impl Neighbourhood for Lightening<'_> {
-    /// Nothing is proved of single mappings.
+    /// There is no bound for a single mapping.
     fn is_optimal(&self) -> bool {
         false
     }

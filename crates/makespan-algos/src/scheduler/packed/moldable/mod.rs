@@ -1,4 +1,4 @@
-//! Graphs of moldable tasks on equal processors: lists with allotments, annealed.
+//! Graphs of moldable tasks on equal processors: annealing of lists with allotments.
 
 mod moves;
 mod search;
@@ -14,17 +14,17 @@ use crate::search::{Course, anneal};
 use search::{Annealing, Probing};
 use start::Lists;
 
-/// An instance in which counts of processors say all, but for the order of the tasks.
+/// An instance in which only the number of processors and the order of the tasks matter.
 pub(in crate::scheduler) struct Moldable<'p, 'a> {
     packing: &'p Packing<'a>,
     problem: MoldableProblem<'a>,
-    /// From the end to the beginning, where that is the same.
+    /// The problem with time reversed, if this is possible.
     reversed: Option<MoldableProblem<'a>>,
-    /// For each task a time between those of its choices.
+    /// For each task, a time between the times of its choices.
     average: Vec<f64>,
 }
 
-/// A list, and how it becomes a schedule.
+/// A list, and the way in which it becomes a schedule.
 #[derive(Clone, Debug)]
 pub(in crate::scheduler) struct Listed {
     scheme: Scheme,
@@ -33,14 +33,15 @@ pub(in crate::scheduler) struct Listed {
 }
 
 impl<'p, 'a> Moldable<'p, 'a> {
-    /// The problem of a packing, if it is one.
+    /// Returns the problem of a packing, if it is of this kind.
     pub(in crate::scheduler) fn new(packing: &'p Packing<'a>) -> Option<Self> {
         let problem = MoldableProblem::new(packing)?;
         let (reversed, average) = (problem.reversed(), average_times(&problem));
         Some(Self { packing, problem, reversed, average })
     }
 
-    /// Ways to make schedules of lists, with the problem for each: backward in time, too, where the last end is all that counts.
+    /// Returns the ways to make schedules from lists, with the problem for each. For the makespan, this includes the reversed
+    /// problem.
     fn schemes(&self, objective: Objective) -> Vec<(Scheme, &MoldableProblem<'a>)> {
         let backward = self.reversed.iter().filter(|_| objective == Objective::Makespan);
         let problems = std::iter::once(&self.problem).chain(backward);
@@ -52,7 +53,7 @@ impl<'p, 'a> Moldable<'p, 'a> {
             .collect()
     }
 
-    /// The shortest schedule of the lists that a search begins with, from the beginning.
+    /// Returns the shortest schedule of the lists with which a search begins, forward in time.
     pub(in crate::scheduler) fn shortest_list(&self) -> Schedule {
         let (objective, stop) = (Objective::Makespan, Stop::default());
         let scheme = if self.problem.is_open() { Scheme::Events } else { Scheme::Insertion };
@@ -66,14 +67,14 @@ impl<'p, 'a> Moldable<'p, 'a> {
         self.reversed.as_ref().filter(|_| is_reversed).unwrap_or(&self.problem)
     }
 
-    /// When each task of a listed schedule starts and ends.
+    /// Returns the start and the end of each task in the schedule of a list.
     fn times(&self, listed: &Listed) -> Vec<(i64, i64)> {
         let problem = self.problem(listed.is_reversed);
         let measure = Measure::new(problem, Objective::Makespan, None);
         ListSchedule::new(problem, measure, listed.scheme, listed.list.clone()).times()
     }
 
-    /// The best list that is found on the course, with its value.
+    /// Returns the best list that is found during the course, with its value.
     pub(in crate::scheduler) fn best(
         &self,
         aim: Aim,

@@ -1,26 +1,27 @@
-//! How a list changes.
+//! The changes of a list.
 
 use rand::{Rng, RngExt};
 
 use super::search::Annealing;
 
-/// Of a hundred changes so many resize tasks that run at once, shrink one on a critical path, grow one there, advance one there, and move
-/// any task; the others resize any task.
+/// Percentages of changes that resize tasks which run at the same time, shrink, grow or advance a task on a critical path, and move
+/// any task. The other changes resize any task.
 const TOGETHER: u32 = 20;
 const SHRINK: u32 = 20;
 const GROW: u32 = 20;
 const ADVANCE: u32 = 20;
 const MOVE: u32 = 10;
-/// How often another task beside one that is resized is looked for, and how far away in the order.
+/// Number of attempts to find a task that runs at the same time as a resized one, and the maximum distance between them in the
+/// order.
 const LOOKS: usize = 24;
 const FAR: usize = 64;
-/// How often those that give or take are enough though they are not all that could.
+/// Probability of stopping after each task that gives or takes processors, although others could follow.
 const ENOUGH: f64 = 0.3;
-/// How often a task that shrinks is advanced, too.
+/// Probability of advancing a task that shrinks.
 const ALSO: f64 = 0.3;
 
 impl Annealing<'_> {
-    /// Changes the list, if the change that is drawn is one.
+    /// Draws a change, and applies it if it is possible.
     pub(super) fn change(&mut self) {
         let tasks = self.present.problem().tasks() as u32;
         let processors = self.present.problem().instance().processors();
@@ -68,7 +69,7 @@ impl Annealing<'_> {
         }
     }
 
-    /// Changes the processors of a task by at least so many, if it has such choices; returns by how many.
+    /// Changes the number of processors of a task by at least `change`, if it has such choices. Returns the actual change.
     fn resize(&mut self, task: u32, change: i64) -> i64 {
         let problem = self.present.problem();
         let now = i64::from(self.present.processors(task));
@@ -78,7 +79,7 @@ impl Annealing<'_> {
         i64::from(self.present.processors(task)) - now
     }
 
-    /// Gives a task more processors and those that run beside it fewer, or the other way round.
+    /// Gives a task more processors and the tasks that run at the same time fewer, or the other way round.
     fn resize_together(&mut self) {
         let problem = self.present.problem();
         let task = self.random.random_range(0..problem.tasks() as u32);
@@ -102,7 +103,7 @@ impl Annealing<'_> {
             if !beside || other == task {
                 continue;
             }
-            // Of what is given no more than is there.
+            // A task gives no more processors than are still missing.
             let now = i64::from(self.present.processors(other));
             let choice = problem.at_most(other, u32::try_from((now - left).max(0)).unwrap_or(u32::MAX));
             self.present.choose(other, choice);
@@ -113,8 +114,8 @@ impl Annealing<'_> {
         }
     }
 
-    /// A task on a path without gaps from the beginning to the last end of what counts together, along which each task waits for the
-    /// one before or for its processors.
+    /// Returns a random task on a path without gaps from the beginning to the last end in a group. On this path, each task waits
+    /// for the previous task or for its processors.
     fn critical(&mut self) -> u32 {
         let Self { present, random, .. } = self;
         let mut task = last(present, random);
@@ -140,7 +141,7 @@ impl Annealing<'_> {
     }
 }
 
-/// The last task of all, or of a group that costs something.
+/// Returns the last task of all, or of a random group.
 fn last(present: &mut crate::kernel::moldable::ListSchedule<'_>, random: &mut impl Rng) -> u32 {
     let groups = present.measure().groups();
     if groups > 1 {
@@ -155,7 +156,7 @@ fn last(present: &mut crate::kernel::moldable::ListSchedule<'_>, random: &mut im
     ends[random.random_range(first..ends.len())].1
 }
 
-/// One of some, each as probable.
+/// Returns a random element, each with equal probability.
 fn any_of(some: impl Iterator<Item = u32>, random: &mut impl Rng) -> Option<u32> {
     let mut chosen = None;
     for (seen, one) in some.enumerate() {
@@ -166,7 +167,7 @@ fn any_of(some: impl Iterator<Item = u32>, random: &mut impl Rng) -> Option<u32>
     chosen
 }
 
-/// From one to `most`, the logarithm uniform: short more often than long.
+/// Returns a random number from one to `most` whose logarithm is uniform, so that small numbers are more frequent.
 fn distance(random: &mut impl Rng, most: u32) -> u32 {
     (f64::from(most.max(2)).powf(random.random::<f64>()) as u32).max(1)
 }

@@ -1,4 +1,4 @@
-//! Annealing of lists, each by every scheme at first.
+//! Annealing of lists, at first by every scheme.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -6,17 +6,17 @@ use super::Listed;
 use crate::kernel::moldable::{List, ListSchedule, Scheme};
 use crate::search::{Neighbourhood, heat};
 
-/// The share of the way in which all schemes are probed.
+/// The share of the course in which all schemes are probed.
 const PROBED: f64 = 0.2;
-/// The temperature at first, as a share of the mean value of what counts together, for `MANY` tasks; it falls evenly to nothing. It is lower
-/// for more, since more changes are waiting to be tried and a schedule is lost by many small losses; and higher for fewer, at most `HOTTEST`,
-/// whose changes are all tried soon.
+/// The initial temperature, as a share of the mean value of a group, for `MANY` tasks. It falls linearly to zero. It is lower for
+/// more tasks, because there are more changes to try and many small losses would ruin a schedule. It is higher for fewer tasks, up
+/// to `HOTTEST`, because all their changes are soon tried.
 const HOT: f64 = 1e-3;
 const MANY: f64 = 100.0;
 const EXPONENT: f64 = 1.5;
 const HOTTEST: f64 = 0.01;
 
-/// One list that changes, and the best one.
+/// A list that changes, and the best list.
 pub(super) struct Annealing<'p> {
     pub(super) present: ListSchedule<'p>,
     pub(super) random: ChaCha8Rng,
@@ -56,10 +56,10 @@ impl<'p> Annealing<'p> {
     }
 }
 
-/// All schemes one after the other for a part of the way, then the best of them.
+/// Probes all schemes one after another for a part of the course, and then continues with the best of them.
 pub(super) struct Probing<'p> {
     searches: Vec<Annealing<'p>>,
-    /// The best one, once all were probed.
+    /// The best search, after all were probed.
     chosen: Option<usize>,
     floor: f64,
 }

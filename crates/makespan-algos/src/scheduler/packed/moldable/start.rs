@@ -1,4 +1,4 @@
-//! Lists to begin with.
+//! Initial lists.
 
 use makespan_core::Objective;
 
@@ -7,31 +7,32 @@ use crate::kernel::moldable::{List, ListSchedule, Measure, MoldableProblem, Sche
 use crate::scheduler::packed::search::orders;
 use crate::search::Course;
 
-/// No task has more than this share of the processors, in lists one after the other. The largest first, since it proves most.
+/// Maximum shares of the processors for a task, one for each list. The largest share comes first because it is the most successful
+/// one.
 const LARGEST: [f64; 10] = [1.0, 0.75, 0.5, 0.34, 0.25, 0.17, 0.125, 0.09, 0.0625, 0.03];
 
-/// The share of the course in which lists are tried by all schemes; and how many tasks they have together that are tried by each whatever
-/// the course is.
+/// The share of the course in which lists are tried by all schemes, and the approximate number of tasks in the lists that each
+/// scheme tries in any case.
 const TRIED: f64 = 0.15;
 const TASKS: usize = 40_000;
 
-/// For each task its choice.
+/// For each task, its choice.
 type Chosen = Vec<u32>;
-/// For each task when it starts and ends.
+/// For each task, its start and its end.
 type Times = Vec<(i64, i64)>;
 
-/// What lists are made of.
+/// The data from which lists are made.
 pub(super) struct Lists {
     /// Known schedules.
     known: Vec<(Times, Chosen)>,
     /// Choices without an order.
     chosen: Vec<Chosen>,
-    /// Orders with choices, where single jobs count.
+    /// Orders with choices, if single jobs count.
     ordered: Vec<(Vec<u32>, Chosen)>,
 }
 
 impl Lists {
-    /// Of known schedules and of the average times, cut at several largest allotments.
+    /// Uses known schedules, and the average times with several maximum shares of the processors.
     pub(super) fn new(of: &Moldable<'_, '_>, objective: Objective, known: &[Listed]) -> Self {
         let known = known.iter().map(|listed| (of.times(listed), listed.list.chosen.clone())).collect();
         let mut chosen: Vec<Chosen> = Vec::new();
@@ -49,7 +50,7 @@ impl Lists {
         Self { known, chosen, ordered }
     }
 
-    /// The best schedule of all that are tried, one at least.
+    /// Returns the best of the schedules that are tried. At least one is tried.
     pub(super) fn best<'p>(
         &self,
         problem: &'p MoldableProblem<'p>,
@@ -77,12 +78,13 @@ impl Lists {
     }
 }
 
-/// For each task the fewest processors on which it takes no longer than its average time, but no more than a share of all.
+/// Returns, for each task, the fewest processors on which it takes no longer than its average time, but at most a share of all
+/// processors.
 fn limited(of: &Moldable<'_, '_>, share: f64) -> Chosen {
     let problem = &of.problem;
     let most = ((f64::from(problem.instance().processors()) * share) as u32).max(1);
     let choice = |(task, &average): (u32, &f64)| {
-        // An average of equal times may be a little less than these.
+        // An average of equal times may be slightly less than these times.
         let longest = average * (1.0 + 1e-4);
         let slower = problem.all_choices_of(task).partition_point(|choice| choice.time as f64 > longest) as u32;
         let choices = problem.choices_of(task);
@@ -91,7 +93,7 @@ fn limited(of: &Moldable<'_, '_>, share: f64) -> Chosen {
     (0..).zip(&of.average).map(choice).collect()
 }
 
-/// A known schedule from its beginning, or from its end.
+/// Returns the list of a known schedule from its beginning or, if the problem is reversed, from its end.
 fn again(problem: &MoldableProblem<'_>, times: &[(i64, i64)], chosen: &[u32]) -> List {
     let mut order: Vec<u32> = (0..times.len() as u32).collect();
     let key = |task: u32| {
@@ -102,7 +104,7 @@ fn again(problem: &MoldableProblem<'_>, times: &[(i64, i64)], chosen: &[u32]) ->
     List::new(problem, &order, chosen.to_vec())
 }
 
-/// Those first that the longest path is behind.
+/// Returns the list of the tasks by decreasing longest path to the end.
 fn by_rank(problem: &MoldableProblem<'_>, chosen: &[u32]) -> List {
     let mut ranks = vec![0; chosen.len()];
     for &task in problem.order().iter().rev() {
@@ -114,7 +116,7 @@ fn by_rank(problem: &MoldableProblem<'_>, chosen: &[u32]) -> List {
     List::new(problem, &order, chosen.to_vec())
 }
 
-/// The orders of lists on a packing.
+/// Returns the orders of lists on a packing, for these choices.
 fn by_jobs(of: &Moldable<'_, '_>, chosen: &[u32]) -> Vec<(Vec<u32>, Chosen)> {
     let packing = of.packing;
     let choices: Vec<u32> = packing.rows().map(|row| chosen[packing.first_of(row).index()]).collect();

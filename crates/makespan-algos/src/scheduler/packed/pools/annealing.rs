@@ -1,4 +1,4 @@
-//! Annealing of one list with its modes, carried out by either scheme.
+//! Annealing of one list with its modes, which either scheme executes.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -10,17 +10,17 @@ use super::modes::{self, Repair};
 use crate::kernel::move_to;
 use crate::search::{Neighbourhood, heat};
 
-/// The temperature begins at this share of the value, and falls with the square of what is left of the way.
+/// The initial temperature, as a share of the value. The temperature falls with the square of the remaining part of the course.
 const HOT: f64 = 0.02;
 /// The share of changes that give a task another mode.
 const OF_MODES: f64 = 0.4;
-/// Of changes of the order, those that move a task not far: by a tenth of the list, within these bounds.
+/// The share of changes of the order that move a task only a short distance: up to a tenth of the list, within these bounds.
 const NEAR: f64 = 0.7;
 const NEAR_LEAST: usize = 2;
 const NEAR_MOST: usize = 30;
 
-/// A list that changes by one task at a time. For the serial scheme each task stays behind what it waits for; the parallel one
-/// reads any order.
+/// A list that changes by one task at a time. For the serial scheme, each task stays after its predecessors. The parallel scheme
+/// accepts any order.
 #[derive(Debug)]
 pub(super) struct Annealing<'d, 'p, 'a> {
     decoder: &'d mut Decoder<'p, 'a>,
@@ -30,14 +30,14 @@ pub(super) struct Annealing<'d, 'p, 'a> {
     current: Solution,
     best: Solution,
     hot: f64,
-    /// Which part of the course it has.
+    /// The part of the course that is used.
     from: f64,
     until: f64,
     has_modes: bool,
 }
 
 impl<'d, 'p, 'a> Annealing<'d, 'p, 'a> {
-    /// From a solution whose value is that of the scheme, for a part of the course.
+    /// Returns a search that starts from a solution, whose value must be that of the scheme, for a part of the course.
     pub fn new(
         decoder: &'d mut Decoder<'p, 'a>,
         scheme: Scheme,
@@ -64,7 +64,7 @@ impl<'d, 'p, 'a> Annealing<'d, 'p, 'a> {
         self.best
     }
 
-    /// Gives a random task another mode; what is worth more than allowed is taken back.
+    /// Gives a random task another mode. Undoes the change if the value exceeds `allowed`.
     fn change_mode(&mut self, allowed: f64) {
         let Self { decoder, random, current, repair, scheme, .. } = self;
         let problem = decoder.problem;
@@ -83,7 +83,7 @@ impl<'d, 'p, 'a> Annealing<'d, 'p, 'a> {
         }
     }
 
-    /// Moves a random task; what is worth more than allowed is taken back.
+    /// Moves a random task. Undoes the change if the value exceeds `allowed`.
     fn change_order(&mut self, allowed: f64) {
         let Self { decoder, random, current, scheme, .. } = self;
         let tasks = current.order.len();

@@ -1,4 +1,4 @@
-//! From a list to a schedule, justified, and to its value.
+//! Converts a list to a justified schedule and its value.
 
 use std::cmp::Reverse;
 
@@ -8,29 +8,29 @@ use crate::kernel::packing::Row;
 use crate::scheduler::packed::search::{beyond, of_ends};
 use makespan_core::Objective;
 
-/// Double justifications of one list, at most: they end when one makes the schedule no better.
+/// Maximum number of double justifications of one list. They end when one does not improve the schedule.
 const ROUNDS: usize = 4;
-/// Instants are counted where there are at most this many for a task; else tasks are compared.
+/// Maximum number of instants for each task for counting sort. If there are more, tasks are sorted by comparisons.
 const COUNTED: usize = 16;
 
-/// How a list is carried out.
+/// The scheme by which a list is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scheme {
     Serial,
     Parallel,
 }
 
-/// Carries lists out one after the other, and allocates nothing for them once its arrays have grown.
+/// Executes lists one after another, and allocates no memory after its arrays have grown.
 #[derive(Debug)]
 pub(super) struct Decoder<'p, 'a> {
     pub problem: &'p CumulativeProblem<'a>,
     pub aim: Aim,
     scheme: SerialScheme<'p, 'a>,
     parallel: ParallelScheme<'p, 'a>,
-    /// For each row its job, and for each job its last end in units of time.
+    /// For each row, its job, and for each job, its last end in units of time.
     job_of: Vec<u32>,
     ends: Vec<i64>,
-    /// Until when the tasks of each row may be moved.
+    /// For each row, the instant until which its tasks may be moved.
     latest: Vec<i64>,
     /// A list before it is justified.
     before: Vec<u32>,
@@ -56,16 +56,16 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Whether justification moves tasks: not where each task is a job whose end counts.
+    /// Returns whether justification moves tasks. It does not if each task is a job whose end counts.
     pub fn is_justified(&self) -> bool {
         is_of_last_ends(self.aim.objective) || self.problem.instance().has_compound_jobs()
     }
 
-    /// Carries a list out, justifies its schedule, and makes the list that of the starts. A list whose makespan would pass `limit`,
-    /// in units of time, is given up, with an infinite value.
+    /// Executes a list, justifies its schedule, and sorts the list by the starts. A list whose makespan would exceed `limit`, in
+    /// units of time, is abandoned with an infinite value.
     ///
-    /// In the backward pass tasks may end as late as the objective allows without becoming worse ([`Decoder::allow`]). The forward
-    /// pass starts none of them later, so no round makes the value larger within the limit on the makespan.
+    /// In the backward pass, tasks may end as late as the objective allows without becoming worse ([`Decoder::allow`]). The forward
+    /// pass starts no task later. Thus no round increases the value within the limit on the makespan.
     pub fn improve(&mut self, solution: &mut Solution, limit: i64) {
         let Solution { order, modes, value } = solution;
         let Some(mut last) = self.forward(order, modes, limit) else {
@@ -73,7 +73,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
             return;
         };
         *value = self.value(last);
-        // By rising starts the list is at least as good as the schedule that it is of.
+        // Sorted by increasing starts, the list gives a schedule that is at least as good.
         self.sort(order, last, false);
         let justified = self.is_justified() || self.is_beyond(last);
         for _ in 0..if justified { ROUNDS } else { 0 } {
@@ -88,7 +88,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
             }
             let now = if moved { self.value(last) } else { f64::INFINITY };
             if now > *value {
-                // Beyond the limit the makespan comes first, and all else may become worse for nothing.
+                // Beyond the limit, the makespan comes first, and everything else may become worse without any gain.
                 order.clone_from(&self.before);
                 return;
             }
@@ -101,7 +101,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// The value of a list as it stands, by a scheme. The parallel one reads any order.
+    /// Returns the value of an unchanged list by a scheme. The parallel scheme accepts any order.
     pub fn value_by(&mut self, scheme: Scheme, solution: &Solution) -> f64 {
         let Solution { order, modes, .. } = solution;
         let last = match scheme {
@@ -114,7 +114,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
         last.map_or(f64::INFINITY, |last| self.value_of(scheme, last))
     }
 
-    /// Carries an order out by the parallel scheme, and makes it that of the starts: inserted in it no task starts later.
+    /// Executes an order by the parallel scheme, and sorts it by the starts. If the result is inserted, no task starts later.
     pub fn order_by_starts(&mut self, order: &mut [u32], modes: &[u32]) {
         self.parallel.forward(order, modes, |_, _| true);
         let starts = self.parallel.starts();
@@ -134,7 +134,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
         self.aim.limit.is_some_and(|limit| self.problem.ticks(last) > limit)
     }
 
-    /// What the present schedule is worth, which ends then.
+    /// Returns the value of the current schedule, which ends at `last`.
     fn value(&mut self, last: i64) -> f64 {
         self.value_of(Scheme::Serial, last)
     }
@@ -152,7 +152,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
         beyond(value, self.aim.limit, ticks)
     }
 
-    /// Finds the last end of each job, in units of time.
+    /// Computes the last end of each job, in units of time.
     fn see_ends(&mut self, scheme: Scheme) {
         self.ends.fill(0);
         let ends = if scheme == Scheme::Serial { self.scheme.ends() } else { self.parallel.ends() };
@@ -162,7 +162,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Finds until when the tasks of each row may end without making the objective worse, in a schedule that ends at `last`.
+    /// Computes the instants until which the tasks of each row may end without making the objective worse, in a schedule that ends
+    /// at `last`.
     fn allow(&mut self, last: i64) {
         let objective = self.aim.objective;
         let deadlines = objective.is_lateness();
@@ -191,7 +192,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Orders tasks by rising start, or by falling end, in the present schedule, which ends at `last`; equal ones stay as they are.
+    /// Sorts tasks by increasing start, or by decreasing end, in the current schedule, which ends at `last`. The sort is stable.
     fn sort(&mut self, order: &mut Vec<u32>, last: i64, by_falling_end: bool) {
         let (starts, ends) = (self.scheme.starts(), self.scheme.ends());
         if last as usize > COUNTED * order.len() {
