@@ -1,8 +1,8 @@
-//! How fast processors are.
+//! The speeds of processors.
 
 use makespan_core::{Instance, ProcSet};
 
-/// Distinct speeds, falling, each with the processors that are at least as fast.
+/// Returns the distinct speeds in decreasing order, each with the processors that are at least as fast.
 pub(crate) fn speeds(instance: &Instance) -> Vec<(f64, ProcSet)> {
     let platform = instance.platform();
     let nodes = (0..platform.nodes().len()).filter(|&node| platform.nodes()[node].processors > 0);

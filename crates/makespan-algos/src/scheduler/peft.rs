@@ -1,18 +1,18 @@
-//! PEFT.
+//! The scheduler PEFT.
 
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{check_supported, needs_single_processors, remark_parallel};
 use crate::kernel::graph::{GraphProblem, NEVER, Place, placing::Placing, rank};
 
-/// Predict earliest finish time: HEFT that looks ahead by a table of what is left behind each task at best, for each
-/// processor that may run it.
+/// Predict earliest finish time: a HEFT with lookahead. It uses a table of the minimum remaining time after each task, for each
+/// processor that may run the task.
 ///
-/// Source: H. Arabnejad, J. G. Barbosa, "List scheduling algorithm for heterogeneous systems by an optimistic cost
-/// table", IEEE Trans. Parallel Distrib. Syst. 25(3), 2014, DOI 10.1109/TPDS.2013.57, algorithm 1.
-/// Assumptions: every task accepts one processor, and runs on one. Guarantee: none. Complexity: O(e k^2) for the table
-/// of e edges on k nodes, and as HEFT.
-/// Deviations: as [`super::Heft`]; the table is of nodes, since the processors of one are alike.
+/// Source: H. Arabnejad, J. G. Barbosa, "List scheduling algorithm for heterogeneous systems by an optimistic cost table", IEEE
+/// Trans. Parallel Distrib. Syst. 25(3), 2014, DOI 10.1109/TPDS.2013.57, algorithm 1. Assumptions: every task accepts one
+/// processor, and runs on one. Guarantee: none. Complexity: O(e k^2) for the table of e edges on k nodes, plus the complexity of
+/// HEFT. Deviations: the same as [`super::Heft`]. Also, the table has a column for each node, since the processors of a node are
+/// equal.
 ///
 /// ```
 /// use makespan_algos::scheduler::Peft;
@@ -53,7 +53,7 @@ impl Scheduler for Peft {
     }
 }
 
-/// Where and when each task runs.
+/// Returns the place and the time of each task.
 pub(super) fn places(problem: &GraphProblem) -> Vec<Place> {
     let table = optimistic_costs(problem);
     let nodes = problem.nodes();
@@ -67,12 +67,12 @@ pub(super) fn places(problem: &GraphProblem) -> Vec<Place> {
     placing.into_places()
 }
 
-/// For each task and node: what is left behind the task at best if it runs there. Of each successor the best node,
-/// with a mean transfer if it is another one; of all successors the worst.
+/// Returns, for each task and node, the minimum remaining time after the task if it runs there. For each successor, this is the
+/// minimum over its nodes, with a mean transfer if the node is another one. For the task, it is the maximum over all successors.
 fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {
     let nodes = problem.nodes();
     let mut table = vec![0.0; problem.tasks() * nodes];
-    // Of the successor looked at: its time and what is left behind it, on each node.
+    // For the current successor: its time plus the remaining time after it, on each node.
     let mut behind = vec![f64::INFINITY; nodes];
     let mut worst = vec![0.0_f64; nodes];
     for &task in problem.order().iter().rev() {
@@ -83,7 +83,7 @@ fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {
                 let time = problem.time(to.task, node);
                 *behind = if time == NEVER { f64::INFINITY } else { time as f64 + table[next + node.index()] };
             }
-            // The best of all nodes serves every node with a transfer.
+            // The best of all nodes, plus a transfer, is an option for every node.
             let elsewhere = behind.iter().copied().fold(f64::INFINITY, f64::min) + problem.transfers().mean(to.edge);
             for (worst, &behind) in worst.iter_mut().zip(&behind) {
                 *worst = worst.max(behind.min(elsewhere));
@@ -94,7 +94,7 @@ fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {
     table
 }
 
-/// The mean over the processors that can run the task.
+/// Returns the mean over the processors that can run the task.
 fn mean(problem: &GraphProblem, task: u32, row: &[f64]) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
     for (node, cost) in problem.node_ids().zip(row) {

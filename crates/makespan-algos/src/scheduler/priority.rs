@@ -9,25 +9,25 @@ use crate::kernel::cumulative::{CumulativeProblem, SerialScheme};
 use crate::kernel::packing::{Packing, Row};
 use crate::kernel::priorities;
 
-/// Which task comes first.
+/// The rule that determines the order of the tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// The least latest finish time.
     Lft,
-    /// Most total successors.
+    /// The most total successors.
     Mts,
-    /// The greatest rank positional weight: its time and that of its direct successors.
+    /// The greatest rank positional weight: the time of the task plus the times of its direct successors.
     Grpw,
-    /// The least worst case slack; with the parallel scheme alone.
+    /// The least worst case slack. It is available with the parallel scheme only.
     Wcs,
 }
 
-/// How a list of tasks becomes a schedule.
+/// The scheme that makes a schedule from a list of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// Task by task, each at its first fit.
     Serial,
-    /// Instant by instant, all that fit then.
+    /// Instant by instant, with all tasks that fit then.
     Parallel,
 }
 
@@ -36,17 +36,17 @@ named!(Scheme { "serial" => Serial, "parallel" => Parallel });
 
 /// A priority rule of resource-constrained project scheduling, with the serial or the parallel scheme.
 ///
-/// Source: R. Kolisch, "Serial and parallel resource-constrained project scheduling methods revisited: theory and computation", EJOR 90,
-/// 1996, DOI 10.1016/0377-2217(95)00357-6, for the schemes and LFT, MTS and GRPW; the same, "Efficient priority rules for the
-/// resource-constrained project scheduling problem", J. Operations Management 14, 1996, DOI 10.1016/0272-6963(95)00032-1, for WCS.
-/// LFT is that of E. Davis, J. Patterson, Management Science 21, 1975, DOI 10.1287/mnsc.21.8.944; MTS and GRPW are those of
-/// R. Alvarez-Valdés, J. Tamarit, in Advances in Project Scheduling, 1989.
-/// Assumptions: processors are always open; with the serial scheme and for WCS every resource is one pool
-/// ([`CumulativeProblem::new`]). Guarantee: none. Complexity: O(n log n + e) for the keys of n tasks with e edges, O(n (n + e))
-/// for MTS; then that of [`SerialScheme`], of a list forward in time, or of [`priorities::worst_case_slack`].
-/// Deviations: modes, and allotments of moldable tasks, are chosen first: those that balance the longest path and the area best
-/// ([`Packing::balanced`]), changed until no more is used up than there is. Ties go to the first task of the instance. Several jobs are
-/// planned together, and keys know nothing of releases.
+/// Source: R. Kolisch, "Serial and parallel resource-constrained project scheduling methods revisited: theory and computation",
+/// EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6, for the schemes and LFT, MTS and GRPW; the same author, "Efficient priority
+/// rules for the resource-constrained project scheduling problem", J. Operations Management 14, 1996, DOI
+/// 10.1016/0272-6963(95)00032-1, for WCS. LFT is that of E. Davis, J. Patterson, Management Science 21, 1975, DOI
+/// 10.1287/mnsc.21.8.944; MTS and GRPW are those of R. Alvarez-Valdés, J. Tamarit, in Advances in Project Scheduling, 1989.
+/// Assumptions: processors are always open; with the serial scheme and for WCS, every resource is one pool
+/// ([`CumulativeProblem::new`]). Guarantee: none. Complexity: O(n log n + e) for the keys of n tasks with e edges, or O(n (n + e))
+/// for MTS; plus the complexity of [`SerialScheme`], of decoding a list forward in time, or of [`priorities::worst_case_slack`].
+/// Deviations: modes, and allotments of moldable tasks, are chosen first. They are those that balance the longest path and the area
+/// best ([`Packing::balanced`]), changed until the consumables suffice. If keys are equal, the first task of the instance comes
+/// first. Several jobs are planned together, and the keys ignore releases.
 ///
 /// ```
 /// use makespan_algos::scheduler::{Priority, Rule, Scheme};
@@ -69,17 +69,17 @@ named!(Scheme { "serial" => Serial, "parallel" => Parallel });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Priority {
-    /// Which task comes first.
+    /// The rule that determines the order of the tasks.
     pub rule: Rule,
-    /// How the list becomes a schedule.
+    /// The scheme that makes the schedule from the list.
     pub scheme: Scheme,
 }
 
 impl Priority {
-    /// Refuses a rule that a scheme does not know.
+    /// Refuses a rule that the scheme does not support.
     ///
     /// # Errors
-    /// What the scheme would have to be.
+    /// Returns a description of the scheme that the rule needs.
     pub fn check(self) -> Result<Self, String> {
         if self.rule == Rule::Wcs && self.scheme == Scheme::Serial {
             return Err("parallel with rule=wcs, which compares tasks that could start at the same instant".into());
@@ -87,7 +87,7 @@ impl Priority {
         Ok(self)
     }
 
-    /// The problem whose resources are pools, where the rule or the scheme needs that.
+    /// Returns the problem whose resources are pools, if the rule or the scheme needs it.
     fn pools<'a>(self, packing: &Packing<'a>) -> Result<Option<CumulativeProblem<'a>>, Unsupported> {
         if self.rule != Rule::Wcs && self.scheme == Scheme::Parallel {
             return Ok(None);
@@ -134,7 +134,8 @@ impl Priority {
     }
 }
 
-/// The mode of a task with its choice. One that is no better than another was left out: then one that is as fast and uses up no more.
+/// Returns the mode of a task with its choice. If the problem left out that mode because another one is as good, returns a mode
+/// that is as fast and uses up no more.
 fn mode(packing: &Packing<'_>, problem: &CumulativeProblem<'_>, choices: &[u32], task: u32) -> u32 {
     let row = problem.row_of(task);
     let wanted = choices[row.index()];
@@ -152,7 +153,7 @@ fn mode(packing: &Packing<'_>, problem: &CumulativeProblem<'_>, choices: &[u32],
     same.or_else(|| modes.find(as_good)).expect("a mode is left out only for one that is as good")
 }
 
-/// The choice of a row in the mode of its first task.
+/// Returns the choice of a row in the mode of its first task.
 fn choice_of(problem: &CumulativeProblem<'_>, modes: &[u32], row: Row) -> u32 {
     problem.mode(modes[problem.tasks_of(row).start as usize]).choice
 }

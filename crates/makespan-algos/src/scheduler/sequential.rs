@@ -1,4 +1,4 @@
-//! Every task on its fewest processors.
+//! The scheduler that runs every task on its fewest processors.
 
 use std::cmp::Reverse;
 
@@ -9,7 +9,7 @@ use makespan_core::{
 use super::{check_supported, counted_or_packed, greedy_list_guarantee, packed};
 use crate::kernel::list::{self, Allotted};
 
-/// Every task on one processor (or the fewest it accepts), longest processing time first.
+/// Runs every task on one processor (or the fewest it accepts), longest processing time first.
 ///
 /// Source: the baseline "Sequential" of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932,
 /// section 4.1; the order is Graham's LPT (SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039). Guarantee: 2 for the

@@ -54,9 +54,9 @@ use crate::kernel::{batches, list, shelves};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shelves;
 
-/// How often the guess is raised by 5 % for tasks that are not monotone: to about ten times as much.
+/// How often the guess is raised by 5 % for tasks that are not monotone: up to a factor of about ten.
 const RAISES: usize = 48;
-/// Columns that are looked at for tasks that are not monotone, in all guesses together: a second or two.
+/// Maximum number of columns that are examined for tasks that are not monotone, over all guesses: a second or two.
 const MAX_COLUMNS: usize = 20_000_000;
 
 impl Scheduler for Shelves {
@@ -75,7 +75,7 @@ impl Scheduler for Shelves {
         if objective != Objective::Makespan || !open || !all_monotone(instance) {
             return None;
         }
-        // Released later together, the tasks still end within the ratio of an optimum that counts from zero.
+        // If the batch is released later, its tasks still end within the ratio of an optimum that counts from zero.
         let guarantee = nodes.guarantee(instance);
         Some(if instance.has_release_dates() { guarantee.doubled() } else { guarantee })
     }
@@ -111,9 +111,9 @@ impl Scheduler for Shelves {
 /// The nodes of a platform.
 #[derive(Clone, Copy)]
 struct Nodes {
-    /// As they are built on: of a power of two processors.
+    /// The nodes as the construction uses them: with a power of two processors.
     cluster: Cluster,
-    /// How many processors each has.
+    /// How many processors each node has.
     each: u32,
 }
 
@@ -134,7 +134,7 @@ impl Nodes {
         self.cluster.each < self.each
     }
 
-    /// Without release dates.
+    /// Returns the guarantee without release dates.
     fn guarantee(self, instance: &Instance) -> Guarantee {
         let (over, under) = self.cluster.ratio();
         let most = if self.cluster.each == 1 { shelves::ROUNDING } else { self.cluster.rounding() };
@@ -145,18 +145,19 @@ impl Nodes {
     }
 }
 
-/// The largest power of two of at most `each` processors of a node, k'.
+/// Returns the largest power of two that is at most the number `each` of processors of a node, called k'.
 ///
-/// On m nodes of k' instead of k processors the guess is at most twice the optimum d of m nodes of k, so that the ratio of
-/// the construction doubles. For the guess 2 d is accepted there: k < 2 k', so the tasks, which do at most m k d of work under
-/// d, do less than 2 d m k'. A task that needs more than m k' processors under d does at least m k' d, so there is at most
-/// one; under 2 d it needs half as many, which m k' are. It is chosen for the first shelf, of length 2 d, and all others for
-/// the second, of length d. Wide tasks then get all processors of their nodes back ([`widened`]).
+/// On m nodes of k' instead of k processors, the guess is at most twice the optimum d of m nodes of k. So the ratio of the
+/// construction doubles. The reason is that the guess 2 d is accepted there. Since k < 2 k', the tasks, which do at most m k d of
+/// work under d, do less than 2 d m k'. A task that needs more than m k' processors under d does at least m k' d, so there is at
+/// most one such task. Under 2 d it needs half as many processors, at most m k'. It is chosen for the first shelf, of length 2 d,
+/// and all others are chosen for the second, of length d. Afterwards, wide tasks again get all processors of their nodes
+/// ([`widened`]).
 fn rounded_down(each: u32) -> u32 {
     1 << each.ilog2()
 }
 
-/// Two shelves for each batch, and how many tasks stand on top of them; `None` where they cannot be built.
+/// Returns two shelves for each batch, and the number of tasks on top of them. Returns `None` if they cannot be built.
 fn by_shelves(instance: &Instance, nodes: Nodes) -> Option<(Schedule, usize)> {
     if !instance.availability().is_always_open() {
         return None;
@@ -184,7 +185,7 @@ fn by_shelves(instance: &Instance, nodes: Nodes) -> Option<(Schedule, usize)> {
     is_built.then(|| (Schedule::with_groups(placements), left))
 }
 
-/// The shelves from zero.
+/// Builds the shelves from time zero.
 fn on_nodes(profiles: &[&Profile], nodes: Nodes) -> Option<Vec<Placed>> {
     if nodes.cluster.each == 1 {
         return on_processors(profiles, nodes.cluster.nodes);
@@ -203,7 +204,7 @@ fn on_nodes(profiles: &[&Profile], nodes: Nodes) -> Option<Vec<Placed>> {
     Some(placed.into_iter().map(widen).collect())
 }
 
-/// The two shelves of the dual approximation.
+/// Builds the two shelves of the dual approximation.
 fn on_processors(profiles: &[&Profile], processors: u32) -> Option<Vec<Placed>> {
     let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), processors);
     let shelved = shelves::two_shelves(profiles, &first_shelf, guess, processors)?;
@@ -215,7 +216,7 @@ fn on_processors(profiles: &[&Profile], processors: u32) -> Option<Vec<Placed>> 
     Some(shelved.into_iter().map(placed).collect())
 }
 
-/// The construction for nodes of 2, 4, 8 .. processors.
+/// Builds the construction for nodes of 2, 4, 8 .. processors.
 fn on_cluster(profiles: &[&Profile], cluster: Cluster) -> Option<Vec<Placed>> {
     let strange = profiles.iter().filter(|profile| !profile.is_monotone()).count();
     let attempts = MAX_COLUMNS / (strange * cluster.processors() as usize).max(1);
@@ -225,7 +226,7 @@ fn on_cluster(profiles: &[&Profile], cluster: Cluster) -> Option<Vec<Placed>> {
     let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), cluster.processors());
     let mut placed = build(profiles, cluster, &first_shelf, guess);
     if end(&placed) > cluster.limit(profiles, guess) && profiles.iter().any(|profile| profile.rounds_up()) {
-        // The choice for a guess is one for any greater guess.
+        // The choice for a guess is also valid for any greater guess.
         let whole = build(profiles, cluster, &first_shelf, cluster.whole_guess(guess));
         placed = if end(&whole) < end(&placed) { whole } else { placed };
     }
@@ -248,7 +249,8 @@ fn end(placed: &[Placed]) -> Time {
     placed.iter().map(|placed| placed.end).max().unwrap_or(Time::ZERO)
 }
 
-/// The shortest of the schedules for guesses up to the first that is met. What is proved stays as it is.
+/// Returns the shortest of the schedules for increasing guesses, up to the first guess whose limit is met. The proven bound does
+/// not change.
 fn raised(profiles: &[&Profile], cluster: Cluster, mut guess: Time, times: usize, first: Vec<Placed>) -> Vec<Placed> {
     let mut best = first;
     for _ in 0..times {

@@ -4,7 +4,7 @@ use makespan_bounds::tree::{Precision, throughput};
 use makespan_core::tree::TreeProblem;
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
-/// What plans rates and no placements, by name.
+/// The name of the scheduler that plans rates instead of placements.
 pub const STEADY_STATE: &str = "steady-state";
 
 /// The best steady state of bags of tasks on a tree, and a period of it in whole tasks.
@@ -12,8 +12,8 @@ pub const STEADY_STATE: &str = "steady-state";
 /// Source: O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus distributed schedulers
 /// for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), programme (3) and section 3.2, with
 /// latencies. Assumptions: those of [`TreeProblem::new`]. Guarantee: proved optimal in rationals up to
-/// [`makespan_bounds::tree::EXACT_NODES`] nodes, and within about 1e-9 of the bound beyond; the bound is left in the context.
-/// Complexity: O(nodes * applications) a step of a simplex method.
+/// [`makespan_bounds::tree::EXACT_NODES`] nodes, and within about 1e-9 of the bound for more nodes. The bound is added to the
+/// context. Complexity: O(nodes * applications) a step of a simplex method.
 ///
 /// ```
 /// use makespan_algos::scheduler::SteadyState;

@@ -1,4 +1,4 @@
-//! Lists over a sweep of targets, then annealing: short makespans in practice.
+//! Lists over a sweep of targets, followed by annealing. They give short makespans in practice.
 
 use makespan_core::{
     Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Stop, TaskId, Time,
@@ -14,22 +14,21 @@ use crate::kernel::move_to;
 use crate::kernel::open::Open;
 use crate::search::{Course, Neighbourhood, anneal, heat};
 
-/// Targets tried between the guess of the dual approximation and twice it.
+/// The number of targets tried between the guess of the dual approximation and twice the guess.
 const TARGETS: i64 = 48;
-/// Annealing stops after this many placements of tasks in all, so that large instances stay within seconds.
+/// Annealing stops after this total number of placements of tasks, so that large instances take only seconds.
 const MAX_PLACEMENTS: usize = 4_000_000;
-/// The temperature begins at this share of the length of the schedule.
+/// The initial temperature, as a share of the length of the schedule.
 const HOT: f64 = 0.02;
 
-/// Graham lists of canonical allotments for a sweep of target lengths, longest first; the best list is then annealed
-/// over its order and allotments.
+/// Graham lists of canonical allotments for a sweep of target lengths, longest task first. The best list is then annealed over its
+/// order and allotments.
 ///
-/// Source: the allotments are those of Mounié, Rapine and Trystram (SIAM J. Comput. 37(2), 2007,
-/// DOI 10.1137/S0097539701385995); the sweep over targets in the spirit of Turek, Wolf and Yu (SPAA 1992,
-/// DOI 10.1145/140901.141909); annealing after Kirkpatrick, Gelatt and Vecchi (Science 220, 1983,
-/// DOI 10.1126/science.220.4598.671). Assumptions: none. Guarantee (makespan): 2 without release dates and
-/// unavailable processors, since the list of the dual approximation is among those tried. Complexity: O(n log n) a
-/// list, 100 lists and `steps` more.
+/// Source: the allotments are those of Mounié, Rapine and Trystram (SIAM J. Comput. 37(2), 2007, DOI 10.1137/S0097539701385995);
+/// the sweep over targets follows the idea of Turek, Wolf and Yu (SPAA 1992, DOI 10.1145/140901.141909); annealing is that of
+/// Kirkpatrick, Gelatt and Vecchi (Science 220, 1983, DOI 10.1126/science.220.4598.671). Assumptions: none. Guarantee (makespan): 2
+/// without release dates and unavailable processors, since the list of the dual approximation is among the lists that are tried.
+/// Complexity: O(n log n) a list, 100 lists and `steps` more.
 ///
 /// ```
 /// use makespan_algos::scheduler::Sweep;
@@ -43,7 +42,7 @@ const HOT: f64 = 0.02;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Sweep {
-    /// Lists tried by annealing.
+    /// The number of lists that annealing tries.
     pub steps: u32,
 }
 
@@ -94,7 +93,7 @@ struct Search<'a> {
     sweep: ListSweep,
     /// The shortest makespan and its list.
     best: (Time, Vec<Allotted>),
-    /// No makespan is shorter: the guess of the dual approximation after the first release.
+    /// A lower limit of the makespan: the guess of the dual approximation after the first release.
     reachable: Time,
 }
 
@@ -111,7 +110,7 @@ impl Search<'_> {
         }
     }
 
-    /// The list of the dual approximation, then for each target the smallest allotments that meet it, longest first.
+    /// Tries the list of the dual approximation, and then for each target the smallest allotments that meet it, longest first.
     fn targets(&mut self, builder: &mut ScheduleBuilder<'_>) {
         let tasks: Vec<TaskId> = self.instance.task_ids().collect();
         let dual = DualAllotment::of(self.instance, &tasks);
@@ -136,7 +135,7 @@ impl Search<'_> {
         }
     }
 
-    /// Random changes of one allotment or of two places in the list; worse lists are accepted ever more rarely.
+    /// Makes random changes of one allotment or of two positions in the list. Worse lists are accepted less and less often.
     fn anneal(&mut self, builder: &mut ScheduleBuilder<'_>, steps: u32, random: &mut ChaCha8Rng) {
         let tasks = self.best.1.len();
         let steps = (steps as usize).min(MAX_PLACEMENTS / tasks.max(1));
@@ -154,7 +153,8 @@ impl Search<'_> {
         let old = list[at];
         let profile = self.instance.profile(old.task);
         if random.random_bool(0.5) && !profile.is_rigid() {
-            // Mostly a neighbour, sometimes any: the smallest allotment as fast as a random one is never dominated.
+            // Mostly a neighbour, sometimes any allotment. The smallest allotment that is as fast as a random one is never
+            // dominated.
             let (least, most) = (profile.min_processors(), profile.max_processors());
             let wish = match random.random_range(0..4) {
                 0 => random.random_range(least..=most),
@@ -174,13 +174,13 @@ impl Search<'_> {
     }
 }
 
-/// A list that changes.
+/// A list that is being annealed.
 struct Changing<'a, 'i, 'b> {
     search: &'a mut Search<'i>,
     builder: &'a mut ScheduleBuilder<'b>,
     random: &'a mut ChaCha8Rng,
     list: Vec<Allotted>,
-    /// Its makespan.
+    /// The makespan of the list.
     current: Time,
     /// The length of the schedule at first.
     span: f64,
@@ -208,7 +208,7 @@ impl Neighbourhood for Changing<'_, '_, '_> {
     }
 }
 
-/// How a change is taken back.
+/// The data to undo a change.
 enum Undo {
     Allotment(usize, u32),
     Swap(usize, usize),

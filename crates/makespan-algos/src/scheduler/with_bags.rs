@@ -1,4 +1,4 @@
-//! Bags of tasks for any scheduler.
+//! Support of bags of tasks for any scheduler.
 
 mod filling;
 
@@ -14,23 +14,23 @@ use self::filling::Filling;
 use super::optimise::Limit;
 use super::packed;
 
-/// The part of a time limit for what is proved of bags, beside what the scheduler proves of their tasks.
+/// The part of a time limit for bounds on bags, in addition to the bounds that the scheduler proves of their tasks.
 const OF_BAGS: f64 = 0.15;
 
-/// A scheduler of jobs made one of jobs and bags. An instance without bags is passed on as it is.
+/// Makes a scheduler of jobs a scheduler of jobs and bags. An instance without bags is passed on unchanged.
 ///
-/// The tasks of competing bags take part as jobs that share the weight of their bag, where the mean flow is minimised a weight of one
-/// ([`Scheduler::by_weight`]); a scheduler that can tell counts the last of them ([`Scheduler::of_wholes`]). When the scheduler has placed
-/// everything that competes, the best-effort bags are filled into what is left, in file order, each task on the fewest
-/// processors that it accepts, at the earliest instant at which they are free for all of its time and enough is left of
-/// what else it needs; where processors differ, where it ends first. Nothing is moved, so no other job is delayed; the
-/// tasks of a bag are numbered by start. Of a strategy another variant may be chosen, where with the bags that one is no
-/// worse in anything. A best-effort bag for which something waits that competes, competes as well.
+/// The tasks of competing bags take part as jobs that share the weight of their bag. If the mean flow is minimised, they share a
+/// weight of one ([`Scheduler::by_weight`]). A scheduler that can distinguish them counts only the last of them
+/// ([`Scheduler::of_wholes`]). When the scheduler has placed everything that competes, the best-effort bags are filled into the
+/// remaining holes, in file order. Each task runs on the fewest processors that it accepts, at the earliest instant at which they
+/// are free for all of its time and its other needs can be met. If processors differ, it runs at the place with the earliest end.
+/// Nothing is moved, so no other job is delayed. The tasks of a bag are numbered by start. Another variant of a strategy may be
+/// chosen if, with the bags, it is no worse in any value. A best-effort bag also competes if a competing job waits for it.
 ///
-/// Source: the third type of open job of Dutot, Eyraud, Mounié and Trystram, SPAA 2004,
-/// DOI 10.1145/1007912.1007932, section 2 (divisible load). Assumptions: at most [`Instance::MAX_TASKS`] tasks in
-/// all. Guarantee: that of the scheduler without bags, none with them. Complexity: that of the scheduler on one job
-/// for each competing task, and O(k log m) for k best-effort tasks on m processors.
+/// Source: the third type of open job of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section 2
+/// (divisible load). Assumptions: at most [`Instance::MAX_TASKS`] tasks in all. Guarantee: that of the scheduler without bags, none
+/// with bags. Complexity: that of the scheduler on one job for each competing task, and O(k log m) for k best-effort tasks on m
+/// processors.
 ///
 /// ```
 /// use makespan_algos::scheduler::{Sequential, WithBags};
@@ -74,12 +74,12 @@ impl Scheduler for WithBags {
         }
         let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
         let (fills, others) = self.apart(instance).map_err(unsupported)?;
-        // The mean flow counts a bag once and not each of its tasks, so these share a weight of one.
+        // The mean flow counts a bag once and not each of its tasks, so its tasks share a weight of one.
         let is_cut = others.has_bags() && !packed::has_more(&others);
         let by_weight = if is_cut { self.0.by_weight() } else { None };
         let uncut = others.clone();
         let competing = fills.competing(instance, others, by_weight.is_some());
-        // Bounds speak of the jobs of one instance, and this is another; most are true of both.
+        // Each bound is about the jobs of one instance, and the scheduler gets another instance. Most bounds hold for both.
         let known = std::mem::take(&mut context.bounds);
         let scheduler = by_weight.as_ref().unwrap_or(&self.0);
         let whole = if is_cut { scheduler.of_wholes(wholes(instance, &competing)) } else { None };
@@ -90,12 +90,12 @@ impl Scheduler for WithBags {
         let clock = |share| end.map_or(Clock::ENDLESS, |end| Clock::until(end, &stop).part(share));
         let best_effort = instance.jobs().iter().any(Job::is_best_effort);
         if is_cut || best_effort {
-            // For what is proved of the bags themselves.
+            // Time for bounds on the bags themselves.
             context.spent += time.unwrap_or_default().mul_f64(OF_BAGS);
         }
         let mut of_bags = None;
         if is_cut && floor.is_none() && self.0.makespan_at_most().is_some() {
-            // What is told is proved of the bags; of their tasks another bound may be.
+            // The reported bound is a bound on the bags. The bound on their tasks may differ.
             let begin = Instant::now();
             of_bags = makespan_bounds::best_by(&uncut, Objective::Makespan, &clock(OF_BAGS)).ok();
             context.floor = of_bags.as_ref().map(Bound::ticks);
@@ -104,7 +104,7 @@ impl Scheduler for WithBags {
         let planned = within_limit(&**whole.as_ref().unwrap_or(scheduler), &competing.instance, context);
         (context.floor, context.spent) = (floor, spent);
         let found = std::mem::replace(&mut context.bounds, known);
-        // Those on weights that are no job's own are weak.
+        // Bounds on weights other than those of the jobs are weak.
         let of_other_weights = |bound: &Bound| by_weight.is_some() && bound.objective == Objective::WeightedCompletion;
         let kept =
             found.into_iter().chain(of_bags).filter(|bound| !of_other_weights(bound) && bound.verify(instance).is_ok());
@@ -114,7 +114,7 @@ impl Scheduler for WithBags {
         }
         let of_makespan = |bound: &Bound| bound.objective == Objective::Makespan;
         if best_effort && context.bounds.iter().any(of_makespan) {
-            // What competes may end alone much sooner than everything can.
+            // The competing jobs may end much sooner alone than with the best-effort bags.
             context.bounds.extend(makespan_bounds::best_by(instance, Objective::Makespan, &clock(0.5)).ok());
         }
         let of_cost = |bound: &Bound| bound.objective == Objective::Cost;
@@ -127,7 +127,7 @@ impl Scheduler for WithBags {
                     let schedule = original(&competing, schedule);
                     FrontPoint { schedule, bound: bound.clone() }
                 });
-                // A bag that competes counts by its last task, which the scheduler did not know.
+                // A competing bag counts by its last task. The scheduler did not consider this.
                 Plan::Front(Front::new(instance, each.collect()).map(|FrontPoint { schedule, bound }| {
                     let schedule = fills.filled(instance, schedule);
                     let holds = |bound: &Bound| bound.speaks_of(&schedule) && bound.verify(instance).is_ok();
@@ -151,7 +151,7 @@ impl Scheduler for WithBags {
 }
 
 impl WithBags {
-    /// The bags that are filled in, and an instance of all others, which the scheduler supports.
+    /// Returns the bags that are filled in, and an instance of all other jobs, which the scheduler supports.
     fn apart(&self, instance: &Instance) -> Result<(Fills, Instance), Unsupported> {
         instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;
         packed::check_staged(instance)?;
@@ -161,7 +161,7 @@ impl WithBags {
         if packed::has_more(&others) {
             self.0.supports(&others)?;
         } else {
-            // What is supported of one task is supported of many.
+            // An instance with one task of each bag is supported if and only if the instance with many is.
             let jobs = others.ids().map(|id| others.submitted(id).without_copies());
             self.0.supports(&others.with_jobs(jobs.collect()))?;
         }
@@ -169,14 +169,14 @@ impl WithBags {
     }
 }
 
-/// The bags that are filled into what all others leave.
+/// The bags that are filled into the holes that all other jobs leave.
 struct Fills {
-    /// For each job whether it is one.
+    /// For each job, whether it is such a bag.
     is_filled: Vec<bool>,
 }
 
 impl Fills {
-    /// The best-effort bags, but for those that something waits for which competes: they have to come before it.
+    /// Returns the best-effort bags, except those for which a competing job waits. Those have to come before that job.
     fn of(instance: &Instance) -> Self {
         let mut is_filled: Vec<bool> = instance.jobs().iter().map(Job::is_best_effort).collect();
         if instance.has_edges_between_jobs() {
@@ -193,7 +193,7 @@ impl Fills {
         self.is_filled[job.index()]
     }
 
-    /// What a task of a bag uses up of each consumable.
+    /// Returns the amount of each consumable that a task of a bag uses up.
     fn used_up(instance: &Instance, job: JobId) -> impl Iterator<Item = (ResourceId, u64)> {
         let width = instance.profile_of(job).min_processors();
         let demands = instance.demands(instance.job(job).first()).iter();
@@ -201,7 +201,7 @@ impl Fills {
         consumables.map(move |demand| (demand.resource, demand.need.total(width)))
     }
 
-    /// What all filled bags use up of each resource.
+    /// Returns the amount of each resource that all filled bags use up.
     fn all_used_up(&self, instance: &Instance) -> Vec<u128> {
         let mut all = vec![0; instance.platform().resources().len()];
         for id in instance.ids().filter(|&id| self.has(id)) {
@@ -226,7 +226,7 @@ impl Fills {
         Ok(())
     }
 
-    /// All other jobs, with what the filled bags leave them of consumables.
+    /// Returns all other jobs, with the consumables that the filled bags leave them.
     fn others(&self, instance: &Instance) -> Instance {
         let others = instance.ids().filter(|&id| !self.has(id)).map(|id| instance.submitted(id));
         let kept = (0..).map(ResourceId).zip(self.all_used_up(instance)).filter(|&(_, amount)| amount > 0);
@@ -240,8 +240,9 @@ impl Fills {
         instance.with_jobs(others.collect()).holding(held)
     }
 
-    /// What competes. For schedulers that know no bags each of their tasks is a job without a name that has its share of the
-    /// weight, or of a weight of one that `equally` gives each job, and graphs come last.
+    /// Returns the competing jobs. For schedulers that do not support bags, each task of a bag becomes a job without a name. It has
+    /// its share of the weight of the bag. If `equally` is set, each job has a weight of one, and the tasks of a bag share it.
+    /// Graphs come last.
     fn competing(&self, instance: &Instance, others: Instance, equally: bool) -> Part {
         let ids = instance.ids().filter(|&id| !self.has(id));
         if packed::has_more(&others) || !others.has_bags() {
@@ -266,7 +267,7 @@ impl Fills {
         Part { instance: others.with_jobs(jobs), tasks }
     }
 
-    /// The filled bags in the order of the file, but each after those that it waits for.
+    /// Returns the filled bags in the order of the file, but each after the bags that it waits for.
     fn in_order(&self, instance: &Instance) -> Vec<JobId> {
         let mut order = Vec::new();
         let mut is_placed = vec![false; self.is_filled.len()];
@@ -287,7 +288,7 @@ impl Fills {
         order
     }
 
-    /// The schedule with the tasks of the filled bags in its holes.
+    /// Returns the schedule with the tasks of the filled bags in its holes.
     fn filled(&self, instance: &Instance, others: Schedule) -> Schedule {
         let bags = self.in_order(instance);
         if bags.is_empty() {
@@ -297,9 +298,10 @@ impl Fills {
     }
 }
 
-/// What a scheduler plans, without what passes its limit on the makespan.
+/// Returns the plan of a scheduler, without the schedules that exceed its limit on the makespan.
 ///
-/// All plans of the catalogue are handed on here, so that none is longer than it may be, whatever path of a scheduler made it.
+/// All plans of the catalogue pass through this function. So no plan is longer than the limit, independent of the code path of the
+/// scheduler that made it.
 fn within_limit(scheduler: &dyn Scheduler, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
     let plan = scheduler.schedule(instance, context)?;
     let Some(factor) = scheduler.makespan_at_most() else { return Ok(plan) };
@@ -316,13 +318,13 @@ fn within_limit(scheduler: &dyn Scheduler, instance: &Instance, context: &mut Co
     })
 }
 
-/// For each job that competes the one that it is a part of.
+/// Returns, for each competing job, the job that it is a part of.
 fn wholes(instance: &Instance, competing: &Part) -> Vec<u32> {
     let first = |id: JobId| competing.tasks[competing.instance.job(id).first().index()];
     competing.instance.ids().map(|id| instance.job_id(first(id)).0).collect()
 }
 
-/// A schedule of what competes with the tasks of the whole instance.
+/// Returns a schedule of the competing jobs with the tasks of the whole instance.
 fn original(competing: &Part, schedule: &Schedule) -> Schedule {
     let own = |at: &Placement| Placement { task: competing.tasks[at.task.index()], ..at.clone() };
     Schedule::with_groups(schedule.grouped().map(|(at, group)| (own(at), group)).collect())

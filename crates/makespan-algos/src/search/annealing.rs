@@ -7,15 +7,15 @@ use rand::{Rng, RngExt};
 
 use super::Course;
 
-/// A present solution that changes, and the best one so far.
+/// A current solution that changes, and the best one so far.
 pub(crate) trait Neighbourhood {
-    /// Whether nothing better than the best solution exists, as far as is proved.
+    /// Returns whether it is proved that no solution is better than the best one.
     fn is_optimal(&self) -> bool;
 
-    /// Tries a change, or several, when `done`, from 0 to 1, of the way from hot to cold is behind.
+    /// Tries one or several changes. `done`, from 0 to 1, is the completed part of the way from hot to cold.
     fn step(&mut self, done: f64);
 
-    /// Whether it leaves the rest of the course to others.
+    /// Returns whether the search leaves the rest of the course to others.
     fn is_over(&self, _done: f64) -> bool {
         false
     }
@@ -31,7 +31,7 @@ pub(crate) fn anneal(search: &mut impl Neighbourhood, course: &mut Course) {
     }
 }
 
-/// A temperature that falls from `hottest` to the share `coldest` of it, so often, each time from the start.
+/// A temperature that falls from `hottest` to the share `coldest` of it, `cycles` times, each time from the start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cooling {
     pub(crate) hottest: f64,
@@ -40,15 +40,15 @@ pub(crate) struct Cooling {
 }
 
 impl Cooling {
-    /// The temperature when this part of the way is behind.
+    /// Returns the temperature when this part of the way is completed.
     pub(crate) fn at(&self, done: f64) -> f64 {
         let part = if self.cycles > 1.0 { (done * self.cycles).fract() } else { done };
         self.hottest * self.coldest.powf(part)
     }
 }
 
-/// By how much a change may make a solution worse and is accepted all the same: the rule of Metropolis, with the random number drawn
-/// before the change is evaluated, so that its evaluation may end early.
+/// Returns by how much a change may make a solution worse and still be accepted. This is the rule of Metropolis. The random number
+/// is drawn before the change is evaluated, so that the evaluation may end early.
 pub(crate) fn heat(temperature: f64, random: &mut impl Rng) -> f64 {
     -temperature * (1.0 - random.random::<f64>()).ln()
 }

@@ -1,4 +1,4 @@
-//! How long a search goes on.
+//! The amount of time or steps of a search.
 
 use std::time::{Duration, Instant};
 
@@ -7,18 +7,17 @@ use makespan_core::Stop;
 /// How much a scheduler may search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
-    /// For so long, bounds included. What is found depends on the machine.
+    /// This amount of time, including the time for bounds. The result depends on the machine.
     Time(Duration),
-    /// So many changes of a schedule in each search, and other work in proportion. What is found depends on the seed
-    /// alone.
+    /// This number of changes of a schedule in each search, and other work in proportion. The result depends on the seed alone.
     Steps(u64),
 }
 
-/// This part of a time limit is for the search, however much time was spent before.
+/// The search gets at least this part of a time limit, independent of the time spent before.
 const AT_LEAST: f64 = 0.25;
 
 impl Budget {
-    /// The time, where that is what ends a search.
+    /// Returns the time, if the budget is a time.
     pub(crate) fn time(self) -> Option<Duration> {
         match self {
             Self::Time(time) => Some(time),
@@ -26,7 +25,8 @@ impl Budget {
         }
     }
 
-    /// What is left of a time when so much of it goes to other work, but a quarter of it at least. Steps stay.
+    /// Returns the rest of a time budget after `spent` for other work, but at least a quarter of the budget. A budget of steps does
+    /// not change.
     pub(crate) fn after(self, spent: Duration) -> Self {
         match self {
             Self::Time(time) => Self::Time(time.saturating_sub(spent).max(time.mul_f64(AT_LEAST))),
@@ -35,7 +35,7 @@ impl Budget {
     }
 }
 
-/// The run of one search, from 0 to 1.
+/// The progress of one search, from 0 to 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Course {
     stop: Stop,
@@ -50,7 +50,7 @@ enum Limit {
 }
 
 impl Course {
-    /// From now on until `end`.
+    /// Returns a course from now on until `end`.
     pub(crate) fn until(end: Instant, stop: &Stop) -> Self {
         let begin = Instant::now();
         Self {
@@ -60,17 +60,17 @@ impl Course {
         }
     }
 
-    /// So many steps.
+    /// Returns a course of this number of steps.
     pub(crate) fn of(steps: u64, stop: &Stop) -> Self {
         Self { stop: stop.clone(), limit: Limit::Steps(steps), steps: 0 }
     }
 
-    /// Whether work beside its steps is free: they are counted, and nobody asked it to stop.
+    /// Returns whether additional work is free: the course counts steps, and no stop has been requested.
     pub(crate) fn leaves_time(&self) -> bool {
         matches!(self.limit, Limit::Steps(_)) && !self.stop.is_requested()
     }
 
-    /// The part of the way that is done, before one more step; `None` when it is over.
+    /// Returns the completed part of the course before one more step, or `None` when the course is over.
     pub(crate) fn step(&mut self) -> Option<f64> {
         let done = match self.limit {
             Limit::Time { length, .. } if length.is_zero() => return None,

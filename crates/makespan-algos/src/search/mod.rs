@@ -1,7 +1,7 @@
-//! What all searches share: how long they go on, their threads and random numbers, and annealing.
+//! The shared parts of all searches: budgets, threads, random numbers and annealing.
 //!
-//! A search is a `Neighbourhood`: a present solution that changes, and the best one so far. `anneal` drives it along a
-//! `Course`, and a `Portfolio` runs several side by side. What a change is, each kind of instance has for itself.
+//! A search is a `Neighbourhood`: a current solution that changes, and the best one so far. `anneal` drives it along a `Course`,
+//! and a `Portfolio` runs several in parallel. Each kind of instance defines its own changes.
 
 mod annealing;
 mod budget;

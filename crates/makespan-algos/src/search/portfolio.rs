@@ -1,4 +1,4 @@
-//! Several searches side by side.
+//! Several searches in parallel.
 
 use std::panic::resume_unwind;
 use std::time::Instant;
@@ -10,19 +10,19 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{Budget, Course};
 
-/// Independent searches, a thread each, that share a budget.
+/// Independent searches, each on its own thread, that share a budget.
 #[derive(Clone, Debug)]
 pub(crate) struct Portfolio {
     pub(crate) budget: Budget,
     pub(crate) searches: u32,
     pub(crate) seed: u64,
     pub(crate) stop: Stop,
-    /// When the time of the budget began.
+    /// The instant at which the time of the budget began.
     pub(crate) begin: Instant,
 }
 
 impl Portfolio {
-    /// What each search gives, by its number from 0. The first runs on the caller's thread.
+    /// Returns the result of each search, by its number from 0. The first search runs on the caller's thread.
     pub(crate) fn each<T: Send>(&self, search: impl Fn(u32) -> T + Sync) -> Vec<T> {
         std::thread::scope(|scope| {
             let search = &search;
@@ -33,14 +33,15 @@ impl Portfolio {
         })
     }
 
-    /// A stream of random numbers of its own for each number.
+    /// Returns a separate stream of random numbers for each number.
     pub(crate) fn random(&self, stream: u32) -> ChaCha8Rng {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(u64::from(stream));
         random
     }
 
-    /// From now on until this share of the time is over; where steps are counted, for as many as `steps` makes of all.
+    /// Returns a course from now on until this share of the time is over. If steps are counted, the number of its steps is `steps`
+    /// of the total.
     pub(crate) fn course(&self, share: f64, steps: impl FnOnce(u64) -> u64) -> Course {
         match self.budget {
             Budget::Time(_) => Course::until(self.at(share).unwrap_or(self.begin), &self.stop),
@@ -48,12 +49,12 @@ impl Portfolio {
         }
     }
 
-    /// Says when this share of the time is over; never, where steps are counted.
+    /// Returns a clock that signals when this share of the time is over. If steps are counted, it never signals.
     pub(crate) fn clock(&self, share: f64) -> Clock {
         self.at(share).map_or(Clock::ENDLESS, |end| Clock::until(end, &self.stop))
     }
 
-    /// The instant at which this share of the time is over, if time is what ends the searches.
+    /// Returns the instant at which this share of the time is over, if the budget is a time.
     pub(crate) fn at(&self, share: f64) -> Option<Instant> {
         match self.budget {
             Budget::Time(time) => Some(self.begin + time.mul_f64(share)),

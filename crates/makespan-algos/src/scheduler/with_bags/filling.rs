@@ -1,4 +1,4 @@
-//! Best-effort bags in what others leave, one after the other.
+//! Placement of best-effort bags in the holes of a schedule, one bag after the other.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -12,18 +12,18 @@ use crate::kernel::take_compact;
 use crate::kernel::usage::{Holding, Usage};
 use crate::speeds::speeds;
 
-/// Bags that are being filled in.
+/// The state while bags are filled in.
 pub(super) struct Filling<'a> {
     instance: &'a Instance,
-    /// What is held besides processors, where some bag needs more than those.
+    /// The amounts in use of resources other than processors, if some bag needs such resources.
     usage: Option<Usage<'a>>,
-    /// When each job ends, as far as it is known; nothing where no job waits for another.
+    /// The known end of each job. Empty if no job waits for another.
     ends: Vec<Time>,
     placements: Vec<(Placement, Option<Arc<str>>)>,
 }
 
 impl<'a> Filling<'a> {
-    /// Beside what others hold; bags are those that are to be filled in.
+    /// Creates the state for the bags that are to be filled in, with the schedule of the other jobs.
     pub fn new(instance: &'a Instance, others: &Schedule, bags: &[JobId]) -> Self {
         let mut usage = None;
         if bags.iter().any(|&id| !instance.demands(instance.job(id).first()).is_empty()) {
@@ -47,7 +47,7 @@ impl<'a> Filling<'a> {
         Self { instance, usage, ends, placements }
     }
 
-    /// The schedule with all tasks of the bags, in this order.
+    /// Returns the schedule with all tasks of the bags, in this order.
     pub fn filled(self, others: &Schedule, bags: &[JobId]) -> Schedule {
         if self.instance.has_equal_processors() {
             let holes = Holes::of(self.instance, others);
@@ -57,7 +57,7 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// From when on the tasks of a bag may start.
+    /// Returns the earliest instant at which the tasks of a bag may start.
     fn begin(&self, bag: JobId) -> Time {
         let job = self.instance.job(bag);
         job.waits_for().iter().map(|before| self.ends[before.index()]).fold(job.release, Time::max)
@@ -71,10 +71,10 @@ impl<'a> Filling<'a> {
         self.placements.push((Placement { task, start, end, processors }, None));
     }
 
-    /// Where all processors are equal.
+    /// Fills the bags if all processors are equal.
     fn holes(mut self, mut holes: Holes<'_>, bags: &[JobId]) -> Schedule {
         let instance = self.instance;
-        // Bags of equal tasks that follow each other are filled as one: a run takes bags apart into such.
+        // Consecutive bags of equal tasks are filled together, because a simulation run splits bags into such bags.
         let equal = |a: &JobId, b: &JobId| {
             let (first, second) = (instance.job(*a), instance.job(*b));
             first.release == second.release
@@ -97,9 +97,9 @@ impl<'a> Filling<'a> {
         Schedule::with_groups(self.placements)
     }
 
-    /// Where processors differ: each task where it ends first, in the order of these ends. Of tasks on one processor
-    /// O((k + h) log m) for k tasks and h holes; where tasks need more than processors, once more for each instant at which
-    /// what they need is given back.
+    /// Fills the bags if processors differ: each task at the place with the earliest end, in the order of these ends. For tasks on
+    /// one processor it takes O((k + h) log m) for k tasks and h holes. If tasks need other resources too, it takes this once more
+    /// for each instant at which such resources are released.
     fn machines(mut self, others: &Schedule, bags: &[JobId]) -> Schedule {
         let instance = self.instance;
         let closed = instance.unavailable().iter().map(|period| (&period.processors, (period.start, period.end)));
@@ -118,7 +118,7 @@ impl<'a> Filling<'a> {
             let node = |processor: usize| instance.platform().node_of(processor as u32);
             let time = |processor: usize| instance.time_on(job.first(), node(processor)).map(Time::ticks);
             let times: Vec<Option<i64>> = (0..calendars.len()).map(time).collect();
-            // The first end of a task there, not begun before `after`.
+            // The earliest end of a task on this processor, if it begins no earlier than `after`.
             let next = |usage: &Option<Usage<'_>>, processor: usize, after: i64| {
                 let time = times[processor]?;
                 let mut start = calendars[processor].earliest_fit(1, time, after);
@@ -138,10 +138,10 @@ impl<'a> Filling<'a> {
             let mut taken = vec![Vec::new(); calendars.len()];
             let mut tasks = job.task_ids();
             let mut task = tasks.next();
-            // Some processor can run it, or it were in no instance.
+            // Some processor can run the task, because otherwise no instance would contain it.
             while let (Some(id), Some(Reverse((end, processor)))) = (task, ends.pop()) {
                 let start = end - times[processor].unwrap_or_default();
-                // Others of the bag may have taken what it needs in the meantime.
+                // Other tasks of the bag may have taken the needed resources in the meantime.
                 let found = next(&self.usage, processor, start);
                 if found != Some(Reverse((end, processor))) {
                     ends.extend(found);
@@ -164,8 +164,8 @@ impl<'a> Filling<'a> {
         Schedule::with_groups(self.placements)
     }
 
-    /// Tasks on several processors that differ. O(i m log n) a task for m processors and i instants at which something ends
-    /// while it could run.
+    /// Places tasks on several processors that differ. It takes O(i m log n) a task for m processors and i instants at which
+    /// something ends while the task could run.
     fn wide(&mut self, calendars: &mut [Calendar], bag: JobId) {
         let (instance, platform) = (self.instance, self.instance.platform());
         let (profile, begin) = (instance.profile_of(bag), self.begin(bag));
@@ -181,7 +181,7 @@ impl<'a> Filling<'a> {
         let busy = calendars.iter().flat_map(Calendar::busy).map(|&(_, end)| Time::from_ticks(end));
         let mut instants: BTreeSet<Time> = busy.filter(|&end| end > begin && end < Time::MAX).chain([begin]).collect();
         instants.extend(self.usage.iter().flat_map(|usage| usage.instants(first, begin)));
-        // A task that ends no earlier than the one before it may have begun before that.
+        // A task that ends no earlier than the preceding task may begin before it.
         let mut from = begin;
         for task in instance.job(bag).task_ids() {
             let mut best: Option<(Time, Time, ProcSet)> = None;

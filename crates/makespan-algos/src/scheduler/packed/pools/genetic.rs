@@ -10,28 +10,31 @@ use super::start::Starts;
 use crate::kernel::cumulative::CumulativeProblem;
 use crate::search::Neighbourhood;
 
-/// The population grows until this share of the course is over, within these sizes. Larger ones end lower and take longer.
+/// The population grows until this share of the course is over, within these sizes. Larger populations end at better values and
+/// take longer.
 const SAMPLED: f64 = 0.02;
 const LEAST: usize = 30;
 const MOST: usize = 500;
-/// Given lists are all tried, but no longer than for this share.
+/// The given lists are all tried, but for at most this share of the course.
 const GIVEN: f64 = 0.3;
-/// The share of tasks of a child that are moved, how far as a share of the list, and the share with another mode.
+/// Share of the tasks of a child that are moved, the divisor of the list length that gives the maximum distance, and the share of
+/// tasks that get another mode.
 const MOVED: f64 = 0.05;
 const FAR: usize = 8;
 const CHANGED: f64 = 0.05;
-/// A child whose first schedule is longer than the worst of the population by this factor is not justified.
+/// A child is not justified if its first schedule is longer by this factor than the worst of the population.
 const LONGER: f64 = 1.06;
-/// A population begins anew after this many children for each of its members, none of which was better than the worst.
+/// A population is started anew after this many children for each of its members, if none of them was better than the worst member.
 const IN_VAIN: usize = 10;
 
-/// Lists that are crossed: a child has the head and the tail of its mother, and between them tasks in the order of its father, with the
-/// modes of whom they are from. It is justified, and replaces the worst list.
+/// A genetic algorithm that crosses lists. A child has the head and the tail of its mother. Between them, it has tasks in the order
+/// of its father. Each task has the mode of the parent that it comes from. The child is justified, and replaces the worst list.
 ///
-/// Source: the two-point crossover of S. Hartmann, Naval Research Logistics 45, 1998,
-/// DOI `10.1002/(SICI)1520-6750(199810)45:7<733::AID-NAV5>3.0.CO;2-C`; double justification of each child as in V. Valls, F. Ballestin,
-/// S. Quintanilla, "A hybrid genetic algorithm for the resource-constrained project scheduling problem", EJOR 185, 2008,
-/// DOI 10.1016/j.ejor.2006.12.033. Deviations: one child replaces the worst list at a time, and what stagnates begins anew.
+/// Source: the two-point crossover of S. Hartmann, Naval Research Logistics 45, 1998, DOI
+/// `10.1002/(SICI)1520-6750(199810)45:7<733::AID-NAV5>3.0.CO;2-C`; double justification of each child as in V. Valls, F. Ballestin,
+/// S. Quintanilla, "A hybrid genetic algorithm for the resource-constrained project scheduling problem", EJOR 185, 2008, DOI
+/// 10.1016/j.ejor.2006.12.033. Deviations: one child at a time replaces the worst list, and a population that stagnates is started
+/// anew.
 #[derive(Debug)]
 pub(super) struct Genetic<'s, 'p, 'a> {
     decoder: Decoder<'p, 'a>,
@@ -41,19 +44,19 @@ pub(super) struct Genetic<'s, 'p, 'a> {
     population: Vec<Solution>,
     best: Option<Solution>,
     child: Solution,
-    /// The best of the given lists by the parallel scheme.
+    /// The best of the given lists under the parallel scheme.
     first: Solution,
-    /// How many of the given lists were tried, by either scheme.
+    /// How many given lists have been tried, counting both schemes.
     given: usize,
-    /// How large the population is to become, once that is known.
+    /// The final size of the population, once it is known.
     size: Option<usize>,
     in_vain: usize,
-    /// For each task the child that it is in already, by its number.
+    /// For each task, the number of the child that already contains it.
     stamps: Vec<u32>,
     children: u32,
 }
 
-/// What is left of a search.
+/// The results of a finished search, and the objects that it returns for reuse.
 pub(super) struct Parts<'p, 'a> {
     pub best: Solution,
     pub first: Solution,
@@ -82,7 +85,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         for solution in known {
             search.add(solution.order.clone(), solution.modes.clone());
         }
-        // However short the course, the best of the given lists by the parallel scheme is there.
+        // Even if the course is very short, the best of the given lists under the parallel scheme is available.
         let first = search.best_given();
         let Solution { mut order, modes, .. } = first.clone();
         search.decoder.order_by_starts(&mut order, &modes);
@@ -91,7 +94,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         search
     }
 
-    /// The given list that is worth least by the parallel scheme.
+    /// Returns the given list with the lowest value under the parallel scheme.
     fn best_given(&mut self) -> Solution {
         let mut best = Solution { order: Vec::new(), modes: Vec::new(), value: f64::INFINITY };
         for at in 0..self.starts.len() {
@@ -105,12 +108,12 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         best
     }
 
-    /// This search for this share of the course.
+    /// Returns this search, limited to this share of the course.
     pub fn until(&mut self, share: f64) -> impl Neighbourhood {
         Until { search: self, share }
     }
 
-    /// The best list, and the best of those given by the parallel scheme.
+    /// Returns the best list, and the best given list under the parallel scheme.
     pub fn into_parts(self) -> Option<Parts<'p, 'a>> {
         Some(Parts { best: self.best?, first: self.first, decoder: self.decoder, random: self.random })
     }
@@ -146,7 +149,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         }
     }
 
-    /// Whether the population needs more.
+    /// Returns whether the population needs more members.
     fn is_growing(&mut self, done: f64) -> bool {
         let present = self.population.len();
         match self.size {
@@ -159,7 +162,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         }
     }
 
-    /// A new member.
+    /// Adds a new member.
     fn add(&mut self, order: Vec<u32>, modes: Vec<u32>) {
         let mut solution = Solution { order, modes, value: f64::INFINITY };
         self.decoder.improve(&mut solution, i64::MAX);
@@ -206,7 +209,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         }
     }
 
-    /// What a child may be long at first.
+    /// Returns the maximum length that the first schedule of a child may have.
     fn limit(&self, worst: f64) -> i64 {
         use makespan_core::Objective;
         if self.decoder.aim.objective != Objective::Makespan || !worst.is_finite() {
@@ -232,7 +235,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         let tasks = mother.order.len();
         let (one, other) = (random.random_range(0..=tasks), random.random_range(0..=tasks));
         let (head, middle) = (one.min(other), one.max(other));
-        // A number of a child comes again only after 2^32 others; what it left is stamped anew by then.
+        // The number of a child repeats only after 2^32 other children. By then its old stamps are overwritten.
         *children = children.wrapping_add(1);
         let own = *children;
         child.modes.clone_from(&mother.modes);
@@ -271,13 +274,13 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
     }
 }
 
-/// A whole number of this mean.
+/// Returns a random whole number with this mean.
 fn times(mean: f64, random: &mut impl Rng) -> usize {
     mean as usize + usize::from(random.random_bool(mean.fract()))
 }
 
-/// Moves a task by so many places at most, to the front or to the back, but not past what it waits for or what waits for it.
-/// Returns its new place.
+/// Moves a task by at most `by` positions to the front or to the back, but not past its predecessors or successors. Returns its new
+/// position.
 pub(super) fn shift(problem: &CumulativeProblem<'_>, order: &mut [u32], at: usize, by: usize, to_front: bool) -> usize {
     let row = problem.row_of(order[at]);
     let mut to = at;
@@ -297,7 +300,7 @@ pub(super) fn shift(problem: &CumulativeProblem<'_>, order: &mut [u32], at: usiz
     to
 }
 
-/// A search that ends with a share of its course.
+/// A search that ends after a share of its course.
 struct Until<'g, 's, 'p, 'a> {
     search: &'g mut Genetic<'s, 'p, 'a>,
     share: f64,

@@ -1,5 +1,5 @@
-//! The search on resources that are one pool each ([`CumulativeProblem`]): lists of tasks with their modes, bred by a genetic
-//! algorithm and improved by double justification, and annealed where justification is of little use.
+//! The search if each resource is one pool ([`CumulativeProblem`]). Lists of tasks with their modes are bred by a genetic algorithm
+//! and improved by double justification. If justification is of little use, they are annealed.
 
 mod annealing;
 mod decoder;
@@ -21,39 +21,40 @@ use decoder::{Decoder, Scheme};
 use genetic::{Genetic, Parts};
 use start::Starts;
 
-/// Of more tasks than this a schedule takes so long that lists carried out once are as good.
+/// With more tasks than this, one schedule takes so long that a list that is decoded once is as good.
 const MAX_TASKS: usize = 20_000;
-/// Where justification moves nothing, the share of the course for the genetic algorithm, and those when annealing by the serial and by
-/// the parallel scheme have been tried. The better of these has the rest.
+/// If justification moves nothing: the share of the course for the genetic algorithm, and the shares at which annealing under the
+/// serial and under the parallel scheme have been tried. The better of these schemes gets the rest.
 const BRED: f64 = 0.1;
 const SERIAL: f64 = 0.25;
 const PARALLEL: f64 = 0.4;
 
-/// A list with modes, and what its schedule is worth.
+/// A list with modes, and the value of its schedule.
 #[derive(Clone, Debug)]
 pub(in crate::scheduler) struct Solution {
-    /// Tasks, each after all that it waits for.
+    /// The tasks, each after all its predecessors.
     order: Vec<u32>,
     /// For each task, by its number, its mode.
     modes: Vec<u32>,
     value: f64,
 }
 
-/// What all searches on an instance share.
+/// The data that all searches on an instance share.
 #[derive(Debug)]
 pub(in crate::scheduler) struct Pools<'p, 'a> {
     problem: &'p CumulativeProblem<'a>,
     starts: Starts,
 }
 
-/// The problem of a packing, if it is one that is searched so.
+/// Returns the problem of a packing, if it is searched in this way.
 pub(in crate::scheduler) fn problem<'a>(packing: &Packing<'a>) -> Option<CumulativeProblem<'a>> {
     let few = packing.instance().tasks() <= MAX_TASKS as u64;
     if few { CumulativeProblem::new(packing) } else { None }
 }
 
 impl<'p, 'a> Pools<'p, 'a> {
-    /// For searches that start from the lists of the packing; `None` where none of these can be carried out.
+    /// Creates the data for searches that start from the lists of the packing. Returns `None` if none of these lists can be
+    /// decoded.
     pub(in crate::scheduler) fn new(packing: &Packing<'a>, problem: &'p CumulativeProblem<'a>) -> Option<Self> {
         let starts = Starts::new(problem, &balanced_lists(packing));
         (!starts.are_empty()).then_some(Self { problem, starts })
@@ -98,7 +99,7 @@ impl PlanSearch for Pools<'_, '_> {
     }
 }
 
-/// Whether every list of an objective can be justified: later ends of most tasks make it no worse.
+/// Returns whether every list can be justified under an objective: later ends of most tasks do not make its value worse.
 fn is_of_last_ends(objective: Objective) -> bool {
     objective.shape().is_none_or(|shape| !shape.is_sum)
 }

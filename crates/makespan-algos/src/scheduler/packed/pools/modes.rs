@@ -1,13 +1,13 @@
-//! Modes of tasks: at random, changed, and repaired until no more is used up than there is.
+//! Modes of tasks: drawn at random, changed, and repaired until the use of consumables is within the stock.
 
 use rand::{Rng, RngExt};
 
 use crate::kernel::cumulative::CumulativeProblem;
 
-/// Modes are tried at random this often for each task until there is enough of what is used up.
+/// Modes are tried at random this often for each task, until the consumables suffice.
 const TRIES: usize = 8;
 
-/// Keeps what is used up within what there is.
+/// Keeps the use of consumables within the stock.
 #[derive(Clone, Debug)]
 pub(super) struct Repair {
     used: Vec<u64>,
@@ -19,7 +19,7 @@ impl Repair {
         Self { used: vec![0; problem.stocks().len()], after: vec![0; problem.stocks().len()] }
     }
 
-    /// By how much more is used up than there is, as shares of what there is.
+    /// Returns by how much the use of consumables exceeds the stock, as a sum of shares of the stock.
     pub fn excess(&mut self, problem: &CumulativeProblem<'_>, modes: &[u32]) -> f64 {
         self.used.fill(0);
         for &mode in modes {
@@ -28,7 +28,8 @@ impl Repair {
         excess(problem, &self.used)
     }
 
-    /// Changes modes at random, each to one with which less is too much, until nothing is; whether that was found.
+    /// Changes modes at random, each to a mode that decreases the excess, until there is no excess. Returns whether such modes were
+    /// found.
     pub fn repair(&mut self, problem: &CumulativeProblem<'_>, modes: &mut [u32], random: &mut impl Rng) -> bool {
         if problem.stocks().is_empty() {
             return true;
@@ -60,9 +61,9 @@ fn excess(problem: &CumulativeProblem<'_>, used: &[u64]) -> f64 {
     each.map(|(used, stock)| used.saturating_sub(*stock) as f64 / (*stock).max(1) as f64).sum()
 }
 
-/// Another mode of a task, or the same one: any of few, of many mostly the next one.
+/// Returns another mode of a task, or the same one. Of few modes any is drawn, of many modes mostly a near one.
 pub(super) fn other(problem: &CumulativeProblem<'_>, task: u32, mode: u32, random: &mut impl Rng) -> u32 {
-    /// Modes of which all are as likely.
+    /// Up to this number of modes, all modes are equally probable.
     const FEW: usize = 4;
     let all = problem.modes_of(problem.row_of(task));
     if all.len() <= FEW || random.random_range(0..4) == 0 {

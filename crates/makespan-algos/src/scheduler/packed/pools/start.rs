@@ -1,4 +1,4 @@
-//! Lists that searches start from.
+//! The initial lists of searches.
 
 use rand::{Rng, RngExt};
 
@@ -6,24 +6,25 @@ use super::modes::{self, Repair};
 use crate::kernel::cumulative::CumulativeProblem;
 use crate::kernel::packing::{Entry, Row};
 
-/// By how much random keys change an order, as shares of the largest key.
+/// The amounts by which random keys change an order, as shares of the largest key.
 const NOISE: [f64; 3] = [0.05, 0.2, 0.5];
-/// The share of tasks that have another mode in a random start.
+/// The share of the tasks that get another mode in a random initial list.
 const CHANGED: f64 = 0.2;
-/// How often modes are drawn that use up too much before known ones are taken.
+/// How often modes that use up too much are drawn again before known modes are taken.
 const DRAWN: usize = 8;
 
-/// Lists with modes, of which none uses up more than there is.
+/// Lists with modes. No list uses up more than the stock.
 #[derive(Debug)]
 pub(super) struct Starts {
-    /// For each list the place of each task, by its number, and its mode.
+    /// For each list, the position of each task, by its number, and its mode.
     lists: Vec<(Vec<u32>, Vec<u32>)>,
     /// Whether some task has several modes.
     has_modes: bool,
 }
 
 impl Starts {
-    /// From lists of a packing. Choices that the problem leaves out are replaced by modes that are as good in all respects.
+    /// Creates the lists from lists of a packing. Choices that the problem leaves out are replaced by modes that are as good in all
+    /// respects.
     pub fn new(problem: &CumulativeProblem<'_>, lists: &[Vec<Entry>]) -> Self {
         let mut repair = Repair::new(problem);
         let mut kept = Vec::with_capacity(lists.len());
@@ -53,7 +54,7 @@ impl Starts {
         self.has_modes
     }
 
-    /// A list as it was given.
+    /// Returns a list in its given order.
     pub fn as_given(&self, at: usize) -> (Vec<u32>, Vec<u32>) {
         let (places, modes) = &self.lists[at];
         let mut order: Vec<u32> = (0..places.len() as u32).collect();
@@ -61,13 +62,14 @@ impl Starts {
         (order, modes.clone())
     }
 
-    /// The same in an order in which each task comes after all that it waits for.
+    /// Returns the same list in an order in which each task comes after all its predecessors.
     pub fn given(&self, problem: &CumulativeProblem<'_>, at: usize) -> (Vec<u32>, Vec<u32>) {
         let (places, modes) = &self.lists[at];
         (in_order(problem, |task| f64::from(places[task as usize])), modes.clone())
     }
 
-    /// A random list: one of those given with changed modes, by its places or by the longest paths, either with noise.
+    /// Returns a random list: a given list with changed modes, ordered by its positions or by the longest paths, with noise in both
+    /// cases.
     pub fn random(
         &self,
         problem: &CumulativeProblem<'_>,
@@ -91,7 +93,7 @@ impl Starts {
     }
 }
 
-/// Modes near known ones, or any, or the better ones of two drawn.
+/// Returns one of three kinds of modes: near known modes, any modes, or for each task the better of two drawn modes.
 fn random_modes(
     problem: &CumulativeProblem<'_>,
     known: &[u32],
@@ -121,7 +123,7 @@ fn random_modes(
     known.to_vec()
 }
 
-/// For each row the time from its start to the end of all that waits for it, directly or not.
+/// Returns, for each row, the length of the longest path from its start through all its successors.
 fn longest_paths(problem: &CumulativeProblem<'_>, modes: &[u32]) -> Vec<f64> {
     let mut paths = vec![0.0_f64; problem.rows().len()];
     for &row in problem.order().iter().rev() {
@@ -132,7 +134,7 @@ fn longest_paths(problem: &CumulativeProblem<'_>, modes: &[u32]) -> Vec<f64> {
     paths
 }
 
-/// All tasks, each after all that it waits for; of those that may come next the one of the smallest key.
+/// Returns all tasks, each after all its predecessors. Of the tasks that may come next, the one with the smallest key comes first.
 fn in_order(problem: &CumulativeProblem<'_>, key: impl Fn(u32) -> f64) -> Vec<u32> {
     use std::cmp::Reverse;
     use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! Searches on one pool each, by what they promise.
+//! Tests of the properties of the searches on resources of one pool each.
 
 use makespan_core::{Instance, Objective, Stop, Time, validate};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use super::modes::Repair;
 use super::*;
 use crate::kernel::cumulative::tests::draft;
 
-/// The value of a schedule in the unit of the search: weights in millionths, sums instead of means.
+/// Returns the value of a schedule in the unit of the search: weights in millionths, sums instead of means.
 fn value(objective: Objective, instance: &Instance, schedule: &Schedule) -> f64 {
     let mut ends = vec![0; instance.jobs().len()];
     for placement in schedule.placements() {
@@ -20,7 +20,8 @@ fn value(objective: Objective, instance: &Instance, schedule: &Schedule) -> f64 
 }
 
 proptest! {
-    /// Justification makes no list worse, whatever the objective, and the list that it leaves is worth what it says.
+    /// Tests that justification makes no list worse under any objective, and that the stated value of the resulting list is
+    /// correct.
     #[test]
     fn no_list_becomes_worse(
         draft in draft(), seed in 0_u64..1000, limit in proptest::option::weighted(0.3, 1_i64..40),
@@ -47,7 +48,8 @@ proptest! {
         }
     }
 
-    /// A search ends no higher than what it is told of, and its course decides how far it goes, not the clock.
+    /// Tests that a search ends at no higher value than the solutions that it is given, and that its result depends on its course
+    /// and not on the clock.
     #[test]
     fn searches_keep_what_is_known(draft in draft(), seed in 0_u64..1000) {
         let Some(instance) = draft.instance(1) else { return Ok(()) };

@@ -1,21 +1,21 @@
-//! What is minimised.
+//! The aim of a search: the objective that is minimised and its limits.
 
 use makespan_core::{Instance, Job, Objective, Rows};
 
-/// What one task beyond the limit counts, for each tick.
+/// Penalty for each tick by which a schedule ends beyond the limit.
 const BEYOND: f64 = 1e9;
 
-/// What is minimised.
+/// The objective that is minimised, with a limit and a bound.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::scheduler) struct Aim {
     pub objective: Objective,
-    /// No schedule that is longer is wanted.
+    /// Maximum end of a schedule.
     pub limit: Option<i64>,
-    /// A proven bound on the value, in the unit of the search: a search that reaches it ends.
+    /// A proven bound on the value, in the unit of the search. A search that reaches it ends.
     pub floor: f64,
 }
 
-/// A value, and more where a schedule ends beyond the limit.
+/// Returns a value, increased by a penalty if a schedule ends beyond the limit.
 pub(in crate::scheduler::packed) fn beyond(value: f64, limit: Option<i64>, last: i64) -> f64 {
     match limit {
         Some(limit) if last > limit => value + BEYOND * (last - limit) as f64 * (1.0 + value.abs() * 1e-6),
@@ -23,7 +23,7 @@ pub(in crate::scheduler::packed) fn beyond(value: f64, limit: Option<i64>, last:
     }
 }
 
-/// An objective of the ends of jobs; the sum of flows instead of their mean.
+/// Returns the objective for these ends of jobs. For the mean flow, returns the sum instead of the mean.
 pub(in crate::scheduler::packed) fn of_ends(objective: Objective, instance: &Instance, ends: &[i64], last: i64) -> f64 {
     let Some(shape) = objective.of_jobs() else { return last as f64 };
     let costs = instance.jobs().iter().zip(ends).map(|(job, &end)| shape.cost(job).of(end));

@@ -1,4 +1,4 @@
-//! Annealing of one list: its order, its allotments, and where its tasks may run.
+//! Annealing of one list: its order, its allotments and the sites of its tasks.
 
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
@@ -8,17 +8,17 @@ use crate::kernel::move_to;
 use crate::kernel::packing::{Entry, Site};
 use crate::search::{Course, Neighbourhood, anneal, heat};
 
-/// The temperature begins at this share of the best value, and falls with the square of what is left of the way.
+/// The temperature begins at this share of the best value. It falls with the square of the remaining share of the course.
 const HOT: f64 = 0.003;
-/// The shares of changes that give a task another allotment, and another site where there are several.
+/// Shares of changes that give a task another allotment, and another site if there are several sites.
 const OF_CHOICES: f64 = 0.4;
 const OF_SITES: f64 = 0.25;
-/// Of a few tasks several are changed at once, since one by one each may only be worse: after each change another one follows with
-/// this probability, times so many over the tasks.
+/// For few tasks, several changes are made at once, since each single change may only make the list worse. After each change
+/// another one follows with probability `ANOTHER`, multiplied by `FEW` divided by the number of tasks (at most 1).
 const ANOTHER: f64 = 0.5;
 const FEW: f64 = 10.0;
 
-/// A list that changes by one task at a time.
+/// A list that is changed by one task at a time.
 pub(super) struct Annealing {
     random: ChaCha8Rng,
     present: Listed,
@@ -28,7 +28,7 @@ pub(super) struct Annealing {
     changes: Vec<Undo>,
 }
 
-/// Which part of a course a list has, and when it would be cold.
+/// The part of a course that a list has, and the point of the course at which its temperature would reach zero.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub from: f64,
@@ -36,16 +36,16 @@ pub(super) struct Part {
     pub cold: f64,
 }
 
-/// How a change is taken back.
+/// The data to undo a change.
 enum Undo {
     Choice(usize, u32),
     Site(usize, Site),
-    /// From one place to another.
+    /// From one position to another.
     Move(usize, usize),
 }
 
 impl Annealing {
-    /// From a list that is worth so much.
+    /// Creates an annealing of a list with this value.
     pub fn new(value: f64, listed: Listed, random: ChaCha8Rng) -> Self {
         Self { random, present: listed.clone(), value, best: (value, listed), changes: Vec::new() }
     }
@@ -58,14 +58,14 @@ impl Annealing {
         self.best
     }
 
-    /// Goes on for a part of the course; after how many steps that was over.
+    /// Continues for a part of the course. Returns the number of steps.
     pub fn run(&mut self, decoder: &mut Decoder<'_, '_>, part: Part, course: &mut Course) -> u64 {
         let mut running = Running { annealing: self, decoder, part, steps: 0 };
         anneal(&mut running, course);
         running.steps
     }
 
-    /// Tries a change when so much of the heat is left.
+    /// Tries a change, with this share of the heat left.
     pub fn step(&mut self, decoder: &mut Decoder<'_, '_>, left: f64) {
         let another = ANOTHER * (FEW / self.present.list.len() as f64).min(1.0);
         self.changes.clear();
@@ -90,7 +90,7 @@ impl Annealing {
         }
     }
 
-    /// Changes one allotment, one site, or the place of one task.
+    /// Changes one allotment, one site, or the position of one task.
     fn change(&mut self, decoder: &Decoder<'_, '_>) -> Undo {
         let Self { random, present: Listed { scheme, list, sites }, .. } = self;
         let at = random.random_range(0..list.len());
@@ -110,7 +110,7 @@ impl Annealing {
             list[at].choice = other(choice, &choices, random);
             return Undo::Choice(at, choice);
         }
-        // Mostly not far, sometimes anywhere.
+        // Mostly a small distance, sometimes any distance.
         let far = list.len() as i64;
         let reach = if random.random_bool(0.7) { (far / 10).clamp(2, 30) } else { far };
         let to = (at as i64 + random.random_range(-reach..=reach)).clamp(0, far - 1) as usize;
@@ -119,7 +119,7 @@ impl Annealing {
     }
 }
 
-/// Another choice of the same task: mostly the next one.
+/// Returns another choice of the same task, mostly a neighbouring one.
 fn other(choice: u32, choices: &std::ops::Range<u32>, random: &mut impl Rng) -> u32 {
     match random.random_range(0..4) {
         0 => random.random_range(choices.clone()),
@@ -139,7 +139,7 @@ impl Undo {
     }
 }
 
-/// A list on its part of a course.
+/// The annealing of a list during its part of a course.
 struct Running<'r, 'p, 'a> {
     annealing: &'r mut Annealing,
     decoder: &'r mut Decoder<'p, 'a>,

@@ -1,4 +1,4 @@
-//! From a list to its value.
+//! Computes the value of a list.
 
 use makespan_core::{Objective, Schedule};
 
@@ -6,21 +6,21 @@ use super::Aim;
 use super::aim::{beyond, of_ends};
 use crate::kernel::packing::{Begun, Entry, Inserter, Packer, Packing, Row, Site};
 
-/// How a list is carried out.
+/// The scheme by which a list is decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheme {
-    /// Forward in time: whatever starts now.
+    /// Forward in time: each task that fits starts at the current event.
     Events,
-    /// One task after the other, each where it ends first.
+    /// One task after the other, each at the place with the earliest end.
     Insertion,
 }
 
-/// A list, and how it becomes a schedule.
+/// A list, with the scheme that makes it a schedule.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
     pub(super) scheme: Scheme,
     pub(crate) list: Vec<Entry>,
-    /// For each task where it may run; empty where that is anywhere. Events do not ask.
+    /// For each task, the site on which it may run. Empty if each task may run anywhere. The scheme `Events` does not use it.
     pub(crate) sites: Vec<Site>,
 }
 
@@ -30,19 +30,20 @@ impl Listed {
     }
 }
 
-/// Carries lists out one after the other.
+/// Decodes lists one after the other.
 pub(super) struct Decoder<'p, 'a> {
     pub packing: &'p Packing<'a>,
     pub aim: Aim,
     packer: Packer<'p, 'a>,
     inserter: Inserter<'p, 'a>,
     from: i64,
-    /// What is taken off values: of what remains, what would be paid if it ended at once.
+    /// The amount that is subtracted from values: the value of the remaining jobs if they ended at once.
     paid: f64,
     /// The last end of each job.
     ends: Vec<i64>,
     job_of: Vec<u32>,
-    /// For each job when it ends at the earliest, and for each row what comes behind it at least: in its job, or for the makespan at all.
+    /// For each job its earliest end. For each row the minimum length of the path after it, within its job or, for the makespan, in
+    /// the whole instance.
     earliest: Vec<i64>,
     tails: Vec<i64>,
 }
@@ -78,7 +79,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// For lists of the tasks of this one, which are what remains of the instance. Nothing else of it counts.
+    /// Creates a decoder for lists of the tasks of `list`, which are the remaining tasks of the instance. Nothing else of the
+    /// instance counts.
     pub fn after(packing: &'p Packing<'a>, aim: Aim, begun: Begun, list: &[Entry]) -> Self {
         let instance = packing.instance();
         let from = begun.now;
@@ -108,7 +110,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
         Self { packing, aim, packer: Packer::new(packing), inserter, from, paid, ends: now, job_of, earliest, tails }
     }
 
-    /// When what remains ends at the earliest: by its paths, and with all processors in use until then.
+    /// Returns the earliest possible end of the remaining tasks: by their paths, and with all processors in use until then.
     pub fn floor(&self, list: &[Entry]) -> i64 {
         let packing = self.packing;
         let area = |entry: &Entry| {
@@ -121,24 +123,25 @@ impl<'p, 'a> Decoder<'p, 'a> {
         self.earliest.iter().copied().fold(self.from + length as i64, i64::max)
     }
 
-    /// What a makespan is worth.
+    /// Returns the value of a makespan.
     pub fn value_of_makespan(&self, makespan: i64) -> f64 {
         makespan as f64 - self.paid
     }
 
-    /// Carries out a list of what remains as far as it goes; else the place of the task for which there is no place.
+    /// Decodes a list of the remaining tasks. On failure, returns the position of the first task for which there is no place.
     pub fn carry(&mut self, listed: &Listed) -> Result<&Inserter<'p, 'a>, usize> {
         self.inserter.run(&listed.list, &listed.sites, |_, _| true)?;
         Ok(&self.inserter)
     }
 
-    /// Where insertion may be told to place tasks.
+    /// Returns the sites to which insertion may be restricted for a task.
     pub fn sites(&self) -> &crate::kernel::packing::Sites {
         self.inserter.sites()
     }
 
-    /// The objective in its own unit, but a sum where the mean is meant; more for schedules beyond the limit. Infinite for a list
-    /// that cannot be carried out, or that is worth more than `allowed`: insertion ends once that is certain.
+    /// Returns the objective in its own unit, but a sum instead of a mean, and increased for schedules beyond the limit. Returns
+    /// infinity for a list that cannot be decoded. Insertion ends as soon as the value is certain to exceed `allowed`, and then the
+    /// result is also infinity.
     pub fn value(&mut self, listed: &Listed, allowed: f64) -> f64 {
         let carried = match listed.scheme {
             Scheme::Events => self.packer.run(&listed.list, self.from, false).is_ok(),
@@ -182,13 +185,14 @@ impl<'p, 'a> Decoder<'p, 'a> {
         inserter.run(&listed.list, &listed.sites, keep).is_ok()
     }
 
-    /// Gives each task of a list the choice with which it is inserted where it ends first, later by `price` times its area; whether that
-    /// leaves enough of what is used up.
+    /// Gives each task of a list the choice whose insertion ends first, if `price` times the area is added to the end. Returns
+    /// whether the consumables suffice.
     pub fn choose(&mut self, list: &mut [Entry], price: f64) -> bool {
         self.inserter.choose(list, price).is_ok()
     }
 
-    /// The list of what events made of one, in the order of the starts, to be inserted: anywhere, and where each task runs on one node on that.
+    /// Returns two lists for insertion, made from the result of a list under the scheme `Events` in the order of the starts. In the
+    /// first, tasks may run anywhere. In the second, each task that ran on one node is restricted to that node.
     pub fn inserted(&mut self, events: &Listed) -> Option<[Listed; 2]> {
         self.packer.run(&events.list, self.from, false).ok()?;
         let starts = self.packer.starts();
@@ -204,7 +208,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
         Some([anywhere, Listed { scheme: Scheme::Insertion, list, sites }])
     }
 
-    /// The schedule of a list that can be carried out.
+    /// Returns the schedule of a list that can be decoded.
     pub fn schedule(&mut self, listed: &Listed) -> Option<Schedule> {
         match listed.scheme {
             Scheme::Events => {

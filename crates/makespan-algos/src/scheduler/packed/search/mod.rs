@@ -1,4 +1,4 @@
-//! Annealing of lists on a packing, carried out by events and by insertion.
+//! Annealing of lists on a packing. The lists are decoded by events and by insertion.
 
 mod aim;
 mod annealing;
@@ -22,18 +22,20 @@ pub(super) use orders::{balanced_lists, orders};
 pub(crate) use remains::Remains;
 use starts::Starts;
 
-/// Lists are carried out by events until this share of the course, and then by insertion, which goes on after the second share where it pays.
+/// Lists are decoded by events until the first share of the course, and then by insertion. Insertion continues after the second
+/// share if it is worthwhile.
 const EVENTS: f64 = 0.3;
 const PROBED: f64 = 0.5;
-/// Insertion that is slower than events by more than this, and has found nothing, ends then.
+/// Insertion ends at the second share of the course if it is slower than events by more than this factor and has found nothing
+/// better.
 const SLOWER: f64 = 4.0;
-/// More tasks are not inserted: each looks at the steps of all that are placed.
+/// Maximum number of tasks for insertion. Each insertion examines the steps of all placed tasks.
 const MAX_INSERTED: usize = 5000;
-/// Of more tasks that remain allotments are not chosen anew at an event.
+/// Maximum number of remaining tasks for which allotments are chosen anew at an event.
 const TASKS_A_START: usize = 300;
 
-/// The best list found, with its value: from lists over all balances in several orders, and from those that are known. `None` when
-/// none can be carried out.
+/// Returns the best list that is found, with its value. The search starts from lists over all balances in several orders, and from
+/// known lists. Returns `None` if none of them can be decoded.
 pub(super) fn search(
     packing: &Packing<'_>,
     aim: Aim,
@@ -72,7 +74,7 @@ pub(super) fn search(
     Some(if insertion.0 <= events.0 { insertion } else { events })
 }
 
-/// The schedule of a list that was carried out before.
+/// Returns the schedule of a list that has been decoded before.
 pub(super) fn schedule(packing: &Packing<'_>, found: &Listed) -> Schedule {
     let aim = Aim { objective: Objective::Makespan, limit: None, floor: 0.0 };
     Decoder::new(packing, aim).schedule(found).expect("the list was carried out before")

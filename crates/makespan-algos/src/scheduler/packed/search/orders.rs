@@ -1,14 +1,15 @@
-//! Lists to begin with.
+//! The initial lists.
 
 use crate::kernel::packing::{Entry, Packing, Row};
 use crate::scheduler::packed::density;
 
-/// Lists over all balances, each in several orders.
+/// Returns lists over all balances, each in several orders.
 pub(in crate::scheduler::packed) fn balanced_lists(packing: &Packing<'_>) -> Vec<Vec<Entry>> {
     packing.balanced().iter().flat_map(|choices| orders(packing, choices)).collect()
 }
 
-/// Lists of the same choices: the longest path first, jobs by weight for their area, jobs by their deadline.
+/// Returns lists of the same choices in several orders, such as the longest path first, jobs by weight relative to their area, and
+/// jobs by deadline.
 pub(in crate::scheduler::packed) fn orders(packing: &Packing<'_>, choices: &[u32]) -> Vec<Vec<Entry>> {
     let instance = packing.instance();
     let ranks = packing.ranks(choices);
@@ -20,7 +21,7 @@ pub(in crate::scheduler::packed) fn orders(packing: &Packing<'_>, choices: &[u32
         longest[job] = longest[job].max(ranks[row.index()]);
     }
     let largest = ranks.iter().copied().fold(1.0, f64::max);
-    // Within a job those first whose path is longest.
+    // Within a job, the tasks with the longest paths come first.
     let within = |row: Row| -ranks[row.index()] / largest;
     let by_job = |keys: Vec<f64>| {
         let mut order: Vec<usize> = (0..keys.len()).collect();

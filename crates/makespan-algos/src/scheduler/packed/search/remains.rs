@@ -1,4 +1,4 @@
-//! The search on what remains of an instance on a packing, from a plan that is kept.
+//! The search on the remaining tasks of an instance on a packing, which starts from a kept plan.
 
 use makespan_core::Objective;
 use rand_chacha::ChaCha8Rng;
@@ -9,16 +9,16 @@ use super::{Aim, TASKS_A_START};
 use crate::kernel::packing::{Begun, Entry, Inserter, Packing};
 use crate::search::Course;
 
-/// Prices for area when allotments are chosen while tasks are inserted.
+/// Prices of area, used when allotments are chosen during insertion.
 const PRICES: [f64; 4] = [0.0, 0.05, 0.3, 1.0];
 
-/// Lists of the tasks that remain, carried out behind what has begun.
+/// Lists of the remaining tasks, decoded after the tasks that have begun.
 pub(crate) struct Remains<'p, 'a> {
     decoder: Decoder<'p, 'a>,
 }
 
 impl<'p, 'a> Remains<'p, 'a> {
-    /// What remains is the tasks of this list.
+    /// Creates the search. The remaining tasks are the tasks of this list.
     pub(crate) fn new(packing: &'p Packing<'a>, objective: Objective, begun: Begun, list: &[Entry]) -> Self {
         let aim = Aim { objective, limit: None, floor: 0.0 };
         let mut decoder = Decoder::after(packing, aim, begun, list);
@@ -30,12 +30,12 @@ impl<'p, 'a> Remains<'p, 'a> {
         Self { decoder }
     }
 
-    /// What a list is worth, less being better; infinite where that is more than `allowed`.
+    /// Returns the value of a list. A lower value is better. The value is infinite if it exceeds `allowed`.
     pub(crate) fn value(&mut self, listed: &Listed, allowed: f64) -> f64 {
         self.decoder.value(listed, allowed)
     }
 
-    /// Gives the tasks the allotments with which each ends first, at some price of the area, where that is better.
+    /// Gives the tasks the allotments with which each ends first, at some price of the area, if the resulting list is better.
     pub(crate) fn choose(&mut self, listed: &mut Listed) {
         let mut best = self.decoder.value(listed, f64::INFINITY);
         if listed.list.len() > TASKS_A_START {
@@ -53,7 +53,7 @@ impl<'p, 'a> Remains<'p, 'a> {
         }
     }
 
-    /// Anneals a list until the course is over: what is found is no worse.
+    /// Anneals a list until the course is over. The result is no worse than the given list.
     pub(crate) fn improve(&mut self, listed: Listed, random: ChaCha8Rng, course: &mut Course) -> (f64, Listed) {
         let value = self.decoder.value(&listed, f64::INFINITY);
         if listed.list.is_empty() || !value.is_finite() {
@@ -64,14 +64,14 @@ impl<'p, 'a> Remains<'p, 'a> {
         annealing.into_best()
     }
 
-    /// Carries out a list; else the place of the first task for which there is no place.
+    /// Decodes a list. On failure, returns the position of the first task for which there is no place.
     pub(crate) fn carry(&mut self, listed: &Listed) -> Result<&Inserter<'p, 'a>, usize> {
         self.decoder.carry(listed)
     }
 }
 
 impl Listed {
-    /// Tasks to be inserted in this order, anywhere.
+    /// Creates a list of tasks that are inserted in this order, anywhere.
     pub(crate) fn inserted(list: Vec<Entry>) -> Self {
         Self::anywhere(Scheme::Insertion, list)
     }

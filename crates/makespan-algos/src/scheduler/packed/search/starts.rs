@@ -1,17 +1,18 @@
-//! The lists that a search begins with.
+//! The initial lists of a search.
 
 use super::decoder::{Decoder, Listed, Scheme};
 use super::orders::{balanced_lists, orders};
 use crate::kernel::packing::{Entry, Packing, Row};
 use crate::search::Course;
 
-/// Prices for area when choices are made while tasks are inserted.
+/// Prices of area, used when choices are made during insertion.
 const PRICES: [f64; 4] = [0.0, 0.05, 0.3, 1.0];
-/// Lists are tried for this share of the course at most by each scheme. Where steps are counted, as many as have so many tasks together are no steps.
+/// Each scheme tries lists for at most this share of the course. If steps are counted, lists with up to `TASKS` tasks together do
+/// not count as steps.
 const TRIED: f64 = 0.1;
 const TASKS: usize = 40_000;
 
-/// Lists over all balances in several orders, and known ones.
+/// Lists over all balances in several orders, and known lists.
 pub(super) struct Starts<'p, 'a> {
     packing: &'p Packing<'a>,
     known: Vec<Listed>,
@@ -22,13 +23,13 @@ pub(super) struct Starts<'p, 'a> {
 struct Trying<'t> {
     course: &'t mut Course,
     until: f64,
-    /// How many more are tried beside the steps of the course.
+    /// How many more lists may be tried in addition to the steps of the course.
     free: usize,
     best: Option<(f64, Listed)>,
 }
 
 impl Trying<'_> {
-    /// Whether another one may be tried.
+    /// Returns whether another list may be tried.
     fn goes_on(&mut self) -> bool {
         if self.free > 0 && self.course.leaves_time() {
             self.free -= 1;
@@ -56,7 +57,8 @@ impl<'p, 'a> Starts<'p, 'a> {
         Trying { course, until: from + TRIED, free: TASKS / tasks, best: None }
     }
 
-    /// The best by events, if any can be carried out. Known lists are tried, and others until one is found.
+    /// Returns the best list by events, if any list can be decoded. Known lists are always tried. Others are tried at least until
+    /// one can be decoded.
     pub fn by_events(&self, decoder: &mut Decoder<'_, '_>, course: &mut Course) -> Option<(f64, Listed)> {
         let mut trying = self.trying(0.0, course);
         for listed in &self.known {
@@ -71,7 +73,8 @@ impl<'p, 'a> Starts<'p, 'a> {
         trying.best
     }
 
-    /// The best by insertion: of what events gave, of known lists, of the same as by events, and of lists whose choices insertion makes.
+    /// Returns the best list by insertion. It tries the result of events, known lists, lists whose choices are made by insertion,
+    /// and the lists that events try.
     pub fn by_insertion(
         &self,
         decoder: &mut Decoder<'_, '_>,
@@ -86,7 +89,7 @@ impl<'p, 'a> Starts<'p, 'a> {
         for listed in &self.known {
             trying.consider(decoder, Listed { scheme: Scheme::Insertion, ..listed.clone() });
         }
-        // What takes too long once is not tried again.
+        // If a single trial takes too long, no other list is tried.
         trying.best.as_ref()?;
         for price in PRICES {
             for list in self.orders() {
@@ -108,8 +111,8 @@ impl<'p, 'a> Starts<'p, 'a> {
         trying.best
     }
 
-    /// Orders in which choices are made: of tasks on their fewest and on their quickest allotments those of the lists, and tasks by their deadline less
-    /// the path behind them, by their release, and by falling area.
+    /// Returns the orders in which insertion makes choices. They use the fewest and the quickest allotments of the tasks. They are
+    /// the orders of the lists, and orders by deadline minus the path after the task, by release, and by decreasing area.
     fn orders(&self) -> Vec<Vec<Entry>> {
         let packing = self.packing;
         let instance = packing.instance();
