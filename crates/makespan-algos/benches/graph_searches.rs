@@ -1,6 +1,6 @@
-//! How fast the searches of `optimise` on graphs are: decoding a changed order, and one task put to another place, of 50 and 100 tasks on
-//! 8 processors; and a changed list of 100 and 1,000 moldable tasks on 64. An element is an evaluation. How long the list schedulers take is
-//! in `schedulers`.
+//! Speed of the searches of `optimise` on graphs. With 50 and 100 tasks on 8 processors: decoding a changed order, and moving one
+//! task to another position. With 100 and 1,000 moldable tasks on 64 processors: evaluating a changed list. An element is one
+//! evaluation. The time that the list schedulers take is measured in `schedulers`.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use makespan_algos::kernel::graph::machine_orders::MachineOrders;
@@ -14,7 +14,7 @@ use makespan_core::{
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Layers of eight tasks on eight processors of speed 1 to 3; each task waits for up to three of the layer before.
+/// Returns layers of eight tasks on eight processors of speed 1 to 3. Each task waits for up to three tasks of the preceding layer.
 fn instance(tasks: u32) -> Instance {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut edges = Vec::new();
@@ -77,7 +77,7 @@ fn searches(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The same layers of moldable tasks by Amdahl's law, without transfers.
+/// Returns the same layers with moldable tasks by Amdahl's law, without transfers.
 fn moldable_instance(tasks: u32) -> Instance {
     let mut random = ChaCha8Rng::seed_from_u64(2);
     let before = |to: u32, random: &mut ChaCha8Rng| (to / 8 - 1) * 8 + random.random_range(0..8);
@@ -92,7 +92,7 @@ fn moldable_instance(tasks: u32) -> Instance {
     Instance::new(platform, vec![Job::compound("layers", graph)], Vec::new()).expect("a valid instance")
 }
 
-/// One task is resized or advanced; every changed list is taken back, which is what happens to most.
+/// Measures lists in which one task is resized or advanced. Every changed list is undone, as most changes are in a search.
 fn moldable(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("lists of moldable tasks");
     group.sample_size(20).throughput(Throughput::Elements(1));

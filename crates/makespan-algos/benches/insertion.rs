@@ -1,6 +1,6 @@
-//! How fast tasks are inserted where every resource is one pool: an element is a task that is placed. Forward, backward by falling
-//! ends, and event by event; 30 and 120 tasks on four resources in whole seconds (slots), and 1,000 moldable tasks on 256 processors
-//! whose times share no unit (steps).
+//! Speed of the insertion of tasks if every resource is one pool. An element is one placed task. Tasks are inserted forward,
+//! backward by decreasing ends, and event by event. There are 30 and 120 tasks on four resources in whole seconds (slots), and
+//! 1,000 moldable tasks on 256 processors whose times have no common unit (steps).
 
 use std::cmp::Reverse;
 
@@ -11,7 +11,7 @@ use makespan_core::{Edge, Graph, Instance, Job, NamedTask, Need, Needs, Payload,
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Each task waits for up to two of the fifteen before it.
+/// Returns edges in which each task waits for up to two of the preceding fifteen tasks.
 fn edges(tasks: u32, random: &mut ChaCha8Rng) -> Vec<Edge> {
     let mut edges = Vec::new();
     for to in 5..tasks {
@@ -23,7 +23,7 @@ fn edges(tasks: u32, random: &mut ChaCha8Rng) -> Vec<Edge> {
     edges
 }
 
-/// A project: times of 1 to 10 s, and two of four resources for each task.
+/// Returns a project: times of 1 to 10 s, and two of four resources for each task.
 fn project(tasks: u32) -> Instance {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let edges = edges(tasks, &mut random);
@@ -43,7 +43,7 @@ fn project(tasks: u32) -> Instance {
     Instance::new(platform, vec![Job::compound("project", graph)], Vec::new()).expect("a valid instance")
 }
 
-/// A graph of tasks on 1 to 64 of 256 processors.
+/// Returns a graph of tasks on 1 to 64 of 256 processors.
 fn moldable(tasks: u32) -> Instance {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let edges = edges(tasks, &mut random);

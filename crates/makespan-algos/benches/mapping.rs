@@ -1,4 +1,4 @@
-//! How long mapping heuristics take. Targets: Min-min with 512 tasks on 16 machines in 1 ms, the genetic algorithm of the
+//! Time that mapping heuristics take. Targets: Min-min with 512 tasks on 16 machines in 1 ms, the genetic algorithm of the
 //! task-flow paper with 2000 tasks on 10 nodes of unequal speeds in 0.3 s.
 
 use std::hint::black_box;
@@ -10,7 +10,7 @@ use makespan_core::Time;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Times by the range-based method, all ranges high, inconsistent.
+/// Returns times by the range-based method, with all ranges high, inconsistent.
 fn matrix(tasks: usize, machines: usize) -> MappingProblem<'static> {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut cells = Vec::with_capacity(tasks * machines);
@@ -21,7 +21,8 @@ fn matrix(tasks: usize, machines: usize) -> MappingProblem<'static> {
     MappingProblem::new(Times::flat(cells, machines), vec![0; machines])
 }
 
-/// Sizes uniform on [1, 99999] over speeds of 1000, 2000 and so on, as in the task-flow paper with a mean of 50000.
+/// Returns tasks with sizes uniform on [1, 99999] over speeds of 1000, 2000 and so on, as in the task-flow paper with a mean of
+/// 50000.
 fn uniform(tasks: usize, machines: usize) -> MappingProblem<'static> {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut cells = Vec::with_capacity(tasks * machines);

@@ -1,5 +1,5 @@
-//! How long simulations under EASY and conservative backfilling take: 20,000 rigid jobs on 1,000 processors at loads of
-//! 0.7 and 1.1. `docs/decisions/policies.md` states how long the simulation of real logs takes.
+//! Time that simulations under EASY and conservative backfilling take: 20,000 rigid jobs on 1,000 processors at loads of 0.7 and
+//! 1.1. `docs/decisions/policies.md` states how long the simulation of real logs takes.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use makespan_sim::{Silent, SimulationOptions, simulate};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Log-uniform widths and times, estimates of one to ten times the truth, gaps for this load.
+/// Returns jobs with log-uniform widths and times, estimates of one to ten times the real time, and gaps for this load.
 fn jobs(count: usize, processors: u32, load: f64) -> (Instance, Actual) {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let (mut jobs, mut real, mut now) = (Vec::new(), Vec::new(), 0.0);

@@ -1,6 +1,6 @@
-//! How long planning takes. Targets: DEMT with 20 shuffles in 10 ms and `dual` in 1 ms at n = 400, m = 200; DEMT under
-//! 1 s at n = 10,000, m = 1,000; a list of 100,000 law jobs on 10,000 processors under 5 s (and 1 GiB, see `peak`);
-//! `shelves` with 800 jobs on 64 nodes of 16 processors in 0.3 s; HEFT with 10,000 tasks on 16 processors in 50 ms.
+//! Time that planning takes. Targets: DEMT with 20 shuffles in 10 ms and `dual` in 1 ms at n = 400, m = 200; DEMT under 1 s at n =
+//! 10,000, m = 1,000; a list of 100,000 law jobs on 10,000 processors under 5 s (and 1 GiB, see `peak`); `shelves` with 800 jobs on
+//! 64 nodes of 16 processors in 0.3 s; HEFT with 10,000 tasks on 16 processors in 50 ms.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -27,8 +27,8 @@ fn seconds(time: f64) -> Time {
     Time::from_seconds_f64(time).expect("a short time")
 }
 
-/// Sequential times uniform on [1, 10] s; `t(k) = t(k - 1) (X + k - 1) / k` with X uniform on [x, x + 0.2], the
-/// recursion of the paper's families with a simpler X: x near 0 is a high speed-up, near 0.8 a weak one.
+/// Returns jobs with sequential times uniform on [1, 10] s. `t(k) = t(k - 1) (X + k - 1) / k` with X uniform on [x, x + 0.2]. This
+/// is the recursion of the paper's families with a simpler X: x near 0 gives a high speed-up, and x near 0.8 a weak one.
 fn tables(processors: u32, jobs: usize, x: f64) -> Instance {
     instance(processors, jobs, |random| {
         let mut time: f64 = random.random_range(1.0..=10.0);
@@ -41,14 +41,15 @@ fn tables(processors: u32, jobs: usize, x: f64) -> Instance {
     })
 }
 
-/// The same jobs on nodes, each in its best placement.
+/// Returns the same jobs on nodes, each in its best placement.
 fn on_nodes(nodes: u32, each: u32, instance: &Instance) -> Instance {
     let platform = Platform::cluster(nodes, each).expect("some processors").requiring_compact();
     let jobs = instance.ids().map(|id| instance.submitted(id)).collect();
     Instance::new(platform, jobs, Vec::new()).expect("a valid instance")
 }
 
-/// Downey's law with a parallelism log-uniform on [1, processors] and sigma uniform on [0, 2]: the lab's `cirne`.
+/// Returns jobs with Downey's law, with a parallelism log-uniform on [1, processors] and sigma uniform on [0, 2]. This is the
+/// `cirne` of the lab.
 fn laws(processors: u32, jobs: usize) -> Instance {
     instance(processors, jobs, |random| {
         let parallelism = f64::from(processors).powf(random.random_range(0.0..=1.0));
@@ -109,7 +110,7 @@ fn cluster(criterion: &mut Criterion) {
     }
 }
 
-/// A million best-effort tasks in the holes of a thousand rigid jobs.
+/// Measures a million best-effort tasks in the holes of a thousand rigid jobs.
 fn best_effort(criterion: &mut Criterion) {
     let rigid = |random: &mut ChaCha8Rng| {
         let (width, time) = (random.random_range(1..=400), seconds(random.random_range(5.0..=500.0)));
@@ -126,14 +127,14 @@ fn best_effort(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The most memory that this process has held, as Linux tells it. Run the last group alone to see its own:
+/// Returns the maximum memory that this process has held, as reported by Linux. Run the last group alone to see its own maximum:
 /// `cargo bench -p makespan-algos --bench schedulers -- n=100000`.
 fn peak() -> Option<String> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     Some(status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().to_owned())
 }
 
-/// 10,000 tasks in layers of 100 on 16 processors of different speeds. Target: HEFT in 50 ms.
+/// Measures 10,000 tasks in layers of 100 on 16 processors of different speeds. Target: HEFT in 50 ms.
 fn graphs(criterion: &mut Criterion) {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let task = |index: u32, random: &mut ChaCha8Rng| {
@@ -163,7 +164,7 @@ fn graphs(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// 200 and 1,000 moldable tasks in layers of ten on 64 processors.
+/// Measures 200 and 1,000 moldable tasks in layers of ten on 64 processors.
 fn moldable_graphs(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("moldable graphs");
     group.sample_size(10);

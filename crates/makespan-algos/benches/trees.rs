@@ -1,4 +1,4 @@
-//! Bags of tasks on trees of machines: hops a second.
+//! Simulation of bags of tasks on trees of machines, measured in hops per second.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use makespan_algos::policy::tree::Heuristic;
@@ -6,7 +6,8 @@ use makespan_core::Time;
 use makespan_core::network::{Kind, Network, NetworkNode};
 use makespan_sim::network::{NetworkOptions, NetworkRun, Silent, simulate};
 
-/// A tree in which every node has up to `degree` children and figures within a factor of eight, and three applications.
+/// Returns a tree in which every node has up to `degree` children, with node figures within a factor of eight, and three
+/// applications.
 fn network(nodes: usize, degree: usize, tasks: u32) -> Network {
     let mut state = 1_u64;
     let mut drawn = || {

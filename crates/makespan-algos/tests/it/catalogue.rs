@@ -1,9 +1,9 @@
-//! One property harness over the whole catalogue: an algorithm that is added there is tested here without more.
+//! One property harness over the whole catalogue. An algorithm that is added to the catalogue is tested here without further work.
 //!
-//! For every representative of every entry, on random small instances of every kind: what is supported is planned and
-//! the plan validates; its values are no smaller than any verified bound and within the guarantee of the exact optimum,
-//! which `harness::optimum` finds by brute force; seed, threads and names do not matter beyond what they say; and
-//! scaling all times scales the plan.
+//! The harness takes every representative of every entry, on random small instances of every kind. If an instance is supported, it
+//! is planned and the plan is valid. The values of the plan are no smaller than any verified bound and within the guarantee of the
+//! exact optimum, which `harness::optimum` finds by brute force. The seed, the number of threads and the names have no effect other
+//! than the documented one. Scaling all times scales the plan.
 
 use crate::harness;
 
@@ -20,7 +20,7 @@ fn check_validity(scheduler: &dyn Scheduler, instance: &Instance, schedule: &Sch
     Ok(())
 }
 
-/// Bounds come with their own tests; here they meet each plan.
+/// Checks the values of a plan. Bounds have their own tests; here they are compared with each plan.
 fn check_values(scheduler: &dyn Scheduler, instance: &Instance, optima: &[i128]) -> TestCaseResult {
     let name = scheduler.name();
     let (schedule, _) = plan(scheduler, instance, 1);
@@ -59,7 +59,7 @@ fn check_repeatable(scheduler: &dyn Scheduler, instance: &Instance, renamed: &In
     }
     let (other, _) = plan(scheduler, renamed, seed);
     prop_assert_eq!(&first.0, &other, "{}: a name changes nothing", name);
-    // Another seed may give another plan, but a valid one.
+    // Another seed may give another plan, but the plan must be valid.
     check_validity(scheduler, instance, &plan(scheduler, instance, seed.wrapping_add(1)).0)
 }
 
@@ -109,10 +109,10 @@ proptest! {
         }
     }
 
-    /// Ticks are a unit like any other. What is rounded to ticks may turn out otherwise in finer ones, so the exact
-    /// statement is about instances in which nothing is: all halves and means that an algorithm forms are whole
-    /// (`EXACT_UNIT`), and a power of two leaves every float as it is but for its exponent. Then each comparison
-    /// comes out the same and the plan in finer ticks is the plan, placement by placement.
+    /// Checks that the choice of the unit of time does not matter. If values are rounded to ticks, the results may differ for finer
+    /// ticks. So the exact statement holds for instances without rounding: all halves and means that an algorithm computes are
+    /// whole (`EXACT_UNIT`), and a power of two changes only the exponent of a float. Then each comparison has the same result, and
+    /// the plan in finer ticks is the same plan, placement by placement.
     #[test]
     fn scaling_all_times_scales_the_plan(draft in exact_drafts(), power in 1_u32..12) {
         let factor = 1 << power;
@@ -129,8 +129,8 @@ proptest! {
         }
     }
 
-    /// The same where rounding does happen: whatever the plans are, each scales to a valid one, and the finer one is
-    /// within the same guarantee.
+    /// Checks scaled instances with rounding. Each plan scales to a valid plan, and the plan in finer ticks is within the same
+    /// guarantee.
     #[test]
     fn scaled_instances_are_planned_as_well(draft in drafts(), factor in 2_i64..1000) {
         let (instance, finer) = (draft.instance(1), draft.instance(factor));
@@ -146,7 +146,7 @@ proptest! {
         }
     }
 
-    /// Best effort: whatever is in the bags, everything else is placed as if they were not there.
+    /// Checks that best-effort bags do not affect the other jobs: these are placed as if the bags were not there.
     #[test]
     fn best_effort_delays_nobody(draft in drafts()) {
         let instance = draft.instance(1);
@@ -169,7 +169,7 @@ proptest! {
     }
 }
 
-/// The jobs of an instance that are no best-effort bags, and their placements by name.
+/// Returns the instance of the jobs that are not best-effort bags.
 fn competing(instance: &Instance) -> Instance {
     let competing = instance.ids().filter(|&id| !instance.job(id).is_best_effort());
     instance.with_jobs(competing.map(|id| instance.submitted(id)).collect())
@@ -184,7 +184,7 @@ fn competing_placements(instance: &Instance, schedule: &Schedule) -> Vec<(String
     kept.map(one).collect()
 }
 
-/// What the properties say is worth what the instances are: each kind must really occur.
+/// Checks that each kind of instance occurs. The value of the properties depends on it.
 #[test]
 fn the_instances_are_of_every_kind() {
     use proptest::strategy::ValueTree;

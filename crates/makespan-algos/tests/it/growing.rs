@@ -1,5 +1,5 @@
-//! No policy depends on the future: an instance that is revealed job by job, as they are submitted, is driven as one that was
-//! complete from the start.
+//! Test that no policy depends on the future. A policy makes the same decisions if the jobs of an instance are revealed one by one,
+//! as they are submitted, and if the instance is complete from the start.
 
 use makespan_algos::policy::{PolicyError, policies, policy_for};
 use makespan_core::{
@@ -9,7 +9,7 @@ use makespan_core::{
 use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;
 
-/// Beside the defaults of the whole catalogue.
+/// Specs that are tested in addition to the defaults of the whole catalogue.
 const MORE: [&str; 18] = [
     "easy[order=sjf,request=fastest]",
     "easy[order=saf,passes=instant]",
@@ -35,7 +35,7 @@ fn t(ticks: i64) -> Time {
     Time::from_ticks(ticks)
 }
 
-/// A policy that is shown an instance with the jobs that were submitted by now, and no other.
+/// A policy that gets an instance with only the jobs that have been submitted so far.
 struct Revealing<'a> {
     policy: Box<dyn Policy + 'a>,
     complete: &'a Instance,
@@ -63,14 +63,14 @@ impl Policy for Revealing<'_> {
     }
 }
 
-/// What jobs are like.
+/// The kind of the jobs of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// On any number of equal processors, bags among them.
+    /// Jobs on any number of equal processors, including bags.
     Moldable,
-    /// On one processor of nodes that differ.
+    /// Jobs on one processor of nodes that differ.
     Sequential,
-    /// Graphs of sequential tasks on nodes with links, beside plain jobs and bags.
+    /// Graphs of sequential tasks on nodes with links, in addition to simple jobs and bags.
     Compound,
 }
 
@@ -86,7 +86,7 @@ fn platform(kind: Kind) -> Platform {
     Platform::new([("a", 1, 1.0, None), ("b", 1, 2.5, Some(0)), ("c", 2, 0.5, Some(1))].map(node).to_vec()).unwrap()
 }
 
-/// Release, kind, time, width, weight and priority of a job.
+/// Release, kind, time, width and weight of a job. The last one also determines the priority.
 type Row = (i64, u8, i64, u32, u64);
 
 fn job(kind: Kind, index: usize, &(release, choice, time, width, weight): &Row) -> Job {
@@ -104,7 +104,7 @@ fn job(kind: Kind, index: usize, &(release, choice, time, width, weight): &Row) 
         (Kind::Sequential, _) | (Kind::Compound, 0) => Job::new(name, rigid(1, time)),
         (Kind::Compound, _) => {
             let task = |at: u32| NamedTask::new(at.to_string(), rigid(1, 1 + (time * i64::from(at + 1)) % 40));
-            // Each task waits for one before it, some for two.
+            // Each task waits for one earlier task, and some wait for two.
             let edge = |at: u32| {
                 let first =
                     Edge { from: (at * 7 + u32::from(choice)) % at, to: at, payload: Payload::Bytes(u64::from(at)) };
@@ -174,7 +174,7 @@ proptest! {
     }
 }
 
-/// The property speaks of something: every policy drives one of the kinds, and every spec can be read.
+/// Checks that the property is not empty: every policy drives one of the kinds, and every spec can be read.
 #[test]
 fn every_policy_drives_some_kind() {
     for spec in policies().iter().map(|entry| entry.name).chain(MORE) {

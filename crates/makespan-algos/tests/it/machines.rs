@@ -1,4 +1,4 @@
-//! Sequential jobs on machines that differ: every scheduler that maps them against the exact optimum.
+//! Sequential jobs on machines that differ: every scheduler that maps them is compared with the exact optimum.
 
 use makespan_algos::{catalogue, scheduler};
 use makespan_core::{
@@ -10,12 +10,12 @@ use proptest::test_runner::RngSeed;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A small instance as plain figures; a time of 0 means that the machine cannot run the job.
+/// A small instance as plain figures. A time of 0 means that the machine cannot run the job.
 #[derive(Clone, Debug)]
 struct Draft {
-    /// Processors and speed of each node.
+    /// The number of processors and the speed of each node.
     nodes: Vec<(u32, f64)>,
-    /// Either a time of its own on each node, or one for all.
+    /// Either a separate time on each node, or one time for all nodes.
     jobs: Vec<(Vec<i64>, u64)>,
     busy: Vec<i64>,
     unrelated: bool,
@@ -63,7 +63,7 @@ fn drafts() -> impl Strategy<Value = Draft> {
     })
 }
 
-/// The least value over all mappings, each machine in the order of Smith, which is the best there.
+/// Returns the least value over all mappings. Each machine runs its jobs in the order of Smith, which is optimal on one machine.
 fn optimum(instance: &Instance, objective: Objective) -> i128 {
     let (machines, jobs) = (instance.processors(), instance.jobs().len() as u32);
     let first = instance.first_release();
@@ -115,10 +115,10 @@ fn optimum(instance: &Instance, objective: Objective) -> i128 {
     (0..machines.pow(jobs)).filter_map(value).min().unwrap()
 }
 
-/// Those of the catalogue that plan it.
+/// Returns the schedulers of the catalogue that plan the instance.
 fn schedulers(instance: &Instance) -> Vec<Box<dyn Scheduler>> {
     let all = catalogue().iter().flat_map(|entry| entry.kind.representatives).map(|spec| scheduler(spec).unwrap());
-    // Rates are looked at in `trees`.
+    // Schedulers of rates are tested in `trees`.
     let placing = all.filter(|scheduler| scheduler.name() != "steady-state");
     placing.filter(|scheduler| scheduler.supports(instance).is_ok()).collect()
 }
@@ -183,7 +183,7 @@ fn value(instance: &Instance, spec: &str, objective: Objective) -> (i128, Contex
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
-    /// The mean flow is an assignment of positions, whatever the weights, so that there is nothing to search.
+    /// Checks the mean flow. It is an assignment of positions for any weights, so no search is needed.
     #[test]
     fn the_mean_flow_is_optimal_and_proved(draft in drafts()) {
         let instance = draft.instance(1_000_000);
@@ -206,7 +206,7 @@ proptest! {
         }
     }
 
-    /// Also under a limit, where some schedule that keeps it is known: the shortest.
+    /// Checks that every instance is planned, also under a limit if some known schedule keeps it: the shortest one.
     #[test]
     fn every_instance_on_machines_that_differ_is_planned(draft in drafts(), late in any::<bool>(), closed in any::<bool>()) {
         let mut instance = draft.instance(1_000_000);
@@ -231,7 +231,7 @@ proptest! {
                 let spec = format!("optimise[objective={target}{limit},steps=60,searches=1]");
                 let mut context = Context::with_seed(3);
                 let plan = scheduler(&spec).unwrap().schedule(&instance, &mut context);
-                // A narrow limit need not be kept by any schedule.
+                // It is possible that no schedule keeps a narrow limit.
                 let Ok(plan) = plan else { prop_assert!(!limit.is_empty()); continue };
                 for schedule in plan.schedules() {
                     prop_assert_eq!(validate(&instance, schedule), Ok(()), "{}", spec);
@@ -250,7 +250,7 @@ proptest! {
     }
 }
 
-/// A machine that is busy for long is given nothing, and changes neither plan nor bound.
+/// Checks that a machine that is busy for long gets no tasks, and changes neither the plan nor the bound.
 #[test]
 fn machines_that_cannot_take_part_change_no_plan() {
     let mut random = ChaCha8Rng::seed_from_u64(7);
@@ -300,7 +300,8 @@ fn what_cannot_be_mapped_is_refused_with_the_reason() {
     }
 }
 
-/// A time limit is for everything: what the caller spends is taken off, and a quarter is left for the search in any case.
+/// Checks that a time limit includes all work. The time that the caller spends is subtracted, but at least a quarter is left for
+/// the search.
 #[test]
 fn time_that_is_spent_elsewhere_counts_within_the_limit() {
     let job = |at: i64| Job::new(at.to_string(), Profile::on_machines(vec![Time::from_ticks(1000 + at); 4]).unwrap());

@@ -1,11 +1,11 @@
-//! The mapping heuristics on the benchmark of Braun et al., where it is present.
+//! Tests of the mapping heuristics on the benchmark of Braun et al., if its data are present.
 
 use std::path::PathBuf;
 
 use makespan_algos::scheduler;
 use makespan_core::{Context, Instance, Job, Objective, Platform, Profile, Time, validate};
 
-/// A matrix of the reference data; `None`, said aloud, where it is not present.
+/// Returns a matrix of the reference data. If it is not present, prints a message and returns `None`.
 fn matrix(name: &str) -> Option<Instance> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/etc").join(name);
     let Ok(file) = std::fs::File::open(&path) else {
@@ -38,7 +38,7 @@ fn published_makespans_are_met_exactly() {
     }
 }
 
-/// Bounds of the linear programme, as other solvers found them.
+/// Bounds of the linear programme, as found by other solvers.
 const FILES: [(&str, f64); 6] = [
     ("u_c_hihi.0.gz", 7_346_524.2),
     ("u_c_lolo.0.gz", 5132.8),

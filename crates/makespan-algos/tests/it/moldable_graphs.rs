@@ -1,4 +1,5 @@
-//! Graphs of moldable tasks on equal processors: the whole catalogue beside the optimum of a brute force, within its guarantees.
+//! Graphs of moldable tasks on equal processors: the whole catalogue is compared with the optimum of a brute force, within its
+//! guarantees.
 
 use makespan_algos::kernel::packing::Packing;
 use makespan_algos::kernel::path_area;
@@ -9,7 +10,7 @@ use makespan_core::{
 };
 use proptest::prelude::*;
 
-/// Ticks on one, two .. processors, or ticks on one and the serial share of Amdahl's law.
+/// Ticks on one, two .. processors, or ticks on one processor and the serial share of Amdahl's law.
 #[derive(Clone, Debug)]
 enum Shape {
     Table(Vec<i64>),
@@ -46,7 +47,7 @@ impl Draft {
     }
 }
 
-/// Tables whose work never falls and by which time never grows, any tables, and laws.
+/// Returns tables whose work never decreases and whose times never increase, arbitrary tables, and laws.
 fn shapes() -> impl Strategy<Value = Shape> {
     let monotone = (1_i64..25, prop::collection::vec(0_i64..=4, 0..4)).prop_map(|(first, parts)| {
         let mut times = vec![first];
@@ -71,7 +72,7 @@ fn drafts() -> impl Strategy<Value = Draft> {
     (1_u32..=4, tasks, edges).prop_map(|(processors, tasks, edges)| Draft { processors, tasks, edges })
 }
 
-/// The least makespan: all orders and allotments, each task at its earliest fit. Some such schedule is optimal.
+/// Returns the least makespan over all orders and allotments, with each task at its earliest fit. Some such schedule is optimal.
 fn optimum(instance: &Instance) -> i64 {
     let mut best = i64::MAX;
     descend(instance, &mut Vec::new(), &mut best);
@@ -137,7 +138,8 @@ proptest! {
         }
     }
 
-    /// The programme is no longer than any schedule, and its solution is nearly as short as its bound.
+    /// Checks that the solution of the linear programme is no longer than any schedule, and that its makespan is close to its
+    /// bound.
     #[test]
     fn the_programme_of_path_and_area_is_a_bound(draft in drafts()) {
         let instance = draft.instance();
@@ -147,7 +149,7 @@ proptest! {
     }
 }
 
-/// The guarantee of rounding is stated where it is proved, and nowhere else.
+/// Checks that the guarantee of rounding is stated only if it is proved.
 #[test]
 fn rounding_states_its_guarantee_for_monotone_tasks_alone() {
     let of = |shape: Shape| {

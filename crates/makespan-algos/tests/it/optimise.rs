@@ -1,5 +1,6 @@
-//! What `optimise` promises beyond what every algorithm of the catalogue does: no worse than those from which it starts,
-//! optimal on tiny instances, bounds that hold, limits that are kept, and an end whenever it is asked for.
+//! Tests of the properties of `optimise` that other algorithms of the catalogue do not have. It is no worse than the algorithms
+//! whose plans it starts from, and optimal on tiny instances. Its bounds hold, it keeps limits, and it ends when it is requested
+//! to.
 
 use makespan_algos::scheduler;
 use makespan_core::{
@@ -15,8 +16,8 @@ fn spec(objective: Objective, rest: &str) -> String {
     format!("optimise[objective={},{rest}]", objective.name().replace('_', "-"))
 }
 
-/// Competing tasks are planned as jobs of their own, and best effort comes after the plan: what is said here of whole plans is
-/// said of instances without bags.
+/// Returns instances without bags. Competing tasks of bags are planned as separate jobs, and best-effort bags are placed after the
+/// plan. So the statements about whole plans only hold for instances without bags.
 fn without_bags() -> impl Strategy<Value = Draft> {
     drafts().prop_filter("it has a bag", |draft| !draft.instance(1).has_bags())
 }
@@ -35,7 +36,8 @@ fn the_mean_flow_counts_a_bag_once() {
         let profile = Profile::rigid(1, Time::from_seconds(seconds)).unwrap();
         Job::new(name, profile).with_count(count.try_into().unwrap())
     };
-    // Short tasks first: 10 and 15 s. The bag of less work first: 5 and 15 s, though its tasks are longer.
+    // With short tasks first, the bags end at 10 and 15 s. With the bag of less work first, they end at 5 and 15 s, although its
+    // tasks are longer.
     let jobs = vec![bag("short", 1, 20), bag("long", 5, 2)];
     let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
     let mut context = Context::with_seed(1);
@@ -81,7 +83,7 @@ proptest! {
         }
     }
 
-    /// Each point of a front: the limit of its bound is kept, and the bound holds among all schedules that keep it.
+    /// Checks that each point of a front keeps the limit of its bound, and that the bound holds among all schedules that keep it.
     #[test]
     fn every_point_of_a_front_stands_above_its_bound(draft in without_bags()) {
         let instance = draft.instance(1);
@@ -125,7 +127,7 @@ proptest! {
         }
     }
 
-    /// A request that comes before the search begins leaves the plan of the quickest algorithm at least.
+    /// Checks that a stop request before the search begins leaves at least the plan of the quickest algorithm.
     #[test]
     fn stopped_at_once_it_still_has_a_plan(draft in drafts()) {
         let instance = draft.instance(1);
@@ -141,11 +143,11 @@ proptest! {
 }
 
 proptest! {
-    // What a search finds is asked of the same instances in each run: on others it may miss an optimum.
+    // The instances are the same in each run, because a search may miss the optimum of other instances.
     #![proptest_config(ProptestConfig { cases: 100, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
-    /// On platforms that are always open and where any processors serve. Around closed periods, and in best placement, it
-    /// matters which processors are held, and a serial insertion chooses among them by a fixed rule.
+    /// Checks platforms that are always open and allow any set of processors. With closed periods or best placement, it matters
+    /// which processors are held, and a serial insertion chooses among them by a fixed rule.
     #[test]
     fn it_is_optimal_on_tiny_instances(draft in without_bags()) {
         let instance = draft.instance(1);

@@ -1,4 +1,4 @@
-//! `shelves` on nodes of any size, `dual`, and lists: what they guarantee, for tables and laws.
+//! Tests of `shelves` on nodes of any size, `dual`, and lists: their guarantees hold, for tables and laws.
 
 use makespan_algos::scheduler;
 use makespan_bounds::dual;
@@ -18,7 +18,7 @@ fn law(most: u32, random: &mut ChaCha8Rng) -> SpeedupLaw {
     }
 }
 
-/// Monotone, with steps and caps.
+/// Returns a monotone profile, with steps and caps.
 fn table(ticks: i64, most: u32, random: &mut ChaCha8Rng) -> Profile {
     let mut times = vec![ticks];
     for processors in 2..=i64::from(most) {
@@ -29,7 +29,7 @@ fn table(ticks: i64, most: u32, random: &mut ChaCha8Rng) -> Profile {
     Profile::table(times.into_iter().map(Time::from_ticks).collect()).unwrap()
 }
 
-/// Jobs that nearly fill a platform for `length` ticks.
+/// Returns jobs that nearly fill a platform for `length` ticks.
 fn jobs(processors: u32, laws: bool, random: &mut ChaCha8Rng) -> Vec<Job> {
     let length = [3, 12, 60, 1_000_003][random.random_range(0..4)];
     let mut left = length * i64::from(processors) * random.random_range(5..=12) / 10;
@@ -48,8 +48,8 @@ fn jobs(processors: u32, laws: bool, random: &mut ChaCha8Rng) -> Vec<Job> {
     jobs
 }
 
-/// Plans an instance, and checks that the plan is valid and within the guarantee of the guess on the whole platform,
-/// which no schedule is below.
+/// Plans an instance. Checks that the plan is valid and within the guarantee of the guess on the whole platform. The guess is a
+/// lower bound on all schedules.
 fn check(name: &str, instance: &Instance, guarantee: Guarantee) -> i128 {
     let schedule =
         scheduler(name).unwrap().schedule(instance, &mut Context::default()).unwrap().into_schedule().unwrap();
@@ -132,7 +132,7 @@ fn release_dates_keep_the_shelves_by_the_batch_rule() {
         shelved += usize::from((0..instance.jobs().len()).any(|at| schedule.group(at).is_some()));
         let guess = dual::search(instance.task_ids().map(|task| instance.profile(task)), 12).guess.ticks();
         let release = instance.jobs().iter().map(|job| job.release.ticks()).max().unwrap();
-        // The last batch starts by the last release and the length of the batch before.
+        // The last batch starts no later than the last release plus the length of the preceding batch.
         let most = release + 2 * (guess * 3 / 2 + found.plus.ticks());
         assert!(schedule.makespan().ticks() <= most, "{}", schedule.makespan());
     }

@@ -1,8 +1,9 @@
-//! The property harness of the catalogue on trees: a scheduler of rates that is added there is tested here without more.
+//! The property harness of the catalogue on trees. A scheduler of rates that is added to the catalogue is tested here without
+//! further work.
 //!
-//! On random small trees with bags, and on trees that are changed to be none: what is supported is planned and the rates are kept
-//! up by every node; the throughput is no larger than any verified bound; a bound that is tampered with is refused; the same
-//! seed gives the same plan on any thread and under any names; and scaling all times scales the plan.
+//! The harness takes random small trees with bags, and trees that are changed so that they are no longer trees. If an instance is
+//! supported, it is planned, and every node keeps up its rates. The throughput is no larger than any verified bound. A modified
+//! bound is refused. The same seed gives the same plan on any thread and under any names. Scaling all times scales the plan.
 
 use std::num::NonZeroU64;
 
@@ -20,7 +21,7 @@ type NodeFigures = (u32, u32, usize, u32, u32);
 /// Figures of an application: seconds of work, bytes, weight in halves.
 type JobFigures = (i64, u64, u64);
 
-/// A small tree with bags; where `wrong` is one of them, something on it is not as a tree has it.
+/// A small tree with bags. Each value of `wrong` below `WRONGS` is a defect that makes the instance invalid for trees.
 #[derive(Clone, Debug)]
 struct Draft {
     nodes: Vec<NodeFigures>,
@@ -28,11 +29,11 @@ struct Draft {
     wrong: u32,
 }
 
-/// How many things may be wrong.
+/// The number of defects.
 const WRONGS: u32 = 5;
 
 impl Draft {
-    /// With times in this unit, and names that begin with this.
+    /// Returns the instance with times in this unit, and names that begin with `name`.
     fn instance(&self, unit: u32, name: &str) -> Instance {
         let unit = i64::from(unit);
         let node = |(at, &(processors, speed, parent, bandwidth, latency)): (usize, &NodeFigures)| {
@@ -40,7 +41,7 @@ impl Draft {
             let bandwidth = f64::from(bandwidth) / 4.0 / unit as f64;
             let parent = (at > 0).then_some(parent % at.max(1));
             let link = parent.filter(|_| self.wrong != 1 || at != 1).map(|_| Link { bandwidth, latency });
-            // Some node computes, or there is nothing to plan.
+            // At least one node computes, because otherwise there is nothing to plan.
             let processors = processors.max(u32::from(at == 0));
             Node { speed: f64::from(speed) / 2.0, parent, link, ..Node::new(format!("{name}{at}"), processors) }
         };
@@ -68,7 +69,7 @@ fn drafts() -> impl Strategy<Value = Draft> {
     })
 }
 
-/// Every representative of the catalogue that plans rates. Others place the same bags, without their transfers.
+/// Returns every representative of the catalogue that plans rates. Other schedulers place the same bags, without their transfers.
 fn schedulers() -> Vec<Box<dyn Scheduler>> {
     let rates = catalogue().iter().filter(|entry| entry.name == "steady-state");
     rates.flat_map(|entry| entry.kind.representatives).map(|spec| scheduler(spec).unwrap()).collect()
@@ -82,7 +83,7 @@ fn plan(scheduler: &dyn Scheduler, instance: &Instance, seed: u64) -> (SteadySta
     }
 }
 
-/// That a throughput is bounded by this, and that nothing less follows from the certificate.
+/// Checks that a throughput is bounded by this bound, and that no smaller bound follows from the certificate.
 fn check_bound(bound: &Bound, instance: &Instance, throughput: &Value) -> Result<(), TestCaseError> {
     prop_assert_eq!(bound.verify(instance), Ok(()));
     prop_assert!(!bound.excludes(throughput), "{:?} is below {}", bound, throughput);
@@ -103,7 +104,7 @@ fn check_bound(bound: &Bound, instance: &Instance, throughput: &Value) -> Result
             tasks if at < tasks => other.tasks[at] /= 2,
             tasks => other.ports[at - tasks] /= 2,
         }
-        // Other prices prove what they prove, and never less than what is reached.
+        // Other prices give other bounds, but never a bound that is less than the reached throughput.
         if let Ok(proved) = Proof::TreePrices(other.clone()).proves(Objective::Throughput, instance) {
             prop_assert!(proved >= *throughput, "{:?} would prove {}", other, proved);
         }
@@ -166,7 +167,7 @@ proptest! {
         }
     }
 
-    /// Everything takes so many times as long: work, latencies and bytes. Then rates are so many times smaller, exactly.
+    /// Checks scaling: work, latencies and bytes are multiplied by a factor, and then the rates are divided by exactly this factor.
     #[test]
     fn scaling_all_times_scales_the_rates(draft in drafts(), power in 1_u32..6) {
         let factor = 1 << power;
@@ -183,7 +184,7 @@ proptest! {
     }
 }
 
-/// What the properties say is worth what the trees are.
+/// Checks that half of the drafts are trees. The value of the properties depends on it.
 #[test]
 fn half_of_the_drafts_are_trees() {
     use proptest::strategy::ValueTree;

@@ -1,4 +1,4 @@
-//! The metascheduler on random flows: what it says happens, and nothing is lost.
+//! Tests of the metascheduler on random flows: the logged events happen, and no job is lost.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ fn job_of(instance: &Instance, entry: &LogEntry) -> JobId {
     instance.job_id(entry.task)
 }
 
-/// The end of each job that was not given up.
+/// Returns the end of each job that was not given up.
 fn ends(instance: &Instance, simulation: &Simulation) -> BTreeMap<JobId, Time> {
     let mut ends = BTreeMap::new();
     for run in simulation.trace.runs.iter().filter(|run| run.outcome == Outcome::Succeeded) {
@@ -43,7 +43,7 @@ fn ends(instance: &Instance, simulation: &Simulation) -> BTreeMap<JobId, Time> {
     ends
 }
 
-/// Every task of a job ended, or the job was given up and none ran but such as were interrupted.
+/// Checks that either every task of a job ended, or the job was given up and only interrupted runs occurred.
 fn all_or_nothing(spec: &str, instance: &Instance, (simulation, log): &(Simulation, Vec<LogEntry>)) {
     let rejected = |job| {
         let mut own = log.iter().filter(|entry| job_of(instance, entry) == job);
@@ -118,7 +118,7 @@ proptest! {
             ..SimulationOptions::default()
         };
         for spec in SPECS {
-            // Every task ends or is given up; nothing stalls.
+            // Every task ends or is given up, and the simulation does not stall.
             let played = play(spec, &instance, &actual, &options);
             if requeues {
                 all_or_nothing(spec, &instance, &played);
@@ -143,7 +143,7 @@ proptest! {
         }
     }
 
-    /// Where no job is compound, every job is its own.
+    /// Checks that every job is handled separately if no job is compound.
     #[test]
     fn single_tasks_are_graphs_of_one_task(
         jobs in prop::collection::vec((1_i64..40, 0_i64..150, 20_i64..300), 1..12),

@@ -1,4 +1,4 @@
-//! Policies on compound jobs in simulated time: plans happen as planned, and nothing waits for ever.
+//! Tests of policies on compound jobs in simulated time: plans are carried out as planned, and no task waits for ever.
 
 mod instances;
 mod job_flow;
@@ -48,8 +48,8 @@ proptest! {
         prop_assert_eq!(sorted(&happened), sorted(&plan));
     }
 
-    /// Every policy of the catalogue, whatever the tasks really take and whatever fails; those that know of no data on
-    /// their way refuse.
+    /// Checks that every policy of the catalogue runs every task once, for any real times and failures. Policies that do not
+    /// support transfers refuse.
     #[test]
     fn every_task_ends_once(
         instance in instance(150),
@@ -73,7 +73,7 @@ proptest! {
                 Ok(policy) => policy,
                 Err(PolicyError::Unsupported { .. }) => {
                     prop_assert!(!["follow", "job-flow"].contains(&entry.name));
-                    // Queues of nodes know of no periods in which a node is closed.
+                    // The queues of nodes do not support periods in which a node is closed.
                     let queues = ["flow", "immediate", "interval", "ptfs"].contains(&entry.name);
                     let closed = queues && !instance.unavailable().is_empty();
                     let ours = instance.has_transfers() || !instance.platform().has_unit_speed();

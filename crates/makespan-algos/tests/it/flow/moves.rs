@@ -1,4 +1,4 @@
-//! Small flows by hand: who gets what, and what becomes of it when machines go down.
+//! Tests of small flows with known results: the processors of each task, and the changes when machines fail.
 
 use makespan_algos::policy::policy_for;
 use makespan_core::{
@@ -11,7 +11,7 @@ fn s(seconds: i64) -> Time {
     Time::from_seconds(seconds)
 }
 
-/// One after the other, without data, to end so long after the release.
+/// Returns a job whose tasks run one after the other, without data. Its deadline is `allowed` seconds after the release.
 fn chain(name: &str, release: i64, allowed: i64, times: &[i64]) -> Job {
     let task = |(at, &time): (usize, &i64)| NamedTask::new(at.to_string(), Profile::rigid(1, s(time)).unwrap());
     let edge = |to: u32| Edge { from: to - 1, to, payload: Payload::Fixed(Time::ZERO) };
@@ -33,7 +33,7 @@ fn down(processor: u32, from: i64, until: i64, expected: Option<i64>) -> Failure
     Failure { processors, down: s(from), up: s(until), expected_up: expected.map(s) }
 }
 
-/// Runs that succeeded as task, processor, start and end, by start; and the log.
+/// The successful runs, as task, processor, start and end, in the order of starts, and the log.
 struct Played {
     runs: Vec<(String, u32, i64, i64)>,
     log: Vec<LogEntry>,
@@ -78,17 +78,17 @@ fn run(name: &str, processor: u32, start: i64, end: i64) -> (String, u32, i64, i
 
 #[test]
 fn a_job_takes_the_cheapest_variant_in_time() {
-    // 10 s each at speed 1, half at speed 2 and twice the cost.
+    // Each task takes 10 s at speed 1. At speed 2, it takes half the time and costs twice as much.
     let flow = |deadline| instance(&[1.0, 2.0], vec![chain("j", 0, deadline, &[10, 10])], 0);
     for spec in ["job-flow[serve=arrival]", "job-flow[serve=replan,flow=cost]", "job-flow[buffer=1ns,flow=cost]"] {
         let slow = play(spec, &flow(21));
         assert_eq!(slow.runs, [run("j/0", 0, 0, 10), run("j/1", 0, 10, 20)], "{spec}");
         let Logged::Planned { finish, cost, deadline, .. } = slow.log[0].what else { panic!("{:?}", slow.log) };
         assert_eq!((cost, deadline), (2000, s(21)), "{spec}");
-        // Places are on a grid of the time to the deadline.
+        // Placements are on a grid of the time to the deadline.
         assert!(finish >= s(20) && finish <= s(21), "{spec}");
     }
-    // Both fast.
+    // Both tasks run on the fast processor.
     let hurried = play("job-flow", &flow(10));
     assert_eq!(hurried.runs, [run("j/0", 1, 0, 5), run("j/1", 1, 5, 10)]);
     let late = play("job-flow", &flow(9));
@@ -113,14 +113,14 @@ fn what_cannot_be_in_time_is_given_up_whole_if_late_jobs_are_not_wanted() {
 
 #[test]
 fn a_waiting_job_makes_room_when_jobs_are_planned_again() {
-    // Nothing starts before 10; the short job comes at 5 and must end by 20.
+    // No task starts before 10. The short job arrives at 5 and must end by 20.
     let flow = instance(&[1.0], vec![chain("long", 0, 100, &[10]), chain("short", 5, 15, &[5])], 10);
     let served = play("job-flow[serve=arrival]", &flow);
     assert_eq!((served.starts(), served.words()), (vec![("long/0", 10), ("short/0", 20)], vec!["planned", "fallback"]));
     let again = play("job-flow[serve=replan]", &flow);
     assert_eq!(again.starts(), [("short/0", 10), ("long/0", 15)]);
     assert_eq!(again.words(), ["planned", "planned", "planned"], "the long job twice");
-    // Collected for 5 s from the first one, the second just comes into the buffer.
+    // Jobs are collected for 5 s from the first one, so the second job arrives just in time for the buffer.
     assert_eq!(play("job-flow[buffer=5s]", &flow).starts(), again.starts());
     assert_eq!(play("job-flow[buffer=4s]", &flow).starts(), served.starts());
 }
@@ -141,7 +141,7 @@ fn reserved_starts_wait_and_early_ones_do_not() {
     let half = |spec| play_with(spec, &flow, 50, Vec::new()).starts().last().map(|last| last.1);
     assert_eq!(half("job-flow[start=heft,starts=reserved]"), Some(10));
     assert_eq!(half("job-flow[start=heft]"), Some(5));
-    // Late tasks move what is behind them, in order.
+    // Late tasks delay the subsequent tasks, in order.
     let late = play_with("job-flow", &flow, 200, Vec::new());
     assert_eq!(late.starts(), [("j/0", 0), ("j/1", 20)]);
 }
@@ -151,14 +151,15 @@ fn collisions_are_told() {
     let task = |name| NamedTask::new(name, Profile::rigid(1, s(10)).unwrap());
     let mut job = Job::compound("j", Graph::new(vec![task("a"), task("b")], vec![]).unwrap());
     job.deadline = Some(s(40));
-    // Two tasks of one type of processors, of which there is one.
+    // Two tasks are planned on one type of processors, which has only one processor.
     let flow = instance(&[1.0], vec![job], 0);
     let played = play("job-flow[serve=arrival,cpus=types,start=empty,penalty-delay=3]", &flow);
     assert_eq!(played.words(), ["planned", "collision"]);
     let Logged::Collision { planned, resolved, penalty } = played.log[1].what else { panic!("{:?}", played.log) };
     assert_eq!((planned.processor, resolved.processor), (0, 0));
     assert_eq!(resolved.start - planned.start, s(10));
-    // Three for each begun thousandth of the time in which the variant was to end, at most the deadline.
+    // The penalty is three for each begun thousandth of the time until the planned end of the variant, which is at most the
+    // deadline.
     assert!(penalty % 3 == 0 && penalty >= 3 * 250, "{penalty}");
 }
 
@@ -179,10 +180,10 @@ fn the_rest_of_a_job_is_planned_again_when_a_machine_goes_down() {
     // Both tasks are planned on the slow processor.
     let flow = instance(&[1.0, 2.0], vec![chain("j", 0, 21, &[10, 10])], 0);
     let moved = play_with("job-flow[flow=cost]", &flow, 100, vec![down(0, 4, 1000, Some(1000))]);
-    // What was interrupted counts as not started: another variant begins when it can, four seconds later than it was stored.
+    // The interrupted task counts as not started. Another variant begins as soon as it can, four seconds later than it was stored.
     assert_eq!(moved.runs, [run("j/0", 1, 4, 9), run("j/1", 1, 9, 14)]);
     assert_eq!(moved.words(), ["planned", "other_variant"]);
-    // The second task alone moves: nobody knows when the machine is back.
+    // Only the second task moves, because the time of the repair is unknown.
     let second = chain("j", 0, 30, &[10, 10]);
     let other = chain("k", 0, 9, &[16]);
     let flow = instance(&[1.0, 2.0, 1.0], vec![other, second], 0);
@@ -201,7 +202,7 @@ fn jobs_wait_for_the_only_machines_that_can_run_them() {
         let flow = instance(&[1.0], vec![chain("j", 1, 100, &[10, 10])], 0);
         let late = play_with(spec, &flow, 100, vec![down(0, 0, 500, Some(20))]);
         assert_eq!(late.runs.len(), 2, "{spec}");
-        // Nobody knew; what was expected last may be a quarter too late.
+        // The repair was not announced. The last expected instant may be too late by a quarter.
         assert!((500..=latest).contains(&late.runs[0].2), "{spec}: {}", late.runs[0].2);
         let known = play_with(spec, &flow, 100, vec![down(0, 0, 50, Some(50))]);
         assert_eq!(known.starts(), [("j/0", 50), ("j/1", 60)], "{spec}");
@@ -216,10 +217,10 @@ fn followed_plans_leave_machines_that_are_down() {
     assert_eq!(calm.starts(), [("j/0", 0), ("j/1", 10), ("j/2", 20)]);
     let moved = play_with("follow", &flow, 100, vec![down(1, 15, 1000, Some(1000))]);
     assert_eq!(moved.runs, [run("j/0", 1, 0, 10), run("j/1", 0, 15, 35), run("j/2", 0, 35, 55)]);
-    // Nobody said when it is back: a minute is expected, and at the end of it a minute more.
+    // The end of the repair was not announced. A minute is expected, and at the end of it another minute.
     let unknown = play_with("follow", &flow, 100, vec![down(1, 15, 1000, None)]);
     assert_eq!(unknown.runs, moved.runs);
-    // It is worth the wait.
+    // Waiting for the repair is better than moving.
     let short = play_with("follow", &flow, 100, vec![down(1, 15, 16, Some(16))]);
     assert_eq!(short.runs, [run("j/0", 1, 0, 10), run("j/1", 1, 16, 26), run("j/2", 1, 26, 36)]);
 }

@@ -1,4 +1,4 @@
-//! The example of Tselishchev and Toporkov: two jobs with deadlines of 110 and 140 on 8 processors.
+//! Test of the example of Tselishchev and Toporkov: two jobs with deadlines of 110 and 140 on 8 processors.
 
 use makespan_algos::policy::policy_for;
 use makespan_core::{
@@ -19,7 +19,7 @@ fn job(name: &str, deadline: i64, volumes: &[i64], pairs: &[(u32, u32)]) -> Job 
     job
 }
 
-/// Both jobs come at once; task data are ours, since the paper shows them in a picture only.
+/// Returns both jobs, which arrive at the same time. The task data are our own, since the paper shows them in a picture only.
 fn instance() -> Instance {
     let speeds = [1.0, 1.0, 1.25, 1.25, 2.0, 2.0, 2.5, 2.5];
     let node = |(at, &speed): (usize, &f64)| Node { speed, ..Node::new(format!("cpu{at}"), 1) };
@@ -31,7 +31,7 @@ fn instance() -> Instance {
     Instance::new(platform, vec![first, other], vec![]).unwrap()
 }
 
-/// The ends of both jobs; the plans are in time and happen.
+/// Returns the ends of both jobs. Checks that the plans meet the deadlines and are carried out as planned.
 fn ends(spec: &str, instance: &Instance) -> [Time; 2] {
     let mut policy = policy_for(spec, instance, 1).unwrap();
     let options = SimulationOptions::default();
@@ -49,7 +49,7 @@ fn ends(spec: &str, instance: &Instance) -> [Time; 2] {
 fn both_jobs_are_in_time_one_after_the_other_and_collected_in_a_buffer() {
     let [first, second] = ends("job-flow[serve=consecutive,clock=handover]", &instance());
     assert!(first <= s(110) && second <= first + s(140), "{first} {second}");
-    // As cheap as its deadline allows, the second alone takes more than both together.
+    // The second job alone, as cheap as its deadline allows, takes longer than both jobs together.
     assert!(second > s(140), "{second}");
     for flow in ["utilisation", "cost", "finish"] {
         for serve in ["buffer=1s", "serve=replan"] {

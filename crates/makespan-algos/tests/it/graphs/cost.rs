@@ -1,4 +1,5 @@
-//! The cost of graphs: what is proved is true, whoever made the prices, and what is found is as cheap as it can be in time.
+//! Tests of the cost of graphs. Accepted bounds are valid for any prices, and plans that meet their deadlines have almost always
+//! the least cost.
 
 use makespan_algos::scheduler;
 use makespan_core::proof::CostPrices;
@@ -9,7 +10,7 @@ use proptest::test_runner::TestCaseResult;
 use super::draft::drafts;
 use super::optimum::{costs, least_late, optima};
 
-/// The least cost of what ends by an instant.
+/// Returns the least cost of a schedule that ends by an instant.
 fn least(front: &[(Time, i128)], horizon: Time) -> Option<i128> {
     front.iter().rev().find(|(end, _)| *end <= horizon).map(|&(_, cost)| cost)
 }
@@ -31,7 +32,8 @@ fn check(instance: &Instance, front: &[(Time, i128)], certificate: CostPrices) -
     Ok(())
 }
 
-/// The same with a deadline for every compound job, and when each job must end: by that, or by 1.5 times its shortest time.
+/// Returns the instance with a deadline for every compound job, and the instant by which each job must end: its deadline, or 1.5
+/// times its shortest time.
 fn with_deadlines(instance: &Instance, deadlines: &[i64]) -> (Instance, Vec<Time>) {
     let given = |(id, &deadline): (JobId, &i64)| {
         let job = instance.submitted(id);
@@ -60,7 +62,7 @@ fn late(instance: &Instance, schedule: &Schedule, ends: &[Time]) -> usize {
     instance.ids().filter(is_late).count()
 }
 
-/// A limit of so many hundredths of the bound on the makespan, and what is found under it.
+/// Returns a limit of `percent` hundredths of the bound on the makespan, and the result of a search under this limit.
 fn limited(instance: &Instance, percent: u32) -> (Time, Result<Schedule, ScheduleError>) {
     let floor = makespan_bounds::best(instance, Objective::Makespan).unwrap().value.integer();
     let factor = f64::from(percent) / 100.0;
@@ -154,7 +156,7 @@ proptest! {
     }
 }
 
-/// Among many small instances that can be in time, all are, and all but a few as cheap as can be.
+/// Checks many small instances whose deadlines can be met: all plans meet them, and all but a few have the least cost.
 #[test]
 fn nearly_all_plans_in_time_are_as_cheap_as_can_be() {
     use proptest::strategy::{Strategy, ValueTree};
@@ -174,7 +176,7 @@ fn nearly_all_plans_in_time_are_as_cheap_as_can_be() {
     assert!(all > 300 && dear * 200 <= all, "{dear} of {all} are dearer than they must be");
 }
 
-/// Among many small instances under a limit that can be kept, all but a few plans keep it.
+/// Checks many small instances with a limit that can be kept: all but a few plans keep it.
 #[test]
 fn nearly_every_limit_that_can_be_kept_is_kept() {
     use proptest::strategy::{Strategy, ValueTree};
@@ -183,7 +185,7 @@ fn nearly_every_limit_that_can_be_kept_is_kept() {
     let (mut missed, mut all) = (0, 0);
     for _ in 0..600 {
         let (draft, percent) = drawn.new_tree(&mut runner).unwrap().current();
-        // Deadlines of its own would make it dearer.
+        // Deadlines of the jobs would increase the cost.
         let instance = draft.instance(1);
         let jobs = instance.all_submitted().into_iter().map(|job| Job { deadline: None, ..job });
         let instance = instance.with_jobs(jobs.collect());

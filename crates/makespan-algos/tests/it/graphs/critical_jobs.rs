@@ -1,4 +1,4 @@
-//! What the parameters of the critical jobs method do to small instances.
+//! Tests of the parameters of the critical jobs method on small instances.
 
 use makespan_algos::scheduler;
 use makespan_algos::scheduler::CriticalJobs;
@@ -12,11 +12,11 @@ use proptest::test_runner::TestRunner;
 use super::draft::drafts;
 use super::optimum::costs;
 
-/// Volumes of tasks, and the edges between them.
+/// The volumes of tasks, and the edges between them.
 type Tasks<'a> = (&'a [i64], &'a [(u32, u32, u64)]);
 
-/// Jobs of tasks with these volumes in seconds and edges of so many bytes, on one processor of each speed, 1 byte a
-/// second between them.
+/// Returns jobs whose tasks have these volumes in seconds and whose edges have these numbers of bytes. There is one processor of
+/// each speed, with 1 byte a second between processors.
 fn instance(jobs: &[Tasks], speeds: &[f64], deadline: i64) -> Instance {
     let node = |(at, &speed): (usize, &f64)| Node { speed, ..Node::new(format!("n{at}"), 1) };
     let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
@@ -34,7 +34,7 @@ fn instance(jobs: &[Tasks], speeds: &[f64], deadline: i64) -> Instance {
     Instance::new(platform, jobs.iter().enumerate().map(job).collect(), vec![]).unwrap()
 }
 
-/// The placements and the remarks.
+/// Returns the placements and the remarks.
 fn plan(instance: &Instance, spec: &str) -> (Vec<Placement>, String) {
     let mut context = Context::with_seed(1);
     let schedule = scheduler(spec).unwrap().schedule(instance, &mut context).unwrap().into_schedule().unwrap();
@@ -49,7 +49,7 @@ fn a_reserve_keeps_the_next_job_away() {
     let (run, _) = plan(&instance, "critical-jobs[criterion=utilisation]");
     assert!(run.iter().all(|placement| placement.end <= Time::from_seconds(30)), "{run:?}");
     let (held, remarks) = plan(&instance, "critical-jobs[criterion=utilisation,isolated=reserve]");
-    // Each of the first two holds a processor for 30 s, so that the third is late.
+    // Each of the first two jobs reserves a processor for 30 s, so the third job is late.
     let starts: Vec<Time> = held.iter().map(|placement| placement.start).collect();
     assert_eq!(starts, [0, 0, 30].map(Time::from_seconds), "{remarks}");
     assert!(remarks.contains("`j0`: 1 isolated tasks hold") && remarks.contains("reserved are 50.0 %"), "{remarks}");
@@ -91,7 +91,8 @@ fn transfers_on_one_processor_are_paid_if_asked_for() {
 
 #[test]
 fn plans_on_types_of_processors_fit_wide_graphs() {
-    // One task, then twelve, then one, on two slow processors and two fast ones: all twelve are planned on the slow type.
+    // One task, then twelve parallel tasks, then one, on two slow processors and two fast ones. All twelve are planned on the slow
+    // type.
     let volumes: Vec<i64> = (0..14).map(|task| 10 + task).collect();
     let edges: Vec<(u32, u32, u64)> = (1..13).flat_map(|task| [(0, task, 2), (task, 13, 2)]).collect();
     let mut job = instance(&[(&volumes, &edges)], &[1.0, 1.0, 2.0, 2.0], 100);
@@ -103,7 +104,7 @@ fn plans_on_types_of_processors_fit_wide_graphs() {
     assert!(placements.iter().all(|placement| placement.end.ticks() <= heft.ticks() / 2 * 3));
 }
 
-/// What a plan costs, in thousandths, and its end.
+/// Returns the cost of a plan in thousandths, its end and its remarks.
 fn figures(instance: &Instance, spec: &str) -> (i128, Time, String) {
     let mut context = Context::with_seed(1);
     let schedule = scheduler(spec).unwrap().schedule(instance, &mut context).unwrap().into_schedule().unwrap();
@@ -115,10 +116,10 @@ fn figures(instance: &Instance, spec: &str) -> (i128, Time, String) {
 fn tasks_that_share_a_processor_need_no_time_for_their_data() {
     let fork: Tasks = (&[20, 20, 20], &[(0, 1, 40), (0, 2, 40)]);
     for spec in ["critical-jobs", "critical-jobs[start=empty]", "critical-jobs[start=empty,cpus=types]"] {
-        // One after the other on the slow processor.
+        // The tasks run one after the other on the slow processor.
         let (cost, end, remarks) = figures(&instance(&[fork], &[1.0, 2.0], 60), spec);
         assert_eq!((cost, end), (3000, Time::from_seconds(60)), "{spec}: {remarks}");
-        // Only the fast one is fast enough.
+        // Only the fast processor is fast enough.
         let (cost, end, remarks) = figures(&instance(&[fork], &[1.0, 2.0], 35), spec);
         assert_eq!(cost, 6000, "{spec}: {remarks}");
         assert!(end <= Time::from_seconds(35) && remarks.is_empty(), "{spec}: {remarks}");
@@ -127,7 +128,7 @@ fn tasks_that_share_a_processor_need_no_time_for_their_data() {
 
 #[test]
 fn tasks_with_a_node_each_do_not_wait_for_each_other() {
-    // Four tasks of 10 s, each for its own node only, then one of 1 s on the first node and 5 s on the second.
+    // Four tasks of 10 s, each for a different single node, then one of 1 s on the first node and 5 s on the second.
     let nodes = (0..4).map(|at| Node::new(at.to_string(), 1));
     let only = |times: &[(usize, i64)]| {
         let mut all = vec![Profile::CANNOT_RUN; 4];
@@ -147,13 +148,13 @@ fn tasks_with_a_node_each_do_not_wait_for_each_other() {
     }
 }
 
-/// A job with this deadline.
+/// Returns the instance with this deadline for each job.
 fn within(instance: &Instance, deadline: Time) -> Instance {
     let jobs = instance.ids().map(|id| instance.submitted(id).with_deadline(deadline)).collect();
     Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).unwrap()
 }
 
-/// Small jobs, each with the earliest deadline that can be kept, and with a quarter more.
+/// Checks small jobs, each with the earliest deadline that can be met, and with a quarter more time.
 #[test]
 fn no_feasible_deadline_is_missed() {
     let mut runner = TestRunner::deterministic();
@@ -174,7 +175,7 @@ fn no_feasible_deadline_is_missed() {
             {
                 let mut context = Context::with_seed(1);
                 let plan = scheduler(spec).unwrap().schedule(&instance, &mut context).unwrap();
-                // No variant is late where one is in time.
+                // No variant is late if one of them meets the deadline.
                 let schedules: Vec<Schedule> = match plan {
                     Plan::Strategy(strategy) => strategy.variants().iter().map(|one| one.schedule.clone()).collect(),
                     other => vec![other.into_schedule().unwrap()],
@@ -191,7 +192,7 @@ fn no_feasible_deadline_is_missed() {
     assert!(missed.is_empty(), "{} misses, such as {:?}", missed.len(), missed[0]);
 }
 
-/// Where nothing more is searched through, the order and the processors are annealed.
+/// Checks larger jobs. When the exhaustive search has ended, the order and the processors are annealed.
 #[test]
 fn larger_jobs_are_squeezed_into_their_deadlines() {
     let mut found = 0;

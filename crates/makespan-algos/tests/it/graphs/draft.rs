@@ -5,11 +5,11 @@ use makespan_core::{
 };
 use proptest::prelude::*;
 
-/// Everything in small whole numbers; times are in units of four ticks, so that speeds of 2 and 4 divide them.
+/// A random instance in small whole numbers. Times are in units of four ticks, so that they are divisible by the speeds 2 and 4.
 #[derive(Clone, Debug)]
 pub struct Draft {
     nodes: Vec<(u32, u32)>,
-    /// Ticks a byte between nodes, if data take time.
+    /// Ticks per byte between nodes, if transfers take time.
     network: Option<i64>,
     local: bool,
     closed: Option<(u32, i64, i64)>,
@@ -21,11 +21,11 @@ pub struct Draft {
 struct DraftJob {
     release: i64,
     weight: u64,
-    /// The release, where that is later.
+    /// The deadline. The release replaces it if the release is later.
     deadline: Option<i64>,
-    /// By how much its walltime is longer than the least that leaves every task some node.
+    /// The difference between the walltime and the least walltime that leaves some node for every task.
     spare: Option<i64>,
-    /// The time of each task, and on each node where they have their own.
+    /// The time of each task, and its time on each node if it has separate times.
     tasks: Vec<(i64, Option<Vec<i64>>)>,
     /// Pairs of tasks with bytes or, if negative, a fixed time.
     edges: Vec<(usize, usize, i64)>,
@@ -33,14 +33,14 @@ struct DraftJob {
 
 const UNIT: i64 = 4;
 
-/// Of one task.
+/// Returns a draft with one task.
 pub fn smallest() -> Draft {
     let job = DraftJob { release: 0, weight: 1, deadline: None, spare: None, tasks: vec![(1, None)], edges: vec![] };
     Draft { nodes: vec![(1, 1)], network: None, local: false, closed: None, jobs: vec![job], names: "t" }
 }
 
 impl Draft {
-    /// With every time multiplied by `factor`.
+    /// Returns the instance with every time multiplied by `factor`.
     pub fn instance(&self, factor: i64) -> Instance {
         let ticks = |units: i64| Time::from_ticks(units * UNIT * factor);
         let node = |(index, &(processors, speed)): (usize, &(u32, u32))| Node {
@@ -49,7 +49,7 @@ impl Draft {
         };
         let mut platform = Platform::new(self.nodes.iter().enumerate().map(node).collect()).unwrap();
         if let Some(each) = self.network {
-            // A byte takes so many units.
+            // A byte takes this number of units.
             let bandwidth = 1e9 / (each * UNIT * factor) as f64;
             let link = Link { bandwidth, latency: Time::ZERO };
             platform = platform.with_interconnect(link).unwrap();
@@ -72,7 +72,7 @@ impl Draft {
             let profile = match own {
                 None => Profile::rigid(1, ticks(*time)).unwrap(),
                 Some(own) => {
-                    // A node may be unable to run the task, but not all of them.
+                    // A node may be unable to run the task, but at least one node can run it.
                     let able = own[..self.nodes.len()].iter().any(|&time| time > 0);
                     let on = |&time: &i64| if time > 0 { ticks(time) } else { Profile::CANNOT_RUN };
                     let row: Vec<Time> = own[..self.nodes.len()].iter().map(on).collect();
@@ -97,7 +97,7 @@ impl Draft {
         let weight = Weight::from_millionths(job.weight * 1_000_000).unwrap();
         let name = format!("{}{index}", self.names);
         if tasks.len() == 1 && job.weight.is_multiple_of(2) {
-            // A job of one task may be written as such.
+            // A job of one task may be written as a simple job.
             let profile = tasks[0].task.profile.clone();
             let plain = Job::new(name, profile).with_release(ticks(job.release)).with_weight(weight);
             return Job { deadline, walltime, ..plain };
@@ -107,7 +107,7 @@ impl Draft {
         Job { deadline, walltime, ..compound }
     }
 
-    /// The longest time of a task on the node where it is shortest.
+    /// Returns the longest time over all tasks, each on the node on which it is shortest.
     fn least_walltime(&self, tasks: &[NamedTask]) -> Time {
         let shortest = |task: &NamedTask| {
             let on = |(node, &(_, speed)): (usize, &(u32, u32))| match task.task.profile.machine_times() {
@@ -119,7 +119,7 @@ impl Draft {
         tasks.iter().map(shortest).max().unwrap()
     }
 
-    /// The same with other names.
+    /// Returns the same draft with other names.
     pub fn renamed(&self) -> Self {
         Self { names: "zz other ", ..self.clone() }
     }

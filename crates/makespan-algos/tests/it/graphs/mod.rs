@@ -1,6 +1,6 @@
-//! The property harness for graphs of tasks: whatever plans them makes valid schedules, no shorter than the optimum of
-//! the brute force and than any verified bound; seed and names do not matter beyond what they say; scaling all times
-//! scales the plan.
+//! The property harness for graphs of tasks. Every scheduler of graphs makes valid schedules, which are no shorter than the optimum
+//! of the brute force and than any verified bound. The seed and the names have no effect other than the documented one. Scaling all
+//! times scales the plan.
 
 mod cost;
 mod critical_jobs;
@@ -13,7 +13,7 @@ use makespan_core::{Bound, Context, Instance, Objective, Placement, Proof, Sched
 use optimum::optima;
 use proptest::prelude::*;
 
-/// Everything of the catalogue that plans graphs: the smallest one, and perhaps not all others.
+/// Returns the schedulers of the catalogue that plan graphs. They plan the smallest graph, and perhaps not all others.
 fn schedulers() -> Vec<Box<dyn Scheduler>> {
     let specs = catalogue().iter().flat_map(|entry| entry.kind.representatives);
     let all = specs.map(|spec| scheduler(spec).unwrap_or_else(|error| panic!("{spec}: {error}")));
@@ -21,7 +21,7 @@ fn schedulers() -> Vec<Box<dyn Scheduler>> {
     all.filter(|scheduler| scheduler.supports(&graph).is_ok()).collect()
 }
 
-/// Those of them that plan an instance.
+/// Returns the schedulers that plan an instance.
 fn schedulers_of(instance: &Instance) -> impl Iterator<Item = Box<dyn Scheduler>> {
     schedulers().into_iter().filter(|scheduler| scheduler.supports(instance).is_ok())
 }
@@ -94,8 +94,8 @@ proptest! {
     fn scaling_all_times_scales_the_plan(draft in drafts(), power in 1_u32..12) {
         let factor = 1_i64 << power;
         for scheduler in schedulers() {
-            // Critical jobs are planned on a grid of some hundred steps between two instants, and fronts under limits at quarters
-            // between two makespans, which are rounded to ticks.
+            // Critical jobs are planned on a grid of some hundred steps between two instants. Fronts are planned under limits at
+            // quarters between two makespans. Both are rounded to ticks.
             let name = scheduler.name();
             let on_grid = ["critical-jobs", "objective=cost", "objective=pareto"].iter().any(|part| name.contains(part));
             let unit = if on_grid { 1 << 20 } else { 1 };
@@ -116,7 +116,7 @@ proptest! {
         }
     }
 
-    /// Whatever its figures are, a certificate proves no more than is true.
+    /// Checks that no certificate proves too much, for any figures.
     #[test]
     fn no_window_proves_too_much(
         draft in drafts(),
@@ -140,7 +140,7 @@ proptest! {
     }
 }
 
-/// What the properties say is worth what the instances are: each kind must really occur.
+/// Checks that each kind of instance occurs. The value of the properties depends on it.
 #[test]
 fn the_instances_are_of_every_kind() {
     use proptest::strategy::{Strategy, ValueTree};

@@ -1,16 +1,16 @@
-//! The exact optimum of a small instance of graphs, by a search that is meant to be obviously right.
+//! The exact optimum of a small instance of graphs, found by a search that is simple enough to be obviously correct.
 //!
-//! *What is enumerated.* All orders of the tasks in which none comes before one that it waits for, and in each all
-//! processors for each task; a task starts when its data are there, its processor has ended the tasks before it in the
-//! order, and the processor is open for all of it.
+//! *Enumeration.* The search enumerates all orders in which no task comes before its predecessors, and for each order all
+//! processors of each task. A task starts when its data are available, its processor has ended the preceding tasks of the order,
+//! and the processor is open for all of its time.
 //!
-//! *Why an optimum is among the outcomes.* No objective improves when a task ends later; the cost does not change. The tasks of an optimal
-//! schedule in the order of their starts, on their processors, all start no later than there: by induction those before
-//! end no later, so the old start is still possible.
+//! *Proof that an optimum is among the results.* No objective improves when a task ends later, and the cost does not change. Take
+//! the tasks of an optimal schedule in the order of their starts, on their processors. Each starts no later than in that schedule:
+//! by induction, the preceding tasks end no later, so the old start is still possible.
 
 use makespan_core::{Instance, JobId, Objective, Placement, ProcSet, Schedule, TaskId, Time};
 
-/// The least values of [`Objective::OF_SCHEDULES`].
+/// Returns the least values of [`Objective::OF_SCHEDULES`].
 pub fn optima(instance: &Instance) -> [i128; 6] {
     let mut best = [i128::MAX; 6];
     each(instance, &mut |schedule| {
@@ -21,7 +21,7 @@ pub fn optima(instance: &Instance) -> [i128; 6] {
     best
 }
 
-/// Makespans with the least cost within each, none of which another one makes needless: by makespan, so that costs fall.
+/// Returns the makespans and least costs that are not dominated, in the order of makespans. So the costs decrease.
 pub fn costs(instance: &Instance) -> Vec<(Time, i128)> {
     let mut front: Vec<(Time, i128)> = Vec::new();
     each(instance, &mut |schedule| {
@@ -35,7 +35,7 @@ pub fn costs(instance: &Instance) -> Vec<(Time, i128)> {
     front
 }
 
-/// The least sum of late jobs, and among those the least cost, where each job must end by an instant.
+/// Returns the least number of late jobs if each job must end by an instant, and the least cost with this number.
 pub fn least_late(instance: &Instance, ends: &[Time]) -> (usize, i128) {
     let mut least = (usize::MAX, i128::MAX);
     each(instance, &mut |schedule| {
@@ -80,7 +80,8 @@ fn descend(instance: &Instance, placed: &mut Vec<Placement>, look: &mut dyn FnMu
     }
 }
 
-/// When the data of a task are there and its processor is free; `None` while it waits for what is not placed.
+/// Returns the instant at which the data of a task are available and its processor is free. Returns `None` while the task waits for
+/// an unplaced task.
 fn ready(instance: &Instance, task: TaskId, id: u32, placed: &[Placement]) -> Option<Time> {
     let free = placed.iter().filter(|other| other.processors.contains(id)).map(|other| other.end).max();
     let mut ready = instance.release(task).max(free.unwrap_or(Time::ZERO));

@@ -1,4 +1,4 @@
-//! Bounds, and certificates that someone has tampered with: what is accepted must be true.
+//! Tests of bounds, and of certificates that are modified: an accepted bound must be valid.
 
 use makespan_bounds::{
     Grid, PriceOptions, PriceSearch, makespan, makespan_in_time, mean_flow, standard, weighted_completion,
@@ -12,7 +12,7 @@ use proptest::test_runner::TestCaseResult;
 use super::draft::drafts;
 use super::optimum::{optimum, optimum_until};
 
-/// Every bound that the project knows how to find: the standard ones, that on the mean flow, and that of the paper's
+/// Returns every bound that the project can find: the standard bounds, the bound on the mean flow, and the bound of the paper's
 /// grid.
 pub fn all(instance: &Instance) -> Vec<Bound> {
     let mut bounds = standard(instance).unwrap();
@@ -37,7 +37,7 @@ impl Truth {
         self.optima[Objective::OF_TIME.iter().position(|&other| other == objective).unwrap()]
     }
 
-    /// Whatever the proof gives for each of its objectives is true, and one tick more is refused.
+    /// Checks that the value that the proof gives for each of its objectives is valid, and that one tick more is refused.
     pub(super) fn check(&self, proof: &Proof) -> TestCaseResult {
         for &objective in proof.objectives() {
             self.check_of(objective, proof.clone())?;
@@ -52,7 +52,7 @@ impl Truth {
         prop_assert_eq!(bound.verify(&self.instance), Ok(()));
         let greedy = Bound { value: (bound.value.integer() + 1).into(), ..bound.clone() };
         prop_assert!(greedy.verify(&self.instance).is_err(), "a tick too much is accepted: {:?}", greedy);
-        // Every certificate holds under any condition, too.
+        // Every certificate also holds under any condition.
         let conditional = Bound { makespan_at_most: Some(Time::from_ticks(1)), ..bound.clone() };
         prop_assert_eq!(conditional.verify(&self.instance), Ok(()));
         let silent = |objective: &Objective| !bound.proof.objectives().contains(objective);
@@ -64,7 +64,7 @@ impl Truth {
     }
 }
 
-/// A bound under a condition is at most the least value under it, and proves nothing about more schedules.
+/// Checks that a bound under a condition is at most the least value under the condition, and proves nothing about other schedules.
 fn check_conditional(instance: &Instance, bound: &Bound, least: Option<i128>) -> TestCaseResult {
     prop_assert_eq!(bound.verify(instance), Ok(()));
     prop_assert!(least.is_none_or(|least| bound.value.integer() <= least), "{:?} is above {:?}", bound, least);
@@ -82,7 +82,7 @@ fn check_conditional(instance: &Instance, bound: &Bound, least: Option<i128>) ->
     Ok(())
 }
 
-/// A wrong number near a right one, or far off.
+/// A wrong number, close to the correct one or far from it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Twist {
     Add(i64),
@@ -122,7 +122,7 @@ fn rejections(instance: &Instance) -> Vec<Rejection> {
         Proof::Rejection(rejection) => Some(rejection),
         _ => None,
     };
-    // A bound that rests on one job hides the rejection; this one refutes nothing until it is twisted.
+    // A bound on one job may be stronger than the rejection. This rejection refutes nothing until it is modified.
     let deadline = Time::from_ticks(i64::try_from(bound.value.integer()).unwrap());
     let at = Time::from_ticks(deadline.ticks() / 2);
     let made = Rejection { deadline, from: Time::ZERO, at, selection: Selection::Knapsack };
@@ -138,11 +138,11 @@ fn interval_prices(instance: &Instance) -> Vec<IntervalPrices> {
     prices.collect()
 }
 
-/// What is found, if it is of this kind, and the interval prices read as prices that fall in time.
+/// Returns the time prices that are found, and the interval prices read as prices that decrease in time.
 fn time_prices(instance: &Instance) -> Vec<TimePrices> {
     let found = match weighted_completion(instance).proof {
         Proof::TimePrices(mut prices) => {
-            // Around unavailable periods no price at all may be best; one of zero proves the same and can be twisted.
+            // With unavailable periods, an empty list of prices may be best. A price of zero proves the same and can be modified.
             if prices.prices.is_empty() {
                 let length = instance.profile_of(JobId(0)).shortest();
                 prices.instants.push(prices.instants[0] + length);
@@ -236,7 +236,7 @@ proptest! {
                 let at = index.index(prices.ends.len());
                 prices.ends[at] = end.time(prices.ends[at]);
                 prices.prices[at] = price.of(prices.prices[at]);
-                // The order is checked elsewhere; here as many as possible shall be well formed.
+                // Other tests check the order. Here as many prices as possible are well formed.
                 prices.ends.sort_unstable();
                 prices.scale = scale.unwrap_or(prices.scale);
                 truth.check(&Proof::IntervalPrices(prices.clone()))?;
@@ -289,8 +289,8 @@ proptest! {
         truth.check(&Proof::TimePrices(TimePrices { instants, prices, scale: 0, horizon: None, widths: Vec::new() }))?;
     }
 
-    /// The price of each objective by itself, and under a cap on the makespan: what is proved under a condition is true
-    /// of the schedules that meet it, and does not pass for more.
+    /// Checks the price of each objective by itself, and under a cap on the makespan. A bound under a condition holds for the
+    /// schedules that meet the condition, and is not accepted as a bound on more schedules.
     #[test]
     fn bounds_under_a_cap_hold_for_schedules_that_keep_it(draft in drafts(), over in 0_i64..5, steps in 0_usize..40) {
         let instance = draft.instance(1);
@@ -308,7 +308,7 @@ proptest! {
             };
             search.improve(steps);
             if objective == Objective::Makespan {
-                // The cap is refuted or not; if it is, no schedule keeps it.
+                // If the cap is refuted, no schedule keeps it.
                 if let Some(bound) = search.bound(&instance) {
                     prop_assert_eq!((bound.makespan_at_most, bound.value.integer()), (None, i128::from(cap) + 1));
                     prop_assert!(cap < least);
@@ -317,7 +317,7 @@ proptest! {
                 continue;
             }
             let Some(bound) = search.bound(&instance) else {
-                // Where no schedule meets the condition, the prices may rise until they leave 128 bits.
+                // If no schedule meets the condition, the prices may increase until they exceed 128 bits.
                 prop_assert!(cap < least);
                 continue;
             };

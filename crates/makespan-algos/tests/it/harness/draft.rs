@@ -1,13 +1,13 @@
-//! Random small instances of every kind, as plain figures that shrink well.
+//! Random small instances of every kind, stored as plain figures that proptest can shrink.
 
 use makespan_core::{Instance, Job, Node, Platform, ProcSet, Profile, SpeedupLaw, Time, Unavailable, Weight};
 use proptest::prelude::*;
 
-/// An instance before it is built; times are in units of `unit` ticks.
+/// An instance before it is built. Times are in units of `unit` ticks.
 #[derive(Clone, Debug)]
 pub struct Draft {
     pub processors: u32,
-    /// Processors of the nodes of a platform that requires best placement; empty for a flat one.
+    /// The processors of each node of a platform that requires best placement. Empty for a flat platform.
     pub nodes: Vec<u32>,
     pub unit: i64,
     pub jobs: Vec<DraftJob>,
@@ -18,30 +18,30 @@ pub struct Draft {
 #[derive(Clone, Debug)]
 pub struct DraftJob {
     pub shape: Shape,
-    /// In millionths.
+    /// The weight in millionths.
     pub weight: u64,
     pub release: i64,
-    /// The release, where that is later.
+    /// The deadline. The release replaces it if the release is later.
     pub deadline: Option<i64>,
-    /// Tasks of a bag; 0 for a job that is none.
+    /// The number of tasks of a bag, or 0 if the job is not a bag.
     pub count: u64,
 }
 
-/// How a job's time depends on its allotment.
+/// The dependence of a job's time on its allotment.
 #[derive(Clone, Debug)]
 pub enum Shape {
     Rigid(u32, i64),
     Table(Vec<i64>),
-    /// Sequential time, law, fewest and most processors.
+    /// Sequential time, law, and the minimum and maximum number of processors.
     Law(i64, SpeedupLaw, u32, u32),
 }
 
-/// A unit that 2, 3, 4 and 5 divide often enough for every half and every mean over up to 5 processors to be whole,
-/// also after some twenty halvings: with it nothing is rounded.
+/// A unit that 2, 3, 4 and 5 divide so often that every half and every mean over up to 5 processors is whole, even after about
+/// twenty halvings. With this unit, nothing is rounded.
 pub const EXACT_UNIT: i64 = 60 << 24;
 
 impl Draft {
-    /// The instance with every time multiplied by `factor`.
+    /// Returns the instance with every time multiplied by `factor`.
     pub fn instance(&self, factor: i64) -> Instance {
         let unit = self.unit * factor;
         let jobs = self.jobs.iter().enumerate().map(|(index, job)| job.build(index, self.processors, unit)).collect();
@@ -62,7 +62,7 @@ impl Draft {
         Platform::new(self.nodes.iter().enumerate().map(node).collect()).unwrap().requiring_compact()
     }
 
-    /// Whether every time is given in whole units.
+    /// Returns whether every time is given in whole units.
     pub fn is_measured(&self) -> bool {
         self.jobs.iter().all(|job| !matches!(job.shape, Shape::Law(..)))
     }
@@ -71,7 +71,7 @@ impl Draft {
 impl DraftJob {
     fn build(&self, index: usize, processors: u32, unit: i64) -> Job {
         let ticks = |units: i64| Time::from_ticks(units * unit);
-        // Widths are drawn for the largest platform and fold onto smaller ones.
+        // Widths are drawn for the largest platform and reduced modulo the size of smaller ones.
         let fold = |width: u32| 1 + (width - 1) % processors;
         let profile = match &self.shape {
             Shape::Rigid(width, time) => Profile::rigid(fold(*width), ticks(*time)),
@@ -91,14 +91,14 @@ impl DraftJob {
     }
 }
 
-/// Tables whose work never falls, and by which time never grows.
+/// Returns tables whose work never decreases and whose times never increase.
 fn monotone() -> impl Strategy<Value = Shape> {
     (1_i64..25, prop::collection::vec(0_i64..=4, 0..5)).prop_map(|(first, parts)| {
         let mut times = vec![first];
         for part in parts {
             let processors = times.len() as i64 + 1;
             let last = times[times.len() - 1];
-            // Between perfect speed-up (rounded up) and none.
+            // A time between perfect speed-up (rounded up) and no speed-up.
             let perfect = (last * (processors - 1) + processors - 1) / processors;
             times.push(perfect + (last - perfect) * part / 4);
         }
@@ -165,7 +165,7 @@ fn jobs() -> impl Strategy<Value = Vec<DraftJob>> {
                     3 => {}
                     _ => job.release = 1000,
                 }
-                // Half of the half: ties everywhere in a quarter of the cases.
+                // Both properties occur together in a quarter of the cases. Then all jobs are equal.
                 if equal_jobs && equal_weights {
                     job.shape = first.shape.clone();
                 }
@@ -178,7 +178,7 @@ fn jobs() -> impl Strategy<Value = Vec<DraftJob>> {
     )
 }
 
-/// Nodes of a platform that requires best placement, or none: equal and unequal ones, and a few on which the rule
+/// Returns the nodes of a platform that requires best placement, or no nodes. They are equal, unequal, or such that the rule
 /// forbids nothing.
 fn nodes() -> impl Strategy<Value = Vec<u32>> {
     prop_oneof![
@@ -192,7 +192,7 @@ fn nodes() -> impl Strategy<Value = Vec<u32>> {
     ]
 }
 
-/// Makes bags of 1 to 3 tasks of the first jobs, of which then so many remain that there are at most 6 tasks in all.
+/// Makes bags of 1 to 3 tasks of the first jobs. Then removes jobs so that at most 6 tasks remain.
 fn with_bags(mut draft: Draft, bags: &[(u64, bool)]) -> Draft {
     for (job, &(count, best_effort)) in draft.jobs.iter_mut().zip(bags) {
         job.count = count;
@@ -208,10 +208,12 @@ fn with_bags(mut draft: Draft, bags: &[(u64, bool)]) -> Draft {
     draft
 }
 
-/// So many sequences of placements are too many for a brute force that prunes badly; about one draft in twenty has more.
+/// Maximum number of sequences of placements. A brute force that prunes badly cannot handle more. About one draft in twenty exceeds
+/// this limit.
 const MAX_SEQUENCES: f64 = 1e7;
 
-/// Instances of 1 to 6 jobs, at most 6 tasks in all, on 1 to 5 processors, or 6 in three nodes, whose optimum is soon found.
+/// Returns instances whose optimum is found quickly: 1 to 6 jobs, at most 6 tasks in all, on 1 to 5 processors or on 6 processors
+/// in three nodes.
 pub fn drafts() -> impl Strategy<Value = Draft> {
     let few = |draft: &Draft| super::optimum::sequences(&draft.instance(1)) <= MAX_SEQUENCES;
     any_drafts().prop_filter("the brute force takes too long", few)
@@ -222,7 +224,7 @@ fn any_drafts() -> impl Strategy<Value = Draft> {
     prop_oneof![3 => plain_drafts(), 2 => (plain_drafts(), bags).prop_map(|(draft, bags)| with_bags(draft, &bags))]
 }
 
-/// Instances without bags.
+/// Returns instances without bags.
 fn plain_drafts() -> impl Strategy<Value = Draft> {
     let unit = prop_oneof![Just(1), Just(2), Just(3), Just(7), Just(1_000), Just(999_983), Just(1_000_000_000)];
     let period = (0_u32..5, 0_u32..4, 0_i64..20, 1_i64..12);
@@ -236,7 +238,7 @@ fn plain_drafts() -> impl Strategy<Value = Draft> {
     })
 }
 
-/// Instances whose times are multiples of [`EXACT_UNIT`].
+/// Returns instances whose times are multiples of [`EXACT_UNIT`].
 pub fn exact_drafts() -> impl Strategy<Value = Draft> {
     drafts()
         .prop_filter("a law is rounded to ticks", Draft::is_measured)

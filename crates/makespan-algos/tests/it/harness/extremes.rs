@@ -1,11 +1,11 @@
-//! Instances at the edges of what is accepted: every algorithm plans them, every bound is proved.
+//! Tests with instances at the limits of valid input: every algorithm plans them, and every bound is proved.
 
 use makespan_core::validate;
 use makespan_core::{Bound, Instance, Job, Platform, ProcSet, Profile, SpeedupLaw, Time, Unavailable, Weight};
 
 use super::{plan, representatives};
 
-/// The longest sum of times that an instance accepts is just below half the range of `Time`.
+/// The longest sum of times that an instance accepts. It is just below half the range of `Time`.
 const LIMIT: i64 = i64::MAX / 2 - 1;
 
 fn named(index: usize, profile: Profile) -> Job {
@@ -33,7 +33,7 @@ fn check(processors: u32, jobs: Vec<Job>) {
 }
 
 fn check_closed(processors: u32, jobs: Vec<Job>, closed: Vec<Unavailable>) {
-    // Nodes of two, where there are some: the same figures with best placement.
+    // The same figures on nodes of two processors with best placement, if the number of processors allows it.
     if processors.is_multiple_of(2) && processors <= 1000 {
         let nodes = Platform::cluster(processors / 2, 2).unwrap().requiring_compact();
         check_on(nodes, jobs.clone(), closed.clone());
@@ -95,7 +95,7 @@ fn times_near_the_limit() {
     check(1000, vec![rigid(0, 1000, LIMIT)]);
     check(3, vec![table(0, &[LIMIT / 2, LIMIT / 3, LIMIT / 4]), table(1, &[LIMIT / 2, LIMIT / 3])]);
     check(5, (0..100).map(|index| rigid(index, 1 + index as u32 % 5, LIMIT / 100)).collect());
-    // One tick beside a century.
+    // One tick and a century.
     check(2, vec![rigid(0, 1, 1), rigid(1, 2, LIMIT - 1)]);
     check(2, vec![rigid(0, 2, 1), rigid(1, 1, LIMIT - 1)]);
 }
@@ -116,7 +116,7 @@ fn releases_and_closed_periods_near_the_limit() {
         start: Time::from_ticks(start),
         end: Time::from_ticks(end),
     };
-    // Closed from the start for 73 years; the period counts twice in the sum that is limited.
+    // Processors are closed for 73 years from the start. The period counts twice in the limited sum.
     check_closed(2, vec![rigid(0, 1, 10), table(1, &[30, 20])], vec![all(0, LIMIT / 2 - 100)]);
     let everyone = |start| all(start, start + 3);
     check_closed(
@@ -156,7 +156,7 @@ fn laws_on_ten_thousand_processors() {
         _ => SpeedupLaw::Linear {},
     };
     check(10_000, (0..40).map(|index| law(index, 100 + index as i64, laws(index), 10_000)).collect());
-    // No speed-up at all, and the most there is.
+    // No speed-up, and the maximum speed-up.
     let flat = [SpeedupLaw::Amdahl { serial: 1.0 }, SpeedupLaw::Power { exponent: 0.0 }, SpeedupLaw::Linear {}];
     check(10_000, (0..9).map(|index| law(index, 1, flat[index % 3], 10_000)).collect());
 }
@@ -181,11 +181,11 @@ fn bags_of_hundreds_of_tasks() {
     check(3, bags(["2", "0", "0"]).into_iter().chain([rigid(0, 3, 30).with_release(late)]).collect());
     let closed = Unavailable { processors: ProcSet::range(0, 1), start: Time::from_ticks(20), end: late };
     check_closed(4, bags(["0", "2", "1"]), vec![closed]);
-    // As long as an instance may be.
+    // The longest times that an instance may have.
     check(2, vec![bag(0, rigid(0, 1, LIMIT / 200), 100, "1000000000"), bag(1, rigid(1, 2, LIMIT / 300), 100, "0")]);
 }
 
-/// What is too much to plan is still bounded, without a step for each task.
+/// Checks that instances that are too large to plan still get bounds, without a step for each task.
 #[test]
 fn bags_of_a_million_million_tasks_are_bounded() {
     let count = 1_000_000_000_000;

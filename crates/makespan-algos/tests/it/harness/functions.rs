@@ -1,4 +1,4 @@
-//! Dual-feasible functions, found, tampered with and made up: what is accepted must be true.
+//! Tests of dual-feasible functions that are found, modified or drawn at random: an accepted bound must be valid.
 
 use makespan_bounds::dual_feasible;
 use makespan_core::proof::{DualFeasible, Scale, Term};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::bounds::{Truth, Twist, twist};
 use super::draft::drafts;
 
-/// Sizes in units, with what the value rises by there; empty for the size itself.
+/// Sizes in units, with the increase of the value at each size. Empty for the identity function.
 type Rises = Vec<(i64, u32)>;
 
 fn rises(most: i64) -> impl Strategy<Value = Rises> {
@@ -27,7 +27,7 @@ fn scale(rises: &Rises, unit: i64, more: i64) -> Scale {
     if rises.is_empty() { Scale::Whole } else { Scale::Steps(sizes.into_iter().map(step).collect()) }
 }
 
-/// What the search finds for deadlines from a fraction of the optimum on.
+/// Returns the refutations that the search finds for deadlines at several fractions of the optimum.
 fn refutations(instance: &Instance, optimum: i128) -> Vec<DualFeasible> {
     let from = instance.first_release();
     let found = [2, 4, 6, 7].into_iter().filter_map(|eighths| {
@@ -45,7 +45,7 @@ fn twist_scale(scale: &mut Scale, at: prop::sample::Index, size: Twist, value: T
         let at = at.index(steps.len());
         steps[at].0 = size.of(steps[at].0);
         steps[at].1 = u32::try_from(value.of(i64::from(steps[at].1)).clamp(0, 100_000)).unwrap();
-        // The order is checked elsewhere; here as many as possible shall be well formed.
+        // Other tests check the order. Here as many steps as possible are well formed.
         steps.sort_unstable();
         steps.dedup_by(|later, kept| later.0 == kept.0 || later.1 <= kept.1);
     }
@@ -73,7 +73,7 @@ proptest! {
                 twist_scale(&mut term.widths, at, size, value);
                 twist_scale(&mut term.times, at, size, value);
                 truth.check(&Proof::DualFeasible(twisted.clone()))?;
-                // The same functions at the deadlines where a wrong one would show.
+                // The same functions at deadlines at which a wrong function would be detected.
                 for late in 0..2 {
                     let deadline = Time::from_ticks(i64::try_from(truth.least(Objective::Makespan)).unwrap() + late);
                     truth.check(&Proof::DualFeasible(DualFeasible { deadline, ..twisted.clone() }))?;
@@ -82,7 +82,7 @@ proptest! {
         }
     }
 
-    /// Right up to the optimum: any function whatever, and the deadlines that would be too much.
+    /// Checks that random functions prove nothing false up to the optimum, with the deadlines that would be too large.
     #[test]
     fn any_functions_prove_nothing_false(
         draft in drafts(),
@@ -96,7 +96,7 @@ proptest! {
         for from in [Time::ZERO, jobs[release % jobs.len()].release] {
             for deadline in [optimum - 1, optimum, optimum + 1, other * draft.unit] {
                 let term = |&(price, ref widths, ref times, more): &(i64, Rises, Rises, i64)| Term {
-                    // A unit of work costs one; a step of the time is worth a unit of time.
+                    // A unit of work costs one. A step of the time has the value of a unit of time.
                     price: if times.is_empty() { price } else { price * draft.unit },
                     widths: scale(widths, 1, 0),
                     times: scale(times, draft.unit, more),

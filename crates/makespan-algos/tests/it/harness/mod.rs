@@ -1,4 +1,4 @@
-//! The parts of the catalogue's tests.
+//! The shared parts of the tests of the catalogue.
 
 pub mod bounds;
 pub mod draft;
@@ -10,8 +10,8 @@ pub mod solved;
 use makespan_algos::{catalogue, scheduler};
 use makespan_core::{Context, Instance, Schedule, Scheduler};
 
-/// Every representative of every entry that places tasks: what is added to the catalogue is tested without more. Rates are
-/// looked at in `trees`.
+/// Returns every representative of every entry that places tasks. An entry that is added to the catalogue is tested without further
+/// work. Schedulers of rates are tested in `trees`.
 pub fn representatives() -> Vec<Box<dyn Scheduler>> {
     let placing = catalogue().iter().filter(|entry| entry.name != "steady-state");
     let specs = placing.flat_map(|entry| {
@@ -21,7 +21,7 @@ pub fn representatives() -> Vec<Box<dyn Scheduler>> {
     specs.map(|spec| scheduler(spec).unwrap_or_else(|error| panic!("{spec}: {error}"))).collect()
 }
 
-/// Plans, with what was remarked.
+/// Returns the plan and the remarks.
 pub fn plan(scheduler: &dyn Scheduler, instance: &Instance, seed: u64) -> (Schedule, Vec<String>) {
     let mut context = Context { seed, ..Context::default() };
     let plan = scheduler.schedule(instance, &mut context);

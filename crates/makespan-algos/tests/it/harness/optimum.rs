@@ -1,54 +1,54 @@
-//! The exact optimum of a small instance, by a search that is meant to be obviously right.
+//! The exact optimum of a small instance, found by a search that is simple enough to be obviously correct.
 //!
-//! *What is enumerated.* Jobs are placed one after another, each on some set of processors, at the earliest instant
-//! from which all of them are free and stay open for the whole job, and not before its release.
+//! *Enumeration.* Jobs are placed one after another, each on some set of processors. A job starts at the earliest instant from
+//! which all of them are free and open for the whole job, and not before its release.
 //!
-//! *Why an optimum is among the outcomes.* Both objectives never improve when a job ends later. Take an optimal
-//! schedule S, and place the jobs again in the order of their starts on the processors that they have in S. When job k
-//! comes, those placed before it on its processors ended in S by its start, and by induction end no later now; so its
-//! old start is still possible, and its earliest one is no later. The outcome is as good as S job by job. Repeat with
-//! the outcome in place of S: the sum of starts is a non-negative integer that never grows, so this comes to rest at an
-//! optimum that is built with *starts that never decrease*, ties in any order. The search therefore drops a partial
-//! schedule as soon as `(start, job)` falls below that of the job placed before it.
+//! *Proof that an optimum is among the results.* Neither objective improves when a job ends later. Take an optimal schedule S, and
+//! place the jobs again in the order of their starts on the processors that they have in S. When job k is placed, the jobs placed
+//! before it on its processors ended in S by its start. By induction they end no later now, so the old start of job k is still
+//! possible, and its earliest start is no later. The result is as good as S for each job. Repeat this with the result in place of
+//! S. The sum of starts is a non-negative integer that never increases, so the process ends at an optimum with *starts that never
+//! decrease*, with ties in any order. The search therefore discards a partial schedule as soon as `(start, job)` is lower than that
+//! of the preceding job.
 //!
-//! *Which processors.* Two processors of one class (closed at the same times) differ only in the instant from which
-//! they are free. No later job starts before the present one, so that all that are free by its start are free from its
-//! start on, as far as anything later can tell: only the number taken from each class matters, and the first free ones
-//! may be taken.
+//! *Choice of processors.* Two processors of one class (closed at the same times) differ only in the instant from which they are
+//! free. No later job starts before the current one, so all processors that are free by its start are equal for all later jobs.
+//! Therefore only the number taken from each class matters, and the first free processors are taken.
 //!
-//! *Best placement*, where the platform requires it, forbids some sets of processors, and S only has others. Nodes are
-//! told apart like times of closing, so that the number taken from each class tells how much of each node is held.
-//! Nodes that are always open and free from the same instants may swap all that is still to come, so the first gets the most.
+//! *Best placement*, if the platform requires it, forbids some sets of processors, and S uses only other sets. Nodes are
+//! distinguished like times of closing, so the number taken from each class determines how much of each node is held. Two nodes
+//! that are always open and free from the same instants may swap all later placements, so the first node gets the most.
 //!
-//! *Which allotments.* All but those on which the job is no faster than on fewer processors: in S its processors could
-//! be replaced by some of them; some of a best placement are one, too, if whole nodes are kept while they fit.
+//! *Choice of allotments.* All allotments are tried except those on which the job is no faster than on fewer processors. In S, its
+//! processors could be replaced by some of them. Some processors of a best placement are also a best placement if whole nodes are
+//! kept as long as they fit.
 //!
-//! *Equal jobs* may swap their places in S, so only the first of those left is placed.
+//! *Equal jobs* may swap their places in S, so only the first unplaced one is placed.
 //!
-//! *Lateness* is a largest value or a sum like the two, of what comes after the deadlines.
+//! *Lateness* is a maximum or a sum like the two objectives above, of the time after the deadlines.
 //!
-//! *Mean flow* is the sum of completions, all weights one, with a mean and a constant taken at the end.
+//! *Mean flow* is the sum of completions with all weights one. The mean and a constant are applied at the end.
 //!
-//! *A cap on the makespan* drops what ends after it: the outcome above ends no later than S, job by job.
+//! *A cap on the makespan* discards schedules that end after it. The result above ends no later than S, for each job.
 //!
-//! *Bags.* Each task is placed like a job. The weighted completion takes a job's last task, so it never improves either
-//! when a task ends later, and what is said above holds of tasks. Tasks of one bag are equal; those of two bags are not,
-//! since it matters which bag is complete.
+//! *Bags.* Each task is placed like a job. The weighted completion counts a job's last task, so it never improves either when a
+//! task ends later, and the statements above hold for tasks. Tasks of one bag are equal. Tasks of two bags are not equal, since it
+//! matters which bag is complete.
 //!
-//! *What is pruned.* Partial schedules whose lower bound reaches the best complete one: each job that is left needs its
-//! least area after the present starts and its shortest time.
+//! *Pruning.* Partial schedules are pruned if their lower bound reaches the best complete schedule. For the bound, each unplaced
+//! job needs its least area after the current starts and its shortest time.
 
 use makespan_core::{Instance, Objective, SimpleJob, Time};
 
-/// What is not searched for.
+/// The message for objectives that are not searched.
 const NOT_OF_TIME: &str = "the order of jobs says nothing of their cost";
 
-/// The least value of an objective of [`Objective::OF_TIME`] over all schedules.
+/// Returns the least value of an objective of [`Objective::OF_TIME`] over all schedules.
 pub fn optimum(instance: &Instance, objective: Objective) -> i128 {
     optimum_until(instance, objective, Time::MAX).expect("without a cap there is a schedule")
 }
 
-/// The least value of the objective over all schedules whose makespan is at most `cap`, if there is one.
+/// Returns the least value of the objective over all schedules whose makespan is at most `cap`, if there is one.
 pub fn optimum_until(instance: &Instance, objective: Objective, cap: Time) -> Option<i128> {
     let mut search = Search::new(instance, objective, cap);
     let free = search.classes.iter().map(|class| vec![0; class.size]).collect();
@@ -63,8 +63,8 @@ pub fn optimum_until(instance: &Instance, objective: Objective, cap: Time) -> Op
     Some(1000 * (best - released) / instance.jobs().len() as i128)
 }
 
-/// How many sequences of placements the search has before it prunes: orders of the tasks that differ, times their ways of
-/// being placed.
+/// Returns the number of sequences of placements before the search prunes: the number of different orders of the tasks, times the
+/// number of ways to place them.
 pub fn sequences(instance: &Instance) -> f64 {
     let search = Search::new(instance, Objective::Makespan, Time::MAX);
     let sizes: Vec<usize> = search.classes.iter().map(|class| class.size).collect();
@@ -79,13 +79,13 @@ pub fn sequences(instance: &Instance) -> f64 {
 
 /// One task.
 struct Small {
-    /// Of which job, and whether that is a bag.
+    /// The job of the task, and whether the job is a bag.
     job: usize,
     bag: bool,
     /// Allotment and time.
     choices: Vec<(usize, i64)>,
     release: i64,
-    /// Of the whole job.
+    /// The weight of the whole job.
     weight: i128,
     due: Option<i64>,
     shortest: i64,
@@ -93,7 +93,7 @@ struct Small {
 }
 
 impl Small {
-    /// Whether the two may swap their places in any schedule.
+    /// Returns whether two tasks may swap their places in any schedule.
     fn equals(&self, other: &Self) -> bool {
         let alike = (&self.choices, self.release, self.weight, self.due)
             == (&other.choices, other.release, other.weight, other.due);
@@ -102,14 +102,14 @@ impl Small {
 }
 
 impl Small {
-    /// By how much it is late that ends then.
+    /// Returns how late the task is if it ends at this instant.
     fn late(&self, end: i64) -> i128 {
         self.due.map_or(0, |due| i128::from((end - due).max(0)))
     }
 }
 
 struct Class {
-    /// Zero for all, where any set of processors serves.
+    /// The node. Zero for all processors if any set of processors is allowed.
     node: usize,
     closed: Vec<(i64, i64)>,
     size: usize,
@@ -118,10 +118,10 @@ struct Class {
 struct Search {
     objective: Objective,
     jobs: Vec<Small>,
-    /// Jobs by least area over weight: the order of Smith.
+    /// Jobs by least area divided by weight: the order of Smith.
     smith: Vec<usize>,
     classes: Vec<Class>,
-    /// Processors of each node; of the whole platform as one, where any set of processors serves.
+    /// The number of processors of each node. One entry for the whole platform if any set of processors is allowed.
     node_sizes: Vec<usize>,
     processors: i128,
     cap: i64,
@@ -130,13 +130,13 @@ struct Search {
 
 /// The jobs placed so far.
 struct Partial {
-    /// The jobs not placed, a bit each.
+    /// The unplaced jobs, one bit each.
     left: u32,
     /// Start and number of the job placed last.
     last: (i64, usize),
-    /// For each class the instants from which its processors are free, ascending.
+    /// For each class, the instants from which its processors are free, in increasing order.
     free: Vec<Vec<i64>>,
-    /// For each job the last end of the tasks placed.
+    /// For each job, the last end of the placed tasks.
     ends: Vec<i64>,
     value: i128,
 }
@@ -180,14 +180,15 @@ impl Search {
                 }
             }
         }
-        // Good ones first, so that the bound prunes early; the outcome does not depend on the order.
+        // Good schedules come first, so that the bound prunes early. The result does not depend on the order.
         children.sort_by_cached_key(|child| (self.lower(child), child.last.0));
         for child in &children {
             self.descend(child);
         }
     }
 
-    /// Whether at most one node is held in part by `split[c]` processors of each class; always, where that is no rule.
+    /// Returns whether at most one node is partly held by `split[c]` processors of each class. Returns `true` if best placement is
+    /// not required.
     fn holds_one_node_in_part(&self, split: &[usize]) -> bool {
         let in_part = (0..self.node_sizes.len()).filter(|&node| {
             let of_node = self.classes.iter().zip(split).filter(|(class, _)| class.node == node);
@@ -197,7 +198,8 @@ impl Search {
         in_part.count() <= 1
     }
 
-    /// Of two nodes without closed times that are free from the same instants, the first gets no less than the second.
+    /// Returns whether, of two nodes without closed times that are free from the same instants, the first gets no fewer processors
+    /// than the second.
     fn prefers_first(&self, partial: &Partial, split: &[usize]) -> bool {
         let is_plain = |at: usize| {
             self.classes[at].closed.is_empty() && self.classes[at].size == self.node_sizes[self.classes[at].node]
@@ -206,14 +208,14 @@ impl Search {
         (0..split.len()).all(|b| (0..b).all(|a| split[a] >= split[b] || !alike(a, b)))
     }
 
-    /// With `split[c]` processors of each class; `None` when this order of starts is not to be followed.
+    /// Places a job on `split[c]` processors of each class. Returns `None` if this order of starts is not searched.
     fn place(&self, partial: &Partial, job: usize, time: i64, split: &[usize]) -> Option<Partial> {
         let small = &self.jobs[job];
         let used = || split.iter().zip(&self.classes).zip(&partial.free).filter(|((count, _), _)| **count > 0);
         let mut start = used().map(|((count, _), free)| free[count - 1]).max()?.max(small.release);
         let mut closed: Vec<(i64, i64)> = used().flat_map(|((_, class), _)| class.closed.clone()).collect();
         closed.sort_unstable();
-        // By ascending starts of the periods: one that is passed never meets the job again.
+        // In increasing order of starts, so a period that has been passed never overlaps the job again.
         for (from, until) in closed {
             if from < start + time && start < until {
                 start = until;
@@ -248,7 +250,7 @@ impl Search {
         Some(Partial { left: partial.left & !(1 << job), last: (start, job), free, ends, value })
     }
 
-    /// No completion of this partial schedule has a smaller value.
+    /// Returns a lower bound on the value of all completions of this partial schedule.
     fn lower(&self, partial: &Partial) -> i128 {
         let left = || self.smith.iter().filter(|&&job| partial.left & (1 << job) != 0).map(|&job| &self.jobs[job]);
         let soonest = |small: &Small| i128::from(small.release.max(partial.last.0) + small.shortest);
@@ -267,7 +269,8 @@ impl Search {
                 (0..ends.len()).filter_map(|job| Some(first(job)?.weight * first(job)?.late(ends[job]))).sum()
             }
             Objective::Makespan => {
-                // All that is held ends by the makespan, so it counts beside what is left.
+                // All held processors are released by the makespan, so their area counts in addition to the area of the unplaced
+                // jobs.
                 let held: i128 = partial.free.iter().flatten().map(|&from| i128::from(from)).sum();
                 let area = held + left().map(|small| small.least_area).sum::<i128>();
                 let longest = left().map(soonest).max().unwrap_or(0);
@@ -285,9 +288,9 @@ impl Search {
             }
             Objective::WeightedCompletion | Objective::MeanFlow => {
                 let alone: i128 = left().map(|small| small.weight * soonest(small)).sum();
-                // When the first k of those left have ended, all processors together have passed their areas since
-                // the last start; the order of Smith makes the sum least (a single fast machine). What is still held
-                // after the last start is not counted: it may outlast all of them.
+                // When the first k of the unplaced jobs have ended, all processors together have completed their areas since the
+                // last start. The order of Smith makes the sum least (a single fast machine). Processors that are still held after
+                // the last start are not counted, since they may be held longer than all of the unplaced jobs.
                 let mut area = self.processors * i128::from(partial.last.0);
                 let mut fast = 0;
                 for small in left() {
@@ -322,7 +325,8 @@ fn small(id: usize, job: SimpleJob<'_>) -> Small {
     }
 }
 
-/// Processors by the periods that name them, and by nodes where best placement is required; and the sizes of nodes.
+/// Returns the classes of processors, by the periods that name them, and by nodes if best placement is required. Also returns the
+/// sizes of the nodes.
 fn classes(instance: &Instance) -> (Vec<Class>, Vec<usize>) {
     let platform = instance.platform();
     let compact = platform.is_compact();
@@ -340,7 +344,7 @@ fn classes(instance: &Instance) -> (Vec<Class>, Vec<usize>) {
     (classes, if compact { sizes.collect() } else { vec![instance.processors() as usize] })
 }
 
-/// All ways to take `count` processors from classes of these sizes.
+/// Returns all ways to take `count` processors from classes of these sizes.
 fn splits(count: usize, sizes: &[usize]) -> Vec<Vec<usize>> {
     let Some((&size, rest)) = sizes.split_first() else {
         return if count == 0 { vec![Vec::new()] } else { Vec::new() };

@@ -1,4 +1,4 @@
-//! The brute force against cases solved by hand.
+//! Tests of the brute force with cases solved by hand.
 
 use makespan_core::{Instance, Job, Objective, Platform, Profile, Time, Unavailable, Weight};
 
@@ -15,7 +15,7 @@ fn rigid(name: &str, width: u32, time: i64) -> Job {
     Job::new(name, profile).with_weight(Weight::from_millionths(1).unwrap())
 }
 
-/// `closed`: processors, start, end.
+/// Checks the optima. `closed` contains processors, start and end.
 fn check(processors: u32, jobs: Vec<Job>, closed: &[(&str, i64, i64)], expect: (i128, i128)) {
     let closed = closed.iter().map(|&(processors, start, end)| Unavailable {
         processors: processors.parse().unwrap(),
@@ -29,29 +29,29 @@ fn check(processors: u32, jobs: Vec<Job>, closed: &[(&str, i64, i64)], expect: (
 
 #[test]
 fn one_processor_follows_smith() {
-    // By time over weight: b (1/3), c (2/2), a (3/1): 3 * 1 + 2 * 3 + 1 * 6.
+    // By time divided by weight: b (1/3), c (2/2), a (3/1): 3 * 1 + 2 * 3 + 1 * 6.
     check(1, vec![job("a", &[3], 1, 0), job("b", &[1], 3, 0), job("c", &[2], 2, 0)], &[], (6, 15));
 }
 
 #[test]
 fn waiting_for_a_heavy_job_can_pay() {
-    // The long job first: 10 + 100 * 11 = 1110; the heavy one first at 1: 100 * 2 + 12 = 212.
+    // With the long job first: 10 + 100 * 11 = 1110. With the heavy job first at 1: 100 * 2 + 12 = 212.
     check(1, vec![job("long", &[10], 1, 0), job("heavy", &[1], 100, 1)], &[], (11, 212));
 }
 
 #[test]
 fn allotments_are_chosen_together() {
-    // Each on one processor side by side: 4 and 4; both on two, one after the other: 3 and 6.
+    // Each on one processor in parallel: 4 and 4. Both on two processors, one after the other: 3 and 6.
     check(2, vec![job("a", &[4, 3], 1, 0), job("b", &[4, 3], 1, 0)], &[], (4, 8));
-    // With perfect speed-up the weighted sum prefers one after the other: 2 + 4 = 6, the makespan is 4 either way.
+    // With perfect speed-up, the weighted sum prefers one after the other: 2 + 4 = 6. The makespan is 4 in both cases.
     check(2, vec![job("a", &[4, 2], 1, 0), job("b", &[4, 2], 1, 0)], &[], (4, 6));
-    // Superlinear: 1 then 2 on two processors.
+    // Superlinear: ends at 1 and 2 on two processors.
     check(2, vec![job("a", &[4, 1], 1, 0), job("b", &[4, 1], 1, 0)], &[], (2, 3));
 }
 
 #[test]
 fn wide_jobs_do_not_share() {
-    // Two of width 2 on 3 processors cannot overlap; the third, of width 1, runs beside them.
+    // Two jobs of width 2 on 3 processors cannot overlap. The third, of width 1, runs at the same time.
     check(3, vec![rigid("a", 2, 5), rigid("b", 2, 5), rigid("c", 1, 10)], &[], (10, 25));
     // Partition: 3 + 3 against 2 + 2 + 2 on two processors. By shortest first: 2, 2 | 4, 5 | 7.
     let five = [3, 3, 2, 2, 2].iter().enumerate().map(|(index, &time)| rigid(&index.to_string(), 1, time)).collect();
@@ -62,32 +62,33 @@ fn wide_jobs_do_not_share() {
 fn a_bag_ends_with_its_last_task() {
     let bag =
         |name: &str, time, count: u64, weight| job(name, &[time], weight, 0).with_count(count.try_into().unwrap());
-    // Two of the three tasks side by side, then the third: 5 * 4.
+    // Two of the three tasks in parallel, then the third: 5 * 4.
     check(2, vec![bag("bag", 2, 3, 5)], &[], (4, 20));
     // The bag at 3 and the job at 4, or the job at 1 and the bag at 4: 3 * 3 + 4 = 13 against 1 + 3 * 4 = 13.
     check(1, vec![bag("bag", 1, 3, 3), job("a", &[1], 1, 0)], &[], (4, 13));
     check(1, vec![bag("bag", 1, 3, 2), job("a", &[1], 1, 0)], &[], (4, 9));
-    // Two bags do not take turns: 2 + 4, not 3 + 4.
+    // Two bags do not alternate: 2 + 4, not 3 + 4.
     check(1, vec![bag("a", 1, 2, 1), bag("b", 1, 2, 1)], &[], (4, 6));
-    // Best effort weighs nothing and counts in the makespan.
+    // Best-effort bags have weight zero and count in the makespan.
     check(1, vec![bag("bag", 3, 2, 0), job("a", &[1], 1, 0)], &[], (7, 1));
 }
 
 #[test]
 fn closed_processors_are_worked_around() {
-    // Processor 0 is closed from 2 to 10: the job of 2 goes before it, that of 3 on processor 1.
+    // Processor 0 is closed from 2 to 10. The job of 2 ticks runs before this period, and the job of 3 ticks on processor 1.
     check(2, vec![rigid("a", 1, 2), rigid("b", 1, 3)], &[("0", 2, 10)], (3, 5));
-    // One processor, closed from 3 to 5: 3 before and 2 after gives 7; 2 before and 3 after ends at 2 and 8.
+    // One processor, closed from 3 to 5. The job of 3 before and the job of 2 after gives 7. The job of 2 before and the job of 3
+    // after gives ends at 2 and 8.
     check(1, vec![rigid("a", 1, 2), rigid("b", 1, 3)], &[("0", 3, 5)], (7, 10));
-    // Overlapping periods, and a job too long for the hole between two of them.
+    // Overlapping periods, and a job that is too long for the hole between two of them.
     check(1, vec![rigid("a", 1, 3)], &[("0", 1, 4), ("0", 3, 5), ("0", 7, 9)], (12, 12));
-    // The job of width 2 must take the two that open first.
+    // The job of width 2 must take the two processors that open first.
     check(3, vec![rigid("a", 2, 4)], &[("0", 0, 9), ("2", 0, 1)], (5, 5));
 }
 
 #[test]
 fn which_processors_are_taken_matters() {
-    // Processor 0 closes at 4: the short job must take it, so that the long one has processor 1 at once.
+    // Processor 0 closes at 4. The short job must take it, so that the long job can start on processor 1 at once.
     check(2, vec![rigid("short", 1, 4), rigid("long", 1, 6)], &[("0", 4, 100)], (6, 10));
     check(2, vec![rigid("long", 1, 6), rigid("short", 1, 4)], &[("1", 4, 100)], (6, 10));
 }
@@ -98,7 +99,7 @@ fn best_placement_can_cost_time() {
         let jobs = (0..3).map(|index| rigid(&index.to_string(), 2, 4)).collect();
         optimum(&Instance::new(platform, jobs, vec![]).unwrap(), Objective::Makespan)
     };
-    // Three jobs of width 2 on two nodes of 3 processors: side by side only across the nodes.
+    // Three jobs of width 2 on two nodes of 3 processors. They run in parallel only across the nodes.
     assert_eq!(optimum_on(Platform::cluster(2, 3).unwrap()), 4);
     assert_eq!(optimum_on(Platform::cluster(2, 3).unwrap().requiring_compact()), 8);
     assert_eq!(optimum_on(Platform::cluster(3, 2).unwrap().requiring_compact()), 4);

@@ -1,4 +1,4 @@
-//! Small instances of all that counts of processors do not describe.
+//! Small instances with everything that counts of processors do not describe.
 
 use makespan_core::{
     Edge, Graph, Instance, Job, Link, NamedTask, Need, Needs, Node, Payload, Platform, ProcSet, Profile, Resources,
@@ -11,10 +11,10 @@ type DraftNode = (u32, u64, u64, u32);
 
 #[derive(Clone, Debug)]
 pub struct DraftTask {
-    /// Ticks on one, two .. processors, each shorter than the one before, from `least` processors on.
+    /// Ticks on one, two .. processors, each shorter than the preceding one, from `least` processors on.
     times: Vec<i64>,
     least: u32,
-    /// Instead, ticks on each node for a task with times of its own; zero where it cannot run.
+    /// Alternatively, ticks on each node for a task with separate times. Zero if the node cannot run it.
     own: Option<[i64; 3]>,
     needs: DraftNeeds,
 }
@@ -25,7 +25,7 @@ struct DraftNeeds {
     gpus: u64,
     solver: u64,
     budget: u64,
-    /// Of memory, by allotment, instead of the other.
+    /// The need of memory by allotment, which replaces `memory`.
     listed: Option<Vec<u64>>,
 }
 
@@ -34,22 +34,23 @@ pub struct DraftJob {
     release: i64,
     weight: u64,
     deadline: Option<i64>,
-    /// Of each of its tasks.
+    /// The walltime of each task.
     walltime: Option<i64>,
-    /// One task, or several with edges and how many bytes these carry.
+    /// One task, or several tasks with edges and the number of bytes of each edge.
     tasks: Vec<DraftTask>,
     edges: Vec<(usize, usize, u64)>,
-    /// How many equal tasks, where there is one.
+    /// The number of equal tasks, if `tasks` contains one task.
     count: u64,
-    /// Which earlier jobs it waits for, by bits.
+    /// The earlier jobs that it waits for, as bits.
     after: u8,
 }
 
-/// Links in ticks a byte, and latencies in ticks.
+/// Links in ticks per byte, and latencies in ticks.
 #[derive(Clone, Debug)]
 struct DraftNetwork {
     ticks: i64,
-    /// Of the link to each node of a tree below the first one; of the links between any two nodes the first.
+    /// The latency of the link to each node of a tree below the first node. For links between any two nodes, only the first value
+    /// is used.
     latencies: [i64; 3],
     is_tree: bool,
     local: bool,
@@ -66,7 +67,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// The instance with all times multiplied; `None` where something never fits.
+    /// Returns the instance with all times multiplied by `scale`, or `None` if some task never fits.
     pub fn instance(&self, scale: i64) -> Option<Instance> {
         let ticks = |at: i64| Time::from_ticks(at * scale);
         let node = |(at, &(processors, memory, gpus, speed)): (usize, &DraftNode)| Node {
@@ -186,7 +187,7 @@ fn needs() -> impl Strategy<Value = DraftNeeds> {
 
 fn task() -> impl Strategy<Value = DraftTask> {
     let times = proptest::collection::vec(1_i64..5, 1..4).prop_map(|steps| {
-        // Falling times, the shortest last.
+        // Decreasing times, the shortest last.
         let mut times = vec![steps[0]];
         steps[1..].iter().for_each(|step| times.push(times[times.len() - 1] + step));
         times.reverse();
@@ -211,13 +212,13 @@ fn job(after: bool, graphs: bool, bags: bool) -> impl Strategy<Value = DraftJob>
             tasks,
             edges,
             count,
-            // Half of the bits are too many.
+            // Half of the bits would be too many.
             after: after & (after >> 2),
         },
     )
 }
 
-/// Instances that can be planned.
+/// Returns instances that can be planned.
 pub fn draft() -> impl Strategy<Value = Draft> {
     (any::<[bool; 3]>(), 1_usize..5)
         .prop_flat_map(|([after, graphs, bags], jobs)| of(jobs, after, graphs, bags))

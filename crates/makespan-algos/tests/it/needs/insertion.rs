@@ -1,4 +1,5 @@
-//! `optimise` on nodes that differ: never worse than a greedy list of insertions, and nearly always optimal on small instances.
+//! Tests of `optimise` on nodes that differ: it is never worse than a greedy list of insertions, and nearly always optimal on small
+//! instances.
 
 use makespan_algos::kernel::packing::{Entry, Inserter, Packing, Row};
 use makespan_algos::scheduler::{Budget, Optimise, Target};
@@ -22,7 +23,7 @@ fn optimised(instance: &Instance, objective: Objective, steps: u64) -> Option<ma
     optimise.schedule(instance, &mut Context::with_seed(3)).ok()?.into_schedule()
 }
 
-/// Lists by several rules, each task inserted with the choice with which it ends first.
+/// Returns schedules of lists by several rules. Each task is inserted with the choice that ends first.
 fn greedy(packing: &Packing<'_>) -> Vec<makespan_core::Schedule> {
     let instance = packing.instance();
     let choices = packing.fewest();
@@ -49,7 +50,7 @@ proptest! {
     #[test]
     fn optimise_is_no_worse_than_greedy_insertion(draft in draft()) {
         let instance = draft.instance(1).unwrap();
-        // Others are no lists on a packing.
+        // Other instances are not searched by lists on a packing.
         if instance.platform().nodes().len() < 2 || !instance.has_demands() {
             return Ok(());
         }
@@ -127,7 +128,7 @@ fn instance(nodes: &[SmallNode], jobs: &[Small]) -> Option<Instance> {
     Instance::new(platform, jobs.iter().enumerate().map(job).collect(), vec![]).ok()
 }
 
-/// The objectives, flow as a sum.
+/// Returns the values of the objectives, with flow as a sum.
 fn values(jobs: &[Small], ends: &[i64]) -> [i64; 5] {
     let each = || jobs.iter().zip(ends);
     let late = |(job, &end): (&Small, &i64)| (end - job.deadline).max(0);
@@ -140,14 +141,14 @@ fn values(jobs: &[Small], ends: &[i64]) -> [i64; 5] {
     })
 }
 
-/// The least values, by a search that is meant to be obviously right: jobs in every order, on every number of processors of each node, each at the
-/// earliest instant at which there is room that is not before the start of the one before. Then nothing starts later, so that there is room
-/// until the end. No objective improves when a job ends later; so the jobs of an optimal schedule, in the order of their starts, are
-/// among the outcomes.
+/// The least values, found by a search that is simple enough to be obviously correct. It tries the jobs in every order, on every
+/// number of processors of each node. Each job starts at the earliest instant at which there is room and that is not before the
+/// start of the preceding job. No placed job starts later than that, so there is room until the end. No objective improves when a
+/// job ends later. So the result of the jobs of an optimal schedule, in the order of their starts, is among the results.
 struct Brute<'b> {
     nodes: &'b [SmallNode],
     jobs: &'b [Small],
-    /// End, and processors of each node, of those that are placed.
+    /// The end and the processors of each node, for each placed job.
     placed: Vec<Option<(i64, [u32; 3])>>,
     best: [i64; 5],
 }
@@ -183,7 +184,7 @@ impl Brute<'_> {
         }
     }
 
-    /// All ways to have up to so many processors.
+    /// Returns all ways to take up to `most` processors.
     fn splits(&self, most: u32) -> Vec<[u32; 3]> {
         let [a, b, c] = [0, 1, 2].map(|node: usize| self.nodes[node].0);
         let all = (0..=a).flat_map(move |a| (0..=b).flat_map(move |b| (0..=c).map(move |c| [a, b, c])));
@@ -206,7 +207,7 @@ impl Brute<'_> {
     }
 }
 
-/// Nearly all plans of small instances are optimal.
+/// Checks that nearly all plans of small instances are optimal.
 #[test]
 fn small_instances_are_planned_optimally() {
     let (mut plans, mut optimal) = (0, 0);

@@ -1,4 +1,4 @@
-//! Limits on the makespan and on the time, whatever is planned and minimised.
+//! Tests of limits on the makespan and on the time, for any instance and objective.
 
 use makespan_algos::scheduler;
 use makespan_bounds::{Clock, best_by};
@@ -8,16 +8,16 @@ use proptest::prelude::*;
 use super::draft::draft;
 use super::filled;
 
-/// What is minimised under a limit.
+/// The objectives that are minimised under a limit.
 const OBJECTIVES: [&str; 6] =
     ["weighted-completion", "mean-flow", "max-lateness", "weighted-lateness", "cost", "pareto"];
 
-/// The largest of these bounds on a makespan.
+/// Returns the largest of these bounds on a makespan.
 fn largest(bounds: &[Bound]) -> Option<Time> {
     bounds.iter().filter(|bound| bound.objective == Objective::Makespan).map(Bound::ticks).max()
 }
 
-/// The largest proven bound on the makespan that is told with a plan, or is proved of what competes.
+/// Returns the largest proven bound on the makespan that is reported with a plan, or that is proved for the competing jobs.
 fn told(instance: &Instance, context: &Context) -> Time {
     let filled = filled(instance);
     let others = instance.ids().filter(|id| !filled.contains(id)).map(|id| instance.submitted(id));
@@ -29,8 +29,8 @@ fn told(instance: &Instance, context: &Context) -> Time {
 proptest! {
     #![proptest_config(ProptestConfig { cases: crate::cases(300), ..ProptestConfig::default() })]
 
-    /// Every schedule that comes back is within the limit, which is a multiple of the bound that is told; best-effort bags do not count. Where
-    /// there is none, it is said.
+    /// Checks that every returned schedule is within the limit, which is a multiple of the reported bound. Best-effort bags do not
+    /// count. If there is no such schedule, the error says so.
     #[test]
     fn what_comes_back_keeps_the_limit(draft in draft(), percent in prop::sample::select(vec![100_u32, 105, 110, 130, 200])) {
         let instance = draft.instance(1).unwrap();
@@ -61,8 +61,8 @@ proptest! {
         }
     }
 
-    /// A search for bounds ends when its clock is over, wherever that is, and what it has is proved: nobody goes on asking for longer than jobs are
-    /// looked at once.
+    /// Checks that a search for bounds ends when its clock is over, at any point, and that its bounds are valid. After that, the
+    /// clock is queried at most about as often as a single pass over the jobs needs.
     #[test]
     fn bounds_end_with_their_clock(draft in draft(), questions in prop::sample::select(vec![0_u32, 1, 2, 5, 20, 100, 1000])) {
         let instance = draft.instance(1).unwrap();
@@ -80,7 +80,7 @@ proptest! {
         }
     }
 
-    /// With no time at all there is a valid plan, and what is proved of it holds.
+    /// Checks that there is a valid plan even without any time, and that its bounds hold.
     #[test]
     fn without_time_there_is_a_plan_with_bounds(draft in draft()) {
         let instance = draft.instance(1).unwrap();

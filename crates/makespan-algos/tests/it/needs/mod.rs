@@ -1,4 +1,4 @@
-//! Needs, dependencies between jobs, parallel tasks in graphs and nodes of different speeds, over the whole catalogue.
+//! Tests of needs, dependencies between jobs, parallel tasks in graphs and nodes of different speeds, over the whole catalogue.
 
 mod draft;
 mod insertion;
@@ -13,7 +13,7 @@ use makespan_core::{
 };
 use proptest::prelude::*;
 
-/// The schedulers of the catalogue, those that search with a few steps.
+/// Returns the schedulers of the catalogue. Schedulers that search get few steps.
 fn specs() -> Vec<String> {
     let placing = catalogue().iter().filter(|entry| entry.name != "steady-state");
     placing.flat_map(|entry| entry.kind.representatives).map(ToString::to_string).collect()
@@ -23,7 +23,7 @@ fn planned(scheduler: &dyn Scheduler, instance: &Instance) -> Option<Schedule> {
     scheduler.supports(instance).ok()?;
     match scheduler.schedule(instance, &mut Context::with_seed(7)) {
         Ok(plan) => plan.into_schedule(),
-        // What is used up may be too little for all tasks together.
+        // The consumables may not suffice for all tasks together.
         Err(error) => {
             assert!(
                 error.to_string().contains("no allotments that leave enough of `budget`"),
@@ -38,13 +38,13 @@ fn planned(scheduler: &dyn Scheduler, instance: &Instance) -> Option<Schedule> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: crate::cases(300), ..ProptestConfig::default() })]
 
-    /// Supported means planned, validly; no plan beats a bound; the same seed gives the same plan; and twice as long times a plan
-    /// that is twice as long.
+    /// Checks that a supported instance gets a valid plan, no plan is better than a bound, the same seed gives the same plan, and
+    /// multiplied times give a plan that is longer by the same factor.
     #[test]
     fn every_plan_keeps_needs_and_order(draft in draft()) {
         let instance = draft.instance(1).unwrap();
         let larger = draft.instance(1000).unwrap();
-        // What an instance accepts can be planned, but where best-effort bags use up more than there is.
+        // Every accepted instance can be planned, unless best-effort bags use up more than the stock.
         if let Err(refused) = scheduler("list").unwrap().supports(&instance) {
             prop_assert!(refused.0.contains("of `budget` on the fewest processors"), "{}", refused);
         }
@@ -66,7 +66,7 @@ proptest! {
     }
 }
 
-/// The best-effort bags that nothing waits for which competes: these are filled in.
+/// Returns the best-effort bags for which no competing job waits. These are filled in.
 pub(crate) fn filled(instance: &Instance) -> Vec<JobId> {
     let waiting = |id: JobId| instance.ids().filter(move |&other| instance.job(other).waits_for().contains(&id));
     let mut filled: Vec<JobId> = instance.ids().filter(|&id| instance.job(id).is_best_effort()).collect();
@@ -76,7 +76,7 @@ pub(crate) fn filled(instance: &Instance) -> Vec<JobId> {
     filled
 }
 
-/// All sets of so many of the first processors.
+/// Returns all sets of `width` processors among the first `of` processors.
 fn sets(width: u32, of: u32) -> Vec<ProcSet> {
     let chosen = |bits: &u32| bits.count_ones() == width;
     let set = |bits: u32| (0..of).filter(|id| bits & (1 << id) != 0).map(|id| (id, id)).collect();
@@ -86,7 +86,7 @@ fn sets(width: u32, of: u32) -> Vec<ProcSet> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: crate::cases(300), ..ProptestConfig::default() })]
 
-    /// Best-effort bags delay nobody, and none of their tasks could be earlier.
+    /// Checks that best-effort bags delay no other job, and that none of their tasks could start earlier.
     #[test]
     fn best_effort_takes_what_is_left(draft in draft()) {
         let instance = draft.instance(1).unwrap();
@@ -107,8 +107,8 @@ proptest! {
                 let counted = schedule.placements().iter().filter(|one| counts(one.task));
                 counted.map(|one| (instance.name(one.task).into_owned(), one.start, one.processors.clone())).collect::<Vec<_>>()
             };
-            // What bags use up is kept for them, which may change the plan of the others. Of a strategy another variant is
-            // chosen where with the bags that one is no worse in anything.
+            // The consumables of the bags are reserved for them, which may change the plan of the other jobs. Another variant of a
+            // strategy is chosen if, with the bags, it is no worse in any value.
             if !consumes && !spec.starts_with("critical-jobs") {
                 let alone = planned(scheduler.as_ref(), &others).unwrap();
                 prop_assert_eq!(
@@ -131,7 +131,7 @@ proptest! {
     }
 }
 
-/// What a list schedule without any idea of resources would do is refused with the reason, not done wrong.
+/// Checks that schedulers that only count processors refuse other resources with a reason instead of ignoring them.
 #[test]
 fn those_that_count_processors_say_what_they_cannot_keep() {
     use makespan_core::{Job, Need, Needs, Platform, Profile, Resources};

@@ -1,4 +1,4 @@
-//! Policies in simulated time: the simulated cluster refuses what would take more than there is.
+//! Tests of policies in simulated time: the simulated cluster refuses tasks that would take more than there is.
 
 use makespan_algos::policy::{Improve, Improving, PolicyError, policies, policy_for};
 use makespan_algos::scheduler;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::draft::draft;
 
-/// Every policy by itself, and those that ask a scheduler with some that keep needs.
+/// Returns every policy by itself, and policies that use a scheduler with some schedulers that support needs.
 fn specs() -> Vec<String> {
     let plain = policies().iter().map(|entry| entry.name.to_owned());
     let more = [
@@ -44,7 +44,7 @@ fn run(spec: &str, instance: &Instance, actual: &Actual, options: &SimulationOpt
     )
 }
 
-/// What happened, as a schedule.
+/// Returns the runs of a simulation as a schedule.
 fn happened(simulation: &Simulation) -> Schedule {
     let placement = |run: &makespan_core::Run| Placement {
         task: run.task,
@@ -55,12 +55,12 @@ fn happened(simulation: &Simulation) -> Schedule {
     Schedule::new(simulation.trace.runs.iter().map(placement).collect())
 }
 
-/// Times that differ from the estimates by these percentages, task by task.
+/// Returns times that differ from the estimates by these percentages, task by task.
 fn surprising(instance: &Instance, percent: &[u64]) -> Actual {
     Actual::Factors(instance.task_ids().map(|task| 10_000 * percent[task.index() % percent.len()]).collect())
 }
 
-/// The same instance, in which all times are guesses.
+/// Returns the same instance with all times marked as guesses.
 fn guessed(instance: &Instance) -> Instance {
     let mut jobs = instance.all_submitted();
     for job in &mut jobs {
@@ -69,7 +69,7 @@ fn guessed(instance: &Instance) -> Instance {
     Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).unwrap()
 }
 
-/// Says that half of the tasks take as long as what has just ended.
+/// An estimator that gives half of the tasks the time of the task that has just ended.
 struct LikeThat;
 
 impl Estimator for LikeThat {
@@ -85,7 +85,7 @@ impl Estimator for LikeThat {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
-    /// Where everything takes as long as estimated, what happens is a valid schedule.
+    /// Checks that the runs are a valid schedule if every task takes its estimated time.
     #[test]
     fn what_happens_keeps_needs_and_order(draft in draft()) {
         let instance = draft.instance(1000).unwrap();
@@ -95,7 +95,7 @@ proptest! {
         }
     }
 
-    /// Whatever tasks really take, whatever is learned of that and whatever fails, every one ends once.
+    /// Checks that every task ends once, for any real times, changed estimates and failures.
     #[test]
     fn every_task_ends_once(
         draft in draft(), percent in prop::collection::vec(1_u64..250, 1..6),
@@ -123,8 +123,8 @@ proptest! {
         }
     }
 
-    /// A plan that is kept is carried out whole, whatever tasks really take and whether it is improved beside the run or not, and as often as
-    /// it is played without that it happens alike.
+    /// Checks that a kept plan is carried out completely, for any real times, with or without improvement in parallel to the run.
+    /// If there is no parallel improvement, repeated runs give the same result.
     #[test]
     fn a_plan_that_is_kept_is_carried_out(
         draft in draft(), percent in prop::collection::vec(1_u64..250, 1..6), steps in 0_u64..30,
@@ -155,7 +155,7 @@ proptest! {
         prop_assert_eq!(played(false, &surprised).trace, played(false, &surprised).trace);
     }
 
-    /// A plan that is followed without surprises happens exactly.
+    /// Checks that a followed plan is carried out exactly if all estimates are exact.
     #[test]
     fn what_is_simulated_is_what_was_planned(draft in draft()) {
         let instance = draft.instance(1000).unwrap();

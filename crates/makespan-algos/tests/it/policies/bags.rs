@@ -1,4 +1,4 @@
-//! Policies on bags and compound jobs among single tasks: every task ends once.
+//! Tests of policies on bags and compound jobs among single tasks: every task ends once.
 
 use makespan_algos::policy::{policies, policy_for};
 use makespan_core::{
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::t;
 
-/// Width, time, what comes before the job, its kind, and the truth in percent of the estimate.
+/// Width, time, gap before the job, its kind, and the real time in percent of the estimate.
 type Row = (u32, i64, i64, u8, i64);
 
 pub const SPECS: [&str; 18] = [
@@ -34,7 +34,7 @@ pub const SPECS: [&str; 18] = [
     "job-flow[starts=early,deadline=3,spare=always]",
 ];
 
-/// Jobs by release: single tasks, bags, best-effort bags and graphs.
+/// Returns jobs by release: single tasks, bags, best-effort bags and graphs.
 pub fn jobs(rows: &[Row], widest: u32, platform: &Platform) -> Vec<Job> {
     let mut release = 0;
     let job = |(index, &(width, time, gap, kind, _)): (usize, &Row)| {
@@ -53,11 +53,11 @@ pub fn jobs(rows: &[Row], widest: u32, platform: &Platform) -> Vec<Job> {
         };
         let job = job.with_release(t(release)).with_priority(i32::from(kind) % 3);
         match time % 3 {
-            // Kept on the fast machines only.
+            // Only the fast machines can keep this walltime.
             0 if widest == 1 && !platform.has_unit_speed() => {
                 job.with_walltime(t(time / 2 + if kind < 4 { 1 } else { 3 }))
             }
-            // Longer than any task takes on the slowest machine.
+            // The walltime is longer than any task takes on the slowest machine.
             1 => job.with_walltime(t(100)),
             _ => job,
         }
@@ -110,7 +110,7 @@ proptest! {
     }
 }
 
-/// Two processors, of which one goes down when some tasks of both bags have begun.
+/// Checks two processors. One of them fails when some tasks of both bags have begun.
 #[test]
 fn the_tasks_of_bags_are_placed_one_by_one() {
     let bag = |name: &str, seconds: i64, count: u64| {

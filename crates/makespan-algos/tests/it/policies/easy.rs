@@ -1,4 +1,5 @@
-//! EASY against a search through all places: nothing is started that puts the head of the queue off, and nothing is missed.
+//! EASY compared with an exhaustive search over all places: no started task delays the head of the queue, and no possible start is
+//! missed.
 
 use makespan_algos::policy::policy_for;
 use makespan_core::{
@@ -9,20 +10,20 @@ use proptest::prelude::*;
 
 use super::t;
 
-/// EASY, and a look at every possible place after each of its answers: nobody that waits could start without putting off
-/// the head of the queue, and that is put off by nobody.
+/// EASY, with an examination of every possible place after each of its decisions. It checks that no waiting task could start
+/// without delaying the head of the queue, and that no task delays the head.
 struct Exhaustive {
     policy: Box<dyn Policy>,
     /// The tasks in the order of the queue.
     order: Vec<TaskId>,
-    /// Whether the head keeps its start: no task takes longer than estimated, and none comes before the head.
+    /// Whether the head keeps its start: no task takes longer than estimated, and no later task gets ahead of the head.
     keeps: bool,
-    /// The head when it was last looked, and when it was to start.
+    /// The head at the last examination, and its expected start.
     promised: Option<(TaskId, Time)>,
     missed: Option<String>,
 }
 
-/// From when to when each processor is held or closed.
+/// The periods in which each processor is held or closed.
 struct Busy(Vec<Vec<(Time, Time)>>);
 
 impl Busy {
@@ -32,7 +33,7 @@ impl Busy {
             busy.hold(&period.processors, period.start, period.end);
         }
         for run in view.running {
-            // A period ends it, if need be.
+            // An unavailable period ends the run if it begins earlier.
             let periods = view.instance.unavailable().iter().filter(|period| period.start > view.now);
             let meeting = periods.filter(|period| !period.processors.is_disjoint(&run.processors));
             let closes = meeting.map(|period| period.start).min().unwrap_or(Time::MAX);
@@ -45,7 +46,7 @@ impl Busy {
         processors.iter().for_each(|id| self.0[id as usize].push((start, end)));
     }
 
-    /// Every way to run a task from an instant on, with the end.
+    /// Returns every way to run a task from an instant on, with the end.
     fn places(&self, instance: &Instance, task: TaskId, start: Time) -> Vec<(ProcSet, Time)> {
         let (processors, width) = (instance.processors(), instance.profile(task).min_processors());
         let sets = (0_u32..1 << processors).filter(|mask| mask.count_ones() == width);
@@ -119,8 +120,8 @@ impl Policy for Exhaustive {
     }
 }
 
-/// Rigid jobs around unavailable periods under EASY with an order; what it misses, and when the jobs start. `keeps`: no job
-/// takes longer than estimated.
+/// Runs rigid jobs with unavailable periods under EASY with an order. Returns the first missed start, and the starts of the jobs.
+/// `keeps` says that no job takes longer than estimated.
 fn easy_misses(order: &str, instance: &Instance, actual: &Actual, keeps: bool) -> (Option<String>, Vec<Time>) {
     let mut tasks: Vec<TaskId> = instance.task_ids().collect();
     let width = |task: TaskId| i64::from(instance.profile(task).min_processors());
@@ -132,7 +133,7 @@ fn easy_misses(order: &str, instance: &Instance, actual: &Actual, keeps: bool) -
         _ => 0,
     };
     tasks.sort_by_key(|&task| (key(task), instance.release(task), task));
-    // Under other orders who comes later may go before.
+    // Under other orders, a later job may get ahead.
     let keeps = keeps && order == "fcfs";
     let mut missed = None;
     let mut starts = vec![Time::MAX; tasks.len()];
@@ -147,7 +148,7 @@ fn easy_misses(order: &str, instance: &Instance, actual: &Actual, keeps: bool) -
     (missed, starts)
 }
 
-/// Three processors, and a job that could start at 115 on the one that no period closes.
+/// Checks three processors, and a job that could start at 115 on the processor that no period closes.
 #[test]
 fn easy_leaves_the_choice_of_processors_open() {
     let closed = |processors: &str, start: i64, end: i64| Unavailable {

@@ -1,4 +1,5 @@
-//! Estimates that change while a simulation goes on: every policy still does every task once, and none plans by what it was told before.
+//! Tests of estimates that change during a simulation: every policy still runs every task once, and no policy plans by outdated
+//! estimates.
 
 use makespan_algos::policy::{Follow, policies, policy, policy_for};
 use makespan_core::{
@@ -10,10 +11,10 @@ use proptest::prelude::*;
 
 use super::{Row, all_ended, bags, instance, platforms, rows, run, t};
 
-/// Replaces times at random, whatever ends.
+/// An estimator that replaces times at random after each end.
 struct Random {
     state: u64,
-    /// One in so many tasks.
+    /// The replaced share of the tasks is one in this number.
     one_in: u64,
 }
 
@@ -39,7 +40,7 @@ impl Estimator for Random {
     }
 }
 
-/// Says what is known already.
+/// An estimator that reports only estimates that are known already.
 struct Same;
 
 impl Estimator for Same {
@@ -53,7 +54,7 @@ fn random(seed: u64, one_in: u64) -> Estimation {
     Estimation::new(move |_| Box::new(Random { state: seed, one_in }))
 }
 
-/// The same instance, in which all times are guesses.
+/// Returns the same instance with all times marked as guesses.
 fn guessed(instance: &Instance) -> Instance {
     let mut jobs = instance.all_submitted();
     for job in &mut jobs {
@@ -62,21 +63,21 @@ fn guessed(instance: &Instance) -> Instance {
     Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).unwrap()
 }
 
-/// Every policy, and some that keep other things than by default.
+/// Returns every policy, and some specs that keep data other than the defaults do.
 fn specs() -> Vec<String> {
     let plain = policies().iter().map(|entry| entry.name.to_owned());
     let lists = super::SPECS.into_iter().chain(super::QUEUES).chain(super::PLANNERS).chain(bags::SPECS);
     let mut all: Vec<String> = plain.chain(lists.map(str::to_owned)).collect();
     all.sort_unstable();
     all.dedup();
-    // What takes long draws no other lines of code than in the lists.
+    // Slow specs execute no other code than those in the lists.
     all.retain(|spec| !["improve", "ptfs", "job-flow"].contains(&spec.as_str()));
     all.push("job-flow[serve=replan]".into());
     all.push("ptfs[mapper=min-min,cycle=event,scheduling-time=zero]".into());
     all
 }
 
-/// The instance of the real times, for a check of what happened.
+/// Returns the instance with the real times, to check the runs.
 fn real(instance: &Instance, actual: &Actual) -> Instance {
     let Actual::Profiles(profiles) = actual else { panic!("real times are profiles here") };
     let mut jobs = instance.all_submitted();
@@ -89,7 +90,7 @@ fn real(instance: &Instance, actual: &Actual) -> Instance {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// What happens is a valid schedule of all tasks by their real times, and the same twice.
+    /// Checks that the runs are a valid schedule of all tasks by their real times, and that a repetition gives the same runs.
     #[test]
     fn every_policy_bears_estimates_that_change(rows in rows(16), seed in any::<u64>(), one_in in 1_u64..5) {
         let options = SimulationOptions { estimation: Some(random(seed, one_in)), ..SimulationOptions::default() };
@@ -106,7 +107,7 @@ proptest! {
         }
     }
 
-    /// The same with bags, graphs, walltimes, machines of other speeds, failures and closed processors.
+    /// Checks the same with bags, graphs, walltimes, machines of other speeds, failures and closed processors.
     #[test]
     fn no_task_is_lost_when_estimates_change(
         rows in prop::collection::vec((1_u32..9, 1_i64..30, 0_i64..25, 0_u8..6, 20_i64..250), 1..9),
@@ -143,7 +144,7 @@ proptest! {
         }
     }
 
-    /// Who is told nothing new does as without an estimator.
+    /// Checks that an estimator that reports nothing new has no effect.
     #[test]
     fn what_is_known_already_changes_nothing(rows in rows(14)) {
         let (told, actual) = instance(Platform::flat(8).unwrap(), &rows, &[(1, 20, 15)]);
@@ -156,7 +157,8 @@ proptest! {
         }
     }
 
-    /// When times of anything change that waits or runs, policies that keep only what the view shows do as one that begins then.
+    /// Checks policies that keep only what the view shows. After a change of times of waiting or running tasks, they decide like a
+    /// policy that begins at that instant.
     #[test]
     fn nobody_plans_by_what_was_said_before(rows in rows(16), seed in any::<u64>(), one_in in 1_u64..5) {
         let options = SimulationOptions { estimation: Some(random(seed, one_in)), ..SimulationOptions::default() };
@@ -172,7 +174,7 @@ proptest! {
         }
     }
 
-    /// A plan that is followed keeps its order and its processors, so that what happens does not depend on estimates.
+    /// Checks that a followed plan keeps its order and its processors, so that the runs do not depend on estimates.
     #[test]
     fn a_followed_plan_keeps_its_order(rows in rows(14), seed in any::<u64>()) {
         let rows: Vec<Row> = rows.into_iter().map(|(width, time, _, percent, moldable)| (width, time, 0, percent, moldable)).collect();
@@ -191,7 +193,7 @@ proptest! {
     }
 }
 
-/// A policy beside one that begins anew whenever estimates have changed.
+/// A policy, compared with a policy that is created anew whenever estimates have changed.
 struct Beside<'a> {
     spec: &'a str,
     policy: Box<dyn Policy>,
@@ -212,7 +214,7 @@ impl Policy for Beside<'_> {
     }
 }
 
-/// A list whose first command of a kind teaches what the others take.
+/// An estimator that gives all tasks of a kind the time of the first task of this kind that ends.
 struct First;
 
 impl Estimator for First {
@@ -220,13 +222,13 @@ impl Estimator for First {
         let took: Time = run.end - run.start;
         let estimate = Estimate::Learned { runs: 1, spread: 0.0 };
         let like = |task| Restated { task, profile: Profile::rigid(1, took).unwrap(), estimate };
-        // Even ones are of one kind.
+        // Tasks with even numbers are of one kind.
         let others = instance.task_ids().filter(|task| task.0 % 2 == run.task.0 % 2);
         others.map(like).collect()
     }
 }
 
-/// Long and short tasks that look alike at first: what ends teaches to do the short ones first.
+/// Checks long and short tasks that look alike at first. After the first ends, the short tasks are run first.
 #[test]
 fn what_is_learned_changes_the_order() {
     let profile = |seconds| Profile::rigid(1, Time::from_seconds(seconds)).unwrap();
@@ -247,7 +249,7 @@ fn what_is_learned_changes_the_order() {
     ] {
         let without = flow(spec, None);
         let with = flow(spec, Some(Estimation::new(|_| Box::new(First))));
-        // All that are short first: from 1 s to 10 s on one processor, while the other does the first long one.
+        // All short tasks run first: from 1 s to 10 s on one processor, while the other processor runs the first long task.
         assert!(with < without - 1000, "{spec}: {with} with, {without} without");
     }
 }

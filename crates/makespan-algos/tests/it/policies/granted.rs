@@ -1,4 +1,4 @@
-//! Jobs that will do with less than their limit are ended at what they got.
+//! Tests of jobs that accept less than their limit: they are ended at their granted time.
 
 use makespan_algos::policy::policy;
 use makespan_core::{Actual, Instance, Job, Outcome, Platform, Profile, Submission, TaskId, Time};
@@ -15,9 +15,9 @@ fn job(name: &str, width: u32, limit: i64, release: i64) -> Job {
 }
 
 proptest! {
-    /// `first` runs on three of four processors, `wide` waits for all of them, and `short` with a limit of an hour starts beside `first` at
-    /// the first backfill cycle, after 30 s: it gets the whole minutes until `wide` begins, and however long it would have taken, `wide`
-    /// begins on time.
+    /// Checks that `wide` begins on time, however long `short` would take. `first` runs on three of four processors, and `wide`
+    /// waits for all of them. `short`, with a limit of an hour, starts in parallel to `first` at the first backfill cycle, after 30
+    /// s. It gets the whole minutes until `wide` begins.
     #[test]
     fn a_job_that_got_less_than_its_limit_is_ended_by_then(
         first in 2_i64..30, least in 1_i64..30, takes in 1_i64..4000, kill in any::<bool>(),
@@ -33,7 +33,7 @@ proptest! {
         let run = |task: u64| done.trace.runs.iter().find(|run| run.task == TaskId(task)).unwrap();
         let (wide, short) = (run(1), run(2));
         if least >= first {
-            // There is no such gap: it gets its whole limit behind `wide`.
+            // There is no such gap: `short` gets its whole limit after `wide`.
             prop_assert!(short.start >= wide.end);
             let dies = kill && takes > 3600;
             prop_assert_eq!(short.outcome, if dies { Outcome::TimedOut } else { Outcome::Succeeded });

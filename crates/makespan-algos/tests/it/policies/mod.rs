@@ -41,7 +41,7 @@ fn t(ticks: i64) -> Time {
     Time::from_ticks(ticks)
 }
 
-/// Width or parallelism, time, release, the truth in percent of the estimate, and whether moldable.
+/// Width or parallelism, time, release, the real time in percent of the estimate, and whether the job is moldable.
 type Row = (u32, i64, i64, i64, bool);
 
 fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
@@ -82,7 +82,7 @@ fn run(spec: &str, instance: &Instance, actual: &Actual, options: &SimulationOpt
         Err(PolicyError::Unsupported { .. }) => return None,
         Err(wrong) => panic!("{wrong}"),
     };
-    // The simulation refuses what no cluster could do: processors used twice, closed, in no best placement.
+    // The simulation refuses decisions that no cluster could carry out: processors used twice, closed, or not in a best placement.
     Some(
         simulate(instance, actual, policy.as_mut(), options, &mut Silent).unwrap_or_else(|why| panic!("{spec}: {why}")),
     )
@@ -99,7 +99,7 @@ fn all_ended(spec: &str, instance: &Instance, simulation: &Simulation) -> Result
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::cases(100)))]
 
-    /// Nothing waits for ever, whatever the jobs really take and whatever fails.
+    /// Checks that no job waits for ever, for any real times and failures.
     #[test]
     fn every_job_ends_once(
         rows in rows(16), periods in prop::collection::vec((0_u32..6, 0_i64..80, 1_i64..40), 0..3),
@@ -125,7 +125,7 @@ proptest! {
         }
     }
 
-    /// With exact estimates and nothing more to come, what is expected is what happens.
+    /// Checks that expected starts are the real starts, with exact estimates and no further arrivals.
     #[test]
     fn expected_starts_are_the_starts_when_estimates_are_exact(rows in rows(14)) {
         let rows: Vec<Row> = rows.into_iter().map(|(width, time, _, _, moldable)| (width, time, 0, 100, moldable)).collect();
@@ -145,8 +145,8 @@ proptest! {
     }
 }
 
-/// The repair was expected before the period ends, so the job has its reservation on processors that are still down then,
-/// and no event tells that the repair is now expected later.
+/// Checks a repair that was expected before the period ends. The job has its reservation on processors that are still down then,
+/// and no event reports that the repair is now expected later.
 #[test]
 fn an_overdue_repair_moves_reservations() {
     let period = Unavailable { processors: "0-2,5".parse().unwrap(), start: t(1), end: t(2_800) };
@@ -179,7 +179,7 @@ const QUEUES: [&str; 13] = [
     "fcfs[order=f1]",
 ];
 
-/// Policies that ask a scheduler.
+/// The policies that use a scheduler.
 const PLANNERS: [&str; 6] = [
     "replan",
     "replan[scheduler=demt[shuffles=2]]",
@@ -204,7 +204,8 @@ fn run_starts(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::cases(100)))]
 
-    /// A period that nothing meets changes nothing: one that is past, one long after everything, one between two logs.
+    /// Checks that a period without any effect on jobs changes nothing: a past period, one long after all jobs, or one between two
+    /// logs.
     #[test]
     fn a_period_that_nobody_meets_changes_nothing(
         rows in rows(16), first in 0_u32..8, number in 1_u32..9, length in 1_i64..1_000, which in 0_usize..4,
@@ -230,7 +231,7 @@ proptest! {
         }
     }
 
-    /// A failure of processors that are down all the while changes nothing, where ends are as expected.
+    /// Checks that a failure of processors that are down all the time changes nothing, if ends are as expected.
     #[test]
     fn a_failure_within_another_changes_nothing(
         rows in rows(16), first in 0_u32..7, number in 2_u32..9, down in 0_i64..100, length in 3_i64..300,
@@ -255,7 +256,7 @@ proptest! {
     }
 }
 
-/// Failures that nobody announced, as they are and with each processor down from when it goes down to when it is up.
+/// Returns unannounced failures of single processors, with overlapping failures of a processor merged.
 fn merged(failures: &[Failure], processors: u32) -> Vec<Failure> {
     let of = |processor: u32| {
         let mut periods: Vec<(Time, Time)> = failures
@@ -281,13 +282,14 @@ fn merged(failures: &[Failure], processors: u32) -> Vec<Failure> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::cases(100)))]
 
-    /// A failure counts where it takes processors that are not down already, and a repair where it gives some back.
+    /// Checks that a failure counts only for processors that are not down already, and a repair only for processors that it makes
+    /// available.
     #[test]
     fn failures_that_overlap_are_as_their_union(
         rows in rows(14),
         failures in prop::collection::vec((0_u32..8, 1_u32..5, 0_i64..90, 1_i64..60), 1..6), second in any::<bool>(),
     ) {
-        // In ticks a repair is never overdue; in seconds it may be.
+        // In ticks, a repair is never overdue. In seconds, it may be.
         let unit = if second { Time::TICKS_PER_SECOND } else { 1 };
         let rows: Vec<Row> = rows.into_iter().map(|row| (row.0, row.1 * unit, row.2 * unit, row.3, row.4)).collect();
         let failure = |(first, number, down, length): (u32, u32, i64, i64)| Failure {
@@ -309,7 +311,7 @@ proptest! {
     }
 }
 
-/// A processor that is down from 2 to 9 fails once more in between.
+/// Checks a processor that is down from 2 to 9 and fails once more during this time.
 #[test]
 fn a_failure_of_what_is_down_moves_no_reservation() {
     let seconds = Time::from_seconds;
@@ -335,7 +337,7 @@ fn a_failure_of_what_is_down_moves_no_reservation() {
     }
 }
 
-/// Four processors, of which two are down until 900 by two failures that share one.
+/// Checks four processors, two of which are down until 900 because of two failures that share one processor.
 #[test]
 fn overlapping_failures_count_once() {
     let seconds = Time::from_seconds;
@@ -354,7 +356,8 @@ fn overlapping_failures_count_once() {
     }
 }
 
-/// A queue order against its definition: always the first of the waiting jobs that fits, until one does not.
+/// Checks a queue order against its definition: the first waiting job in the order always starts if it fits, until one does not
+/// fit.
 #[test]
 fn queues_by_weight_and_priority_are_read_as_defined() {
     type Key = fn(SimpleJob<'_>) -> (i64, i64, Time);
@@ -403,8 +406,8 @@ fn queues_by_weight_and_priority_are_read_as_defined() {
             let options = SimulationOptions::default();
             let found = run_starts(&format!("fcfs[{order}]"), &instance, &Actual::AsEstimated, &options).unwrap();
             assert_eq!(found, expected, "{order}, seed {seed}");
-            // The first in the order is never delayed by those behind it: when it is what all others wait behind, it starts
-            // as under fcfs.
+            // Subsequent jobs never delay the first job of the order. When all other jobs wait behind it, it starts as under
+            // `fcfs`.
             let first = (0..25).min_by_key(|&id| (jobs[id].release > Time::ZERO, key(jobs[id]), id));
             for policy in ["easy", "conservative", "moldable-easy"] {
                 let spec = format!("{policy}[{order}]");
@@ -419,7 +422,7 @@ fn queues_by_weight_and_priority_are_read_as_defined() {
     }
 }
 
-/// A batch takes the jobs of the highest priority that wait when the batch before has ended.
+/// Checks that a batch takes the waiting jobs of the highest priority when the preceding batch has ended.
 #[test]
 fn a_batch_takes_the_highest_priority() {
     let job = |(index, &(release, priority)): (usize, &(i64, i32))| {
@@ -442,7 +445,7 @@ fn a_batch_takes_the_highest_priority() {
 fn queues_refuse_times_on_machines() {
     let job = Job::new("a", Profile::on_machines(vec![t(5), Profile::CANNOT_RUN]).unwrap());
     let instance = Instance::new(Platform::cluster(2, 1).unwrap(), vec![job], vec![]).unwrap();
-    // Those that ask a scheduler, or search as one does, plan what that plans.
+    // Policies that use a scheduler, or search like one, support the instances that this scheduler supports.
     let asks =
         |spec: &&str| ["batch", "doubling", "replan", "follow", "improve"].iter().any(|name| spec.starts_with(name));
     for spec in SPECS.iter().filter(|spec| !asks(spec)) {

@@ -1,17 +1,18 @@
-//! `moldable-easy` beside policies that do not choose.
+//! `moldable-easy` compared with policies that do not choose allotments.
 
 use makespan_core::{Actual, Instance, Job, Measures, Platform, Profile, SpeedupLaw, Time};
 use makespan_sim::SimulationOptions;
 
 use super::{run, t};
 
-/// A moldable log of sixty jobs on sixteen processors, drawn from a seed: laws of one kind or of all, at a load of 0.1 to 1.5,
-/// or all jobs at once.
+/// Returns a moldable log of sixty jobs on sixteen processors, drawn from a seed. Its laws are of one kind or of all kinds. Jobs
+/// arrive at a load of 0.1 to 1.5, or all at once.
 fn moldable_log(seed: u64) -> Instance {
     moldable_log_on(16, [0.1, 0.4, 0.8, 1.5, f64::INFINITY][(seed / 6 % 5) as usize], seed)
 }
 
-/// The same on so many processors, at a load: the work on the fewest processors over what the machine can do.
+/// Returns the same on this number of processors, at a load: the work on the fewest processors divided by the capacity of the
+/// machine.
 fn moldable_log_on(processors: u32, load: f64, seed: u64) -> Instance {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     // Xorshift, in [0, 1).
@@ -35,7 +36,7 @@ fn moldable_log_on(processors: u32, load: f64, seed: u64) -> Instance {
                 let parallelism = (draw() * all.ln()).exp();
                 law(SpeedupLaw::Downey { parallelism, sigma: 2.0 * draw() })
             }
-            // A rigid one among them, where all kinds are.
+            // A rigid job among the others, if the log contains all kinds.
             _ if kind == 5 => Profile::rigid(1 + (draw() * all) as u32, time),
             _ => law(SpeedupLaw::Power { exponent: 0.9 + 0.1 * draw() }),
         };
@@ -59,11 +60,11 @@ fn moldable_easy_is_never_much_worse_than_the_better_of_fcfs_and_easy() {
         assert!(ratio <= 1.5, "seed {seed}: {ratio} times the better of fcfs and easy");
         (worst, sum) = (worst.max(ratio), sum + ratio);
     }
-    // What choosing is for.
+    // The purpose of choosing allotments.
     assert!(sum / 180.0 < 0.9, "mean {}, worst {worst}", sum / 180.0);
 }
 
-/// Where the machine is nearly idle, a job is nearly as fast as it can be.
+/// Checks that a job is nearly as fast as possible if the machine is nearly idle.
 #[test]
 fn moldable_easy_is_fast_on_machines_that_are_nearly_idle() {
     for (processors, load) in [(16, 0.001), (16, 0.01), (16, 0.09), (128, 0.001), (128, 0.03), (1024, 0.01)] {
@@ -75,7 +76,7 @@ fn moldable_easy_is_fast_on_machines_that_are_nearly_idle() {
     }
 }
 
-/// One job alone: less than twice its shortest time, whatever its profile, since one more may come.
+/// Checks that one job alone takes less than twice its shortest time for any profile, since another job may arrive.
 #[test]
 fn moldable_easy_runs_a_job_alone_in_less_than_twice_its_shortest_time() {
     let tables: [&[i64]; 4] = [&[199, 198, 197, 100], &[100, 60, 60, 59], &[400, 200, 134, 100], &[7]];
@@ -88,7 +89,8 @@ fn moldable_easy_runs_a_job_alone_in_less_than_twice_its_shortest_time() {
     }
 }
 
-/// Jobs that hardly speed up run side by side, as under fcfs, and those that scale perfectly one after the other.
+/// Checks that jobs with little speed-up run in parallel, as under `fcfs`, and that jobs that scale perfectly run one after the
+/// other.
 #[test]
 fn moldable_easy_gives_the_machine_to_those_who_can_use_it() {
     let flow = |exponent: f64, spec: &str| {
