@@ -225,7 +225,7 @@ impl FreeTime for Strips {
     type Held = (u32, Time, Time);
 
     fn earliest_fit(&self, width: u32, duration: Time, after: Time) -> Time {
-        self.earliest_fit_in(width, duration, Period::since(after)).expect("so many are free at last")
+        self.earliest_fit_in(width, duration, Period::since(after)).expect("enough processors are free at the end")
     }
 
     fn fits(&self, width: u32, start: Time, duration: Time) -> bool {

@@ -126,7 +126,7 @@ impl<'p, 'a> Clusters<'p, 'a> {
         let free = &mut self.all[cluster.index()].free;
         let mut ids: Vec<u32> = free[..processors].iter().map(|&(_, id)| id).collect();
         ids.sort_unstable();
-        // Of the other processors, those that are free before the end move to the front.
+        // The other processors that are free before the end move to the front.
         let before = free[processors..].partition_point(|&other| other.0 < end);
         free.copy_within(processors..processors + before, 0);
         for (place, &id) in free[before..before + processors].iter_mut().zip(&ids) {

@@ -5,7 +5,7 @@
 pub struct Item {
     /// Number of processors.
     pub width: u32,
-    /// Value.
+    /// Value of the item.
     pub value: u64,
 }
 

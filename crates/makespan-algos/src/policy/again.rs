@@ -20,7 +20,7 @@ pub(super) fn calendars(processors: u32, taken: &[Unavailable]) -> Vec<Calendar>
 }
 
 /// Places the given waiting tasks of a job, which all run on single processors, from now on. Uses the rule of HEFT. Tasks that have
-/// started stay where they are. Precedence between the tasks is kept. The places are added to `calendars`.
+/// started keep their places. Precedence between the tasks is kept. The places are added to `calendars`.
 ///
 /// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206. The ranks are
 /// those in the whole graph. Complexity: O((e + n) m) for n tasks with e edges on m processors.

@@ -345,7 +345,7 @@ fn supported_by(scheduler: &dyn Scheduler, name: &str, instance: &Instance) -> R
     scheduler.supports(instance).map_err(|reason| Unsupported(format!("with scheduler={name} {reason}")))
 }
 
-/// Returns the tasks of an instance as such a policy plans them: each as a separate job. Of the equal tasks of a bag, only one is
+/// Returns the tasks of an instance as such a policy plans them: each as a separate job. Only one of the equal tasks of a bag is
 /// kept.
 fn one_by_one(instance: &Instance) -> Cow<'_, Instance> {
     if !instance.has_bags() && !instance.has_compound_jobs() && !instance.has_edges_between_jobs() {

@@ -42,7 +42,7 @@ impl Follow {
         policy
     }
 
-    /// Plans these jobs with all their tasks, around everything that runs, is planned or closed. Of a bag that has begun, only the
+    /// Plans these jobs with all their tasks, around everything that runs, is planned or closed. If a bag has begun, only its
     /// waiting tasks are planned. Returns whether the scheduler could plan them. If not, nothing changes.
     fn plan(&mut self, new: &[JobId], view: &View<'_>) -> bool {
         let View { now, instance, .. } = *view;

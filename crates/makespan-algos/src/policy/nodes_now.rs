@@ -237,7 +237,7 @@ fn wanted(instance: &Instance, place: Place) -> Wanted<'_> {
 }
 
 fn take(free: &mut ProcSet, count: u32) -> ProcSet {
-    free.take(count).expect("the counts say that so many are free")
+    free.take(count).expect("the counts do not exceed the free processors")
 }
 
 /// The tasks that did not fit at an instant. A task is skipped if it needs at least as many processors and as much of each resource

@@ -236,7 +236,7 @@ fn naive_conservative(rows: &[Row], order: &[TaskId]) -> Vec<i64> {
             for &task in &naive.order {
                 if let Some(old) = reserved[task] {
                     let new = fit(&naive, &reserved, task);
-                    assert!(new <= old, "compression delays nobody");
+                    assert!(new <= old, "compression delays no task");
                     reserved[task] = Some(new);
                 }
             }

@@ -17,8 +17,8 @@ use crate::kernel::packing::{Packing, Row};
 /// mixed-parallel applications on heterogeneous platforms", ISPDC 2007, DOI 10.1109/ISPDC.2007.3. Assumptions: every task fits onto
 /// one cluster. A cluster consists of the nodes of one speed, or of a single node if transfers take time. Guarantee: none.
 /// Complexity: O(n m (n + e)) for n tasks with e edges on m processors of the reference cluster. Deviations: processors of the
-/// reference cluster are as fast as the slowest ones of the platform. The mean area is that of CPA, without later corrections for
-/// few tasks on many processors. The deviations of [`Cpa`](super::Cpa) also apply.
+/// reference cluster are as fast as the slowest ones of the platform. The mean area is computed as in CPA, without later
+/// corrections for few tasks on many processors. The deviations of [`Cpa`](super::Cpa) also apply.
 ///
 /// ```
 /// use makespan_algos::scheduler::Hcpa;

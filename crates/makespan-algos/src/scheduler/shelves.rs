@@ -54,7 +54,7 @@ use crate::kernel::{batches, list, shelves};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shelves;
 
-/// How often the guess is raised by 5 % for tasks that are not monotone: up to a factor of about ten.
+/// The number of times that the guess is raised by 5 % for tasks that are not monotone: up to a factor of about ten.
 const RAISES: usize = 48;
 /// Maximum number of columns that are examined for tasks that are not monotone, over all guesses: a second or two.
 const MAX_COLUMNS: usize = 20_000_000;
@@ -113,7 +113,7 @@ impl Scheduler for Shelves {
 struct Nodes {
     /// The nodes as the construction uses them: with a power of two processors.
     cluster: Cluster,
-    /// How many processors each node has.
+    /// The number of processors of each node.
     each: u32,
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use makespan_core::Stop;
 
-/// How much a scheduler may search.
+/// The amount of search that a scheduler may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
     /// This amount of time, including the time for bounds. The result depends on the machine.

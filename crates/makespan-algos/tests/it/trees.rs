@@ -21,7 +21,7 @@ type NodeFigures = (u32, u32, usize, u32, u32);
 /// Figures of an application: seconds of work, bytes, weight in halves.
 type JobFigures = (i64, u64, u64);
 
-/// A small tree with bags. Each value of `wrong` below `WRONGS` is a defect that makes the instance invalid for trees.
+/// A small tree with bags. If `wrong` is not zero, it is the number of a defect that makes the instance invalid for trees.
 #[derive(Clone, Debug)]
 struct Draft {
     nodes: Vec<NodeFigures>,
@@ -29,7 +29,7 @@ struct Draft {
     wrong: u32,
 }
 
-/// The number of defects.
+/// An exclusive limit of the numbers of defects.
 const WRONGS: u32 = 5;
 
 impl Draft {

@@ -284,7 +284,7 @@ fn areas(problem: &GraphProblem, tasks: Range<u32>) -> [Vec<f64>; 2] {
 }
 
 /// Returns, for each task, the sum of areas over all its predecessors or all its successors, including indirect ones. Each is
-/// counted once. Of the two choices of areas, the larger sum is returned.
+/// counted once. The result is the larger of the sums for the two choices of areas.
 fn sums(frame: &Frame, areas: &[Vec<f64>; 2], side: Side) -> Vec<i64> {
     let tasks = frame.tasks();
     let mut sums = vec![0; tasks];

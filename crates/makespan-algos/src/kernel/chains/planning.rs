@@ -28,7 +28,7 @@ const RUN_LABELS: usize = 4096;
 /// Maximum number of gaps that are kept open before a task.
 const MAX_GAPS: usize = 8;
 
-/// Places the unplaced tasks of a chain optimally, while the placed tasks stay where they are. Returns `false` if a task or an edge
+/// Places the unplaced tasks of a chain optimally, while the placed tasks keep their places. Returns `false` if a task or an edge
 /// does not fit. Then the draft contains only the runs that were placed before.
 ///
 /// The unplaced tasks between two placed tasks of a chain form a run, which is planned on its own. The first walk computes, for

@@ -26,7 +26,7 @@ pub struct Chain {
     pub length: i64,
 }
 
-/// How chains cover the edges of a graph.
+/// The way in which chains cover the edges of a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cover {
     /// Chains are added until every edge is in a chain. An edge may be in several chains.

@@ -49,7 +49,7 @@ pub enum Start {
 pub struct Settings {
     /// The objective.
     pub criterion: Criterion,
-    /// How chains cover the graph.
+    /// The way in which chains cover the graph.
     pub cover: Cover,
     /// The schedule that chains are planned into.
     pub start: Start,
@@ -160,7 +160,7 @@ pub fn strategy(task: &Task, settings: &Settings) -> Vec<Offer> {
     pareto(offers)
 }
 
-/// Returns the offers that are not dominated, sorted by finish. Of equal offers, the first is kept.
+/// Returns the offers that are not dominated, sorted by finish. The first of several equal offers is kept.
 pub fn pareto(offers: Vec<Offer>) -> Vec<Offer> {
     undominated(offers, |offer| [offer.finish, offer.cost, -offer.busy].map(i128::from))
 }

@@ -313,8 +313,8 @@ fn scarce_stocks(packing: &Packing<'_>, drafts: &[(usize, Draft)], stocks: &[u64
 }
 
 /// Returns, for each choice, the choice to use instead: one of its row that is at least as fast and needs no more of any resource.
-/// This is the choice itself if no other is better. Of equal choices, the first is used. Returns `None` for a choice that never
-/// fits.
+/// This is the choice itself if no other is better. The first of several equal choices is used. Returns `None` for a choice that
+/// never fits.
 fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>> {
     let fits = |at: usize| renewables.iter().all(|one| one.demands[at] <= one.capacity[one.capacity.len() - 1].1);
     let mut instead: Vec<Option<usize>> = (0..drafts.len()).map(|at| fits(at).then_some(at)).collect();
@@ -334,7 +334,7 @@ fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>>
         }
         let better = |other: usize, at: usize| no_more(other, at) && (other < at || !no_more(at, other));
         for at in range.clone().filter(|&at| fits(at)) {
-            // Of the better choices, at least one has no better choice itself.
+            // At least one of the better choices has no better choice itself.
             let is_best =
                 |other: usize| !range.clone().any(|third| third != other && fits(third) && better(third, other));
             let mut others = range.clone().filter(|&other| other != at && fits(other) && better(other, at));

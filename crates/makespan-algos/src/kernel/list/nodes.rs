@@ -22,7 +22,7 @@ pub(super) type Start = (Time, Vec<u32>);
 /// of the list.
 ///
 /// If some processors form a best placement, so do some of any smaller number. Therefore each instant has a widest job that fits,
-/// and every narrower job fits as well. On a platform that is always open, the search in the list is thus that of
+/// and every narrower job fits as well. On a platform that is always open, the search in the list is thus the search of
 /// [`super::ListSweep`]. It takes O(n (log n + nodes)) in total, plus the time to list the ids. Around unavailable processors,
 /// every waiting job is checked at every instant.
 pub(super) fn starts(instance: &Instance, list: &[Allotted], from: Time) -> Vec<Start> {

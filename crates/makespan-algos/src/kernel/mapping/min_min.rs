@@ -13,7 +13,8 @@ use super::{MachineId, Mapper, MappingProblem, MaxMin};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MinMin;
 
-/// Returns the mapping of Min-min or Max-min with the smaller makespan, and that of Min-min if both are equal.
+/// Returns the mapping of Min-min or Max-min with the smaller makespan. If both makespans are equal, returns the mapping of
+/// Min-min.
 ///
 /// Source: as [`MinMin`], section 3.6. Complexity: the sum of both.
 #[derive(Clone, Copy, Debug, Default)]

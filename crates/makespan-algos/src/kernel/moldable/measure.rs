@@ -95,7 +95,8 @@ impl Measure {
                 tally.beyond = BEYOND * (end - self.limit) as f64;
             }
         }
-        // Of two schedules beyond the limit, the one with the smaller excess is better, and then the one with the better value.
+        // If two schedules exceed the limit, the one with the smaller excess is better. With equal excess, the better value
+        // decides.
         if tally.beyond > 0.0 { tally.cost + tally.beyond * (1.0 + tally.cost * 1e-6) } else { tally.cost }
     }
 

@@ -74,7 +74,7 @@ impl Draft {
     }
 }
 
-/// A change: its kind, a task, a distance, and whether it is accepted whatever its value.
+/// A change: its kind, a task, a distance, and whether it is accepted for any value.
 type Tried = (u8, prop::sample::Index, u32, bool);
 
 fn change(schedule: &mut ListSchedule<'_>, &(kind, task, far, _): &Tried) {
@@ -94,8 +94,8 @@ fn objectives() -> impl Iterator<Item = Objective> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
-    /// After any changes, evaluations, acceptances and undos, the value is that of the same list from the beginning. An evaluation
-    /// that exceeds its limit returns `None`, and others do not. The schedule is valid and has this value.
+    /// After any changes, evaluations, acceptances and undos, the value equals the value of the same list from the beginning. An
+    /// evaluation that exceeds its limit returns `None`, and others do not. The schedule is valid and has this value.
     #[test]
     fn a_changed_list_is_evaluated_like_a_new_one(
         draft in draft(),

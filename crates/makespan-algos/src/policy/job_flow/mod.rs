@@ -166,7 +166,7 @@ impl JobFlow {
         if jobs.is_empty() {
             return;
         }
-        // Of a job that began in an earlier session, only the rest is planned.
+        // If a job began in an earlier session, only its rest is planned.
         let (jobs, begun): (Vec<JobId>, Vec<JobId>) = jobs.iter().partition(|&&job| is_untouched(view, job));
         self.release(|job| jobs.contains(&job) || begun.contains(&job), view);
         begun.into_iter().for_each(|job| self.plan_rest(job, view));
@@ -320,7 +320,7 @@ pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
     if !instance.has_bags() {
         return supported(instance);
     }
-    // What is supported for one task of a bag is supported for all.
+    // If one task of a bag is supported, all its tasks are.
     let jobs = instance.ids().map(|job| instance.submitted(job).without_copies());
     supported(&instance.with_jobs(jobs.collect()))
 }

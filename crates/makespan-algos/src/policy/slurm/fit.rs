@@ -60,7 +60,7 @@ pub(super) fn choose(asked: &Asked, counted: Option<&Counted>, mut rooms: Vec<(u
         // Processors are distributed evenly. Nodes with more room get more if others are full.
         rooms.reverse();
     }
-    // Each node gets the minimum, and the rest goes where there is room.
+    // Each node gets the minimum, and the rest goes to nodes with room.
     let mut left = wanted - count as u32 * on_each;
     for (at, one) in rooms.iter_mut().enumerate() {
         let share = left.div_ceil((count - at) as u32);

@@ -128,7 +128,7 @@ impl AllLimits {
             }
             above = one.parent.as_deref();
         }
-        // A class of service may also be that of the partition.
+        // The class of service of a job may also be the class of its partition.
         numbers.sort_unstable();
         numbers.dedup();
         (numbers, own)

@@ -436,8 +436,8 @@ fn what_a_policy_without_rules_leaves_out_is_counted() {
 }
 
 proptest::proptest! {
-    /// `r` holds half of the processors for the rest of its limit. Then `b` arrives, which needs all of them. `c` starts beside `r`
-    /// at the first backfill cycle exactly if its minutes are over by the end of `r`.
+    /// `r` holds half of the processors for the rest of its limit. Then `b` arrives, which needs all of them. `c` starts in
+    /// parallel to `r` at the first backfill cycle exactly if its minutes are over by the end of `r`.
     #[test]
     fn what_is_left_of_a_limit_is_no_whole_number_of_minutes(left in 31_i64..400, length in 1_i64..7) {
         let running = Job::new("r", Profile::rigid(2, seconds(left)).unwrap()).with_walltime(seconds(left));

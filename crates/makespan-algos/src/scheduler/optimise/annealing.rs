@@ -46,8 +46,8 @@ pub(crate) struct Ranked {
 
 /// The initial temperature, as a share of the mean cost of a task, for `FEW` tasks. For more tasks it is lower, because there are
 /// more changes to try. For fewer tasks it is higher, up to `HOTTEST`, because all changes are soon tried. The temperature falls to
-/// a hundredth.
-/// waiting to be tried, and for fewer higher, at most at `HOTTEST`: all of them are tried soon. It falls to a hundredth.
+/// a hundredth. waiting to be tried, and for fewer higher, at most at `HOTTEST`: all of them are tried soon. It falls to a
+/// hundredth.
 const HOT: f64 = 0.2;
 const FEW: f64 = 25.0;
 const HOTTEST: f64 = 1.0;

@@ -8,8 +8,8 @@
 //! before it on its processors ended in S by its start. By induction they end no later now, so the old start of job k is still
 //! possible, and its earliest start is no later. The result is as good as S for each job. Repeat this with the result in place of
 //! S. The sum of starts is a non-negative integer that never increases, so the process ends at an optimum with *starts that never
-//! decrease*, with ties in any order. The search therefore discards a partial schedule as soon as `(start, job)` is lower than that
-//! of the preceding job.
+//! decrease*, with ties in any order. The search therefore discards a partial schedule as soon as `(start, job)` is lower than the
+//! pair of the preceding job.
 //!
 //! *Choice of processors.* Two processors of one class (closed at the same times) differ only in the instant from which they are
 //! free. No later job starts before the current one, so all processors that are free by its start are equal for all later jobs.

@@ -4,7 +4,7 @@ use super::{MachineOrders, Slot};
 use crate::kernel::graph::{NEVER, Neighbour, NodeId};
 
 impl MachineOrders<'_> {
-    /// Writes all positions for a removed task that may be best into `slots`. Of the empty processors of a node, only the first
+    /// Writes all positions for a removed task that may be best into `slots`. Only the first of the empty processors of a node
     /// is used. O(processors + positions + nodes * edges of the task).
     pub fn slots(&self, task: u32, slots: &mut Vec<Slot>) {
         let problem = self.problem;

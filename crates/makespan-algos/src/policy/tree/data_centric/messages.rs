@@ -2,7 +2,7 @@
 
 use super::state::State;
 
-/// What a subtree can take of a trade: the amount, and the node.
+/// The part of a trade that a subtree can take: the amount, and the node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
     pub(super) amount: f64,

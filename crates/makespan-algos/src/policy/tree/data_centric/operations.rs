@@ -37,7 +37,7 @@ fn communication_trading(state: &mut State<'_>, a: usize, b: usize) -> bool {
         if node == 0 || state.hop(node, a) <= 0.0 || more_work <= 0.0 {
             return 0.0;
         }
-        // After the trade, the throughput of B is at most that of A.
+        // After the trade, the throughput of B does not exceed the throughput of A.
         let most = gap(state, a, b) / (1.0 / state.weight(b) + each / state.weight(a));
         let tasks = if each > 0.0 { has / each } else { f64::INFINITY };
         (state.idle(node) / more_work).min(tasks).min(most)

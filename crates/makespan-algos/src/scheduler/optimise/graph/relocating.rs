@@ -1,4 +1,4 @@
-//! Simulated annealing that removes one task at a time and knows the result of each position for it.
+//! Simulated annealing that removes one task at a time and computes the result of each position for it.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -46,7 +46,7 @@ pub(super) struct Genetic<'s, 'p, 'a> {
     child: Solution,
     /// The best of the given lists under the parallel scheme.
     first: Solution,
-    /// How many given lists have been tried, counting both schemes.
+    /// The number of given lists that have been tried, counting both schemes.
     given: usize,
     /// The final size of the population, once it is known.
     size: Option<usize>,

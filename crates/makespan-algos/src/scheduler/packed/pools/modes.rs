@@ -61,7 +61,7 @@ fn excess(problem: &CumulativeProblem<'_>, used: &[u64]) -> f64 {
     each.map(|(used, stock)| used.saturating_sub(*stock) as f64 / (*stock).max(1) as f64).sum()
 }
 
-/// Returns another mode of a task, or the same one. Of few modes any is drawn, of many modes mostly a near one.
+/// Returns another mode of a task, or the same one. If there are few modes, any mode is drawn, and otherwise mostly a near one.
 pub(super) fn other(problem: &CumulativeProblem<'_>, task: u32, mode: u32, random: &mut impl Rng) -> u32 {
     /// Up to this number of modes, all modes are equally probable.
     const FEW: usize = 4;

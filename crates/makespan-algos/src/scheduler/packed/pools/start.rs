@@ -10,7 +10,7 @@ use crate::kernel::packing::{Entry, Row};
 const NOISE: [f64; 3] = [0.05, 0.2, 0.5];
 /// The share of the tasks that get another mode in a random initial list.
 const CHANGED: f64 = 0.2;
-/// How often modes that use up too much are drawn again before known modes are taken.
+/// The number of draws of modes that use up too much before known modes are taken.
 const DRAWN: usize = 8;
 
 /// Lists with modes. No list uses up more than the stock.
@@ -134,7 +134,7 @@ fn longest_paths(problem: &CumulativeProblem<'_>, modes: &[u32]) -> Vec<f64> {
     paths
 }
 
-/// Returns all tasks, each after all its predecessors. Of the tasks that may come next, the one with the smallest key comes first.
+/// Returns all tasks, each after all its predecessors. The next task is always the possible one with the smallest key.
 fn in_order(problem: &CumulativeProblem<'_>, key: impl Fn(u32) -> f64) -> Vec<u32> {
     use std::cmp::Reverse;
     use std::collections::BinaryHeap;

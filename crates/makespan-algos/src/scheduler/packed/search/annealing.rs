@@ -40,7 +40,7 @@ pub(super) struct Part {
 enum Undo {
     Choice(usize, u32),
     Site(usize, Site),
-    /// From one position to another.
+    /// A move from one position to another.
     Move(usize, usize),
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Starts<'p, 'a> {
 struct Trying<'t> {
     course: &'t mut Course,
     until: f64,
-    /// How many more lists may be tried in addition to the steps of the course.
+    /// The number of lists that may still be tried in addition to the steps of the course.
     free: usize,
     best: Option<(f64, Listed)>,
 }
