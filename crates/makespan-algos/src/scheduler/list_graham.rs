@@ -23,7 +23,7 @@ use crate::kernel::list::{self, Allotted};
 /// Around unavailable processors, several lists with allotments for the open processors are compared, and the one that ends first
 /// is used. Tasks that would end far too late in another order move to its front. For graphs of moldable tasks on equal processors,
 /// the order `shelf` uses up to ten sets of allotments between the longest path and the area, each in the order of the longest
-/// paths, and the schedule that ends first is kept. Complexity: that of the dual search, plus O(n log n).
+/// paths, and the schedule that ends first is kept. Complexity: the same as the dual search, plus O(n log n).
 ///
 /// ```
 /// use makespan_algos::scheduler::{ListGraham, Order};

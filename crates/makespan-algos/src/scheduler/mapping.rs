@@ -14,9 +14,9 @@ use crate::kernel::mapping::{MachineId, Mapper, MappingProblem, Times, task_time
 /// A mapper as a scheduler. Each processor is a machine. The tasks of a machine run one after another without gaps, in Smith's
 /// order (time over weight). This order is optimal for weighted completion and does not change the makespan.
 ///
-/// Source: that of the mapper. The order is from W. E. Smith, Naval Research Logistics Quarterly 3, 1956, DOI
+/// Source: the same as the mapper. The order is from W. E. Smith, Naval Research Logistics Quarterly 3, 1956, DOI
 /// 10.1002/nav.3800030106. Assumptions: sequential tasks that are all released at the same time; processors are only unavailable at
-/// the beginning. Guarantee: none. Complexity: that of the mapper, plus O(n log n).
+/// the beginning. Guarantee: none. Complexity: the same as the mapper, plus O(n log n).
 ///
 /// ```
 /// use makespan_algos::kernel::mapping::MinMin;

@@ -10,7 +10,7 @@ use crate::kernel::critical_area::{Limits, allotments};
 ///
 /// Source: S. Bansal, P. Kumar, K. Singh, "An improved two-step algorithm for task and data parallel scheduling in distributed
 /// memory machines", Parallel Computing 32(10), 2006, DOI 10.1016/j.parco.2006.08.004. The level of a task is the maximum number of
-/// tasks on a path that leads to it. Assumptions: as [`Cpa`](super::Cpa). Guarantee: none. Complexity: that of CPA. Deviations:
+/// tasks on a path that leads to it. Assumptions: as [`Cpa`](super::Cpa). Guarantee: none. Complexity: the same as CPA. Deviations:
 /// those of CPA. In a level with more tasks than processors, each task keeps its fewest processors.
 ///
 /// ```

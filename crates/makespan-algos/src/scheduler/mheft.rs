@@ -15,8 +15,8 @@ use crate::kernel::packing::{Packing, Row};
 /// ISPDC 2007, DOI 10.1109/ISPDC.2007.3. Without it, tasks take whole clusters. Assumptions: every task fits onto one cluster. A
 /// cluster consists of the nodes of one speed, or of a single node if transfers take time. Guarantee: none. Complexity: O(n (m +
 /// log n) + e c) for n tasks with e edges on m processors of c clusters. Deviations: the rank of a task uses its time on its fewest
-/// processors, averaged over the clusters that can run it with them. Tasks follow each other on a processor and fill no gaps. Of
-/// allotments with equal ends, the one with the fewest processors is used. An allotment that is no faster than a smaller one is
+/// processors, averaged over the clusters that can run it with them. Tasks follow each other on a processor and fill no gaps. If
+/// several allotments have equal ends, the smallest one is used. An allotment that is no faster than a smaller one is
 /// omitted.
 ///
 /// ```

@@ -25,7 +25,7 @@ const HOT: f64 = 0.02;
 /// order and allotments.
 ///
 /// Source: the allotments are those of Mounié, Rapine and Trystram (SIAM J. Comput. 37(2), 2007, DOI 10.1137/S0097539701385995);
-/// the sweep over targets follows the idea of Turek, Wolf and Yu (SPAA 1992, DOI 10.1145/140901.141909); annealing is that of
+/// the sweep over targets follows the idea of Turek, Wolf and Yu (SPAA 1992, DOI 10.1145/140901.141909); annealing is from
 /// Kirkpatrick, Gelatt and Vecchi (Science 220, 1983, DOI 10.1126/science.220.4598.671). Assumptions: none. Guarantee (makespan): 2
 /// without release dates and unavailable processors, since the list of the dual approximation is among the lists that are tried.
 /// Complexity: O(n log n) a list, 100 lists and `steps` more.

@@ -28,9 +28,9 @@ const OF_BAGS: f64 = 0.15;
 /// chosen if, with the bags, it is no worse in any value. A best-effort bag also competes if a competing job waits for it.
 ///
 /// Source: the third type of open job of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section 2
-/// (divisible load). Assumptions: at most [`Instance::MAX_TASKS`] tasks in all. Guarantee: that of the scheduler without bags, none
-/// with bags. Complexity: that of the scheduler on one job for each competing task, and O(k log m) for k best-effort tasks on m
-/// processors.
+/// (divisible load). Assumptions: at most [`Instance::MAX_TASKS`] tasks in all. Guarantee: the same as the scheduler without bags,
+/// none with bags. Complexity: the same as the scheduler on one job for each competing task, and O(k log m) for k best-effort tasks
+/// on m processors.
 ///
 /// ```
 /// use makespan_algos::scheduler::{Sequential, WithBags};

@@ -14,7 +14,7 @@ pub(super) struct Outlook {
 }
 
 impl Outlook {
-    /// Returns the outlook of a view. Of the future periods, those that begin before `told` are considered.
+    /// Returns the outlook of a view. The future periods that begin before `told` are considered.
     pub fn of(view: &View<'_>, told: Time) -> Self {
         let View { now, instance, .. } = *view;
         let running = view.running.iter().map(|run| (&run.processors, run.expected_end(instance, now)));

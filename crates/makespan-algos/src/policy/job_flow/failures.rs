@@ -204,7 +204,7 @@ impl JobFlow {
     }
 
     /// Switches a job without started tasks to another variant of its strategy, if one fits, possibly with a common delay of all
-    /// its tasks. Of the variants in time, the best one by the criterion of the job is taken. Returns whether there is one.
+    /// its tasks. The best variant in time by the criterion of the job is taken. Returns whether there is one.
     fn take_other_variant(&mut self, job: JobId, view: &View<'_>) -> bool {
         let rules = self.rules;
         let Some((choice, from)) = self.records.get(job).and_then(|entry| {

@@ -159,7 +159,7 @@ impl BackPressure {
     }
 }
 
-/// The choice with the largest urgency, and then the largest value. Of equal choices, the first one.
+/// The first choice with the largest value among those with the largest urgency.
 struct Best<T> {
     urgency: u32,
     value: f64,

@@ -4,8 +4,8 @@ use makespan_core::network::{NodeDecision, NodeEvent, NodePolicy, NodeView};
 
 use super::balance::Balance;
 
-/// Follows rates. A thread is an idle processor of the node or a child that has sent a request. Of the pairs (thread, kind) that
-/// are possible now, the next one is chosen by one-dimensional load balancing.
+/// Follows rates. A thread is an idle processor of the node or a child that has sent a request. The next pair (thread, kind) is
+/// chosen from the possible pairs by one-dimensional load balancing.
 ///
 /// Source: O. Beaumont et al. (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.1, where the rates are those of the linear
 /// programme. Literally, the choice is made among all pairs, and the node then waits until the chosen pair is possible. This is 1.3

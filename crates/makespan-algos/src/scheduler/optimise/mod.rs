@@ -47,9 +47,9 @@ const CLOSED: &str = "processors are closed at too many different times to be se
 ///
 /// Source: prices as in [`makespan_bounds::PriceSearch`]; serial insertion as in [`crate::kernel::serial::SerialInsertion`]; for
 /// the makespan, first fit under a deadline as in [`crate::kernel::fit::Fit`]; annealing after Kirkpatrick, Gelatt and Vecchi
-/// (Science 220, 1983, DOI 10.1126/science.220.4598.671). Assumptions: none. Guarantee: that of the list of the dual approximation,
-/// from which it starts (makespan 2 without release dates, unavailable processors and best placement). Bounds that are proved
-/// during the run are added to [`Context::bounds`].
+/// (Science 220, 1983, DOI 10.1126/science.220.4598.671). Assumptions: none. Guarantee: the same as the list of the dual
+/// approximation, from which it starts (makespan 2 without release dates, unavailable processors and best placement). Bounds that
+/// are proved during the run are added to [`Context::bounds`].
 ///
 /// Sequential jobs on machines that differ are mapped to machines. For the makespan, the search uses prices for the time of
 /// machines, their rounding, and annealing of ejection chains over pairs that cost little at these prices

@@ -9,8 +9,8 @@ use crate::search::Portfolio;
 const PROOFS: f64 = 0.4;
 
 /// Returns bounds on the objectives in `looked_for`. If bounds are wanted and the budget is a time, also returns bounds on the
-/// standard objectives, which are reported with every schedule. The time is shared equally. What one bound does not use is left to
-/// the later ones, so the objective comes last.
+/// standard objectives, which are reported with every schedule. The time is shared equally. Time that one bound does not use is
+/// left to the later bounds, so the objective comes last.
 pub(super) fn prove(
     instance: &Instance,
     portfolio: &Portfolio,

@@ -100,8 +100,8 @@ pub(super) fn gang(instance: &Instance, packed: bool) -> Result<Schedule, Unsupp
     carried_out(&packing, &list, !packed)
 }
 
-/// Plans a list in this order, with the allotments that best balance area and longest path. The order `shelf` is that of the
-/// longest paths. For graphs of moldable tasks on equal processors, it tries several sets of allotments.
+/// Plans a list in this order, with the allotments that best balance area and longest path. The order `shelf` is the order
+/// of the longest paths. For graphs of moldable tasks on equal processors, it tries several sets of allotments.
 pub(super) fn list(instance: &Instance, order: Order) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
     if order == Order::Shelf

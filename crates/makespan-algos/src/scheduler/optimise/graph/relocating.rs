@@ -103,7 +103,7 @@ impl<'a> Relocating<'a> {
     }
 
     /// Moves one task to a random position for which the makespan is within the threshold, which is random above the current
-    /// makespan. Of two solutions, each is left for the other as often as by the rule of Metropolis.
+    /// makespan. A change between two solutions is as probable as by the rule of Metropolis, in both directions.
     fn move_one(&mut self, task: u32, threshold: i64) {
         let (without, own) = self.lines.take(task);
         let mut to = own;

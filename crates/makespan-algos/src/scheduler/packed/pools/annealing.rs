@@ -37,7 +37,7 @@ pub(super) struct Annealing<'d, 'p, 'a> {
 }
 
 impl<'d, 'p, 'a> Annealing<'d, 'p, 'a> {
-    /// Returns a search that starts from a solution, whose value must be that of the scheme, for a part of the course.
+    /// Returns a search that starts from a solution, whose value must be its value under the scheme, for a part of the course.
     pub fn new(
         decoder: &'d mut Decoder<'p, 'a>,
         scheme: Scheme,

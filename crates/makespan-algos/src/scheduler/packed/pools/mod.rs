@@ -21,7 +21,7 @@ use decoder::{Decoder, Scheme};
 use genetic::{Genetic, Parts};
 use start::Starts;
 
-/// With more tasks than this, one schedule takes so long that a list that is decoded once is as good.
+/// Maximum number of tasks. With more tasks, one schedule takes too long, and lists that are decoded once are as good.
 const MAX_TASKS: usize = 20_000;
 /// If justification moves nothing: the share of the course for the genetic algorithm, and the shares at which annealing under the
 /// serial and under the parallel scheme have been tried. The better of these schemes gets the rest.

@@ -21,7 +21,7 @@ const SWAPS: f64 = 0.25;
 const GROUPS: f64 = 0.1;
 /// Share of the moves to another processor in which a task keeps its position in the order.
 const STAYS: f64 = 0.5;
-/// Share of the moves in which the processor is that of a neighbour.
+/// Share of the moves in which the task gets the processor of a neighbour.
 const NEAR: f64 = 0.3;
 /// Probability with which a neighbour moves together with a task.
 const TOGETHER: f64 = 0.7;
