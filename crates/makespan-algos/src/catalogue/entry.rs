@@ -58,7 +58,7 @@ pub(crate) enum Build {
 
 impl<K> Entry<K> {
     /// Parses a spec, and returns the result of `build` for the named entry and the parameters. If no entry has this name, the
-    /// error message calls the name an unknown `what`.
+    /// error states the kind `what` of the unknown name.
     ///
     /// # Errors
     /// [`SpecError`] states the unknown or invalid part of the spec, and what would be valid.

@@ -329,7 +329,7 @@ fn placing(spec: &mut Spec, default: &str) -> Result<String, SpecError> {
     })
 }
 
-/// Builds a policy that plans with the scheduler of the spec, and supports what this scheduler supports.
+/// Builds a policy that plans with the scheduler of the spec, and supports the same instances as this scheduler.
 fn by_scheduler<P: Policy + 'static>(
     spec: &mut Spec,
     policy: impl FnOnce(Box<dyn Scheduler>) -> P,

@@ -21,7 +21,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Returns what the task of the slot holds, if there is a task.
+    /// Returns the amounts that the task of the slot holds, if there is a task.
     fn holding(&self) -> Option<Holding<'_>> {
         let &Self { ref processors, start, end, task, begun } = self;
         Some(Holding { task: task?, processors, period: Period { from: start, until: end }, begun })

@@ -145,7 +145,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Releases what [`Draft::hold`] held.
+    /// Releases the processors that [`Draft::hold`] held.
     pub fn release_hold(&mut self, processor: ProcessorId, start: i64, end: i64) {
         self.calendars[processor.index()].release(&(start, end));
     }

@@ -20,7 +20,7 @@ pub enum Fitness {
 /// replaces the worst individual if it is better and not a copy.
 ///
 /// Source: W. Sun, Y. Zhang, Y. Wu, Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid",
-/// section 4. Choices where the paper is silent:
+/// section 4. Choices that the paper does not specify:
 ///
 /// * A subset has 1 to `subset` tasks, and a tournament has 3 individuals.
 /// * The child is always mutated.

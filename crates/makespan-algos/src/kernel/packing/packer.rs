@@ -89,7 +89,7 @@ impl<'p, 'a> Packer<'p, 'a> {
     /// time.
     ///
     /// # Errors
-    /// Returns the position of a task that never starts, because others have used up what it needs.
+    /// Returns the position of a task that never starts, because others have used up the consumables it needs.
     pub fn run(&mut self, list: &[Entry], from: i64, alone: bool) -> Result<(), usize> {
         self.reset(list, from);
         let packing = self.packing;

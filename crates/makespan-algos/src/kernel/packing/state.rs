@@ -153,7 +153,7 @@ impl State {
         }
     }
 
-    /// Returns what a task held, except the consumables that it used up.
+    /// Returns the amounts that a task held, except the consumables that it used up.
     pub fn give_back(&mut self, machines: &Machines, demands: &[Demand], processors: u32, parts: &[Part]) {
         for part in parts {
             let free = self.free[part.cell as usize];

@@ -26,7 +26,7 @@ pub(super) trait Room<S> {
     fn earlier(&mut self, place: Place, reservation: &S, now: Time, opened: Period) -> Option<S>;
 }
 
-/// The events of an instant, and what follows from them.
+/// The events of an instant, and their consequences.
 #[derive(Clone, Copy)]
 pub(super) struct News<'a> {
     pub events: &'a [Event],

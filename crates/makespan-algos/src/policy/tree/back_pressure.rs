@@ -1,4 +1,4 @@
-//! Back-pressure: tasks flow to where the pressure is lowest.
+//! Back-pressure: tasks flow towards the lowest pressure.
 
 use makespan_core::Time;
 use makespan_core::network::{Kind, NodeDecision, NodeEvent, NodePolicy, NodeView};

@@ -37,7 +37,7 @@ impl NodeRates {
         Self::from_compute(network, compute)
     }
 
-    /// Returns what a node computes, by kind, and what it sends, by child and kind.
+    /// Returns the compute rates of a node by kind, and its send rates by child and kind.
     pub(super) fn of(&self, network: &Network, node: usize) -> (&[f64], &[f64]) {
         let (kinds, children) = (network.kinds().len(), network.children(node));
         let (first, last) = (children.start * kinds, children.end * kinds);

@@ -60,8 +60,8 @@ const MANY: f64 = 400.0;
 /// The initial temperature for sums under a limit on the makespan. Area after the limit is expensive, so the values of schedules
 /// differ by more.
 const HOT_WITHIN: f64 = 0.6;
-/// The factor by which some searches begin cooler. From a good start, a hot search loses what it has. From a poor start, a cool
-/// search does not get away.
+/// The factor by which some searches begin cooler. A hot search makes a good start worse. A cool search cannot leave a poor
+/// start.
 const COOL: f64 = 0.15;
 const COOL_SUM: f64 = 0.5;
 /// Number of times that the search for a sum without a limit is cooled, each time from the initial temperature. One descent often

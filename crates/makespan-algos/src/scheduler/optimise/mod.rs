@@ -244,7 +244,7 @@ impl Optimise {
         matches!(self.target, Target::Objective(objective) if objective.is_lateness())
     }
 
-    /// Returns whether the instance is planned on a packing. Creating the packing also checks what is supported.
+    /// Returns whether the instance is planned on a packing. Creating the packing also checks whether the instance is supported.
     fn is_packed(&self, instance: &Instance) -> bool {
         let other = [Objective::Cost, Objective::Throughput].map(Target::Objective);
         !other.contains(&self.target) && packed::is_meant(instance)

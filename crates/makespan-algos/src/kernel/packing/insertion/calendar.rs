@@ -56,7 +56,7 @@ impl Calendar {
         calendar
     }
 
-    /// Holds what tasks that have begun hold.
+    /// Holds the amounts of tasks that have begun.
     pub fn begin(&mut self, packing: &Packing<'_>, is_consumable: &[bool], begun: &Begun) {
         let machines = packing.machines();
         for (processors, until) in &begun.taken {
@@ -76,8 +76,8 @@ impl Calendar {
         self.hold_for_others(machines, is_consumable, begun.now, &held);
     }
 
-    /// Holds what others hold. They may be believed to hold more than there is. For each resource, the amounts are processed by
-    /// decreasing end, so that all earlier ones are held at least as long.
+    /// Holds the amounts that others hold. Their estimated amounts may exceed the total. For each resource, the amounts are
+    /// processed by decreasing end, so that all earlier ones are held at least as long.
     fn hold_for_others(&mut self, machines: &Machines, is_consumable: &[bool], from: i64, held: &[Held]) {
         let mut held: Vec<_> = held.iter().map(|&(until, node, at, amount)| ((node, at), until, amount)).collect();
         held.sort_unstable_by_key(|&(of, until, _)| (of, std::cmp::Reverse(until)));

@@ -28,8 +28,8 @@ pub(super) fn best_offer(
     offers[0]
 }
 
-/// Sends a decision down to a node. Each node on the way changes what it sends by `amount` tasks of a kind per second, and the node
-/// changes what it computes.
+/// Sends a decision down to a node. Each node on the way changes its send rate of a kind by `amount` tasks per second, and the last
+/// node changes its compute rate.
 pub(super) fn give(state: &mut State<'_>, to: usize, kind: usize, amount: f64) {
     let kinds = state.kinds;
     let changed = |rate: &mut f64| *rate = (*rate + amount).max(0.0);
