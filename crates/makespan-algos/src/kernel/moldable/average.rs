@@ -13,7 +13,7 @@ const NEAR: f64 = 1e-4;
 /// Returns, for each task, a time between the times of its choices, in ticks. It is the average of the times that the task would
 /// choose as a compromise between the longest path and the area, over a sequence of paths with prices.
 ///
-/// The paths climb the dual of the linear programme of R. Lepère, D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13,
+/// The paths ascend the dual of the linear programme of R. Lepère, D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13,
 /// 2002, DOI 10.1142/S0129054102001308), as stated in [`makespan_core::proof::PathFlow`]. Averages of its best replies converge to
 /// a solution of the programme (T. Larsson, M. Patriksson, A.-B. Strömberg, Mathematical Programming 86, 1999, DOI
 /// 10.1007/s101070050090). Complexity: O(n log c + edges) for each of at most 200 paths, with c choices of a task.
