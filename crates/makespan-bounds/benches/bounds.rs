@@ -1,5 +1,5 @@
-//! How long the bounds take at the size of the paper's experiments. Targets: the dual search in 1 ms, 20 steps of the
-//! price search in 0.2 s, the bound on weighted completion in 1 s.
+//! //! Measures the time of the bounds at the size of the paper's experiments. Targets: the dual search in 1 ms, 20
+//! steps of the price search in 0.2 s, and the bound on weighted completion in 1 s.
 
 use std::hint::black_box;
 
@@ -9,8 +9,9 @@ use makespan_core::{Instance, Job, Platform, Profile, Time, Weight};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Sequential times uniform on [1, 10] s; `t(k) = t(k - 1) (X + k - 1) / k` with X uniform on [x, x + 0.2], the
-/// recursion of the paper's families with a simpler X: x near 0 is a high speed-up, near 0.8 a weak one.
+/// Builds jobs whose sequential times are uniform on [1, 10] s, with `t(k) = t(k - 1) (X + k - 1) / k` and X uniform on
+/// [x, x + 0.2]. This is the recursion of the paper's families with a simpler X: x near 0 is a high speed-up, and x
+/// near 0.8 is a weak one.
 fn instance(jobs: usize, processors: u32, x: f64) -> Instance {
     let random = &mut ChaCha8Rng::seed_from_u64(1);
     let job = |index: usize| {

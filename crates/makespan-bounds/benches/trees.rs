@@ -1,5 +1,6 @@
-//! How long the best steady state of a tree takes: 10,000 nodes and 4 applications in floats (target: 10 s), 1,000 exactly
-//! (target: 5 s), with bandwidths as in the paper, and a thousand times as large, where nearly all nodes compute.
+//! //! Measures the time for the optimal steady state of a tree: 10,000 nodes and 4 applications in floats (target: 10
+//! s), and 1,000 nodes exactly (target: 5 s). The bandwidths are those of the paper, and then a thousand times as
+//! large, where nearly all nodes compute.
 
 use std::hint::black_box;
 use std::num::NonZeroU64;
@@ -11,8 +12,9 @@ use makespan_core::{Instance, Job, Link, Node, Platform, Profile, Time};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A tree as in section 5.1.2 of Beaumont et al. (IPDPS 2006): each node in turn has 1 to 5 children, speeds are uniform in
-/// Mflop/s, bandwidths log-uniform in bytes a second, times `factor`; applications have evenly spaced ratios.
+/// Builds a tree as in section 5.1.2 of Beaumont et al. (IPDPS 2006): each node in turn has 1 to 5 children. Speeds are
+/// uniform in Mflop/s. Bandwidths are log-uniform in bytes a second, multiplied by `factor`. Applications have evenly
+/// spaced ratios.
 fn problem(nodes: usize, applications: usize, factor: f64) -> TreeProblem {
     let random = &mut ChaCha8Rng::seed_from_u64(1);
     let (mut parents, mut at) = (vec![None], 0);

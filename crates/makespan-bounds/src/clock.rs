@@ -1,4 +1,4 @@
-//! How long a search for bounds may go on.
+//! //! The time limit of a search for bounds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 
 use makespan_core::Stop;
 
-/// Says when a search for bounds has to end with what it has. It is asked between steps, so that an answer is never late by more than one.
+/// The time limit of a search for bounds. A search checks the clock between its steps, so it ends at most one step
+/// late.
 ///
-/// What is found is a bound whenever the search ends: an early end costs tightness and never truth.
+/// The result of a search is a bound no matter when the search ends: an early end makes the bound weaker, but never
+/// wrong.
 #[derive(Debug, Default)]
 pub struct Clock {
     end: Option<Instant>,
@@ -16,7 +18,7 @@ pub struct Clock {
     questions: Option<Questions>,
 }
 
-/// How many questions may be asked yet, and with how many left the clock is over.
+/// The number of checks that remain, and the remaining number at which the clock is over.
 #[derive(Clone, Debug)]
 struct Questions {
     left: Arc<AtomicI64>,
@@ -24,39 +26,40 @@ struct Questions {
 }
 
 impl Clock {
-    /// A search ends when it is done.
+    /// A clock that is never over.
     pub const ENDLESS: Self = Self { end: None, stop: None, questions: None };
 
-    /// Until an instant, or until somebody asks for an end.
+    /// Returns a clock that is over at the instant `end`, or when `stop` is requested.
     pub fn until(end: Instant, stop: &Stop) -> Self {
         Self { end: Some(end), stop: Some(stop.clone()), questions: None }
     }
 
-    /// So many questions long, whenever they are asked: what is found does not depend on the machine.
+    /// Returns a clock that is over after the given number of checks. The result of a search then does not depend on
+    /// the speed of the machine.
     pub fn of_questions(questions: u32) -> Self {
         let left = Arc::new(AtomicI64::new(questions.into()));
         Self { questions: Some(Questions { left, last: 0 }), ..Self::ENDLESS }
     }
 
-    /// How many questions were asked of it and of its parts when its number was used up.
+    /// Returns the number of checks that this clock and its parts received after the number was used up.
     pub fn asked_late(&self) -> u64 {
         let late = self.questions.as_ref().map(|of| of.last - of.left.load(Ordering::Relaxed));
         late.map_or(0, |late| late.max(0).unsigned_abs())
     }
 
-    /// Whether the search has to end now.
+    /// Returns true if the search must end now.
     pub fn is_over(&self) -> bool {
         self.end.is_some_and(|end| Instant::now() >= end)
             || self.stop.as_ref().is_some_and(Stop::is_requested)
             || self.questions.as_ref().is_some_and(|of| of.left.fetch_sub(1, Ordering::Relaxed) <= of.last)
     }
 
-    /// How much time is left; `None` where time is not what ends the search.
+    /// Returns the time that is left, or `None` if the clock has no end time.
     pub fn left(&self) -> Option<Duration> {
         self.end.map(|end| end.saturating_duration_since(Instant::now()))
     }
 
-    /// A part of the time that is left, or of the questions.
+    /// Returns a clock for a share of the remaining time, or of the remaining checks.
     #[must_use]
     pub fn part(&self, share: f64) -> Self {
         let questions = self.questions.as_ref().map(|of| {

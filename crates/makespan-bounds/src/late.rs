@@ -1,27 +1,28 @@
-//! Bounds on how late jobs are.
+//! //! Bounds on lateness.
 
 use makespan_core::proof::DueBy;
 use makespan_core::{Bound, Instance, Objective, Proof, Time};
 
 use crate::Clock;
 
-/// Deadlines up to which jobs are looked at by themselves, at most.
+/// Maximum number of deadlines whose jobs are bounded as a separate instance.
 const DUES: usize = 6;
-/// Of more jobs fewer are.
+/// Number of jobs above which only one deadline is examined.
 const MANY: usize = 20_000;
 
-/// What is proved of the jobs with early deadlines as an instance of their own: of their makespan, or of their weighted completion.
+/// Returns bounds on the lateness from the jobs with early deadlines: for some deadlines, the jobs due by that deadline
+/// form an instance of their own, and a bound on its makespan or weighted completion bounds the lateness.
 ///
-/// All parts share the work and the time.
+/// All these instances share `work` and the time of `clock`.
 pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -> Vec<Bound> {
     let most = if instance.jobs().len() > MANY { 1 } else { DUES };
     let dues = promising(instance, most);
-    // Of graphs, jobs that compete are no part of a weighted completion.
+    // In instances with graphs, the bound on weighted completion does not apply.
     let weighted = objective.is_weighted() && !instance.has_compound_jobs();
     let of = Objective::OF_DEADLINES.into_iter().take(if weighted { 2 } else { 1 });
     let parts: Vec<(Objective, Time)> = of.flat_map(|of| dues.iter().map(move |&due| (of, due))).collect();
     let bound = |(at, &(of, due)): (usize, &(Objective, Time))| {
-        // The most promising part is looked at even where there is no time.
+        // Examine the most promising part even if no time is left.
         if at > 0 && clock.is_over() {
             return None;
         }
@@ -34,7 +35,8 @@ pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock:
     parts.iter().enumerate().filter_map(bound).collect()
 }
 
-/// The deadlines by which most is to be done in too little time, and the last one.
+/// Returns the `most` deadlines at which the mean load of the jobs due by then exceeds the available time by most, and
+/// the last deadline if `most` is more than one.
 fn promising(instance: &Instance, most: usize) -> Vec<Time> {
     let least = |task| instance.profile(task).least_work(Time::MAX).unwrap_or(0);
     let work = |id| {

@@ -1,23 +1,27 @@
-//! Bounds with certificates.
+//! //! Lower bounds with certificates. Fair throughput is maximised, so its bound is an upper bound.
 //!
-//! A bound is found here with whatever helps, floating point and a cone solver included; what it is worth is decided
-//! by its certificate, which `makespan-core` checks in integers. So an imprecise search costs tightness and never
-//! truth. This is the only crate that calls a solver.
+//! The searches in this crate use floating point and a cone solver. The value of a bound comes only from its
+//! certificate, which `makespan-core` checks in integers. An imprecise search can therefore make a bound weaker, but
+//! never wrong. This is the only crate that calls a solver.
 //!
-//! * [`makespan()`]: the longest job, the area, and the deadline that the [`dual`] approximation refutes, and those
-//!   that [`dual_feasible`] functions do; with release dates and unavailable processors taken into account.
-//! * [`weighted_completion`] and [`mean_flow`]: prices for processors in continuous time. [`PriceSearch`] finds them step
-//!   by step, also under a cap on the makespan, and tells what each job would choose under them.
-//! * [`machines`]: prices for time on machines that differ in speed, or on which each job has a time of its own.
-//! * [`weighted_completion_on`]: the interval linear programme of the DEMT paper, corrected, by its dual.
+//! * [`makespan()`]: the longest job, the area, the deadlines that the [`dual`] approximation refutes, and the
+//!   deadlines that [`dual_feasible`] functions refute. Release dates and unavailable processors are taken into
+//!   account.
+//! * [`weighted_completion`] and [`mean_flow`]: prices for processors in continuous time. [`PriceSearch`] finds the
+//!   prices step by step, also under a cap on the makespan. It also returns the allotment and start that each job would
+//!   choose at these prices.
+//! * [`machines`]: prices for time on machines that differ in speed, or on which each job has its own run time.
+//! * [`weighted_completion_on`]: the corrected interval linear programme of the DEMT paper, solved through its dual.
 //!
-//! * [`best`] of instances with graphs of tasks: windows of time between the tasks before and behind, with prices for
-//!   machines. Of tasks that wait for each other, need resources, or hold several processors of unequal speeds: the same by what
-//!   they hold, flows along paths together with prices, and deductions from a deadline. Of how late jobs are: the jobs of early deadlines by themselves.
+//! * [`best`] for instances with task graphs: windows of time between the predecessors and successors of tasks, with
+//!   prices for machines. If tasks have dependences, need resources, or hold several processors of unequal speeds,
+//!   [`best`] also uses windows over the amounts held, path flows with prices, and deductions from a deadline. For
+//!   lateness, [`best`] also bounds the jobs with early deadlines as a separate instance.
 //!
-//! * [`cost`]: prices for the time of processors and for the room between tasks, under a horizon.
+//! * [`cost`]: prices for processor time and for the time between dependent tasks, under a horizon.
 //!
-//! * [`tree`]: the steady state of bags of tasks on a tree of machines, and prices that bound its throughput from above.
+//! * [`tree`]: the steady state of bags of tasks on a tree of machines, and prices that bound the throughput from
+//!   above.
 //!
 //! The mathematics of each certificate is written out in `docs/bounds.md`.
 //!
@@ -57,10 +61,10 @@ pub use minsum::{
 use makespan_core::proof::{Deductions, LastJob, Paths};
 use makespan_core::{Bound, Instance, Objective, Proof, Unsupported};
 
-/// The standard bounds, one an objective, in the order of [`Objective::standard`].
+/// Returns one bound for each standard objective, in the order of [`Objective::standard`].
 ///
 /// # Errors
-/// As [`best`].
+/// The errors of [`best`].
 pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
     let mut bounds: Vec<Bound> =
         Objective::standard(instance).map(|objective| best(instance, objective)).collect::<Result<_, _>>()?;
@@ -73,7 +77,8 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
 const MAX_LAST: usize = 12;
 
 /// Derives bounds on other objectives from the bound on the makespan, because one job ends at the makespan
-/// ([`LastJob`]). Replaces those bounds in `bounds` that are weaker. Changes nothing if too many jobs can end last.
+/// ([`LastJob`]). Replaces a bound in `bounds` if the derived bound is better. Changes nothing if too many jobs can end
+/// last.
 pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     let shortest =
         bounds.iter().find(|bound| bound.objective == Objective::Makespan && bound.makespan_at_most.is_none());
@@ -90,8 +95,8 @@ pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     }
 }
 
-/// Returns bounds for the objectives of [`standard`]. If a longer search may improve a bound, the function searches for
-/// a better bound until the time limit.
+/// Returns bounds for the objectives of [`standard`]. Uses more work than [`standard`] for bounds that a longer search
+/// may improve, but stops when `clock` is over.
 ///
 /// The remaining time is divided equally among the objectives.
 ///
@@ -108,24 +113,25 @@ pub fn thorough(instance: &Instance, clock: &Clock) -> Result<Vec<Bound>, Unsupp
     Ok(bounds)
 }
 
-/// The best bound on one objective that is found without being told how long to search.
+/// Returns the best bound on one objective, found with a fixed amount of work and no time limit.
 ///
 /// # Errors
-/// [`Unsupported`] of a throughput, which is bounded of bags on a tree, and of nothing else.
+/// Returns [`Unsupported`] if the objective is the throughput and the instance is not a set of bags on a tree.
 pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsupported> {
     within(instance, objective, held::WORK, &Clock::ENDLESS)
 }
 
-/// The best bound on one objective that is found before the clock is over. What is cheap is found in any case; of the rest, what is not done
-/// then is left out.
+/// Returns the best bound on one objective that is found before `clock` is over. Cheap bounds are always computed.
+/// Expensive searches that have not ended by then are left out.
 ///
 /// # Errors
-/// As [`best`].
+/// The errors of [`best`].
 pub fn best_by(instance: &Instance, objective: Objective, clock: &Clock) -> Result<Bound, Unsupported> {
     within(instance, objective, held::WORK, clock)
 }
 
-/// The same with so many single steps of work for deductions from a deadline.
+/// Returns the best bound on one objective. Spends up to `work` elementary steps on deductions from a deadline, and
+/// stops when `clock` is over.
 fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -> Result<Bound, Unsupported> {
     match objective {
         Objective::Cost => return Ok(cost::cheapest(instance)),
@@ -152,7 +158,7 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
     } else if machines::check(instance).is_ok() {
         bounds.push(machines::bound_until(instance, objective, clock));
     } else if instance.is_sequential() {
-        // With a network, windows are all there is of these.
+        // With a network, no other bound than windows exists for sequential jobs.
         bounds.push(windows::best(instance, objective, &clock.part(0.3)));
     }
     if objective != Objective::Makespan {
@@ -166,15 +172,17 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
     Ok(best_of(objective, bounds))
 }
 
-/// The best of several bounds, of equal ones the first; that which needs no proof where there is none.
+/// Returns the largest of several bounds, and the first one of equal bounds. Returns zero, which needs no proof, if
+/// there is no bound.
 fn best_of(objective: Objective, bounds: Vec<Bound>) -> Bound {
     let nothing =
         || Bound { objective, value: 0.into(), makespan_at_most: None, proof: Proof::Paths(Paths::default()) };
     bounds.into_iter().rev().max_by(|a, b| a.value.cmp(&b.value)).unwrap_or_else(nothing)
 }
 
-/// Deductions that refute the latest deadline that is found within so many single steps of work, given that the makespan is at least `known`
-/// ticks; `None` where none is found, or the instance is too large. [`best`] looks for them where tasks wait for each other or need resources.
+/// Returns deductions that refute the latest deadline found within `work` elementary steps, given that the makespan is
+/// at least `known` ticks. Returns `None` if no deadline is refuted or the instance is too large. [`best`] uses
+/// deductions if tasks have dependences or need resources.
 pub fn deduced(instance: &Instance, known: i128, work: u64) -> Option<Deductions> {
     held::deduced(instance, known, work, &Clock::ENDLESS)
 }

@@ -6,23 +6,24 @@ use makespan_core::{Area, Bound, Instance, JobId, Objective, Proof, SimpleJob, T
 use crate::dual::{self, Need, choose};
 use crate::{Clock, dual_feasible, minsum};
 
-/// How many release dates are tried as the start of the counted area.
+/// Maximum number of release dates that are tried as the start of the counted area.
 const RELEASES: usize = 8;
 
-/// The best proven lower bound on the makespan: the longest job, the area, the refuted deadline of the dual
-/// approximation, and from there on those that dual-feasible functions refute, with release dates and unavailable
-/// processors taken into account.
+/// Returns the best proven lower bound on the makespan. The candidates are the longest job, the area, the deadline that
+/// the dual approximation refutes, and the later deadlines that dual-feasible functions refute. Release dates and
+/// unavailable processors are taken into account.
 ///
-/// The tasks of a bag count as so many equal jobs, without a step for each.
+/// The tasks of a bag count as equal jobs, but do not take one step each.
 ///
-/// Complexity: as [`dual::search`] when all jobs are released together on an open platform and none is a bag; otherwise
-/// a bisection of at most 62 steps of O(n log n) for each of a few release dates; then [`dual_feasible::search`]. Where
-/// the processors differ in speed or form a tree the bound is zero.
+/// Complexity: as [`dual::search`] if all jobs are released together, all processors are always open and no job is a
+/// bag. Otherwise a bisection of at most 62 steps of O(n log n) for each of a few release dates. Then
+/// [`dual_feasible::search`] follows. If the processors differ in speed or form a tree, the bound is zero.
 pub fn makespan(instance: &Instance) -> Bound {
     counted_by(instance, &Clock::ENDLESS)
 }
 
-/// The same, dual-feasible functions until the clock is over: what is counted is so in any case.
+/// Returns the bound of [`makespan()`], but ends the search with dual-feasible functions when `clock` is over. The
+/// other bounds are always computed.
 pub fn counted_by(instance: &Instance, clock: &Clock) -> Bound {
     if !instance.has_equal_processors() || instance.has_compound_jobs() {
         return nothing();
@@ -45,13 +46,13 @@ pub fn counted_by(instance: &Instance, clock: &Clock) -> Bound {
     dual_feasible::search_until(instance, from, Time::from_ticks(known), clock).unwrap_or(best)
 }
 
-/// The same, and from there on what prices in time refute ([`crate::refuted`]): some tenths of a second more where jobs come late or
-/// processors are closed.
+/// Returns the bound of [`makespan()`], or a better bound from prices in time ([`crate::refuted`]). Takes some tenths
+/// of a second longer than [`makespan()`] if jobs have release dates or processors are unavailable.
 pub fn makespan_in_time(instance: &Instance) -> Bound {
     makespan_by(instance, &Clock::ENDLESS)
 }
 
-/// The same until the clock is over.
+/// Returns the bound of [`makespan_in_time`], but ends the searches when `clock` is over.
 pub fn makespan_by(instance: &Instance, clock: &Clock) -> Bound {
     let best = counted_by(instance, &clock.part(0.5));
     let Ok(known) = i64::try_from(best.value.integer()) else { return best };
@@ -63,7 +64,7 @@ pub fn makespan_by(instance: &Instance, clock: &Clock) -> Bound {
         .unwrap_or(best)
 }
 
-/// The bound that needs no proof.
+/// Returns the bound zero, which needs no proof.
 fn nothing() -> Bound {
     let rejection =
         Rejection { deadline: Time::ZERO, from: Time::ZERO, at: Time::ZERO, selection: Selection::Price(0) };
@@ -75,7 +76,8 @@ fn nothing() -> Bound {
     }
 }
 
-/// The job whose earliest completion is latest. Outages are looked at only for jobs that could still matter.
+/// Returns the bound from the job with the latest earliest completion. If processors are unavailable at times, only the
+/// 64 most promising jobs are examined.
 fn longest_alone(instance: &Instance) -> Option<Bound> {
     let simple = |id: JobId| instance.job(id).release + instance.profile_of(id).shortest();
     let latest = |&id: &JobId| (simple(id), std::cmp::Reverse(id));
@@ -96,14 +98,15 @@ fn longest_alone(instance: &Instance) -> Option<Bound> {
     Some(Bound { objective: Objective::Makespan, value, makespan_at_most: None, proof })
 }
 
-/// The largest deadline refuted for the jobs released from some instant on. `known` is a bound already proved.
+/// Returns the largest deadline that is refuted by the jobs released from some instant on. `known` is a bound that is
+/// already proved.
 fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
     let mut best = i64::try_from(known).ok()? - 1;
     let mut found = None;
     for from in promising_releases(instance) {
         let jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| job.release >= from).collect();
         let refute = |deadline: i64| refute(instance, &jobs, from, Time::from_ticks(deadline));
-        // First what is already known, then upward in doubling steps, then the bisection.
+        // First try the known bound, then increase the deadline in doubling steps, then bisect.
         let Some(mut rejection) = refute(best + 1) else { continue };
         let mut step = 1 + (best - from.ticks()).max(1) / 64;
         let mut high = loop {
@@ -130,7 +133,7 @@ fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
     found
 }
 
-/// The release dates r with the largest r plus mean load of what is released from r on, best first.
+/// Returns the release dates r in descending order of r plus the mean load of the jobs released from r on.
 fn promising_releases(instance: &Instance) -> Vec<Time> {
     let work = |job: &SimpleJob<'_>| Some(job.profile().least_work(Time::MAX)?.saturating_mul(Area::from(job.tasks())));
     let mut jobs: Vec<(Time, Area)> =
@@ -151,7 +154,8 @@ fn promising_releases(instance: &Instance) -> Vec<Time> {
     scored.into_iter().take(RELEASES).map(|(_, release)| release).collect()
 }
 
-/// A proof that the jobs released from `from` on cannot all end by `deadline`, if one is found at its middle.
+/// Proves that the jobs released from `from` on cannot all end by `deadline`, by the jobs that cross the middle of this
+/// span. Returns `None` if no proof is found.
 fn refute(instance: &Instance, jobs: &[SimpleJob<'_>], from: Time, deadline: Time) -> Option<Rejection> {
     if deadline <= from {
         return None;
@@ -179,9 +183,9 @@ fn refute(instance: &Instance, jobs: &[SimpleJob<'_>], from: Time, deadline: Tim
     proof(choice.price.map_or(Selection::Knapsack, Selection::Price))
 }
 
-/// The need of equal tasks: bundles of 1, 2, 4 .. that cross together or not at all, up to as many as fit side by side,
-/// and one of the others, which do not cross. Together the bundles give every number of tasks that can cross. False
-/// when more must cross than fit.
+/// Appends the needs of equal tasks: bundles of 1, 2, 4 .. tasks that cross together or not at all, up to the number
+/// that fit side by side, and one need for the tasks that do not cross. The bundles can form every number of crossing
+/// tasks. Returns false if more tasks must cross than fit.
 fn push_tasks(needs: &mut Vec<Need>, task: &Need, tasks: u64, capacity: u32) -> bool {
     if tasks == 1 {
         needs.push(*task);

@@ -1,4 +1,4 @@
-//! Prices in floating point become integers with binary places.
+//! //! Conversion of prices from floating point to integers with binary places.
 
 use makespan_core::{Bound, CertificateError};
 
@@ -31,7 +31,7 @@ pub(crate) fn within_64_bits(prices: &[f64]) -> u32 {
     places(prices.iter().copied(), 62).min(40)
 }
 
-/// The nearest integer in units of `2^-scale`; the cast saturates.
+/// Rounds a price to the nearest integer in units of `2^-scale`. The cast saturates.
 pub(crate) fn rounded(price: f64, scale: u32) -> i64 {
     (price * f64::from(scale).exp2()).round() as i64
 }

@@ -1,4 +1,4 @@
-//! Bounds for tasks that wait for each other and for processors that differ: windows of time, with prices for machines.
+//! //! Bounds for dependent tasks and unequal processors: windows of time, with prices for machines.
 
 pub(crate) mod prices;
 mod search;
@@ -10,40 +10,42 @@ use makespan_core::{Bound, Instance, JobId, Objective, ProcSet, Proof, Time};
 
 use crate::Clock;
 
-/// Stands for a machine that cannot run a task.
+/// The run time on a machine that cannot run the task.
 pub(crate) const NEVER: i64 = i64::MAX;
 
-/// Tasks of some jobs in flat arrays, in ticks.
+/// The tasks of some jobs in flat arrays. Times are in ticks.
 pub(crate) struct Tasks {
-    /// Columns of `times`: nodes on which every task takes the same time are one.
+    /// The number of kinds of nodes, which are the columns of `times`. Nodes on which every task takes the same time
+    /// are one kind.
     pub(crate) kinds: usize,
-    /// How many processors each kind has.
+    /// The number of processors of each kind.
     processors: Vec<u32>,
-    /// The times on one processor of each kind; nothing for a task that may hold several.
+    /// For each task, the run times on one processor of each kind. Tasks that may hold several processors have no row
+    /// of their own times.
     pub(crate) times: Vec<Vec<i64>>,
     pub(crate) heads: Vec<i64>,
     pub(crate) fastest: Vec<i64>,
     pub(crate) tails: Vec<i64>,
-    /// How many equal tasks each stands for.
+    /// For each row, the number of equal tasks that it stands for.
     counts: Vec<u64>,
-    /// For each node of the platform its kind.
+    /// For each node of the platform, its kind.
     pub(crate) kind_of: Vec<Option<usize>>,
-    /// For each job whose transfers count the index of its first task, and its tasks.
+    /// For each job whose transfers count, the index of its first task and the analysis of its transfers.
     reaching: Vec<(usize, Reaching)>,
 }
 
-/// For each task the earliest start on each kind of node, and the least time from its end to the end of all; [`NEVER`] where
-/// it cannot run in time.
+/// For each task and kind of node, the earliest start and the least time from the end of the task to the end of all
+/// tasks. [`NEVER`] if the task cannot run there in time.
 pub(crate) struct Starts {
     pub(crate) heads: Vec<i64>,
     pub(crate) tails: Vec<i64>,
 }
 
-/// Jobs times nodes that job windows are stated for, at most.
+/// Maximum number of jobs times nodes for which job windows are stated.
 const MAX_STATED: usize = 1 << 22;
 
-/// The best bound of this kind on one objective. Where it depends on each job's end each counts as if it were alone, after what it
-/// waits for.
+/// Returns the best window bound on one objective. If the objective depends on the end of each job, each job counts as
+/// if it ran alone after its predecessors.
 pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> Bound {
     let places = Places::new(instance);
     let spans = Spans::new(&places, instance);
@@ -53,14 +55,15 @@ pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> 
             Proof::TimeWindow(search::window(&Tasks::of(instance, &ids, &spans, false), clock))
         }
         Objective::Cost => return crate::cost::cheapest::cheapest(instance),
-        // Of a throughput they say nothing, and are refused when they are checked.
+        // Job windows do not bound a throughput: the check of the certificate rejects them.
         _ => Proof::JobWindows(JobWindows { windows: alone(instance, &spans, clock) }),
     };
     let nothing = Bound { objective, value: 0.into(), makespan_at_most: None, proof: proof.clone() };
     Bound::proved_by(objective, proof, instance).unwrap_or(nothing)
 }
 
-/// A window for each job; of jobs of one task, where there are very many jobs and nodes, and when the clock is over, the longest path.
+/// Returns a window for each job. Uses the longest path instead if the job has one task, if there are very many jobs
+/// and nodes, or if the clock is over.
 fn alone(instance: &Instance, spans: &Spans, clock: &Clock) -> Vec<TimeWindow> {
     let many = instance.jobs().len().saturating_mul(instance.platform().node_count()) > MAX_STATED;
     let of = |id: JobId| {
@@ -74,10 +77,10 @@ fn alone(instance: &Instance, spans: &Spans, clock: &Clock) -> Vec<TimeWindow> {
 }
 
 impl Tasks {
-    /// The tasks of some jobs; what waits for these jobs is behind them, unless they are looked at `alone`.
+    /// Collects the tasks of `jobs`. The tails include successors of these jobs, unless `alone` is set.
     pub(crate) fn of(instance: &Instance, jobs: &[JobId], spans: &Spans, alone: bool) -> Self {
         let platform = instance.platform();
-        // Where no task has times of its own, nodes of one speed are one.
+        // If no task has machine times, treat nodes of equal speed as one column.
         let mut columns: Vec<(usize, ProcSet)> = Vec::new();
         let mut column_of = vec![None; platform.nodes().len()];
         for (node, column) in column_of.iter_mut().enumerate() {
@@ -130,7 +133,7 @@ impl Tasks {
         tasks
     }
 
-    /// Columns in which every task takes the same time become one kind.
+    /// Merges the columns in which every task takes the same time into one kind.
     fn join_equal_nodes(&mut self, rows: &[Vec<i64>], instance: &Instance, column_of: &[Option<usize>]) {
         let mut columns: Vec<usize> = Vec::new();
         let count = column_of.iter().flatten().max().map_or(0, |last| last + 1);
@@ -154,7 +157,8 @@ impl Tasks {
         self.times = rows.iter().map(|row| columns.iter().map(|&column| row[column]).collect()).collect();
     }
 
-    /// When tasks may run if all end by a deadline; `None` where some task then has no place.
+    /// Returns the possible starts of the tasks if all of them end by `deadline`, or `None` if some task then cannot
+    /// run.
     pub(crate) fn starts(&self, deadline: i64) -> Option<Starts> {
         let each = |values: &[i64]| {
             values.iter().flat_map(|&value| std::iter::repeat_n(value, self.kinds)).collect::<Vec<i64>>()
@@ -167,7 +171,7 @@ impl Tasks {
                 let (heads, tails) = (&mut starts.heads[row.clone()], &mut starts.tails[row]);
                 heads.fill(NEVER);
                 tails.fill(NEVER);
-                // Nodes of one kind here may differ there in how many processors they have.
+                // Nodes of one kind here may have different numbers of processors, and so differ in `reaching`.
                 for (node, kind) in self.kind_of.iter().enumerate() {
                     let Some((kind, other)) = kind.zip(reaching.kind_of(node)) else { continue };
                     if let Some((head, tail)) = reach.of(task, other) {

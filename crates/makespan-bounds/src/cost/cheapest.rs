@@ -1,9 +1,9 @@
-//! What every task costs at least.
+//! //! A bound on the cost from the least cost of each task.
 
 use makespan_core::proof::CostPrices;
 use makespan_core::{Bound, Instance, Objective, Proof};
 
-/// The bound that holds of every schedule: each task counts with its least cost. O(tasks * nodes).
+/// Returns the sum of the least costs of all tasks, which bounds the cost of every schedule. O(tasks * nodes).
 pub fn cheapest(instance: &Instance) -> Bound {
     let proof = Proof::CostPrices(CostPrices::default());
     let nothing = |proof| Bound { objective: Objective::Cost, value: 0.into(), makespan_at_most: None, proof };

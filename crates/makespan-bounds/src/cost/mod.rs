@@ -1,12 +1,14 @@
-//! Bounds on the cost: what every task costs at least, and prices under a horizon.
+//! //! Bounds on the cost: the least cost of every task, and prices under a horizon.
 //!
-//! With prices for the processors of each node in equal periods of the time until the horizon, and a price for each edge, every task is put
-//! where and when it pays least ([`CostPrices`]). The sum is concave in the prices; here the least of each task is made smooth and
-//! Adam's steps climb it while the smoothing falls. Any prices are a proof.
+//! The time until the horizon is divided into equal periods. The processors of each node have a price in each period,
+//! and each edge has a price. At these prices every task runs where and when it pays least ([`CostPrices`]). The sum of
+//! the payments is concave in the prices. The search smooths the minimum of each task and climbs with Adam's steps
+//! while the smoothing decreases. Any prices prove a bound.
 //!
-//! Source: Lagrangian duality as in A. M. Geoffrion, "Lagrangean relaxation for integer programming", Math. Programming Study 2,
-//! 1974, DOI 10.1007/BFb0120690; prices of processors in time as in M. E. Dyer, L. A. Wolsey, Discrete Applied Mathematics 26, 1990,
-//! DOI 10.1016/0166-218X(90)90104-K; steps as in D. P. Kingma, J. Ba, "Adam", ICLR 2015, arXiv 1412.6980.
+//! //! Sources: Lagrangian duality as in A. M. Geoffrion, "Lagrangean relaxation for integer programming", Math.
+//! Programming Study 2, 1974, DOI 10.1007/BFb0120690; prices of processors in time as in M. E. Dyer, L. A. Wolsey,
+//! Discrete Applied Mathematics 26, 1990, DOI 10.1016/0166-218X(90)90104-K; steps as in D. P. Kingma, J. Ba, "Adam",
+//! ICLR 2015, arXiv 1412.6980.
 
 pub(crate) mod cheapest;
 mod programme;
@@ -22,26 +24,25 @@ use crate::windows::Tasks;
 pub use cheapest::cheapest;
 use programme::{Prices, Programme, SEVERAL, instants};
 
-/// Equal periods of the time until the horizon, at most.
+/// Maximum number of equal periods of the time until the horizon.
 const PERIODS: usize = 16;
-/// Of larger instances fewer periods, so that this much is looked at in one step.
+/// Maximum size of one step. Larger instances have fewer periods.
 const LOOKED_AT: usize = 1 << 20;
-/// The largest price is a whole number of about so many binary places.
+/// Approximate number of binary digits of the largest price in a certificate.
 const PLACES: i32 = 40;
 /// Pace of the search. The step lengths are multiplied by the mean minimum cost divided by the mean run time. The
 /// smoothing widths are multiplied by the mean minimum cost.
 const PACE: Pace = Pace { kept: (0.9, 0.99), length: (0.1, 0.001), width: (0.1, 0.003) };
 
-/// Where a task pays least under the best prices.
+/// The node and start at which a task pays least under the best prices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CostChoice {
-    /// The node; `None` for a task that may hold several processors.
+    /// The node, or `None` for a task that may hold several processors.
     pub node: Option<usize>,
-    /// From when on.
     pub start: Time,
 }
 
-/// A search of prices under a horizon, which keeps its state.
+/// A search for prices under a horizon. It keeps its state between steps.
 pub struct CostSearch {
     programme: Programme,
     ascent: Ascent,
@@ -53,8 +54,8 @@ pub struct CostSearch {
 }
 
 impl CostSearch {
-    /// A search that has made no step. `None` when some task cannot end by the horizon, for want of time for the path on which it
-    /// is, or when there is no task at all.
+    /// Returns a search that has made no step. Returns `None` if there is no task, or if some path of tasks cannot end
+    /// by the horizon.
     pub fn new(instance: &Instance, horizon: Time) -> Option<Self> {
         if instance.jobs().is_empty() || horizon <= instance.first_release() {
             return None;
@@ -74,8 +75,8 @@ impl CostSearch {
         Some(Self { ascent, edge, programme, instants, kind_of: tasks.kind_of })
     }
 
-    /// Makes a step; `done` is the part of the way that is done, from 0 to 1, by which steps become shorter. O(tasks * kinds of
-    /// nodes * periods).
+    /// Makes a step. `done` is the fraction of the search that is complete, from 0 to 1. The steps become shorter as
+    /// `done` increases. O(tasks * kinds of nodes * periods).
     pub fn step(&mut self, done: f64) {
         let prices = self.prices(self.ascent.prices());
         let point = self.programme.evaluate(&prices, self.ascent.width(done));
@@ -90,13 +91,13 @@ impl CostSearch {
         Prices { kinds: kinds.to_vec(), edges: edges.to_vec() }
     }
 
-    /// How much a step looks at: about so many tens of nanoseconds.
+    /// Returns the size of a step. A step takes about ten nanoseconds times this number.
     pub fn size(&self) -> usize {
         self.programme.size()
     }
 
-    /// The bound of the best prices so far, proved in exact integers, on the cost of all schedules that end by the horizon.
-    /// `None` when its figures leave 128 bits.
+    /// Returns the bound from the best prices so far on the cost of all schedules that end by the horizon. The bound is
+    /// proved in exact integers. Returns `None` if a number does not fit into 128 bits.
     pub fn bound(&self, instance: &Instance) -> Option<Bound> {
         let unit = (self.instants[self.instants.len() - 1] - self.instants[0]).ticks() as f64;
         let scale = places(self.ascent.best().iter().map(|price| price / unit), PLACES);
@@ -112,15 +113,15 @@ impl CostSearch {
         let free = || vec![0; periods];
         let prices = self.kind_of.iter().map(|kind| kind.map_or_else(free, of_kind)).collect();
         debug_assert_eq!(self.kind_of.len(), instance.platform().nodes().len());
-        // Those between jobs come last, and have no price.
+        // The edges between jobs come last and have no price.
         let free = std::iter::repeat_n(0, instance.edges().len().saturating_sub(best.edges.len()));
         let edges = best.edges.iter().map(|&price| whole(price)).chain(free).collect();
         let horizon = self.instants.last().copied();
         CostPrices { horizon, instants: self.instants.clone(), prices, edges, scale }
     }
 
-    /// For every task of every job, in the order of the instance, where it pays least under the best prices so far; a bag counts as
-    /// one task.
+    /// Returns the choice of every task of every job under the best prices so far, in the order of the instance. A bag
+    /// counts as one task.
     pub fn choices(&self) -> Vec<CostChoice> {
         let first_of = |kind: usize| self.kind_of.iter().position(|&other| other == Some(kind));
         let nodes: Vec<Option<usize>> = (0..self.programme.kinds).map(first_of).collect();
@@ -133,7 +134,7 @@ impl CostSearch {
     }
 }
 
-/// The bound under a horizon after so many steps, if there is one.
+/// Returns the bound under a horizon after the given number of steps. Returns `None` if there is no such bound.
 pub fn within(instance: &Instance, horizon: Time, steps: u32) -> Option<Bound> {
     let mut search = CostSearch::new(instance, horizon)?;
     (0..steps).for_each(|step| search.step(f64::from(step) / f64::from(steps)));

@@ -1,31 +1,31 @@
-//! The dual function in floats: what tasks pay at given prices, and in which direction more follows.
+//! //! The dual function in floating point: the payments of the tasks at given prices, and the gradient.
 
 use makespan_core::{Instance, TaskId, Time, task_cost, volume};
 
 use crate::windows::{NEVER, Tasks};
 
-/// Stands for the processors of a task that may hold several.
+/// Stands for the processors of a task that may hold several processors.
 pub(super) const SEVERAL: usize = usize::MAX;
-/// What is farther from the minimum than so many widths does not count.
+/// Number of smoothing widths above the minimum beyond which a choice is ignored.
 const REACH: f64 = 16.0;
 
-/// Tasks of all jobs in flat arrays; times are shares of the time from the first release to the horizon.
+/// The tasks of all jobs in flat arrays. Times are fractions of the time from the first release to the horizon.
 pub(super) struct Programme {
-    /// Nodes of one kind have the same prices.
+    /// The number of kinds of nodes. Nodes of one kind have the same prices.
     pub(super) kinds: usize,
-    /// Equal periods into which the time is divided.
+    /// The number of equal periods into which the time is divided.
     pub(super) periods: usize,
-    /// Pairs of tasks.
+    /// The pairs of tasks that the edges connect.
     pub(super) edges: Vec<(u32, u32)>,
     tasks: Vec<Row>,
     choices: Vec<Choice>,
-    /// For each kind and period how long its processors are open, all together.
+    /// For each kind and period, the total time for which its processors are open.
     open: Vec<f64>,
 }
 
 struct Row {
     count: f64,
-    /// Its choices are those before these of the next one.
+    /// The range of the task's choices in `Programme::choices`.
     choices: std::ops::Range<usize>,
 }
 
@@ -35,33 +35,33 @@ struct Choice {
     time: f64,
     cost: f64,
     head: f64,
-    /// It must end by then.
+    /// The latest end.
     latest: f64,
 }
 
-/// Prices of each kind in each period, and of each edge, of a share of the time.
+/// Prices of each kind in each period, and of each edge. A price is for the whole time from the first release to the
+/// horizon.
 #[derive(Clone)]
 pub(super) struct Prices {
     pub(super) kinds: Vec<f64>,
     pub(super) edges: Vec<f64>,
 }
 
-/// What follows from some prices.
+/// The value and the gradient of the dual function at some prices.
 pub(super) struct Point {
-    /// The bound.
     pub(super) value: f64,
-    /// In which direction the smoothed bound rises.
+    /// The gradient of the smoothed bound.
     pub(super) rise: Prices,
 }
 
-/// The prices of the edges that lead to a task and from it.
+/// The sum of the prices of the edges into a task, and the sum of the prices of its outgoing edges.
 #[derive(Clone, Copy, Default)]
 struct EdgePrices {
     into: f64,
     out: f64,
 }
 
-/// Where the choice of a task begins, and what it pays.
+/// The start of a task with one of its choices, and the amount that the task pays.
 #[derive(Clone, Copy)]
 struct Start {
     choice: usize,
@@ -70,7 +70,7 @@ struct Start {
 }
 
 impl Programme {
-    /// `None` when some task cannot end by the horizon.
+    /// Returns `None` if some task cannot end by the horizon.
     pub(super) fn new(instance: &Instance, tasks: &Tasks, horizon: Time, periods: usize) -> Option<Self> {
         let first = instance.first_release();
         let unit = (horizon - first).ticks() as f64;
@@ -150,17 +150,17 @@ impl Programme {
         self.tasks.len()
     }
 
-    /// How much is looked at in one evaluation.
+    /// Returns the size of one evaluation.
     pub(super) fn size(&self) -> usize {
         self.choices.len() * (2 * self.periods + 2)
     }
 
-    /// Nothing has a price.
+    /// Returns prices that are all zero.
     pub(super) fn free(&self) -> Prices {
         Prices { kinds: vec![0.0; self.kinds * self.periods], edges: vec![0.0; self.edges.len()] }
     }
 
-    /// What a task costs at least, on average, and how long it takes there.
+    /// Returns the mean least cost of a task, and the mean time of the choices with these costs.
     pub(super) fn scale(&self) -> (f64, f64) {
         let count = self.tasks.iter().map(|row| row.count).sum::<f64>().max(1.0);
         let least = |row: &Row| {
@@ -174,7 +174,7 @@ impl Programme {
         (sum.0 / count, (sum.1 / count).max(f64::MIN_POSITIVE))
     }
 
-    /// How long the span of a task is on average.
+    /// Returns the mean length of the span in which a task can run.
     pub(super) fn room(&self) -> f64 {
         let widest = |row: &Row| {
             let own = self.choices[row.choices.clone()].iter();
@@ -186,7 +186,8 @@ impl Programme {
         self.tasks.iter().map(widest).sum::<f64>() / self.len() as f64
     }
 
-    /// The bound at these prices and its rise, smoothed over choices whose price differs by about `width`.
+    /// Returns the bound at these prices, and the gradient of the bound. The gradient is smoothed over choices whose
+    /// payments differ by about `width`.
     pub(super) fn evaluate(&self, prices: &Prices, width: f64) -> Point {
         let until = self.integrals(&prices.kinds);
         let flows = self.flows(&prices.edges);
@@ -219,7 +220,7 @@ impl Programme {
         Point { value, rise }
     }
 
-    /// For each task the kind of node and the start at which it pays least.
+    /// Returns, for each task, the kind of node and the start at which the task pays least.
     pub(super) fn cheapest(&self, prices: &Prices) -> Vec<(usize, f64)> {
         let until = self.integrals(&prices.kinds);
         let flows = self.flows(&prices.edges);
@@ -236,7 +237,7 @@ impl Programme {
         each.collect()
     }
 
-    /// Every start of every choice of a task at which it may pay least.
+    /// Calls `each` with every start of every choice of a task at which the payment may be least.
     fn starts(&self, row: &Row, flow: EdgePrices, until: &[f64], mut each: impl FnMut(Start)) {
         for index in row.choices.clone() {
             let Choice { kind, time, cost, head, latest } = self.choices[index];
@@ -264,7 +265,7 @@ impl Programme {
         }
     }
 
-    /// Adds what a choice that starts there holds of each period.
+    /// Adds the time for which a choice that starts at `at` holds processors in each period.
     fn hold(&self, choice: Choice, at: f64, share: f64, held: &mut [f64]) {
         if choice.kind == SEVERAL {
             return;
@@ -280,7 +281,7 @@ impl Programme {
         }
     }
 
-    /// For each kind the integral of its price until the beginning of each period, and until the horizon.
+    /// Returns, for each kind, the integral of the price until the beginning of each period and until the horizon.
     fn integrals(&self, prices: &[f64]) -> Vec<f64> {
         let mut until = Vec::with_capacity(self.kinds * (self.periods + 1));
         for own in prices.chunks(self.periods) {
@@ -294,7 +295,7 @@ impl Programme {
         until
     }
 
-    /// For each task the prices of the edges that lead to it and from it.
+    /// Returns, for each task, the prices of its incoming and outgoing edges.
     fn flows(&self, prices: &[f64]) -> Vec<EdgePrices> {
         let mut flows = vec![EdgePrices::default(); self.len()];
         for (&price, &(from, to)) in prices.iter().zip(&self.edges) {
@@ -305,7 +306,8 @@ impl Programme {
     }
 }
 
-/// The integral of a price until an instant from 0 to 1, from those until each of equal periods.
+/// Interpolates the integral of a price until an instant from 0 to 1. `until` contains the integrals at the ends of
+/// equal periods.
 fn integral(until: &[f64], at: f64) -> f64 {
     let periods = until.len() - 1;
     let place = at * periods as f64;
@@ -313,7 +315,7 @@ fn integral(until: &[f64], at: f64) -> f64 {
     until[before] + (until[before + 1] - until[before]) * (place - before as f64)
 }
 
-/// The ends of equal periods.
+/// Returns the boundaries of equal periods.
 pub(super) fn instants(first: Time, horizon: Time, periods: usize) -> Vec<Time> {
     let length = i128::from((horizon - first).ticks());
     let at = |period: usize| (length * period as i128 / periods as i128) as i64;

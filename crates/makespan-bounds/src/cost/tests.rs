@@ -24,7 +24,7 @@ fn singles(count: usize) -> Vec<Job> {
     (0..count).map(|at| Job::new(at.to_string(), Profile::rigid(1, ticks(1200)).unwrap())).collect()
 }
 
-/// The bound under a horizon, on processors of speed 1 and 2.
+/// Returns the bound under a horizon on processors of speed 1 and 2.
 fn proved(jobs: Vec<Job>, closed: Vec<Unavailable>, horizon: i64) -> Option<i128> {
     let instance = Instance::new(platform(&[1.0, 2.0]), jobs, closed).unwrap();
     let bound: Bound = within(&instance, ticks(horizon), 300)?;
@@ -38,7 +38,8 @@ fn a_path_and_a_crowd_cost_what_they_must() {
     let chain = || vec![compound("chain", &[1200, 1200, 1200], &[(0, 1), (1, 2)])];
     assert_eq!(proved(chain(), vec![], 1799), None);
     assert_eq!(proved(chain(), vec![], 1800), Some(6000));
-    // Of fractions of tasks the programme makes as much as of tasks where these come out even.
+    // The programme with fractions of tasks has the value of the programme with whole tasks if the fractions add up to
+    // whole tasks.
     let near = |value: Option<i128>, best: i128| value.is_some_and(|value| value <= best && value >= best - best / 400);
     assert!(near(proved(chain(), vec![], 2400), 5000));
     assert!(near(proved(chain(), vec![], 2700), 4500));
@@ -53,7 +54,8 @@ fn a_path_and_a_crowd_cost_what_they_must() {
 #[test]
 fn jobs_released_later_have_less_time() {
     let late = compound("late", &[1200, 1200], &[(0, 1)]).with_release(ticks(1200));
-    // By 3000 the slow processor runs two and a half of the four tasks, and where the half goes one must run on the fast one.
+    // By 3000, the slow processor can run two and a half of the four tasks. One of the halves must run on the fast
+    // processor.
     let both = proved(vec![compound("chain", &[1200, 1200], &[(0, 1)]), late.clone()], vec![], 3000).unwrap();
     assert!((5900..=6000).contains(&both), "{both}");
     let wide = Job::new("wide", Profile::table(vec![ticks(1200), ticks(900)]).unwrap());

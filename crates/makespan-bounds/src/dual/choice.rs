@@ -1,49 +1,51 @@
-//! Which jobs cross the middle of the schedule: a knapsack on processors.
+//! //! Choice of the jobs that cross the middle of the schedule: a knapsack on processors.
 
 use makespan_core::Area;
 
-/// What one job needs at least under a deadline.
+/// The least work and width of one job under a deadline.
 #[derive(Clone, Copy, Debug)]
 pub struct Need {
-    /// Least work without crossing the middle; `None` when the job must cross.
+    /// Least work without crossing the middle, or `None` if the job must cross.
     pub short: Option<Area>,
-    /// Least work when it may cross.
+    /// Least work if the job may cross.
     pub crossing: Area,
-    /// Fewest processors when it crosses.
+    /// Least number of processors if the job crosses.
     pub width: u32,
 }
 
-/// The least total work of all jobs when those that cross hold at most a given number of processors.
+/// The least total work of all jobs if the crossing jobs hold at most a given number of processors.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// No choice has less work than this.
+    /// Lower bound on the work of every choice.
     pub least: Area,
-    /// The price of a crossing processor that proves `least`; `None` when only the knapsack itself does.
+    /// The price of a crossing processor that proves `least`, or `None` if only the knapsack itself proves it.
     pub price: Option<i64>,
-    /// The work of the best choice found and the jobs that cross in it; `None` when the jobs that must cross do not fit.
+    /// The work of the best choice found, and the jobs that cross in this choice. `None` if the jobs that must cross do
+    /// not fit.
     pub found: Option<(Area, Vec<bool>)>,
 }
 
-/// Tables of at most this many entries are filled; beyond, the knapsack is bounded by prices alone.
+/// Maximum number of entries in the table of the knapsack. Larger knapsacks are bounded by prices alone.
 const MAX_ENTRIES: usize = 1 << 26;
 
-/// Whether the knapsack over so many jobs is always solved: then [`super::search`] refutes all below its guess.
+/// Returns true if the knapsack is always solved for this number of jobs. Then [`super::search`] refutes all deadlines
+/// below its guess.
 pub fn is_exact(jobs: usize, processors: u32) -> bool {
     jobs.saturating_mul(processors as usize + 1) <= MAX_ENTRIES
 }
 
-/// A job that may cross, by what crossing saves.
+/// A job that may cross, with the work that crossing saves.
 struct Item {
     index: usize,
     width: u32,
     saves: Area,
 }
 
-/// Chooses the jobs that cross so that total work is least.
+/// Chooses the crossing jobs so that the total work is least.
 ///
-/// First by price: fill the capacity by work saved a processor, which gives a choice and a bound that differ by less
-/// than one job. Where that leaves `target` between the two, by dynamic programming over the processors,
-/// O(jobs x capacity), if that is within reach.
+/// First fills the capacity by the work saved per processor. This gives a choice and a bound that differ by less than
+/// one job. If `target` lies between the two, solves the knapsack by dynamic programming over the processors in O(jobs
+/// x capacity), unless the table would be too large.
 pub fn choose(needs: &[Need], capacity: u32, target: Area) -> Choice {
     let mut crosses = vec![false; needs.len()];
     let mut base: Area = 0;
@@ -65,7 +67,7 @@ pub fn choose(needs: &[Need], capacity: u32, target: Area) -> Choice {
         }
     }
     if forced > u64::from(capacity) {
-        // One crossing processor too many costs more than the whole area when its price does.
+        // If the price is more than the whole area, one crossing processor too many costs more than the area.
         let price = i64::try_from(target.saturating_add(1)).ok();
         return Choice { least: target.saturating_add(1), price, found: None };
     }
@@ -80,8 +82,8 @@ pub fn choose(needs: &[Need], capacity: u32, target: Area) -> Choice {
     Choice { least, price: Some(price), found: Some((work, crosses)) }
 }
 
-/// Lets items cross by decreasing saving a processor while they fit. Returns the bound of the fractional knapsack at
-/// the best integer price, and that price.
+/// Lets items cross in descending order of the saving per processor while they fit. Returns the bound of the fractional
+/// knapsack at the best integer price, and that price.
 fn fill_by_price(items: &mut [Item], room: u32, base: Area, crosses: &mut [bool]) -> (Area, i64) {
     let wanted: u64 = items.iter().map(|item| u64::from(item.width)).sum();
     if wanted <= u64::from(room) {
@@ -89,7 +91,7 @@ fn fill_by_price(items: &mut [Item], room: u32, base: Area, crosses: &mut [bool]
         items.iter().for_each(|item| crosses[item.index] = true);
         return (base - saved, 0);
     }
-    // Densities as floats only order the filling; the bound below is exact for any price.
+    // Densities in floating point only order the items. The bound below is exact for any price.
     let density = |item: &Item| item.saves as f64 / f64::from(item.width);
     items.sort_unstable_by(|a, b| density(b).total_cmp(&density(a)).then(a.index.cmp(&b.index)));
     let mut left = room;
@@ -107,12 +109,13 @@ fn fill_by_price(items: &mut [Item], room: u32, base: Area, crosses: &mut [bool]
         let gain: Area = items.iter().map(|item| (item.saves - price * Area::from(item.width)).max(0)).sum();
         base - gain - price * Area::from(room)
     };
-    // The bound is concave in the price and breaks at fractions; the best integer is next to the break.
+    // The bound is concave in the price. The maximum over real prices may be at a fraction; the best integer is next to
+    // it.
     let best = [price, price + 1].into_iter().max_by_key(|&price| bound(price)).unwrap_or(price);
     (bound(best), i64::try_from(best).unwrap_or(i64::MAX))
 }
 
-/// The largest saving within `room`, and which items make it.
+/// Returns the largest saving within `room`, and sets the items that make this saving in `crosses`.
 fn knapsack(items: &[Item], room: u32, crosses: &mut [bool]) -> Area {
     let columns = room as usize + 1;
     let mut best: Vec<Area> = vec![0; columns];
@@ -174,7 +177,7 @@ mod tests {
                 Some(least) => {
                     let (work, crosses) = choice.found.unwrap();
                     proptest::prop_assert!(choice.least <= least && least <= work);
-                    // The target is decided: either proved out of reach or reached.
+                    // The target is decided: either it is proved to be out of reach, or the choice reaches it.
                     proptest::prop_assert!(choice.least > target || work <= target);
                     let width: u32 = needs.iter().zip(&crosses).filter(|(_, c)| **c).map(|(need, _)| need.width).sum();
                     proptest::prop_assert!(width <= capacity);

@@ -10,32 +10,33 @@ pub use choice::{Choice, Need, choose, is_exact};
 use makespan_core::proof::{Rejection, Selection};
 use makespan_core::{Area, Profile, Time};
 
-/// The outcome of the search, for jobs that are all available at time zero on processors that are always open.
+/// The result of the search, for jobs that are all released at time zero on processors that are always open.
 #[derive(Clone, Debug)]
 pub struct Dual {
-    /// The smallest deadline found for which total work fits: the guess `d`.
+    /// The smallest deadline found at which the total work fits: the guess `d`.
     pub guess: Time,
-    /// For each job whether it is in the first shelf, which lasts `guess`; the others are in the second, which lasts
-    /// half of it.
+    /// For each job, true if it is in the first shelf, of length `guess`. The other jobs are in the second shelf, of
+    /// half this length.
     pub first_shelf: Vec<bool>,
-    /// The largest refuted deadline and how; `None` when not even deadline zero could be tried.
+    /// The largest refuted deadline with its proof, or `None` if no deadline was refuted.
     pub rejection: Option<Rejection>,
 }
 
-/// Searches the guess for jobs with these profiles on `processors` processors.
+/// Searches for the guess for jobs with the given profiles on `processors` processors.
 ///
 /// Each deadline d is tried as follows. In a schedule of length d, a job that takes more than d/2 crosses the instant
-/// d/2, so these jobs hold at most m processors together. Give the crossing jobs their least work under d and the
-/// others theirs under d/2: if even the best choice needs more than m d, no schedule has length d.
+/// d/2. The crossing jobs therefore hold at most m processors together. Give the crossing jobs their least work under
+/// d, and the other jobs their least work under d/2. If even the best choice of crossing jobs needs more than m d, no
+/// schedule has length d.
 ///
-/// The least work W(d) never grows with d. So whatever d is tried, every deadline below W(d)/m is refuted, and
-/// W(d)/m itself is accepted if it is not below d: both ends of the interval move at every step, and with integer
-/// ticks the search ends exactly. Each step takes O(n log m) and, near the end, O(n m) for the knapsack.
+/// The least work W(d) never increases with d. So every deadline below W(d)/m is refuted, whichever d is tried. If
+/// W(d)/m is not below d, W(d)/m itself is accepted. Both ends of the interval move at every step, and with integer
+/// ticks the search ends exactly. Each step takes O(n log m). Near the end, the knapsack takes O(n m) more.
 ///
-/// Where that knapsack is too large ([`is_exact`]), a deadline d may stay undecided: the choice by price needs more than
-/// m d, but at most the least work plus what one job saves by crossing. A job saves less than its work under d/2, which
-/// is at most m d/2, and if d is not below the optimum, the least work is at most m times the optimum. So an undecided d
-/// is below twice the optimum, and the guess is at most twice the optimum.
+/// If that knapsack is too large ([`is_exact`]), a deadline d may stay undecided: the choice by price needs more than m
+/// d, but at most the least work plus the saving of one job. A job saves less than its work under d/2, which is at most
+/// m d/2. If d is not below the optimum, the least work is at most m times the optimum. So an undecided d is below
+/// twice the optimum, and the guess is at most twice the optimum.
 pub fn search<'a>(profiles: impl ExactSizeIterator<Item = &'a Profile> + Clone, processors: u32) -> Dual {
     let mut search = Search::new(profiles, processors);
     while search.accepted.ticks() - search.floor.ticks() > 1 {
@@ -49,12 +50,12 @@ struct Search<I> {
     profiles: I,
     processors: u32,
     needs: Vec<Need>,
-    /// Accepted, with the jobs of the first shelf.
+    /// The smallest accepted deadline, with its jobs of the first shelf.
     accepted: Time,
     first_shelf: Vec<bool>,
-    /// Refuted.
+    /// The largest refuted deadline.
     refuted: Time,
-    /// Refuted, or beyond what the bounded knapsack can decide.
+    /// The largest deadline that is refuted or that the bounded knapsack cannot decide.
     floor: Time,
 }
 
@@ -67,14 +68,14 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
         let mut search = Self {
             needs: Vec::with_capacity(profiles.len()),
             first_shelf: vec![true; profiles.len()],
-            // Every job alone, one after the other.
+            // The deadline if the jobs run one after the other.
             accepted: profiles.clone().map(Profile::longest).sum::<Time>().max(refuted + Time::TICK),
             profiles,
             processors,
             refuted,
             floor: refuted,
         };
-        // The serial deadline is accepted by a choice too; this also gives the first shelf a meaning for one job.
+        // The choice also accepts the serial deadline. This attempt sets the first shelf even if there is one job.
         if search.needs.capacity() > 0 {
             search.attempt(search.accepted);
             search.attempt(refuted + Time::TICK);
@@ -94,7 +95,7 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
         }
         match choice.found {
             Some((work, first_shelf)) if work <= target => self.accept(deadline, first_shelf),
-            // The same choice fits its own work: widths only shrink when the deadline grows.
+            // The same choice fits into its own work, because widths only decrease when the deadline increases.
             Some((work, first_shelf)) => {
                 self.accept(ceiling(work, m).max(deadline), first_shelf);
                 self.floor = self.floor.max(deadline);
@@ -118,7 +119,7 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
     fn fill(&mut self, deadline: Time) {
         let half = Time::from_ticks(deadline.ticks() / 2);
         self.needs.clear();
-        // A job that misses the deadline on every allotment is wider than any platform.
+        // If a job misses the deadline on every allotment, treat it as wider than any platform.
         let need = |profile: &Profile| Need {
             short: profile.least_work(half),
             crossing: profile.least_work(deadline).unwrap_or(Area::MAX >> 32),
@@ -132,7 +133,7 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
         let rejection = (refuted > Time::ZERO).then(|| {
             self.fill(refuted);
             let choice = choose(&self.needs, self.processors, refuted.area(self.processors));
-            // The last instant of the first half: a run longer than half of the deadline holds it.
+            // The last instant of the first half. A run longer than half of the deadline contains it.
             let at = Time::from_ticks(refuted.ticks() / 2);
             let selection = choice.price.map_or(Selection::Knapsack, Selection::Price);
             Rejection { deadline: refuted, from: Time::ZERO, at, selection }
@@ -141,7 +142,7 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
     }
 }
 
-/// `area / processors` rounded up to a tick.
+/// Returns `area / processors`, rounded up to a tick.
 fn ceiling(area: Area, processors: Area) -> Time {
     Time::from_ticks(i64::try_from((area + processors - 1).div_euclid(processors)).unwrap_or(i64::MAX))
 }

@@ -10,7 +10,7 @@ fn instance(processors: u32, tables: &[Vec<i64>]) -> Instance {
     Instance::new(Platform::flat(processors).unwrap(), tables.iter().enumerate().map(job).collect(), vec![]).unwrap()
 }
 
-/// Whether the best choice under `deadline` has at most the area, by trying all choices.
+/// Returns true if the best choice under `deadline` has at most the available area. Tries all choices.
 fn acceptable(instance: &Instance, deadline: i64) -> bool {
     let m = instance.processors();
     let profiles: Vec<&Profile> = instance.simple_jobs().map(|job| job.profile()).collect();
@@ -51,20 +51,21 @@ proptest! {
     }
 }
 
-/// On so many processors the knapsack is not solved, and deadlines stay undecided.
+/// With this number of processors the knapsack is not solved, and deadlines stay undecided.
 #[test]
 fn a_coarse_guess_is_below_twice_what_is_not_refuted() {
     use makespan_core::SpeedupLaw;
     let mut coarse = 0;
     for case in 0..100_u64 {
         let processors = 1 << 23;
-        // A few bits of a linear congruence are random enough.
+        // A few bits of a linear congruential generator are random enough.
         let mut state = case;
         let mut next = |range: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % range
         };
-        // Half of the processors are held for a little more than half of the time, so that not all others can cross.
+        // Half of the processors are held for a little more than half of the time, so that not all other jobs can
+        // cross.
         let mut profiles = vec![Profile::rigid(processors / 2, Time::from_ticks(560_000)).unwrap()];
         profiles.extend((0..24).map(|_| {
             let ticks = Time::from_ticks((15 + next(30)) as i64 * 1000 * i64::from(processors));

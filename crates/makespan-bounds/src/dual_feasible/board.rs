@@ -1,10 +1,10 @@
-//! What the game is played on: the allotments that the jobs may choose, by class of width and time.
+//! //! The allotments that the jobs may choose in the game, by class of width and time.
 
 use makespan_core::{Area, Instance, SimpleJob, Time};
 
 use super::functions::{Function, families};
 
-/// A scale of equal classes: class j holds the sizes beyond j / classes of the whole.
+/// A division of sizes into equal classes. Class j contains the sizes larger than j / classes of the whole.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     whole: i64,
@@ -12,14 +12,14 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// With at most `classes` classes of sizes up to `whole`.
+    /// Returns a grid with at most `classes` classes for sizes up to `whole`.
     pub(crate) fn new(whole: i64, classes: i64) -> Self {
         Self { whole, classes: classes.min(whole) }
     }
 
-    /// Any sizes that sum to at most the whole have classes that sum to at most this.
+    /// Returns the capacity: the classes of sizes that sum to at most the whole sum to at most this number.
     pub(crate) fn capacity(self) -> usize {
-        // One class a size, or each size strictly beyond its class.
+        // Either each size is its own class, or each size is strictly larger than its class.
         (if self.classes == self.whole { self.classes } else { self.classes - 1 }) as usize
     }
 
@@ -30,7 +30,7 @@ impl Grid {
         ((i128::from(size) * i128::from(self.classes) - 1) / i128::from(self.whole)) as usize
     }
 
-    /// The least size in a class.
+    /// Returns the smallest size in a class.
     pub(super) fn least(self, class: usize) -> i64 {
         if self.classes == self.whole {
             return class as i64;
@@ -39,45 +39,46 @@ impl Grid {
     }
 }
 
-/// An allotment of a job, in shares of what there is.
+/// An allotment of a job, as fractions of the capacity.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choice {
-    /// Of the processors.
+    /// Fraction of the processors.
     pub processors: f32,
-    /// Of the time.
+    /// Fraction of the time.
     pub time: f32,
-    /// Of the open area.
+    /// Fraction of the open area.
     pub work: f32,
-    /// Class of the allotment.
+    /// Class of the number of processors.
     pub width: u16,
-    /// Class of the time.
+    /// Class of the run time.
     pub length: u16,
 }
 
-/// The choices of each job, and the functions that price them.
+/// The choices of each job, with the functions that price them.
 pub(super) struct Board<'a> {
     pub setting: &'a Setting<'a>,
-    /// By job, one after the other.
+    /// The choices of all jobs, one job after the other.
     pub choices: Vec<Choice>,
-    /// Where each job's choices end.
+    /// For each job, the end of its choices.
     pub ends: Vec<usize>,
     pub width_grid: Grid,
     pub time_grid: Grid,
 }
 
-/// What stays the same from deadline to deadline.
+/// The data that do not depend on the deadline.
 pub(super) struct Setting<'a> {
     pub instance: &'a Instance,
-    /// The jobs released at `from` or later, or every so many of them.
+    /// The jobs released at `from` or later, or a sample of them.
     pub jobs: Vec<SimpleJob<'a>>,
-    /// How many jobs each of them stands for.
+    /// The number of jobs that each job of `jobs` stands for.
     pub each: f64,
     pub from: Time,
-    /// Whether every allotment is a choice, with its width, or only the smallest for each class of times.
+    /// True if every allotment is a choice, with its width. Otherwise only the smallest allotment for each class of
+    /// times is a choice.
     pub wide: bool,
-    /// Classes of a grid.
+    /// Maximum number of classes of a grid.
     pub classes: i64,
-    /// Functions of the class of the width; none where widths count as they are.
+    /// Functions of the class of the width. Empty if widths count as they are.
     pub widths: Vec<Function>,
     /// Functions of the class of the time.
     pub times: Vec<Function>,
@@ -88,7 +89,8 @@ impl<'a> Setting<'a> {
         let mut jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| job.release >= from).collect();
         let stride = jobs.len().div_ceil(most_jobs).max(1);
         if stride > 1 {
-            // Every so many by work, so that the sample needs very nearly its share.
+            // Sample evenly in the order of work, so that the mean work of the sample is close to the mean work of all
+            // jobs.
             jobs.sort_by_cached_key(|job| job.profile().least_work(Time::MAX));
         }
         let all = jobs.len() as f64;
@@ -98,14 +100,15 @@ impl<'a> Setting<'a> {
             |job: &SimpleJob<'_>| (job.profile().max_processors() - job.profile().min_processors()) as usize;
         let wide = jobs.iter().map(allotments).sum::<usize>() <= 2 * jobs.len();
         let widths = Grid::new(i64::from(instance.processors()), classes).capacity();
-        // Times are so fine that every grid has as many classes as it is asked for.
+        // Every span has more ticks than classes are requested, so every time grid has the requested number of classes.
         let (widths, times) = (if wide { families(widths) } else { Vec::new() }, families(classes as usize - 1));
         Self { instance, jobs, each, from, wide, classes, widths, times }
     }
 }
 
 impl<'a> Board<'a> {
-    /// `None` when a job cannot meet the deadline, nothing is open, or time is too short for the classes.
+    /// Returns `None` if a job cannot meet the deadline, no processor is open, or the span is too short for the
+    /// classes.
     pub(super) fn new(setting: &'a Setting<'a>, deadline: Time) -> Option<Self> {
         let span = deadline - setting.from;
         if span.ticks() <= setting.classes {
@@ -123,7 +126,8 @@ impl<'a> Board<'a> {
         if area == 0 {
             return None;
         }
-        // Closed processors leave less of everything; how much exactly is seen when the certificate is checked.
+        // Unavailable processors reduce the capacity. Here the reduction is approximate; the check of the certificate
+        // computes it exactly.
         let open = area as f64 / span.area(processors) as f64 / setting.each;
         let whole = Shares {
             processors: f64::from(processors) * open,
@@ -156,7 +160,8 @@ impl<'a> Board<'a> {
         }
     }
 
-    /// From the longest time down: the fewest processors, then the fewest that reach a lower class of times.
+    /// Adds choices in descending order of time: first the smallest allotment, then the smallest allotment for each
+    /// lower class of times.
     fn add_narrowest(&mut self, job: &SimpleJob<'_>, longest: Time, whole: &Shares) {
         let profile = job.profile();
         let mut limit = longest;
@@ -198,7 +203,7 @@ mod tests {
             for size in 1..=whole {
                 let class = grid.class(size);
                 assert!(grid.least(class) <= size && (class >= grid.capacity() || size < grid.least(class + 1)));
-                // Two and three of a size, and a size with what is left beside it.
+                // Two or three equal sizes, and a size together with the remaining size.
                 for count in 1..=3.min(whole / size) {
                     assert!(class * count as usize <= grid.capacity());
                 }

@@ -1,15 +1,15 @@
-//! Dual-feasible functions on a grid: values of the sizes 0 .. C, of which any that sum to at most C have values that
-//! sum to at most one.
+//! //! Dual-feasible functions on a grid. A function assigns a value to each size 0 .. C. The values of any sizes that
+//! sum to at most C sum to at most one.
 //!
-//! The families are those of S. P. Fekete, J. Schepers (Math. Programming 91, 2001, DOI 10.1007/s101070100243) and
-//! J. Carlier, F. Clautiaux, A. Moukrim (Computers & OR 34(8), 2007, DOI 10.1016/j.cor.2005.08.012); see the survey of
-//! F. Clautiaux, C. Alves, J. Valério de Carvalho (Annals of OR 179, 2010, DOI 10.1007/s10479-008-0453-8). That each is
-//! dual feasible need not be believed: the certificate's check computes the most that fits itself.
+//! The families are from S. P. Fekete, J. Schepers (Math. Programming 91, 2001, DOI 10.1007/s101070100243) and J.
+//! Carlier, F. Clautiaux, A. Moukrim (Computers & OR 34(8), 2007, DOI 10.1016/j.cor.2005.08.012); see the survey of F.
+//! Clautiaux, C. Alves, J. Valério de Carvalho (Annals of OR 179, 2010, DOI 10.1007/s10479-008-0453-8). The proofs do
+//! not rely on the functions being dual feasible: the check of a certificate itself computes the maximum sum of values.
 
-/// A function by its values at 0 .. C.
+/// A function, given by its values at 0 .. C.
 pub(crate) type Function = Vec<f64>;
 
-/// All functions of the families for capacity `capacity`, in integers divided by their value of the capacity.
+/// Returns all functions of the families for `capacity`. The integer values are divided by the value of the capacity.
 pub(crate) fn families(capacity: usize) -> Vec<Function> {
     let mut functions: Vec<Function> = Vec::new();
     let mut add = |value: &dyn Fn(usize) -> usize| {
@@ -29,14 +29,15 @@ pub(crate) fn families(capacity: usize) -> Vec<Function> {
     functions
 }
 
-/// u^(k) of Fekete and Schepers, times C: a size beyond h / (k + 1) of the capacity counts h / k of it.
+/// Computes u^(k) of Fekete and Schepers, times C: a size larger than h / (k + 1) of the capacity has the value h / k
+/// of the capacity.
 fn rounded(parts: usize, size: usize, capacity: usize) -> usize {
     let scaled = (parts + 1) * size;
     if scaled.is_multiple_of(capacity) { size * parts } else { scaled / capacity * capacity }
 }
 
-/// The discrete function of Carlier, Clautiaux and Moukrim: how many pieces of size `least` fit in a size, those beyond
-/// half of the capacity by what is left beside them.
+/// Computes the discrete function of Carlier, Clautiaux and Moukrim: the number of pieces of size `least` that fit into
+/// a size. The value of a size above half of the capacity follows from the remaining capacity.
 fn symmetric(least: usize, size: usize, capacity: usize) -> usize {
     let pieces = capacity / least;
     match (2 * size).cmp(&capacity) {
@@ -46,7 +47,8 @@ fn symmetric(least: usize, size: usize, capacity: usize) -> usize {
     }
 }
 
-/// U^(eps) of Fekete and Schepers: sizes below `least` count nothing, and those beside which only such ones fit count all.
+/// Computes U^(eps) of Fekete and Schepers: sizes below `least` have the value zero. A size has the full value if the
+/// remaining capacity is below `least`.
 fn threshold(least: usize, size: usize, capacity: usize) -> usize {
     if size < least {
         0
@@ -57,7 +59,7 @@ fn threshold(least: usize, size: usize, capacity: usize) -> usize {
     }
 }
 
-/// The most that the values of sizes from 0 .. C can sum to when the sizes sum to at most C.
+/// Returns the maximum sum of the values of sizes from 0 .. C that sum to at most C.
 pub(super) fn most(values: &[f64]) -> f64 {
     let mut most = vec![0.0_f64; values.len()];
     for room in 1..values.len() {

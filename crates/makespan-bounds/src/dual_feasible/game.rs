@@ -1,42 +1,45 @@
-//! The prices of the terms: a game between the functions, which want the jobs to need much, and the jobs, which choose
-//! their allotments. Prices are found by multiplicative weights (N. Littlestone, M. K. Warmuth, Information and
-//! Computation 108, 1994, DOI 10.1006/inco.1994.1009): a term is dearer the more of it the jobs have chosen so far.
+//! //! Search for the prices of the terms, as a game. The functions maximise the need of the jobs, and the jobs choose
+//! their allotments. Multiplicative weights find the prices (N. Littlestone, M. K. Warmuth, Information and Computation
+//! 108, 1994, DOI 10.1006/inco.1994.1009): the price of a term increases with the amount that the jobs have chosen so
+//! far.
 
 use super::board::{Board, Setting};
 use super::functions::most;
 use crate::Clock;
 
-/// How fast prices follow the demand in the first round; by the root of the round later.
+/// The rate at which prices follow the demand in the first round. In later rounds, it is divided by the square root of
+/// the round.
 const RATE: f64 = 32.0;
 
-/// What allotments cost, by class: a mixture of all terms.
+/// The costs of allotments by class: a mixture of all terms.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Costs {
-    /// Of the share of the area.
+    /// Cost of the whole area.
     pub area: f64,
-    /// Of the share of the processors, by class of the time.
+    /// Cost of all processors, by class of the time.
     pub times: Vec<f64>,
-    /// Of the share of the time, by class of the width.
+    /// Cost of the whole time, by class of the width.
     pub widths: Vec<f64>,
-    /// For each function of the width: what a unit of it costs, by class of the time.
+    /// For each function of the width, the cost of a unit of its value, by class of the time.
     pub both: Vec<Vec<f64>>,
 }
 
-/// What the chosen allotments use in all.
+/// The total use of the chosen allotments.
 struct Demand {
     work: f64,
     /// Processors by class of the time.
     processors: Vec<f64>,
     /// Time by class of the width.
     time: Vec<f64>,
-    /// Jobs by class of the width, and within by class of the time.
+    /// Jobs by class of the width, and within a class of the width by class of the time.
     jobs: Vec<f64>,
 }
 
-/// Prices under way, kept from deadline to deadline.
+/// The current prices. They are kept from deadline to deadline.
 pub(super) struct Game {
     rounds: u32,
-    /// What each term would have needed in all rounds: the area, the functions of time, those of width, and the pairs.
+    /// The total need of each term over all rounds: the area, the functions of time, the functions of width, and the
+    /// pairs.
     needed: Vec<f64>,
     weights: Vec<f64>,
 }
@@ -47,8 +50,8 @@ impl Game {
         Self { rounds: 0, needed: vec![0.0; terms], weights: vec![0.0; terms] }
     }
 
-    /// Plays `rounds` rounds. Returns the best costs met and what the jobs need under them at least, as a share of what
-    /// there is: beyond one the deadline is refuted.
+    /// Plays up to `rounds` rounds. Returns the largest need found, as a fraction of the capacity, with its costs. If
+    /// the need is more than one, the deadline is refuted.
     pub(super) fn play(&mut self, board: &Board, rounds: u32, enough: f64, clock: &Clock) -> (f64, Costs) {
         let mut best = (0.0, Costs::default());
         let mut payoffs = vec![0.0; self.needed.len()];
@@ -59,7 +62,7 @@ impl Game {
             self.reprice();
             let costs = board.costs(&self.weights);
             let (needed, demand) = board.answer(&costs);
-            // What can be paid for at most is a little less than one; only promising prices are worth the reckoning.
+            // The maximum payment is a little less than one. Compute it only if the prices are promising.
             if needed > 0.98 * best.0 {
                 let value = needed / costs.most();
                 if value > best.0 {
@@ -73,7 +76,7 @@ impl Game {
             self.rounds += 1;
             self.needed.iter_mut().zip(&payoffs).for_each(|(sum, payoff)| *sum += payoff);
             if board.choices.len() == board.ends.len() {
-                // Nobody has a choice: the dearest term is best alone.
+                // No job has a choice, so the most expensive term alone is best.
                 let top = (0..payoffs.len()).max_by(|&a, &b| payoffs[a].total_cmp(&payoffs[b]).then(b.cmp(&a)));
                 self.weights.fill(0.0);
                 top.into_iter().for_each(|top| self.weights[top] = 1.0);
@@ -96,7 +99,7 @@ impl Game {
 }
 
 impl Costs {
-    /// What can be paid for at most within the deadline.
+    /// Returns the maximum payment within the deadline.
     fn most(&self) -> f64 {
         let both: f64 = self.both.iter().map(|row| most(row)).sum();
         self.area + most(&self.times) + most(&self.widths) + both
@@ -123,7 +126,7 @@ impl Board<'_> {
         costs
     }
 
-    /// What the jobs need when each takes its cheapest choice, and what these use.
+    /// Returns the need of the jobs if each takes its cheapest choice, and the total use of these choices.
     fn answer(&self, costs: &Costs) -> (f64, Demand) {
         let (wide, long) = self.classes();
         let each = self.setting.each;
@@ -162,7 +165,7 @@ impl Board<'_> {
         (needed, demand)
     }
 
-    /// What each term alone would need for this demand.
+    /// Computes the need of each term for this demand.
     fn payoffs(&self, demand: &Demand, payoffs: &mut [f64]) {
         let (_, long) = self.classes();
         payoffs[0] = demand.work;

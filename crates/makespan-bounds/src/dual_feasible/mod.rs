@@ -1,8 +1,9 @@
-//! Deadlines refuted by dual-feasible functions.
+//! //! Refutation of deadlines by dual-feasible functions.
 //!
-//! The theorem is with the certificate, [`makespan_core::proof::DualFeasible`]. The search divides time into equal
-//! classes (and the processors, for jobs that have little choice of their width) and mixes all functions of the known
-//! families on them, such that the jobs need most whatever allotments they choose: see `game`.
+//! The theorem is stated at the certificate, [`makespan_core::proof::DualFeasible`]. The search divides time into equal
+//! classes. If the jobs have little choice of their width, the search also divides the processors. It mixes all
+//! functions of the known families on these classes so that the jobs need as much as possible, whatever allotments they
+//! choose: see `game`.
 
 mod board;
 mod functions;
@@ -19,41 +20,42 @@ pub(crate) use functions::families;
 use game::Game;
 pub(crate) use rounding::steps;
 
-/// Classes of a grid; it has halves, thirds, quarters, fifths, sixths, tenths and twelfths.
+/// Number of classes of a grid. It is divisible by 2, 3, 4, 5, 6, 10 and 12.
 const CLASSES: i64 = 60;
-/// The same for instances of many jobs.
+/// Number of classes of a grid for instances of many jobs.
 const FEW_CLASSES: i64 = 24;
-/// Prices are found on at most this many jobs.
+/// Maximum number of jobs on which prices are found.
 const MAX_JOBS: usize = 1024;
-/// Certificates checked at most.
+/// Maximum number of certificates that are checked.
 const MAX_CHECKS: usize = 3;
-/// Rounds for the first deadline.
+/// Number of rounds for the first deadline.
 const FIRST_ROUNDS: u32 = 120;
-/// Rounds for each later one.
+/// Number of rounds for each later deadline.
 const ROUNDS: u32 = 32;
-/// With more functions of the width than this, a quarter of the rounds.
+/// Number of functions of the width above which the number of rounds is divided by four.
 const MANY_WIDTHS: usize = 8;
-/// A deadline counts as refuted when the jobs need this share of what there is; the rest is for the rounding to integers.
+/// The need at which a deadline counts as refuted, as a fraction of the capacity. The excess over one is a margin for
+/// the rounding to integers.
 const SURE: f64 = 1.000_05;
-/// The same where a sample of the jobs stands for all.
+/// The need at which a deadline counts as refuted if a sample of the jobs stands for all jobs.
 const SURE_OF_SAMPLE: f64 = 1.002;
-/// A later deadline is not looked at longer than until they need so much more than that.
+/// For later deadlines, the search ends when the need exceeds the required need by this amount.
 const ENOUGH: f64 = 0.001;
-/// Deadlines tried at most.
+/// Maximum number of deadlines that are tried.
 const ATTEMPTS: u32 = 7;
-/// The same for jobs without a choice, for which a deadline is one round.
+/// Maximum number of deadlines that are tried if no job has a choice. Then each deadline takes one round.
 const ATTEMPTS_RIGID: u32 = 24;
 
-/// The bound of the largest deadline found that is refuted, from `known` on: a time at which a schedule may end as far as
-/// is known. Jobs released before `from` are not counted. `None` when not even `known` is refuted.
+/// Returns the bound from the largest refuted deadline found. The search starts at `known`, the best bound so far. Jobs
+/// released before `from` are not counted. Returns `None` if `known` itself is not refuted.
 ///
-/// Complexity: O(choices + classes^2) a round, for some 300 rounds and at most 1,024 jobs, a choice being an allotment that
-/// brings a job into a lower class of times; and a check of the certificate on all jobs.
+/// Complexity: O(choices + classes^2) a round, for about 300 rounds and at most 1,024 jobs, and one check of the
+/// certificate on all jobs. A choice is an allotment that brings a job into a lower class of times.
 pub fn search(instance: &Instance, from: Time, known: Time) -> Option<Bound> {
     search_until(instance, from, known, &Clock::ENDLESS)
 }
 
-/// The same until the clock is over.
+/// Runs [`search`] until `clock` is over.
 pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: &Clock) -> Option<Bound> {
     if clock.is_over() {
         return None;
@@ -76,7 +78,7 @@ pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: 
         }
         let Some(board) = Board::new(&setting, deadline) else { break };
         let (rounds, enough) = if attempt == 0 { (FIRST_ROUNDS, f64::INFINITY) } else { (ROUNDS, sure + ENOUGH) };
-        // Pairs of functions make a round dear.
+        // Pairs of functions make a round expensive.
         let rounds = if setting.widths.len() > MANY_WIDTHS { rounds / 4 } else { rounds };
         let (needed, costs) = game.play(&board, rounds, enough, clock);
         if needed > sure {
@@ -85,27 +87,28 @@ pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: 
         } else {
             high = Some(Tried { deadline, needed });
         }
-        // Not even what is known is refuted: more is out of reach.
+        // The first deadline is not refuted, so no later one can be.
         let Some(tried) = low.and_then(|low| next(from, sure, low, high)) else { break };
         deadline = tried;
     }
-    // The best first; one that a float made too bold proves nothing.
+    // Check the largest deadline first. A certificate proves nothing if its floating-point prices were too optimistic.
     let proved = |refutation| Bound::proved_by(Objective::Makespan, Proof::DualFeasible(refutation), instance).ok();
     refuted.into_iter().rev().take(MAX_CHECKS).find_map(proved)
 }
 
-/// A deadline that was looked at, and which share of what there is the jobs need to meet it.
+/// A deadline that was tried, and the fraction of the capacity that the jobs need to meet it.
 #[derive(Clone, Copy)]
 struct Tried {
     deadline: Time,
     needed: f64,
 }
 
-/// Where needs and what there is should meet; `None` when it is near enough.
+/// Returns the deadline at which need and capacity should be equal, or `None` if the last refuted deadline is close
+/// enough.
 fn next(from: Time, sure: f64, low: Tried, high: Option<Tried>) -> Option<Time> {
     let span = (low.deadline - from).ticks() as f64;
     let step = match high {
-        // Longer deadlines also let the jobs choose allotments of less work.
+        // At longer deadlines the jobs can also choose allotments of less work.
         None => span * (low.needed - sure) * 0.6,
         Some(high) => {
             let gap = (high.deadline - low.deadline).ticks() as f64;

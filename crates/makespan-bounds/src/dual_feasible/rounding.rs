@@ -1,4 +1,4 @@
-//! From prices in floating point to a certificate in integers.
+//! //! Conversion of prices from floating point to a certificate in integers.
 
 use makespan_core::Time;
 use makespan_core::proof::{DualFeasible, Scale, Term};
@@ -6,16 +6,16 @@ use makespan_core::proof::{DualFeasible, Scale, Term};
 use super::board::{Board, Grid};
 use super::game::Costs;
 
-/// The largest value of a step; halves, thirds .. tenths of it are whole.
+/// The largest value of a step. It is divisible by 2 .. 10.
 const LEVELS: f64 = 5040.0;
-/// Terms of both functions beyond the dearest of this many are left out.
+/// Maximum number of terms with functions of both width and time. The cheaper terms are left out.
 const MAX_PAIRS: usize = 8;
 
-/// The certificate that these costs make; whether it proves anything is for its check to say.
+/// Converts costs to a certificate. Only the check of the certificate shows whether it proves the bound.
 pub(super) fn certificate(board: &Board, costs: &Costs, deadline: Time) -> DualFeasible {
     let (processors, from) = (board.setting.instance.processors(), board.setting.from);
     let (m, d) = (f64::from(processors), (deadline - from).ticks() as f64);
-    // The whole, area or pair, costs this many units: as fine as the prices in 64 bits allow.
+    // The whole area, or a whole pair, costs this number of units: as many as prices of 64 bits allow.
     let unit = (m * d * f64::from(1 << 20)).min(2_f64.powi(60));
     let mut terms = Vec::new();
     let mut add = |cost: f64, widths: Scale, times: Scale| {
@@ -44,7 +44,8 @@ pub(super) fn certificate(board: &Board, costs: &Costs, deadline: Time) -> DualF
     DualFeasible { deadline, from, terms }
 }
 
-/// A function by class as steps, and what a unit of their value stands for; `None` when it is zero.
+/// Converts a function by class to steps. Returns the steps and the value of one unit, or `None` if the function is
+/// zero.
 pub(crate) fn steps(values: &[f64], grid: Grid) -> Option<(Scale, f64)> {
     let top = values.last().copied().filter(|&top| top > 0.0)?;
     let mut steps: Vec<(i64, u32)> = Vec::new();

@@ -11,7 +11,7 @@ fn rigid(processors: u32, jobs: &[(u32, i64)], closed: Vec<Unavailable>) -> Inst
     Instance::new(Platform::flat(processors).unwrap(), jobs, closed).unwrap()
 }
 
-/// The verified bound in seconds, and whether it rests on dual-feasible functions.
+/// Returns the verified bound in seconds, and true if dual-feasible functions prove it.
 fn bound(instance: &Instance) -> (f64, bool) {
     let bound = makespan(instance);
     assert_eq!(bound.verify(instance), Ok(()));
@@ -29,13 +29,14 @@ fn near_optimum(instance: &Instance, seconds: f64) {
 fn two_beside_each_other_though_the_area_has_room_for_more() {
     near_optimum(&rigid(10, &[(4, 10); 5], vec![]), 30.0);
     near_optimum(&rigid(200, &[(67, 10); 9], vec![]), 50.0);
-    // Two of three times just over a third fit in a row.
+    // For a deadline below 30, each time is more than a third, so only two tasks fit one after the other.
     near_optimum(&rigid(2, &[(1, 10); 5], vec![]), 30.0);
 }
 
 #[test]
 fn halves_that_leave_room_only_for_small_ones() {
-    // Wide jobs one after the other, 40 s; those of width 4 fit beside none of them, two at a time, 10 s more.
+    // Wide jobs run one after the other for 40 s. Jobs of width 4 do not fit next to them, so two of them run side by
+    // side for 10 s more.
     near_optimum(&rigid(10, &[(7, 10), (7, 10), (7, 10), (7, 10), (4, 10), (4, 10)], vec![]), 50.0);
 }
 
@@ -43,7 +44,8 @@ fn halves_that_leave_room_only_for_small_ones() {
 fn closed_processors_and_release_dates_count() {
     let (start, end) = (Time::from_seconds(12), Time::from_seconds(112));
     let closed = vec![Unavailable { processors: ProcSet::range(0, 2), start, end }];
-    // Two rounds before the period end at 20, so only one round fits before it and the rest comes after.
+    // Two rounds would end at 20, after the beginning of the period. So only one round fits before the period, and the
+    // rest runs after it.
     let (value, _) = bound(&rigid(10, &[(4, 10); 5], closed));
     assert!(value <= 52.0, "one job at a time fits beside the closed processors: {value}");
     let late = |job: Job| job.with_release(Time::from_seconds(100));
@@ -53,7 +55,7 @@ fn closed_processors_and_release_dates_count() {
 
 #[test]
 fn moldable_jobs_that_dodge_each_function_alone() {
-    // Amdahl's law on 200 processors, 100 jobs: no single function raises the bound of the dual approximation.
+    // 100 jobs with Amdahl's law on 200 processors: no single function raises the bound of the dual approximation.
     let job = |index: u32| {
         let law = SpeedupLaw::Amdahl { serial: 0.2 };
         let time = Time::from_seconds(100 + i64::from(index * 37 % 101));

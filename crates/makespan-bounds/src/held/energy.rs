@@ -1,18 +1,19 @@
-//! The latest deadline that a window refutes, by what must be held within it.
+//! //! The latest deadline that a window refutes, by the amounts that tasks must hold within the window.
 
 use super::Holders;
 use crate::Clock;
 
-/// Beginnings of windows, and as many ends, where there are few tasks.
+/// Maximum number of starts of windows, and of ends of windows.
 const INSTANTS: usize = 32;
-/// Ways to run tasks that are looked at for one deadline in all windows, for more tasks with fewer windows.
+/// Maximum number of runs that are examined for one deadline in all windows. The number of windows decreases with the
+/// number of runs.
 const LOOKED_AT: usize = 1 << 22;
 
 /// Number of checks that are made even after the time limit. Each check combines one window with one task mode, and all
 /// these checks take about a millisecond.
 const ALWAYS: usize = 1 << 16;
 
-/// Of more ways to run tasks the deadline is found but for one part in 2 to the power of `NEAR`.
+/// If there are more than `MANY` runs, the deadline has a precision of one part in 2 to the power of `NEAR`.
 const MANY: usize = 1 << 20;
 const NEAR: u32 = 14;
 
@@ -24,9 +25,10 @@ pub(super) struct Found {
     pub(super) until: i64,
 }
 
-/// A window that refutes a deadline beyond the longest path, the latest of all that are tried: each begins at the earliest start of some
-/// task, and ends as long before the deadline as some task must. Closed periods are left to the certificate, which proves more with
-/// them. `None` where no window does.
+/// Returns the window that refutes the latest deadline, among all windows that are tried. A window begins at the
+/// earliest start of some task. The time between its end and the deadline is the tail of some task. Ignores unavailable
+/// periods: the certificate counts them and proves more. Returns `None` if no window refutes a deadline later than the
+/// longest path.
 pub(super) fn latest(holders: &Holders, clock: &Clock) -> Option<Found> {
     let fastest = |runs: &std::ops::Range<usize>| holders.runs.get(runs.start).map_or(0, |way| way.time);
     let path = holders.rows.iter().map(|row| row.head.saturating_add(fastest(&row.runs)).saturating_add(row.tail));
@@ -54,16 +56,17 @@ pub(super) fn latest(holders: &Holders, clock: &Clock) -> Option<Found> {
 struct Window<'a> {
     holders: &'a Holders,
     from: i64,
-    /// How long before the deadline it ends.
+    /// Time in ticks between the end of the window and the deadline.
     before: i64,
 }
 
 impl Window<'_> {
-    /// The latest deadline that the window refutes, from this one on, if it refutes it; of very many tasks one that is a little earlier.
+    /// Returns the latest deadline that the window refutes, or `None` if it does not refute `first`. If there are very
+    /// many runs, the deadline may be slightly earlier than the latest.
     fn latest(&self, first: i64) -> Option<i64> {
         let mut over = self.over(first).filter(|&over| over > 0)?;
         let mut low = first;
-        // Later deadlines need no more, and so much later there is enough.
+        // A later deadline needs no more than this one. So at this distance the capacity suffices.
         let mut high = low.saturating_add(i64::try_from(over / self.holders.rate.max(1)).unwrap_or(i64::MAX / 4) + 1);
         if high >= i64::MAX / 4 {
             return None;
@@ -72,7 +75,7 @@ impl Window<'_> {
         let near = if self.holders.runs.len() > MANY { low >> NEAR } else { 1 };
         let mut bisect = false;
         while low + 1 < high && high - low > near {
-            // Where the line between both meets zero, and every other time in the middle.
+            // Alternate between the zero of the line through both points and the middle.
             let share = if bisect { 0.5 } else { over as f64 / (over as f64 - under as f64) };
             let middle = (low + ((high - low) as f64 * share) as i64).clamp(low + 1, high - 1);
             bisect = !bisect;
@@ -84,8 +87,8 @@ impl Window<'_> {
         Some(low)
     }
 
-    /// By how much what must be held is more than what there is, of a deadline that the longest path keeps; less where it is negative.
-    /// `None` where the window is empty.
+    /// Returns the amount that tasks must hold in the window minus the capacity, for a deadline that is not before the
+    /// end of the longest path. The result is negative if the capacity suffices. Returns `None` if the window is empty.
     fn over(&self, deadline: i64) -> Option<i128> {
         let until = deadline - self.before;
         if until <= self.from {
@@ -112,7 +115,7 @@ impl Window<'_> {
     }
 }
 
-/// At most so many of these values, spread evenly over their order, the least among them.
+/// Returns up to `count` of the values, spread evenly over their order. The smallest value is always included.
 fn spread(mut sorted: Vec<i64>, count: usize) -> Vec<i64> {
     sorted.sort_unstable();
     sorted.dedup();

@@ -1,4 +1,4 @@
-//! A flow along paths and a price for what is held that prove most together.
+//! //! Bounds that combine a flow along paths with a price for the amounts held.
 
 mod ancestry;
 mod hull;
@@ -14,37 +14,38 @@ use crate::Clock;
 use hull::Hulls;
 use longest::{Before, Path, Paths};
 
-/// Paths that are added, at most.
+/// Maximum number of paths that are added.
 const PATHS: u64 = 300;
-/// The first paths go over no area arcs.
+/// Number of first paths without area arcs.
 const WITHOUT: u64 = 40;
-/// However large the instance is, so many paths are added.
+/// Minimum number of paths that are added, however large the instance is.
 const MIN_PATHS: u64 = 3;
-/// Single steps of the search in all, about.
+/// Approximate number of elementary steps of the whole search.
 const STEPS_IN_ALL: usize = 1 << 27;
-/// Steps of the golden section for the share of the paths.
+/// Steps of the golden section search for the share of the paths.
 const STEPS: usize = 14;
-/// The same where the share is known to be near that of the path before, from this path on.
+/// Steps of the golden section search from path number `FAR` on. From there on, the share is near the share for the
+/// previous path.
 const STEPS_NEAR: usize = 6;
 const FAR: u64 = 16;
-/// About so many steps are what a task chooses.
+/// Approximate number of elementary steps for the choice of a task.
 const ROW: usize = 8;
-/// What flows in all, about.
+/// Approximate total flow of a certificate.
 const FLOW: f64 = 68_719_476_736.0;
 const GOLDEN: f64 = 0.618_033_988_749_894_8;
 
-/// The flow, as a sum of paths of which the later ones count more.
+/// The flow: a sum of paths, with larger weights for later paths.
 #[derive(Clone, Debug)]
 struct Flow {
-    /// By different task.
+    /// Flow through each different task.
     through: Vec<u64>,
     along: Vec<u64>,
-    /// By the places of the tasks at both ends.
+    /// Flow on area arcs, by the positions of the tasks at both ends.
     arcs: BTreeMap<(Option<usize>, Option<usize>), u64>,
-    /// For each different task what flows along the arcs that it lies on.
+    /// For each different task, the flow along the area arcs that cover it.
     over: Vec<u64>,
     all: u64,
-    /// What begins at a release, times that release.
+    /// The sum of each flow that begins at a release, times the release date.
     released: f64,
 }
 
@@ -53,24 +54,25 @@ struct Search<'a> {
     holders: &'a Holders,
     hulls: Hulls,
     paths: Paths<'a>,
-    /// The first release of all.
+    /// The first release date of the instance.
     first: f64,
     rate: f64,
     flow: Flow,
-    /// The time and the area over what there is that each task chooses, in the order of the paths; the area of all tasks of a bag.
+    /// The time, and the area divided by the capacity, that each task chooses, in the order of the paths. For a bag,
+    /// the area of all its tasks.
     times: Vec<f64>,
     areas: Vec<f64>,
-    /// For each different task its place in this order.
+    /// For each different task, its position in this order.
     place: Vec<usize>,
 }
 
-/// Flow and price that nearly maximise what they prove, by the longest path again and again: at the times that the tasks would choose
-/// between the path and the price of what they hold, the longest path is added to the flow, and the price is found anew. The paths go
-/// over area arcs, too, where there are not too many tasks.
+/// Returns a flow and a price that nearly maximise the bound. The search repeats these steps: each task chooses a run
+/// that minimises its cost on the path and its payment for the amount held. The longest path at these run times is
+/// added to the flow. Then the price is optimised again. The paths use area arcs, too, unless there are too many tasks.
 ///
-/// `None` where everything holds nothing, and where tasks have no choices and the longest path goes over no area arc. Complexity: for each of
-/// at most 200 paths O(r + e) for r ways to run tasks and e edges and, with area arcs, what [`Paths::longest`] takes; fewer paths where
-/// that is much.
+/// Returns `None` if no task holds anything. Also returns `None` if tasks have no choices and the longest path uses no
+/// area arc. Complexity: O(r + e) for each of at most 200 paths, where r is the number of runs and e the number of
+/// edges. Paths with area arcs also take the time of [`Paths::longest`]. If this is too much, there are fewer paths.
 pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodity, clock: &Clock) -> Option<PathFlow> {
     let rate = holders.rate as f64;
     if holders.rows.is_empty() || rate <= 0.0 {
@@ -78,7 +80,7 @@ pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodi
     }
     let mut search = Search::new(instance, holders, rate);
     if !holders.has_choices() {
-        // Each path by itself is as good as any mixture.
+        // A single path is as good as any mixture of paths.
         search.add_longest_path(1, true);
         let is_new = !search.flow.arcs.is_empty();
         return is_new.then(|| search.certificate(commodity, 1.0, &search.flow));
@@ -92,11 +94,12 @@ pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodi
         if (weight > MIN_PATHS && steps > STEPS_IN_ALL) || (weight > 1 && clock.is_over()) {
             break;
         }
-        // Where all tasks are at their fastest the areas are large, and a path over them is a bad one.
+        // At first all tasks run at their fastest, and their areas are large. A path over these areas would be a bad
+        // one.
         let with_areas = weight >= next && (weight > WITHOUT || steps > STEPS_IN_ALL / 4);
         let has_areas = search.add_longest_path(weight, with_areas);
         if with_areas {
-            // Where they lengthen no path they are looked at less often.
+            // If area arcs lengthen no path, try them less often.
             wait = if has_areas { 1 } else { 2 * wait };
             next = weight + wait;
         }
@@ -111,7 +114,7 @@ pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodi
 }
 
 impl<'a> Search<'a> {
-    /// Everything begins at its fastest.
+    /// Begins with the fastest run of each task.
     fn new(instance: &'a Instance, holders: &'a Holders, rate: f64) -> Self {
         let rows = holders.rows.len();
         let paths = Paths::new(instance);
@@ -136,7 +139,7 @@ impl<'a> Search<'a> {
         Self { instance, holders, hulls, paths, first, rate, flow, times, areas, place }
     }
 
-    /// Adds the longest path at the present times and areas to the flow; tells whether it goes over area arcs.
+    /// Adds the longest path at the current times and areas to the flow. Returns true if the path uses area arcs.
     fn add_longest_path(&mut self, weight: u64, with_areas: bool) -> bool {
         let Some(Path { is_open, last }) = self.paths.longest(&self.times, &self.areas, with_areas) else {
             return false;
@@ -180,12 +183,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The different task at a place of the order.
+    /// Returns the different task at a position of the order.
     fn row(&self, task: usize) -> usize {
         self.instance.different(self.paths.order[task])
     }
 
-    /// What is proved with this share of paths, the rest being the price of what is held; `choose` keeps what tasks choose.
+    /// Returns the bound at this share of the paths. The remaining share is for the price of the amounts held. If
+    /// `choose` is set, stores the choices of the tasks.
     fn value(&mut self, share: f64, choose: bool) -> f64 {
         let path = share / self.flow.all as f64;
         let mut sum = path * self.flow.released + (1.0 - share) * self.first;
@@ -203,7 +207,8 @@ impl<'a> Search<'a> {
         sum
     }
 
-    /// The share of paths with which most is proved, near that of one path less: what is proved is a concave function of it.
+    /// Returns the share of paths with the best bound, near the best share for one path less. The bound is a concave
+    /// function of the share.
     fn best_share(&mut self, last: f64, paths: u64) -> f64 {
         let (near, steps) = if paths <= FAR { (1.0, STEPS) } else { (8.0 / paths as f64, STEPS_NEAR) };
         let (mut low, mut high) = ((last - near).max(0.0), (last + near).min(1.0));
@@ -224,7 +229,7 @@ impl<'a> Search<'a> {
         if high >= 1.0 && self.value(1.0, false) > values[best] { 1.0 } else { middle[best] }
     }
 
-    /// The flow and the price in integers.
+    /// Converts the flow and the price to integers.
     fn certificate(&self, commodity: &Commodity, share: f64, flow: &Flow) -> PathFlow {
         let factor = (FLOW / flow.all as f64).max(1.0) as u64;
         let pairs = |flows: &[u64]| {

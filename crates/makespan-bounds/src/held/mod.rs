@@ -1,4 +1,5 @@
-//! Bounds by what tasks hold: processors of any speeds, memory, licences, along the paths of tasks that wait for each other.
+//! //! Bounds from the amounts that tasks hold: processors of any speeds, memory and licences, combined with the paths
+//! of dependent tasks.
 
 mod deduce;
 mod energy;
@@ -10,31 +11,31 @@ use makespan_core::{Bound, Instance, Objective, Proof, ResourceId, ResourceKind,
 use crate::Clock;
 use energy::Found;
 
-/// Single steps of work for deductions from a deadline: what a plan can afford within a second.
+/// Elementary steps for deductions from a deadline while planning. They take about a second.
 pub(crate) const WORK: u64 = 100_000_000;
-/// The same where nothing but a bound is asked for.
+/// Elementary steps for deductions if only a bound is requested.
 pub(crate) const THOROUGH: u64 = 10 * WORK;
-/// The price of a processor of the fastest nodes, where nodes differ.
+/// The price of a processor of the fastest nodes, if the nodes differ in speed.
 const SCALE: f64 = 4_294_967_296.0;
 
-/// What is held: processors, at prices as the speeds of their nodes, or a resource.
+/// The commodity that tasks hold: processors, priced by the speeds of their nodes, or a resource.
 #[derive(Clone, Debug)]
 enum Commodity {
-    /// For each node the price of a processor.
+    /// For each node, the price of a processor.
     Processors(Vec<u64>),
     Resource(ResourceId),
 }
 
-/// Tasks in flat arrays, in ticks, with what they hold of one commodity.
+/// Tasks in flat arrays, with the amounts that they hold of one commodity. Times are in ticks.
 struct Holders {
     rows: Vec<Row>,
-    /// Ways to run, each row by ascending times; slower ones hold less.
+    /// The runs of all rows. In each row, times are ascending and amounts descending.
     runs: Vec<Way>,
-    /// What there is, at prices, where nothing is closed.
+    /// The priced capacity without unavailable periods.
     rate: i128,
 }
 
-/// A task, or the equal ones of a bag.
+/// A task, or the equal tasks of a bag.
 struct Row {
     head: i64,
     tail: i64,
@@ -42,7 +43,7 @@ struct Row {
     runs: std::ops::Range<usize>,
 }
 
-/// A way to run a task: for how long, and what it pays for a tick.
+/// A run of a task: its time, and the priced amount that it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Way {
     time: i64,
@@ -58,7 +59,7 @@ impl Commodity {
         Self::Processors(nodes.iter().map(|node| if node.processors > 0 { one(node) } else { 0 }).collect())
     }
 
-    /// Processors, and what tasks hold besides them for a time.
+    /// Returns the processors and all resources that tasks hold while they run.
     fn all(instance: &Instance) -> Vec<Self> {
         let mut used = vec![false; instance.platform().resources().len()];
         for demand in instance.distinct_demands().flatten() {
@@ -69,7 +70,7 @@ impl Commodity {
         [Self::processors(instance)].into_iter().chain(resources).collect()
     }
 
-    /// What there is of it, at its prices.
+    /// Returns the priced capacity.
     fn rate(&self, instance: &Instance) -> i128 {
         let platform = instance.platform();
         match self {
@@ -126,14 +127,15 @@ impl Holders {
         holders
     }
 
-    /// Whether some task may take longer and hold less.
+    /// Returns true if some task can run longer and hold less.
     fn has_choices(&self) -> bool {
         self.runs.len() > self.rows.len()
     }
 }
 
-/// Whether there is more to count than single tasks on equal processors, or sequential ones on others: tasks that wait for each other, or
-/// need more than processors, or hold several processors of unequal speeds.
+/// Returns true if the bounds of this module can improve on those for single tasks on equal processors and for
+/// sequential tasks: the instance has dependences or resource demands, or tasks on several processors of unequal
+/// speeds.
 pub(crate) fn are_meant(instance: &Instance) -> bool {
     instance.has_compound_jobs()
         || instance.has_edges_between_jobs()
@@ -141,7 +143,7 @@ pub(crate) fn are_meant(instance: &Instance) -> bool {
         || !instance.has_equal_processors() && !instance.is_sequential()
 }
 
-/// The longest paths before the ends of the jobs.
+/// Returns the bound from the longest path to the end of each job.
 pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> {
     Bound::proved_by(objective, Proof::Paths(Paths::default()), instance).ok()
 }
@@ -184,7 +186,7 @@ pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bo
     bounds
 }
 
-/// Deductions from a deadline beyond a known bound.
+/// Returns deductions that refute a deadline later than a known bound.
 pub(crate) fn deduced(instance: &Instance, known: i128, work: u64, clock: &Clock) -> Option<Deductions> {
     deduce::latest(instance, &Places::new(instance), known, work, clock)
 }

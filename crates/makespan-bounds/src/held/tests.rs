@@ -36,7 +36,8 @@ fn check(instance: &Instance, objective: Objective, expect: i128) {
 fn memory_and_licences_are_areas() {
     let amounts = |name, amount| Resources::new([(name, amount)]).unwrap();
     let job = |at: usize| rigid(&at.to_string(), 1, 10);
-    // Six tasks of half a node's memory on two nodes of eight processors: three at a time would be six halves of two.
+    // Six tasks, each with half of a node's memory, on two nodes of eight processors. With three tasks at a time, they
+    // would need six halves on two nodes.
     let platform = Platform::cluster(2, 8).unwrap().with_node_resources(&amounts("memory", 4)).unwrap();
     let jobs = (0..6).map(|at| job(at).with_needs(needs("memory", Need::whole(2)))).collect();
     check(&Instance::new(platform, jobs, vec![]).unwrap(), Objective::Makespan, 15);
@@ -54,11 +55,11 @@ fn jobs_that_wait_for_jobs_end_after_them() {
         rigid("d", 4, 3).with_after(["a"]),
     ];
     let instance = Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap();
-    // After `a`: `d` runs beside nothing, and `c` waits for `b`.
+    // After `a`, no other job fits next to `d`, and `c` waits for `b`.
     check(&instance, Objective::Makespan, 5 + 4 + 3 + 2);
     check(&instance, Objective::WeightedCompletion, (5 + 9 + 11 + 8) * 1_000_000);
-    // At least one job ends at the bound on the makespan or later. So the bound on the sum of ends is 3 greater than
-    // the sum of the longest paths.
+    // At least one job ends at the bound on the makespan or later. So the bound on the sum of ends exceeds the sum of
+    // the longest paths by 3.
     let sum =
         crate::standard(&instance).unwrap().into_iter().find(|bound| bound.objective == Objective::WeightedCompletion);
     assert_eq!(sum.map(|bound| bound.value.integer()), Some((5 + 9 + 11 + 8 + 3) * 1_000_000));
@@ -71,14 +72,14 @@ fn jobs_of_early_deadlines_are_bounded_by_themselves() {
     let due = |at: i64| rigid(&at.to_string(), 1, 10).with_deadline(ticks(12 + at));
     let late = rigid("late", 2, 50).with_deadline(ticks(1000));
     let instance = Instance::new(Platform::flat(2).unwrap(), (0..6).map(due).chain([late]).collect(), vec![]).unwrap();
-    // Three rounds of two: at 30 with the last deadline, 17.
+    // Three rounds of two jobs each. The last round ends at 30, and the last deadline is 17.
     check(&instance, Objective::MaxLateness, 13);
     let weighted = bound(&instance, Objective::WeightedLateness).value.integer();
-    // 10 + 10 + 20 + 20 + 30 + 30 over 12 .. 17, of which the first two are early by 2 and 1.
+    // The ends 10 + 10 + 20 + 20 + 30 + 30 against deadlines 12 .. 17. The first two jobs are early by 2 and 1.
     assert!((30_000_000..=36_000_000).contains(&weighted), "{weighted}");
 }
 
-/// Layers of moldable tasks, each of which waits for some of the layer before.
+/// Builds layers of moldable tasks. Each task waits for some tasks of the previous layer.
 fn layers(width: u32, count: u32, serial: f64) -> Graph {
     let law = SpeedupLaw::Amdahl { serial };
     let time = |at: u32| Time::from_seconds(i64::from(20 + at * 7919 % 61));
@@ -115,7 +116,8 @@ fn paths_and_area_prove_more_together() {
     }
 }
 
-/// So many times a task, so many that wait for it, and one that waits for all of these.
+/// Builds a sequence of `times` forks: one task, `width` tasks that wait for it, and one task that waits for all of
+/// them.
 fn forks(times: u32, width: u32, law: Option<SpeedupLaw>) -> Graph {
     let each = width + 2;
     let task = |at: u32| {
@@ -155,11 +157,11 @@ fn areas_between_tasks_lengthen_paths() {
 fn parallel_tasks_on_unequal_speeds_have_bounds() {
     let node = |name: &str, speed, processors| Node { speed, ..Node::new(name, processors) };
     let platform = || Platform::new(vec![node("fast", 2.0, 2), node("slow", 1.0, 4)]).unwrap();
-    // Four processors are never of the fast node alone.
+    // A task on four processors never runs on the fast node alone.
     let instance = Instance::new(platform(), vec![rigid("wide", 4, 10)], vec![]).unwrap();
     check(&instance, Objective::Makespan, 10);
     check(&instance, Objective::MeanFlow, 10_000);
-    // Work of 6 x 40 at a speed of 8 in all.
+    // The work is 6 x 40, and the total speed is 8.
     let jobs = (0..6).map(|at| rigid(&at.to_string(), 2, 20)).collect();
     check(&Instance::new(platform(), jobs, vec![]).unwrap(), Objective::Makespan, 30);
 }

@@ -1,21 +1,22 @@
-//! Jobs, tasks and ways to run them in flat arrays of floats.
+//! //! Jobs, tasks and runs of tasks in flat arrays of floats.
 
 use makespan_core::proof::{Places, Reaching, Spans};
 use makespan_core::{Instance, Objective, ProcSet, Time};
 
 use super::programme::{Programme, Row, Way};
 
-/// Periods of the price: so many as long as an average job alone, within these limits, and fewer of large instances.
+/// Limits for the number of periods of the price. An average job that runs alone takes `OF_A_JOB` periods. The number
+/// of periods is between `FEWEST` and `MOST`. For large instances, `CELLS` limits the size.
 const OF_A_JOB: f64 = 6.0;
 const FEWEST: usize = 32;
 const MOST: usize = 128;
 const CELLS: usize = 1 << 24;
-/// A task that can run in more ways than this is taken for one whose ways are better than several of its own.
+/// Maximum number of runs of a task. If a task has more, several runs are replaced by one that is at least as good.
 const MAX_WAYS: usize = 16;
-/// Longer than any schedule.
+/// A time longer than any schedule.
 const LATE: i128 = i64::MAX as i128;
 
-/// `None` where no job counts.
+/// Builds the programme. Returns `None` if no job counts in the objective.
 pub(super) fn programme(instance: &Instance, spans: &Spans, shares: &[u64], objective: Objective) -> Option<Programme> {
     let shape = objective.shape().filter(|shape| shape.is_sum)?;
     let first = instance.first_release().ticks() as f64;
@@ -85,7 +86,7 @@ pub(super) fn programme(instance: &Instance, spans: &Spans, shares: &[u64], obje
     Some(flat)
 }
 
-/// Joins ways that take about as long, where there are many.
+/// Merges runs of similar times if a task has more than `MAX_WAYS` runs.
 fn join(ways: &mut Vec<Way>, from: usize) {
     let count = ways.len() - from;
     if count <= MAX_WAYS {
@@ -104,7 +105,7 @@ fn join(ways: &mut Vec<Way>, from: usize) {
     }));
 }
 
-/// Each node with one of its processors.
+/// Returns each node with one of its processors.
 fn one_each(instance: &Instance) -> impl Iterator<Item = (usize, ProcSet)> {
     let platform = instance.platform();
     let one = |node: usize| platform.processors_of(node).iter().next().map(|id| (node, ProcSet::range(id, id)));
@@ -112,12 +113,12 @@ fn one_each(instance: &Instance) -> impl Iterator<Item = (usize, ProcSet)> {
 }
 
 impl Programme {
-    /// Makes shares of all times, weights and rates.
+    /// Scales all times, weights and rates to fractions.
     fn scale(&mut self, instance: &Instance, shares: &[u64]) {
         let nodes = instance.platform().nodes();
         let rate: f64 = nodes.iter().zip(shares).map(|(node, &share)| f64::from(node.processors) * share as f64).sum();
         self.worth = self.jobs.iter().map(|job| job.weight).sum::<f64>() / self.jobs.len() as f64;
-        // When the work of all is done, and half of what a job takes alone.
+        // The span is the end of all work on the whole platform, plus half of the mean time of a job alone.
         let mut order: Vec<&Row> = self.jobs.iter().collect();
         order.sort_by(|a, b| a.released.total_cmp(&b.released));
         let end = order.iter().fold(0.0_f64, |end, job| end.max(job.released) + job.work / rate);
@@ -125,7 +126,7 @@ impl Programme {
         let span = end + alone / 2.0;
         self.unit = span.max(1.0);
         let wanted = (OF_A_JOB * span / alone.max(1.0)) as usize;
-        // The check looks at each way at the instants of all ways of its task.
+        // The check examines each run at the instants of all runs of its task.
         let cells: usize = self.tasks.iter().map(|own| own.len() * own.len()).sum();
         let room = (CELLS / cells.max(1)).clamp(8, MOST);
         self.periods = wanted.clamp(FEWEST, MOST).min(room).min(span.max(1.0) as usize);
@@ -141,8 +142,8 @@ impl Programme {
             }
             job.work /= rate * self.unit;
             job.weight /= self.worth;
-            // Behind the last period nothing has a price: a job that costs from later on costs nothing there either. The ends
-            // that are looked at begin with the one from which it costs.
+            // After the last period all prices are zero. A job whose cost begins later costs nothing there either. The
+            // ends that are examined begin at the instant from which the job costs.
             let ways = job.tasks.clone().flat_map(|task| &self.ways[self.tasks[task].clone()]);
             let longest = ways.map(|way| way.time + way.tail).fold(0.0, f64::max);
             job.from = job.from.min(job.soonest.max(1.0) + longest);

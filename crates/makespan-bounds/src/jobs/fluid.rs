@@ -1,15 +1,15 @@
-//! The prices of a fluid machine.
+//! //! The prices of a fluid machine.
 
 use super::programme::Programme;
 
-/// For each period the price at its middle if all processors do the jobs that are there one after another, at any instant the one
-/// with the greatest weight for its work. While a job is served a unit of it is worth its weight over its work less a tick later; the
-/// price is zero where the machine idles. O(n log n + periods).
+/// Returns the price at the middle of each period. The fluid machine uses all processors for one job at a time: the
+/// released job with the largest weight divided by work. While a job runs, its price decreases by its weight divided by
+/// its work per tick. While the machine is idle, the price is zero. O(n log n + periods).
 pub(super) fn prices(programme: &Programme) -> Vec<f64> {
     let mut order: Vec<usize> = (0..programme.jobs.len()).collect();
     order.sort_by(|&a, &b| programme.jobs[a].released.total_cmp(&programme.jobs[b].released));
     let urgency = |job: usize| programme.jobs[job].weight / programme.jobs[job].work.max(f64::MIN_POSITIVE);
-    // The most urgent last.
+    // The most urgent job is last.
     let mut waiting: Vec<(usize, f64)> = Vec::new();
     let (mut now, mut next) = (0.0_f64, 0);
     let mut pieces: Vec<(f64, f64, f64)> = Vec::new();

@@ -1,5 +1,5 @@
-//! Bounds on the weighted completion, the mean flow and the weighted lateness of jobs that are graphs: prices in time that all tasks of a
-//! job pay, while the job chooses when it ends.
+//! //! Bounds on the weighted completion, the mean flow and the weighted lateness of jobs that are graphs. All tasks of
+//! a job pay prices in time, and the job chooses its end.
 //!
 //! The bound of [`JobPrices`] is concave in the prices. The search begins with the prices of a fluid machine that runs
 //! the jobs one after another ([`fluid`]). Then the search smooths the minimum over the choices of each task and each
@@ -7,7 +7,7 @@
 //! bound. If machines differ, one price over time is multiplied by a factor for each machine. These factors make the
 //! cost of the same work about equal on all machines.
 //!
-//! Source: as [`crate::cost`], of jobs that choose when they end.
+//! //! Sources: those of [`crate::cost`]. Here the jobs also choose their ends.
 
 mod flat;
 mod fluid;
@@ -26,24 +26,24 @@ use crate::rounding::{finest, places, rounded};
 use crate::windows::{Tasks, prices::prices};
 use programme::Programme;
 
-/// The largest price is a whole number of about so many binary places.
+/// Approximate number of binary digits of the largest price in a certificate.
 const PLACES: i32 = 34;
 /// Pace of the search. The step lengths are multiplied by the mean price of the fluid machine. The smoothing widths are
 /// multiplied by the mean payment of a task on this machine.
 const PACE: Pace = Pace { kept: (0.8, 0.95), length: (0.08, 0.004), width: (0.2, 0.003) };
-/// Steps, at most, and how many ways of tasks at instants are looked at in all of them, about.
+/// Maximum number of steps, and the approximate number of pairs of run and instant that are examined in all steps.
 const STEPS: usize = 80;
 const LOOKED_AT: usize = 8_000_000;
-/// A check takes as long as so many steps, about.
+/// The time of a check, in steps.
 const CHECK: u32 = 4;
-/// The same of the shares of machines.
+/// The largest share of a machine.
 const SHARE: u64 = 1 << 16;
 
-/// The part of the time that is left for steps; the rest is for the check.
+/// The fraction of the remaining time that is for steps. The rest is for the check.
 const CLIMBED: f64 = 0.6;
 
-/// The best bound of this kind; `None` where nothing follows, of objectives of which it does not speak, and where there is
-/// no time at all.
+/// Returns the best bound of this kind. Returns `None` if the bound does not exist for the objective or the instance,
+/// or if no time is left.
 pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> Option<Bound> {
     if clock.is_over() {
         return None;
@@ -53,12 +53,12 @@ pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> 
     let tasks = Tasks::of(instance, &ids, &spans, false);
     let shares = shares(&tasks);
     let programme = flat::programme(instance, &spans, &shares, objective)?;
-    // What is not checked is worth nothing, and a check looks at all ways to run all tasks, as a step does.
+    // Only a checked bound counts. A check examines all runs of all tasks, as a step does.
     let prices = climb(&programme, &clock.part(CLIMBED))?;
     proved(instance, objective, &programme, &shares, &prices)
 }
 
-/// The best prices that are found, one a period; `None` where the time that is left is shorter than a check takes.
+/// Returns the best prices found, one for each period. Returns `None` if less time is left than a check takes.
 fn climb(programme: &Programme, clock: &Clock) -> Option<Vec<f64>> {
     let begin = Instant::now();
     let prices = fluid::prices(programme);
@@ -81,7 +81,7 @@ fn climb(programme: &Programme, clock: &Clock) -> Option<Vec<f64>> {
     Some(ascent.best().to_vec())
 }
 
-/// For each node what a processor costs beside the dearest.
+/// Returns, for each node, the cost of a processor relative to the most expensive processor.
 fn shares(tasks: &Tasks) -> Vec<u64> {
     if tasks.kinds == 1 {
         return vec![1; tasks.kind_of.len()];
@@ -92,7 +92,7 @@ fn shares(tasks: &Tasks) -> Vec<u64> {
     tasks.kind_of.iter().map(|kind| kind.map_or(0, share)).collect()
 }
 
-/// With as many places as 128 bits have room for.
+/// Proves the bound, with as many binary places as fit into 128 bits.
 fn proved(
     instance: &Instance,
     objective: Objective,

@@ -1,43 +1,44 @@
-//! The dual function in floats: what jobs pay at given prices, and in which direction more follows.
+//! //! The dual function in floating point: the payments of the jobs at given prices, and the gradient.
 
 use makespan_core::Time;
 
-/// Instants of a period at which jobs may end.
+/// Number of instants in a period at which jobs may end.
 const FINER: usize = 2;
-/// What is farther from the minimum than so many widths does not count.
+/// Number of smoothing widths above the minimum beyond which a choice is ignored.
 const REACH: f64 = 40.0;
 
-/// Jobs in flat arrays. Times are shares of the time from the first release until nothing has a price, rates of all processors.
+/// The jobs in flat arrays. Times are fractions of the time from the first release until all prices are zero. Rates are
+/// fractions of all processors.
 pub(super) struct Programme {
     pub(super) jobs: Vec<Row>,
     pub(super) periods: usize,
-    /// For each period how much of all processors is open for how long.
+    /// For each period, the integral of the fraction of processors that are open.
     pub(super) open: Vec<f64>,
-    /// For each task its ways.
+    /// For each task, the range of its runs.
     pub(super) tasks: Vec<std::ops::Range<usize>>,
     pub(super) ways: Vec<Way>,
     pub(super) first: Time,
-    /// In ticks.
+    /// Length of the unit of time in ticks.
     pub(super) unit: f64,
-    /// Millionths of weight, or one, of a price of 1.
+    /// Cost, in millionths of weight or in ones, of a price of 1.
     pub(super) worth: f64,
 }
 
 pub(super) struct Row {
     pub(super) weight: f64,
     pub(super) released: f64,
-    /// The least that its tasks hold.
+    /// The least area of its tasks.
     pub(super) work: f64,
-    /// It ends no earlier.
+    /// The earliest end.
     pub(super) soonest: f64,
-    /// It costs from here on.
+    /// The end from which the job costs.
     pub(super) from: f64,
-    /// How many tasks each of its tasks stands for.
+    /// The number of tasks that each of its tasks stands for.
     pub(super) count: f64,
     pub(super) tasks: std::ops::Range<usize>,
 }
 
-/// A way to run a task.
+/// A run of a task.
 #[derive(Clone, Copy)]
 pub(super) struct Way {
     pub(super) head: f64,
@@ -46,31 +47,30 @@ pub(super) struct Way {
     pub(super) rate: f64,
 }
 
-/// What follows from some prices.
+/// The value and the gradient of the dual function at some prices.
 pub(super) struct Point {
-    /// The bound.
     pub(super) value: f64,
-    /// In which direction the smoothed bound rises.
+    /// The gradient of the smoothed bound.
     pub(super) rise: Vec<f64>,
-    /// How many ways of tasks at instants were looked at.
+    /// The number of pairs of run and instant that were examined.
     pub(super) looked_at: usize,
 }
 
-/// Of one task at one end of its job: the least that it can pay so far, and the sum of all weights beside that.
+/// The payments of one task at one end of its job: the least payment so far, and the sum of all weights relative to it.
 #[derive(Clone, Copy)]
 struct Soft {
     least: f64,
     sum: f64,
 }
 
-/// Of one job, kept for the memory.
+/// Buffers for one job, kept to avoid allocation.
 #[derive(Default)]
 struct Buffers {
-    /// By end and task.
+    /// Soft minima by end and task.
     softs: Vec<Soft>,
-    /// By end and way.
+    /// Payments by end and run.
     paid: Vec<f64>,
-    /// By end.
+    /// Sums of payments by end.
     sums: Vec<f64>,
 }
 
@@ -85,23 +85,24 @@ impl Programme {
         1.0 / self.periods as f64
     }
 
-    /// How many tasks there are.
+    /// Returns the number of tasks.
     pub(super) fn tasks(&self) -> f64 {
         self.jobs.iter().map(|job| job.count * job.tasks.len() as f64).sum()
     }
 
-    /// A price in millionths of weight, or in ones, a tick.
+    /// Converts a price to millionths of weight, or ones, per tick.
     pub(super) fn price_in_ticks(&self, price: f64) -> f64 {
         price * self.worth
     }
 
-    /// The ends of the periods.
+    /// Returns the boundaries of the periods.
     pub(super) fn instants(&self) -> Vec<Time> {
         let at = |period: usize| Time::from_ticks((self.unit * period as f64 / self.periods as f64) as i64);
         (0..=self.periods).map(|period| self.first + at(period)).collect()
     }
 
-    /// The bound at these prices, about, and its rise when it is smoothed over choices whose price differs by about `width`.
+    /// Returns the approximate bound at these prices, and its gradient, smoothed over choices whose payments differ by
+    /// about `width`.
     pub(super) fn evaluate(&self, prices: &[f64], width: f64) -> Point {
         let mut until = vec![0.0];
         let mut sum = 0.0;
@@ -115,7 +116,7 @@ impl Programme {
             value += self.of_job(job, &until, width, &mut buffers, &mut held);
             looked_at += buffers.paid.len();
         }
-        // A price counts in all integrals until later instants.
+        // The price of a period counts in the integrals until all later instants.
         let mut behind = 0.0;
         let mut rise = vec![0.0; self.periods];
         for period in (0..self.periods).rev() {
@@ -126,7 +127,7 @@ impl Programme {
         Point { value, rise, looked_at }
     }
 
-    /// What one job pays at least; adds to `held` the rise by the integral until each instant.
+    /// Returns the least payment of one job. Adds to `held` the derivative by the integral until each instant.
     fn of_job(&self, job: &Row, until: &[f64], width: f64, buffers: &mut Buffers, held: &mut [f64]) -> f64 {
         let step = self.period() / FINER as f64;
         let tasks = &self.tasks[job.tasks.clone()];
@@ -135,7 +136,8 @@ impl Programme {
         softs.clear();
         paid.clear();
         sums.clear();
-        // Tasks that have room may start earlier than for the first end, so ends that are too early come first.
+        // Tasks with slack may start earlier than the first end of the job requires. So the examined ends begin with
+        // ends that are too early.
         let room = |way: &Way| job.soonest.max(job.from) - way.head - way.time - way.tail;
         let before = self.ways[ways.clone()].iter().map(room).fold(0.0, f64::max);
         let soonest = job.soonest.max(job.from);
@@ -213,20 +215,20 @@ impl Programme {
     }
 }
 
-/// The period of an instant from 0 to 1, and which part of the period is before it.
+/// Returns the period of an instant from 0 to 1, and the fraction of the period before the instant.
 fn place(at: f64, periods: usize) -> (usize, f64) {
     let place = at.clamp(0.0, 1.0) * periods as f64;
     let before = (place as usize).min(periods - 1);
     (before, place - before as f64)
 }
 
-/// The integral of a price until an instant, from those until each of equal periods.
+/// Interpolates the integral of a price until an instant. `until` contains the integrals at the ends of equal periods.
 fn integral(until: &[f64], at: f64) -> f64 {
     let (before, part) = place(at, until.len() - 1);
     until[before] + (until[before + 1] - until[before]) * part
 }
 
-/// Adds a weight to the instants around an instant.
+/// Splits a weight between the two grid instants around an instant.
 fn spread(held: &mut [f64], at: f64, weight: f64) {
     let (before, part) = place(at, held.len() - 1);
     held[before] += weight * (1.0 - part);

@@ -1,13 +1,13 @@
-//! Bounds for sequential jobs on machines that differ: prices for their time.
+//! //! Bounds for sequential jobs on different machines, by prices for machine time.
 //!
-//! The linear programme of R || Cmax is `min T, sum_k x_ik = 1, sum_i p_ik x_ik <= T - r_k, x >= 0`; its dual asks for prices
-//! `lambda >= 0` with `sum_k lambda_k = 1` that maximise `sum_i min_k lambda_k p_ik + sum_k lambda_k r_k`. Here the minimum of each job
-//! is made smooth, in logarithms, and Newton's method maximises it while the smoothing falls. Any prices are a proof:
-//! [`MachinePrices`].
+//! The linear programme of R || Cmax is `min T, sum_k x_ik = 1, sum_i p_ik x_ik <= T - r_k, x >= 0`. Its dual has
+//! prices `lambda >= 0` with `sum_k lambda_k = 1` and maximises `sum_i min_k lambda_k p_ik + sum_k lambda_k r_k`. The
+//! search smooths the minimum of each job in logarithms and maximises it by Newton's method while the smoothing
+//! decreases. Any prices prove a bound: [`MachinePrices`].
 //!
-//! A machine that is ready after the optimum cannot take part. With it `T >= r_k` and nothing else would be proved, so `T*` is sought
-//! as the least `T` at which the programme of the machines with `r_k < T` alone is feasible. The others sell nothing before `T*`, so
-//! their price may be as high as is needed that no job would rather run there.
+//! A machine that is ready after the optimum cannot take part. If it took part, only `T >= r_k` would be proved. So the
+//! search finds `T*`, the least `T` at which the programme with only the machines with `r_k < T` is feasible. The other
+//! machines sell nothing before `T*`. Their prices can be so high that every job prefers another machine.
 //!
 //! Source: the smoothing as in Y. Nesterov, "Smooth minimization of non-smooth functions", Math. Programming 103, 2005,
 //! DOI 10.1007/s10107-004-0552-5.
@@ -24,28 +24,29 @@ use crate::{Clock, minsum};
 pub use newton::maximise;
 pub use positions::{Positions, are_meant as are_positions_meant, positions, positions_by};
 
-/// The sum of the integer prices.
+/// The sum of the integer prices for the makespan.
 const SCALE: f64 = (1_u64 << 40) as f64;
-/// The same where weights are multiplied with them.
+/// The sum of the integer prices for other objectives, in which prices are multiplied by weights.
 const SMALL_SCALE: f64 = (1_u64 << 24) as f64;
-/// What is nearer to the end than this is no better known: the prices are found by steps.
+/// Relative distance to the maximum below which the search ends, because the prices are found by steps.
 const NEARLY: f64 = 1e-6;
-/// No price of a node that does not take part is more than so many times those of all others together: products stay in 128 bits.
+/// The maximum price of a node that does not take part, relative to the sum of the prices of all other nodes. It keeps
+/// products within 128 bits.
 const MAX_FORBIDDING: f64 = 4096.0;
 
-/// The columns of the programme: one for each node, with as many machines as it has processors.
+/// The columns of the programme: one for each node, with one machine for each processor.
 #[derive(Clone, Debug)]
 pub struct Columns {
-    /// Machines of each column.
+    /// Number of machines of each column.
     pub machines: Vec<f64>,
-    /// For each column the mean over its machines of the instant, after the first release, from which they are free.
+    /// For each column, the mean ready time of its machines, measured from the first release.
     pub ready: Vec<f64>,
 }
 
-/// Whether these bounds speak of an instance: sequential jobs without a network.
+/// Checks that these bounds apply to an instance: all jobs are sequential, and there is no network.
 ///
 /// # Errors
-/// [`Unsupported`] says what it has besides.
+/// [`Unsupported`] with the feature that the bounds do not cover.
 pub fn check(instance: &Instance) -> Result<(), Unsupported> {
     if !instance.is_sequential() {
         return Err(Unsupported(
@@ -58,14 +59,16 @@ pub fn check(instance: &Instance) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// The bound on an objective, of an instance that [`check`] accepts: the best one of [`MachinePrices`], prices in time
-/// ([`makespan_core::proof::MachineTimePrices`]) and, on the makespan of jobs that are released one after the other, [`LateWork`]; on the
-/// mean flow, and the weighted completion of jobs of one weight, [`Positions`].
+/// Returns the best bound on an objective for an instance that [`check`] accepts. The candidates are [`MachinePrices`],
+/// prices in time ([`makespan_core::proof::MachineTimePrices`]) and, for the makespan of jobs with different release
+/// dates, [`LateWork`]. For the mean flow, and the weighted completion of jobs of equal weight, [`Positions`] is a
+/// candidate, too.
 pub fn bound(instance: &Instance, objective: Objective) -> Bound {
     bound_until(instance, objective, &Clock::ENDLESS)
 }
 
-/// The same until the clock is over: what [`MachinePrices`] prove is found in any case.
+/// Returns the bound of [`bound`], but ends the searches when `clock` is over. The bound of [`MachinePrices`] is always
+/// computed.
 pub(crate) fn bound_until(instance: &Instance, objective: Objective, clock: &Clock) -> Bound {
     if objective != Objective::Makespan {
         return completion_by(instance, objective, &open_prices(instance), None, clock);
@@ -82,12 +85,14 @@ pub(crate) fn bound_until(instance: &Instance, objective: Objective, clock: &Clo
         .unwrap_or(bound)
 }
 
-/// The bound on weighted completion or mean flow, with prices of [`open_prices`] and, if they are known, those of positions.
+/// Returns the bound on weighted completion or mean flow. `prices` are those of [`open_prices`]. `known` contains the
+/// prices of positions, if they were computed before.
 pub fn completion(instance: &Instance, objective: Objective, prices: &[f64], known: Option<&Positions>) -> Bound {
     completion_by(instance, objective, prices, known, &Clock::ENDLESS)
 }
 
-/// The same until the clock is over: what [`MachinePrices`] prove is found in any case.
+/// Returns the bound of [`completion`], but ends the searches when `clock` is over. The bound of [`MachinePrices`] is
+/// always computed.
 pub fn completion_by(
     instance: &Instance,
     objective: Objective,
@@ -99,14 +104,14 @@ pub fn completion_by(
     let found = (known.is_none() && !clock.is_over() && are_positions_meant(instance, objective))
         .then(|| positions_by(instance, &clock.part(0.5)));
     let of_positions = known.or(found.as_ref()).and_then(|found| found.bound(instance, objective));
-    // Positions prove the very optimum of jobs that are released together.
+    // If jobs are released together, positions prove the optimum itself.
     let is_solved = of_positions.is_some() && !instance.has_release_dates();
     let in_time = if is_solved { None } else { minsum::on_nodes_until(instance, objective, clock) };
     crate::best_of(objective, [Some(bound), of_positions, in_time].into_iter().flatten().collect())
 }
 
-/// By the work that is released from some instant on: at prices as the speeds, at these, and at those that are best for what is
-/// released from the best of these instants on.
+/// Returns the bound from the work that is released from some instant on. Tries prices proportional to speeds, the
+/// given prices, and the best prices for the work released from the best of these instants on.
 fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
     let speeds = instance.platform().nodes().iter().map(|node| node.speed).collect();
     let proved = |prices: Vec<f64>| {
@@ -119,7 +124,8 @@ fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
     second.into_iter().chain([first]).max_by_key(|(bound, _)| bound.value.integer()).map(|(bound, _)| bound)
 }
 
-/// The bound that these prices prove, a price for each node; over the processors that take part they add up to about 1.
+/// Returns the bound that the given prices prove. There is one price for each node. Over the processors that take part,
+/// the prices add up to about 1.
 pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bound {
     let scale = if objective == Objective::Makespan { SCALE } else { SMALL_SCALE };
     let prices: Vec<i64> = prices.iter().map(|price| (price * scale) as i64).collect();
@@ -128,7 +134,7 @@ pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bo
         _ => Proof::MachinePrices(MachinePrices { prices }),
     };
     let proved = |prices| Bound::proved_by(objective, proof(prices), instance);
-    // Figures that are too large to be checked are so with any price: without prices nothing is multiplied.
+    // If the numbers are too large for the check, prices of zero avoid the multiplications.
     let zero = || vec![0; instance.platform().node_count()];
     proved(prices).or_else(|_| proved(zero())).unwrap_or_else(|_| Bound {
         objective,
@@ -138,20 +144,24 @@ pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bo
     })
 }
 
-/// Prices that nearly maximise the bound on the makespan, one for each node, adding up to 1 over all processors that take part.
+/// Returns prices that nearly maximise the bound on the makespan, one for each node. Over all processors that take
+/// part, the prices add up to 1.
 ///
-/// Complexity: O(n m^2) a step for up to 64 nodes, O(n m) for more, and some 60 steps; fewer where n m is above 10^7. As often as
-/// the logarithm of the number of machines where some are ready late.
+/// Complexity: about 60 steps of O(n m^2) for up to 64 nodes, or O(n m) for more nodes, and fewer steps if n m is above
+/// 10^7. If some machines are ready late, the search is repeated a number of times that is the logarithm of the number
+/// of machines.
 pub fn prices(instance: &Instance) -> Vec<f64> {
     prices_from(instance, None)
 }
 
-/// The same as if all machines were ready at the first release: what the other objectives are proved with.
+/// Returns the prices of [`prices`] for machines that are all ready at the first release. The bounds on other
+/// objectives use these prices.
 pub fn open_prices(instance: &Instance) -> Vec<f64> {
     prices_from(instance, Some(instance.first_release()))
 }
 
-/// The same for the jobs that are released from an instant on, whatever the machines do before it.
+/// Returns the prices for the jobs that are released from `from` on, and machines that are free by then. Without
+/// `from`, returns the prices of [`prices`].
 fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let nodes = instance.platform().node_count();
     let mut ready = taking_part::ready(instance);
@@ -173,7 +183,7 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let used: Vec<usize> = (0..nodes).filter(is_used).collect();
     let time = |job: usize, at: usize| time_on(job, used[at]);
     let ready: Vec<Vec<i64>> = used.iter().map(|&node| std::mem::take(&mut ready[node])).collect();
-    // Of these instants the last counts that is before the end of everything on the machines which are ready by then.
+    // Find the last instant that is before the end of all jobs on the machines that are ready by that instant.
     let mut instants: Vec<i64> = ready.iter().flatten().copied().collect();
     instants.sort_unstable();
     instants.dedup();
@@ -191,7 +201,7 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let (mut low, mut high) = (0, instants.len() - 1);
     let (is_before, mut columns, mut prices) = with(instants[high]);
     if !is_before {
-        // Of the first instant it is true: every task takes some time.
+        // The condition holds for the first instant, because every task takes some time.
         (_, columns, prices) = with(instants[low]);
         while high - low > 1 {
             let middle = usize::midpoint(low, high);
@@ -208,7 +218,8 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     all
 }
 
-/// What these prices prove, in ticks: the priced sum of the jobs and of what machines are not ready for.
+/// Returns the bound in ticks that the prices prove: the priced sum of the jobs and of the times before machines are
+/// ready.
 fn priced_end(columns: &Columns, counts: &[f64], prices: &[f64], time: impl Fn(usize, usize) -> Time) -> f64 {
     let taking = || (0..prices.len()).filter(|&node| columns.machines[node] > 0.0);
     let all: f64 = taking().map(|node| prices[node] * columns.machines[node]).sum();
@@ -217,13 +228,14 @@ fn priced_end(columns: &Columns, counts: &[f64], prices: &[f64], time: impl Fn(u
     (jobs + ready) / all
 }
 
-/// What a job pays at least on machines that take part; infinite where it can run on none.
+/// Returns the least payment of a job on the machines that take part, or infinity if it can run on none of them.
 fn paid(columns: &Columns, prices: &[f64], job: usize, time: impl Fn(usize, usize) -> Time) -> f64 {
     let able = (0..prices.len()).filter(|&node| columns.machines[node] > 0.0 && time(job, node) < Profile::CANNOT_RUN);
     able.map(|node| prices[node] * time(job, node).ticks() as f64).fold(f64::INFINITY, f64::min)
 }
 
-/// The same prices, and for nodes that do not take part such that no job would rather run there.
+/// Returns the same prices, but sets the prices of nodes that do not take part so high that every job prefers another
+/// node.
 fn forbidding(columns: &Columns, mut prices: Vec<f64>, jobs: usize, time: impl Fn(usize, usize) -> Time) -> Vec<f64> {
     let closed: Vec<usize> = (0..prices.len()).filter(|&node| columns.machines[node] <= 0.0).collect();
     if closed.is_empty() {
@@ -239,7 +251,7 @@ fn forbidding(columns: &Columns, mut prices: Vec<f64>, jobs: usize, time: impl F
     prices
 }
 
-/// The times of a job as they are, where they need no look at speed and walltime.
+/// Returns the machine times of a job if they can be used directly, without regard to speed and walltime.
 fn rows(instance: &Instance, job: JobId) -> Option<&[Time]> {
     instance.profile_of(job).machine_times().filter(|_| instance.job(job).walltime.is_none())
 }

@@ -1,35 +1,36 @@
-//! Maximises the priced sum of the jobs, smoothed.
+//! //! Maximises the smoothed priced sum of the jobs.
 
 use makespan_core::{Profile, Time};
 
 use super::Columns;
 
-/// The first width of the soft minimum of each job, as a share of its price; it falls by `COOLING` until `COLD`.
+/// The first width of the soft minimum of each job, as a fraction of the job's payment. The width is multiplied by
+/// `COOLING` until it is below `COLD`.
 const HOT: f64 = 0.2;
 const COOLING: f64 = 0.35;
 const COLD: f64 = 1e-6;
-/// Steps at one width, at most.
+/// Maximum number of steps at one width.
 const STEPS: usize = 8;
-/// With more columns no matrix is formed.
+/// Maximum number of columns for which a matrix is formed.
 const MAX_COLUMNS: usize = 64;
-/// So many times are looked at in all, if that leaves some steps.
+/// Maximum number of run times that are examined in all, unless this leaves too few steps.
 const MAX_LOOKS: f64 = 4e9;
-/// What is farther from the minimum than so many widths does not count.
+/// Number of widths above the minimum beyond which a choice is ignored.
 const REACH: f64 = 36.0;
-/// A change of a price by more than this factor (e^LONGEST) is shortened.
+/// The maximum change of the logarithm of a price in one step. Longer steps are shortened.
 const LONGEST: f64 = 1.0;
 
-/// The logarithms of the prices and what follows from them at one width.
+/// The logarithms of the prices, with the values and derivatives at one width.
 struct Point {
-    /// Logarithms, so normed that all machines together cost 1.
+    /// Logarithms of the prices, normed so that all machines together cost 1.
     log: Vec<f64>,
     /// The smoothed sum.
     smooth: f64,
-    /// The sum itself: the bound.
+    /// The sum without smoothing, which is the bound.
     value: f64,
-    /// What each column earns from jobs.
+    /// The payments of the jobs to each column.
     earned: Vec<f64>,
-    /// `sum_i price_i x_ik x_il`, row by row; empty where no matrix is formed.
+    /// `sum_i price_i x_ik x_il`, row by row. Empty if no matrix is formed.
     joint: Vec<f64>,
 }
 
@@ -37,15 +38,15 @@ struct Programme<'a, F> {
     columns: &'a Columns,
     counts: &'a [f64],
     time: F,
-    /// In units of this many ticks.
+    /// Length of the unit of time in ticks.
     unit: f64,
     with_matrix: bool,
 }
 
-/// Prices that nearly maximise `sum_i counts_i min_k price_k time(i, k) + sum_k price_k machines_k ready_k` over prices of 1 in all.
+/// Returns prices that nearly maximise `sum_i counts_i min_k price_k time(i, k) + sum_k price_k machines_k ready_k`,
+/// subject to a sum of prices of 1.
 ///
-/// A column without machines has the price zero. The best prices seen are returned, by the sum itself and not the smoothed
-/// one.
+/// A column without machines has the price zero. Returns the best prices found, by the sum without smoothing.
 pub fn maximise(columns: &Columns, counts: &[f64], nodes: usize, time: impl Fn(usize, usize) -> Time) -> Vec<f64> {
     let machines: f64 = columns.machines.iter().sum();
     if counts.is_empty() {
@@ -108,7 +109,7 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
             if !least.is_finite() || least <= 0.0 {
                 continue;
             }
-            // A soft minimum of the logarithms of the costs: least * (sum (cost / least) ^ (-1 / width)) ^ (-width).
+            // The soft minimum of the logarithms of the costs: least * (sum (cost / least) ^ (-1 / width)) ^ (-width).
             near.clear();
             let limit = least * (REACH * width).exp();
             let mut sum = 0.0;
@@ -133,12 +134,13 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
         point
     }
 
-    /// One step upward, and how often everything was looked at; nothing when there is no way up.
+    /// Makes one step upward. Returns the new point, or `None` if no step improves the sum, and the number of
+    /// evaluations.
     fn step(&self, point: &Point, width: f64) -> (Option<Point>, usize) {
         let nodes = point.log.len();
         let (machines, ready) = (&self.columns.machines, &self.columns.ready);
         let share = |k: usize| point.log[k].exp() * machines[k];
-        // The part of the smoothed sum that each column accounts for, against its part of all prices.
+        // Each column's share of the smoothed sum, compared with its share of all prices.
         let income = |k: usize| (point.earned[k] + share(k) * ready[k] / self.unit) / point.smooth;
         let gradient: Vec<f64> =
             (0..nodes).map(|k| if machines[k] > 0.0 { income(k) - share(k) } else { 0.0 }).collect();
@@ -167,8 +169,9 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
         (None, 6)
     }
 
-    /// Solves `((diag(earned) - joint) / (width smooth) + diag(share)) d = gradient`: minus the second derivative of the logarithm of
-    /// the sum over all prices, without `joint / smooth`, which alone could make it indefinite.
+    /// Solves `((diag(earned) - joint) / (width smooth) + diag(share)) d = gradient`. The matrix is minus the second
+    /// derivative of the logarithm of the sum divided by all prices, without the term `joint / smooth`, which alone
+    /// could make the matrix indefinite.
     fn newton_direction(&self, point: &Point, width: f64, gradient: &[f64]) -> Vec<f64> {
         let nodes = gradient.len();
         let mut matrix: Vec<f64> = point.joint.iter().map(|joint| -joint / (width * point.smooth)).collect();
@@ -181,7 +184,8 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
     }
 }
 
-/// Solves a symmetric, positive definite system by Cholesky; what is not positive is taken as if it were small.
+/// Solves a symmetric, positive definite system by Cholesky decomposition. Pivots that are not positive are replaced by
+/// a small number.
 fn solve(mut matrix: Vec<f64>, mut right: Vec<f64>) -> Vec<f64> {
     let size = right.len();
     for k in 0..size {

@@ -1,4 +1,4 @@
-//! Which job has which position on which machine, so that the completions add up to the least.
+//! //! Assignment of jobs to positions on machines that minimises the sum of completion times.
 
 use makespan_core::proof::PositionPrices;
 use makespan_core::{Bound, Instance, JobId, Objective, Profile, Proof};
@@ -6,28 +6,29 @@ use makespan_core::{Bound, Instance, JobId, Objective, Profile, Proof};
 use super::taking_part;
 use crate::Clock;
 
-/// More costs than these are not looked at: about a second.
+/// Maximum number of costs that are examined. They take about a second.
 const MAX_LOOKS: u64 = 200_000_000;
 const NOBODY: u32 = u32::MAX;
 
-/// The processors of the jobs for which the completions add up to the least, and the prices that prove it.
+/// An assignment of jobs to processors with the least sum of completion times, and the prices that prove it.
 #[derive(Clone, Debug)]
 pub struct Positions {
-    /// For each job its processor; `None` when not all jobs were assigned in the time that there is.
+    /// For each job, its processor. `None` if the time was not sufficient to assign all jobs.
     pub processors: Option<Vec<u32>>,
-    /// Prices of positions. They prove something in any case, and the optimum where all jobs are assigned, released together, and
-    /// processors that once open stay open.
+    /// Prices of positions. They always prove a bound. They prove the optimum if all jobs are assigned and released
+    /// together, and processors that are once open stay open.
     pub prices: PositionPrices,
 }
 
 impl Positions {
-    /// What the prices prove of an objective, if they speak of it.
+    /// Returns the bound that the prices prove on an objective, or `None` if positions do not apply to the objective.
     pub fn bound(&self, instance: &Instance, objective: Objective) -> Option<Bound> {
         Bound::proved_by(objective, Proof::PositionPrices(self.prices.clone()), instance).ok()
     }
 }
 
-/// Whether an objective is one of positions: the mean flow, and the weighted completion of jobs of one weight that are no bags.
+/// Returns true if positions apply to an objective: the mean flow, or the weighted completion of jobs of equal weight
+/// without bags.
 pub fn are_meant(instance: &Instance, objective: Objective) -> bool {
     let jobs = instance.jobs();
     let alike = || jobs.iter().all(|job| job.weight == jobs[0].weight) && !instance.has_bags();
@@ -35,19 +36,21 @@ pub fn are_meant(instance: &Instance, objective: Objective) -> bool {
     objective.is_sum_of_ends() && (!objective.is_weighted() || has_weight() && alike())
 }
 
-/// Assigns the jobs, of which a bag counts as one, to positions on processors, the last of each processor being the first: there a job
-/// costs the instant from which the processor is free plus as many times its time.
+/// Assigns the jobs to positions on processors. A bag counts as one job. Positions are numbered from the end: the last
+/// job of a processor has position 1. At a position, a job costs the instant from which the processor is free, plus the
+/// position times the job's run time.
 ///
-/// Source: W. A. Horn, Operations Research 21, 1973, DOI 10.1287/opre.21.3.846; J. Bruno, E. G. Coffman, R. Sethi, Comm. ACM 17, 1974,
-/// DOI 10.1145/361082.361064; shortest augmenting paths as in R. Jonker, A. Volgenant, Computing 38, 1987, DOI 10.1007/BF02278710.
-/// Deviation: of the positions that nobody has only the first of each processor is looked at, which costs least.
-/// Assumptions: sequential jobs. Guarantee: optimal where all are released together on processors that once open stay open.
-/// Complexity: O(n^2 (n + m)) for n jobs on m processors at most, and `MAX_LOOKS` in any case; memory O(n + m).
+/// Source: W. A. Horn, Operations Research 21, 1973, DOI 10.1287/opre.21.3.846; J. Bruno, E. G. Coffman, R. Sethi,
+/// Comm. ACM 17, 1974, DOI 10.1145/361082.361064; shortest augmenting paths as in R. Jonker, A. Volgenant, Computing
+/// 38, 1987, DOI 10.1007/BF02278710. Deviation: among the free positions, only the first one of each processor is
+/// examined, because it costs least. Assumptions: sequential jobs. Guarantee: optimal if all jobs are released together
+/// on processors that stay open once they are open. Complexity: O(n^2 (n + m)) for n jobs on m processors, and at most
+/// `MAX_LOOKS`; memory O(n + m).
 pub fn positions(instance: &Instance) -> Positions {
     positions_by(instance, &Clock::ENDLESS)
 }
 
-/// The same until the clock is over.
+/// Runs [`positions`], but stops when `clock` is over.
 pub fn positions_by(instance: &Instance, clock: &Clock) -> Positions {
     let nodes: Vec<usize> = (0..instance.processors()).map(|id| instance.platform().node_of(id)).collect();
     let first = i128::from(instance.first_release().ticks());
@@ -58,7 +61,7 @@ pub fn positions_by(instance: &Instance, clock: &Clock) -> Positions {
         }
     }
     let mut matching = Matching::new(Costs { instance, nodes, ready });
-    // Long jobs first: they come to lie in front, and paths stay short.
+    // Add long jobs first. They get the first positions from the end, and paths stay short.
     let mut order: Vec<u32> = (0..instance.jobs().len() as u32).collect();
     order.sort_by_key(|&job| (std::cmp::Reverse(instance.profile_of(JobId(job)).shortest()), job));
     let done = order.into_iter().all(|job| !clock.is_over() && matching.add(job));
@@ -76,7 +79,7 @@ pub fn positions_by(instance: &Instance, clock: &Clock) -> Positions {
     Positions { processors, prices: PositionPrices { prices } }
 }
 
-/// What a job costs at a position.
+/// The costs of jobs at positions.
 struct Costs<'a> {
     instance: &'a Instance,
     nodes: Vec<usize>,
@@ -102,31 +105,31 @@ impl Costs<'_> {
     }
 }
 
-/// A position that some job has.
+/// A position that is assigned to a job.
 struct Slot {
     processor: u32,
-    /// From the end, beginning at 1.
+    /// Position from the end, beginning at 1.
     position: u32,
     job: u32,
-    /// What is to be paid for it, not negative.
+    /// Price of the position. It is not negative.
     price: i128,
 }
 
-/// Jobs with positions such that no others cost less, and prices at which every job has what is cheapest for it.
+/// An assignment of jobs to positions with the least cost, and prices at which every job has its cheapest position.
 struct Matching<'a> {
     costs: Costs<'a>,
     slots: Vec<Slot>,
-    /// For each processor its slots, by position.
+    /// For each processor, its slots by position.
     of: Vec<Vec<usize>>,
     looks: u64,
 }
 
-/// What is known of a slot, or of the first free position of a processor, while a job is added.
+/// The search state of a slot, or of the first free position of a processor, while a job is added.
 #[derive(Clone, Copy)]
 struct Reached {
-    /// The shortest way to it.
+    /// Length of the shortest path to the position.
     distance: i128,
-    /// The slot before it on this way; `None` for the job that is added.
+    /// The previous slot on this path, or `None` for the job that is added.
     from: Option<usize>,
     is_done: bool,
 }
@@ -137,16 +140,16 @@ impl Matching<'_> {
         Matching { costs, slots: Vec::new(), of, looks: 0 }
     }
 
-    /// Adds a job by a shortest augmenting path; whether there was time for it.
+    /// Adds a job by a shortest augmenting path. Returns false if the time was not sufficient.
     ///
-    /// The distance of a place is what the jobs on the way to it lose by moving on, prices included. What a job has is cheapest for it, so
-    /// no step of a way is shorter than nothing.
+    /// The distance of a position is the loss, including prices, of the jobs that move on the path to the position.
+    /// Every job has its cheapest position, so no step of a path has a negative length.
     fn add(&mut self, job: u32) -> bool {
         let (used, processors) = (self.slots.len(), self.of.len());
         let unknown = Reached { distance: i128::MAX, from: None, is_done: false };
         let mut reached = vec![unknown; used + processors];
         let mut row = vec![0; processors];
-        // The job that moves on, the slot that it has, and the distance of this.
+        // The job that moves, its slot, and the distance of this slot.
         let (mut mover, mut at, mut distance) = (job, None, 0);
         let (end, processor) = loop {
             self.looks += (used + processors) as u64;
@@ -173,13 +176,13 @@ impl Matching<'_> {
                         (place.distance, place.from) = (through, at);
                     }
                 }
-                // Of several a free one, which ends the search.
+                // Among equal distances, prefer a free position, which ends the search.
                 let key = (place.distance, index < used, index);
                 if place.distance < i128::MAX && nearest.is_none_or(|nearest| key < nearest) {
                     nearest = Some(key);
                 }
             }
-            // A job that can run nowhere is in no instance.
+            // Never happens: an instance contains no job that cannot run.
             let Some((far, is_used, index)) = nearest else { return false };
             if !is_used {
                 break (index, index - used);
@@ -191,7 +194,7 @@ impl Matching<'_> {
         for (slot, reached) in self.slots.iter_mut().zip(&reached).filter(|(_, reached)| reached.is_done) {
             slot.price += length - reached.distance;
         }
-        // Each job on the way moves one place on.
+        // Each job on the path moves to the next position of the path.
         self.of[processor].push(used);
         let position = self.of[processor].len() as u32;
         self.slots.push(Slot { processor: processor as u32, position, job: NOBODY, price: 0 });

@@ -7,11 +7,11 @@ use makespan_core::{Instance, JobId, Profile, Time};
 
 use super::Columns;
 
-/// More looks at a time than these are not spent on an end to start from.
+/// Maximum number of run times that are examined for an upper bound on the end.
 const MAX_LOOKS: u64 = 50_000_000;
 
-/// For each node when its processors are ready, in the order of their ids, counted in ticks from the first release: the end of the
-/// periods in which they are closed from then on.
+/// Returns the ready times of the processors of each node, in the order of their ids. Times are in ticks from the first
+/// release. A processor is ready after its last unavailable period that begins there.
 pub(super) fn ready_of_each(instance: &Instance) -> Vec<Vec<i64>> {
     let platform = instance.platform();
     let first = instance.first_release();
@@ -20,14 +20,14 @@ pub(super) fn ready_of_each(instance: &Instance) -> Vec<Vec<i64>> {
     (0..platform.nodes().len()).map(|node| platform.processors_of(node).iter().map(after).collect()).collect()
 }
 
-/// The same, sorted for each node.
+/// Returns the sorted ready times of the processors of each node.
 pub(super) fn ready(instance: &Instance) -> Vec<Vec<i64>> {
     let mut ready = ready_of_each(instance);
     ready.iter_mut().for_each(|own| own.sort_unstable());
     ready
 }
 
-/// The columns of the programme of those processors alone that are ready by an instant.
+/// Returns the columns of the programme that contains only the processors that are ready by an instant.
 pub(super) fn columns(ready: &[Vec<i64>], by: i64) -> Columns {
     let part = |own: &Vec<i64>| own.partition_point(|&ready| ready <= by);
     let mean = |own: &Vec<i64>| {
@@ -37,8 +37,9 @@ pub(super) fn columns(ready: &[Vec<i64>], by: i64) -> Columns {
     Columns { machines: ready.iter().map(|own| part(own) as f64).collect(), ready: ready.iter().map(mean).collect() }
 }
 
-/// When everything ends if each task in turn goes where it ends first, in ticks from the first release; no optimum is later.
-/// `None` where there is too much to look at, or jobs come later, whose ends such a rule does not tell in this order.
+/// Returns the end of all tasks, in ticks from the first release, if each task in turn runs where it ends first. The
+/// optimum is not later. Returns `None` if the instance is too large, or if jobs have release dates, for which this
+/// order of tasks is no schedule.
 pub(super) fn some_end(
     ready: &[Vec<i64>],
     jobs: &[JobId],

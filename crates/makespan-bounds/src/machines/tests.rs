@@ -6,7 +6,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 
-/// Tasks of random times on machines of random speeds: `spread` is the part of each time that only this pair has.
+/// Returns tasks of random times on machines of random speeds. `spread` is the range of the factor that is individual
+/// to each pair of task and machine.
 fn random(tasks: usize, machines: usize, spread: f64, seed: u64) -> Instance {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let speeds: Vec<f64> = (0..machines).map(|_| random.random_range(1.0..100.0)).collect();
@@ -71,7 +72,8 @@ fn machines_that_are_busy_and_tasks_that_do_not_fit_are_counted() {
     assert_eq!((bound.value.integer(), bound.verify(&instance)), (20, Ok(())));
 }
 
-/// The shortest makespan over all mappings, each machine in the order of release, which is the best there.
+/// Returns the shortest makespan over all mappings. Each machine runs its tasks in the order of release, which is
+/// optimal.
 fn shortest(instance: &Instance) -> i64 {
     let (machines, jobs) = (instance.processors(), instance.jobs().len() as u32);
     let mut order: Vec<TaskId> = instance.task_ids().collect();
@@ -125,7 +127,7 @@ fn bounds_with_release_dates_stay_below_the_optimum() {
     assert!(late > 3 && in_time > 30, "only {late} and {in_time} are proved by what is released late and in time");
 }
 
-/// Random rows, some of which some machines cannot run, on machines that are busy at first.
+/// Returns jobs with random times on machines that are busy at first. Some jobs cannot run on some machines.
 fn busy(seed: u64, jobs: usize, machines: usize, far: f64) -> Instance {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let job = |at: usize| {
@@ -148,7 +150,7 @@ fn busy(seed: u64, jobs: usize, machines: usize, far: f64) -> Instance {
     Instance::new(Platform::cluster(machines as u32, 1).unwrap(), jobs, busy.into_iter().map(period).collect()).unwrap()
 }
 
-/// What machines prove that are busy for longer than everything takes: as much as if they were not there.
+/// Machines that are busy for longer than the whole schedule change no bound.
 #[test]
 fn machines_that_cannot_take_part_change_no_bound() {
     for seed in 0..40 {
@@ -159,7 +161,7 @@ fn machines_that_cannot_take_part_change_no_bound() {
             end: Time::from_ticks(1 << 42),
         };
         let row = |job: SimpleJob<'_>| job.profile().machine_times().unwrap().to_vec();
-        // It would do each job in a thousandth of the time, or in as long.
+        // The additional machine would run each job in a thousandth of the time, a thirtieth of it, or the same time.
         let faster = |at: usize, row: Vec<Time>| {
             let own = row.iter().copied().min().unwrap().ticks() / [1000, 30, 1][at % 3];
             [vec![Time::from_ticks(own)], row].concat()
@@ -184,7 +186,7 @@ fn machines_that_cannot_take_part_change_no_bound() {
     }
 }
 
-/// All mappings, the shortest first on each machine: the least mean flow.
+/// Returns the least mean flow over all mappings. Each machine runs the shortest job first.
 fn least_flow(instance: &Instance) -> i128 {
     let (machines, jobs) = (instance.processors(), instance.jobs().len() as u32);
     let ready = |machine: u32| {

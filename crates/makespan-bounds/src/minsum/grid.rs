@@ -1,28 +1,30 @@
-//! The instants that cut time into intervals.
+//! //! The instants that divide time into intervals.
 
 use makespan_core::{Area, Instance, SimpleJob, Time};
 
 use crate::dual;
 
-/// Ascending positive instants `b_1 .. b_J`; the first interval starts at zero and the last has no end.
+/// Positive instants `b_1 .. b_J` in ascending order. The first interval starts at zero, and the last interval has no
+/// end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
     ends: Vec<Time>,
 }
 
-/// Intervals times jobs that a fine grid may have, so that large instances stay within seconds and a gigabyte.
+/// Maximum number of intervals times jobs of a fine grid. It limits large instances to some seconds and a gigabyte.
 const MAX_CELLS: usize = 6_000_000;
-/// Intervals that a fine grid may have.
+/// Maximum number of intervals of a fine grid.
 const MAX_INTERVALS: usize = 32;
 
 impl Grid {
-    /// The paper's instants after the first release: `t_j = C / 2^(K - j)` for j = 0 .. K + 1, where C is the guess of the dual
-    /// approximation and `t_0` is at least the shortest time of any job.
+    /// Returns the paper's instants after the first release: `t_j = C / 2^(K - j)` for j = 0 .. K + 1, where C is the
+    /// guess of the dual approximation and `t_0` is at least the shortest time of any job.
     pub fn doubling(instance: &Instance) -> Self {
         Self::geometric(instance, 1)
     }
 
-    /// As many instants for each of the paper's as keep the programme small: at most 32 in all.
+    /// Returns a finer grid. Each interval of the paper is divided into an equal number of parts, as far as the
+    /// programme stays small. There are at most 32 intervals.
     pub fn fine(instance: &Instance) -> Self {
         let coarse = Self::doubling(instance).ends.len().max(1);
         let cells = MAX_CELLS / instance.jobs().len().max(1);
@@ -30,13 +32,13 @@ impl Grid {
         Self::geometric(instance, (most / coarse).max(1) as u32)
     }
 
-    /// The instants.
+    /// Returns the instants.
     pub fn ends(&self) -> &[Time] {
         &self.ends
     }
 
     fn geometric(instance: &Instance, parts: u32) -> Self {
-        // Best-effort bags have no weight: their length must not make the grid coarser for the others.
+        // Best-effort bags have no weight, so their length must not make the grid coarser for other jobs.
         let counting: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| !job.is_best_effort()).collect();
         let profiles = counting.iter().map(SimpleJob::profile);
         let Some(shortest) = profiles.clone().map(makespan_core::Profile::shortest).min() else {
@@ -48,12 +50,12 @@ impl Grid {
         let last_release = counting.iter().map(|job| job.release).max().unwrap_or(origin);
         let horizon = guess.ticks().max((last_release - origin).ticks());
         let doublings = (horizon / shortest.ticks()).max(1).ilog2();
-        // From the end: horizon * 2, horizon, horizon / 2 .. with equal ratios between.
+        // From the end: horizon * 2, horizon, horizon / 2 and so on, with equal ratios in between.
         let steps = (doublings + 1) * parts;
         let instant = |step: u32| {
             let exponent = f64::from(step) / f64::from(parts) - f64::from(doublings);
             if step.is_multiple_of(parts) {
-                // Exact powers of two, as printed.
+                // Exact powers of two, as in the paper.
                 let shift = step / parts;
                 if shift > doublings { horizon.saturating_mul(2) } else { horizon >> (doublings - shift) }
             } else {
@@ -66,7 +68,8 @@ impl Grid {
     }
 }
 
-/// The mean load of the processors where some jobs are bags, of which the dual search sees one task; zero elsewhere.
+/// Returns the mean load of the processors if some jobs are bags. The dual search counts only one task of a bag.
+/// Returns zero if there are no bags.
 fn mean_load(jobs: &[SimpleJob<'_>], processors: u32) -> Time {
     if !jobs.iter().any(|job| job.is_bag()) {
         return Time::ZERO;

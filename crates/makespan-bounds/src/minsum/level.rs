@@ -8,38 +8,38 @@ use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverSt
 
 use super::programme::Programme;
 
-/// Where the search stopped.
+/// The result of the search.
 pub(super) struct Maximum {
-    /// Cumulated prices, non-increasing, in the unit of the programme.
+    /// Cumulated prices in non-increasing order, in the unit of the programme.
     pub(super) prices: Vec<f64>,
-    /// The dual function there.
+    /// The value of the dual function at `prices`.
     pub(super) value: f64,
 }
 
 /// The relative gap at which the search stops.
 const GAP: f64 = 1e-4;
 const MAX_STEPS: usize = 120;
-/// Where the next level lies between the best value and the upper end of the model.
+/// Position of the next level between the best value (0) and the maximum of the model (1).
 const LEVEL: f64 = 0.5;
 
-/// One linear piece: `value + slope (x - at)`.
+/// A linear function `value + slope (x - at)`, which bounds the dual function from above.
 struct Cut {
     slope: Vec<f64>,
     constant: f64,
 }
 
-/// The prices in units that make them comparable: `sigma_j = unit_j x_j` with x in [0, 1].
+/// Units that make the prices comparable: `sigma_j = unit_j x_j` with x in [0, 1].
 struct Space {
     units: Vec<f64>,
-    /// The function is divided by this.
+    /// The divisor of the function.
     magnitude: f64,
 }
 
-/// The largest value of the dual function, to a relative gap of 1e-4 where the steps allow it.
+/// Maximises the dual function to a relative gap of 1e-4, or until `MAX_STEPS` steps were made.
 pub(super) fn maximise(programme: &Programme) -> Maximum {
     let count = programme.prices();
     let magnitude = programme.largest().max(1.0);
-    // The value is at most `magnitude - sigma_j area_j`, and it is not negative at the maximum: so sigma_j is bounded.
+    // The value is at most `magnitude - sigma_j area_j`, and the maximum is not negative. So sigma_j is bounded.
     let units: Vec<f64> = programme.areas_until().iter().map(|area| magnitude / area.max(1.0)).collect();
     let space = Space { units, magnitude };
     let mut cuts = Vec::new();
@@ -72,7 +72,7 @@ impl Space {
         (value, Cut { slope, constant })
     }
 
-    /// Prices from the solver, made non-increasing and within their box.
+    /// Makes prices from the solver non-increasing and restricts them to their box.
     fn repaired(&self, mut x: Vec<f64>) -> Vec<f64> {
         let mut cap = f64::INFINITY;
         for (x, unit) in x.iter_mut().zip(&self.units) {
@@ -83,7 +83,8 @@ impl Space {
         x
     }
 
-    /// The maximum of the model: maximise theta subject to `theta <= cut(x)` for all cuts, x in its domain.
+    /// Returns the maximum of the model: maximises theta subject to `theta <= cut(x)` for all cuts, with x in its
+    /// domain.
     fn upper(&self, cuts: &[Cut]) -> Option<f64> {
         let count = self.units.len();
         let mut rows = Rows::new(count + 1);
@@ -97,7 +98,7 @@ impl Space {
         rows.minimise(&CscMatrix::zeros((count + 1, count + 1)), &linear).map(|x| x[count])
     }
 
-    /// The point nearest to `centre` at which the model reaches `level`.
+    /// Returns the point nearest to `centre` at which the model reaches `level`.
     fn project(&self, cuts: &[Cut], centre: &[f64], level: f64) -> Option<Vec<f64>> {
         let mut rows = Rows::new(centre.len());
         for cut in cuts {
@@ -108,7 +109,7 @@ impl Space {
         rows.minimise(&CscMatrix::identity(centre.len()), &linear)
     }
 
-    /// `x <= 1`, `sigma_j+1 <= sigma_j`, and the last price is not negative.
+    /// Adds the inequalities `x <= 1`, `sigma_j+1 <= sigma_j`, and that the last price is not negative.
     fn domain(&self, rows: &mut Rows) {
         let count = self.units.len();
         for index in 0..count {
@@ -121,7 +122,7 @@ impl Space {
     }
 }
 
-/// Inequalities `a x <= b`, by row.
+/// Inequalities `a x <= b`. The coefficients are stored by column.
 struct Rows {
     columns: Vec<Vec<(usize, f64)>>,
     right: Vec<f64>,
@@ -142,7 +143,7 @@ impl Rows {
         self.right.push(right);
     }
 
-    /// The minimiser of `x P x / 2 + q x` under the inequalities, by an interior point method.
+    /// Minimises `x P x / 2 + q x` under the inequalities by an interior point method.
     fn minimise(&self, quadratic: &CscMatrix<f64>, linear: &[f64]) -> Option<Vec<f64>> {
         let mut starts = vec![0];
         let (mut indices, mut values) = (Vec::new(), Vec::new());

@@ -16,23 +16,26 @@ use programme::Programme;
 use crate::Clock;
 use crate::rounding::{finest, rounded, within_64_bits};
 
-/// Steps of the search for prices in a standard bound; it ends by itself before.
+/// Maximum number of steps of the search for prices in a standard bound. The search usually ends before.
 const STEPS: usize = 300;
 
-/// The proven lower bound on weighted completion by prices in continuous time
-/// ([`makespan_core::proof::TimePrices`], found by [`PriceSearch`]); for up to a dozen jobs, and where there are
-/// too many for that, the corrected interval programme on a fine grid ([`weighted_completion_on`]) if it is better.
+/// Returns the proven lower bound on weighted completion by prices in continuous time
+/// ([`makespan_core::proof::TimePrices`], found by [`PriceSearch`]). For up to a dozen jobs, and for instances too
+/// large for such prices, also computes the corrected interval programme on a fine grid ([`weighted_completion_on`]),
+/// and returns the better bound.
 ///
-/// The former is usually 1.2 to 1.5 times the latter. It is searched for over at most some hundred jobs, a sample of a
-/// larger instance, and checked once over all; for more than 800,000 jobs of some hundred allotments each it is left out.
+/// The bound by prices in time is usually 1.2 to 1.5 times the bound of the interval programme. The search uses at most
+/// some hundred jobs, a sample of a larger instance. The certificate is checked once over all jobs. The bound by prices
+/// in time is left out for more than 800,000 jobs of some hundred allotments each.
 ///
 /// # Panics
-/// When the processors differ in speed or form a tree; [`crate::standard`] refuses such platforms.
+/// If the processors differ in speed or form a tree. [`crate::standard`] does not call this function for such
+/// platforms.
 pub fn weighted_completion(instance: &Instance) -> Bound {
     weighted_completion_by(instance, &Clock::ENDLESS)
 }
 
-/// The same until the clock is over.
+/// Returns the bound of [`weighted_completion`], but ends the search when `clock` is over.
 pub(crate) fn weighted_completion_by(instance: &Instance, clock: &Clock) -> Bound {
     let prices = searched(instance, Objective::WeightedCompletion, clock);
     match prices {
@@ -44,19 +47,20 @@ pub(crate) fn weighted_completion_by(instance: &Instance, clock: &Clock) -> Boun
     }
 }
 
-/// With more jobs than this, intervals have never been better.
+/// Maximum number of jobs for which the interval programme is tried. For more jobs, it was never better in
+/// measurements.
 const FEW_JOBS: usize = 12;
 
-/// The proven lower bound on the mean flow: that on weighted completion by prices in continuous time when all weights
-/// are one, without the release dates.
+/// Returns the proven lower bound on the mean flow: the bound on weighted completion by prices in continuous time with
+/// all weights equal to one, minus the release dates.
 ///
 /// # Panics
-/// As [`weighted_completion`].
+/// See [`weighted_completion`].
 pub fn mean_flow(instance: &Instance) -> Bound {
     mean_flow_by(instance, &Clock::ENDLESS)
 }
 
-/// The same until the clock is over.
+/// Returns the bound of [`mean_flow`], but ends the search when `clock` is over.
 pub(crate) fn mean_flow_by(instance: &Instance, clock: &Clock) -> Bound {
     searched(instance, Objective::MeanFlow, clock).unwrap_or_else(|| {
         let free =
@@ -66,13 +70,15 @@ pub(crate) fn mean_flow_by(instance: &Instance, clock: &Clock) -> Bound {
     })
 }
 
-/// The proven lower bound on weighted completion or mean flow by prices in time for each node
-/// ([`makespan_core::proof::MachineTimePrices`]) of sequential jobs on processors that differ; `None` where there are too many of both.
+/// Returns the proven lower bound on weighted completion or mean flow for sequential jobs on different processors, by
+/// prices in time for each node ([`makespan_core::proof::MachineTimePrices`]). Returns `None` if there are too many
+/// jobs and nodes.
 pub fn on_nodes(instance: &Instance, objective: Objective) -> Option<Bound> {
     on_nodes_until(instance, objective, &Clock::ENDLESS)
 }
 
-/// The same until the clock is over; `None` where it is so already.
+/// Returns the bound of [`on_nodes`], but ends the search when `clock` is over. Returns `None` if `clock` is over at
+/// the beginning.
 pub(crate) fn on_nodes_until(instance: &Instance, objective: Objective, clock: &Clock) -> Option<Bound> {
     if clock.is_over() {
         return None;
@@ -82,26 +88,26 @@ pub(crate) fn on_nodes_until(instance: &Instance, objective: Objective, clock: &
     search.bound(instance)
 }
 
-/// Deadlines tried at most.
+/// Maximum number of deadlines that are tried.
 const DEADLINES: usize = 4;
-/// Larger instances are not looked at: each deadline takes a check over all jobs.
+/// Maximum number of jobs. Each deadline takes one check over all jobs.
 const MAX_JOBS: usize = 10_000;
-/// Neither are instances with more unavailable periods: each is an instant for every function of the width.
+/// Maximum number of unavailable periods. Each period adds instants to every function of the width.
 const MAX_PERIODS: usize = 1000;
-/// A later deadline is not worth a try unless it is this much later.
+/// Minimum relative distance to the next deadline that is worth a try.
 const LATER: f64 = 2e-4;
 
-/// The bound of the largest deadline that prices in time are found to refute, from `known` on, where jobs come late or processors are
-/// closed: [`makespan_core::proof::DeadlinePrices`], or [`makespan_core::proof::MachineTimePrices`] on processors that differ. `None`
-/// when not even `known` is refuted.
+/// Returns the bound from the largest deadline that prices in time refute, if jobs have release dates or processors are
+/// unavailable at times. The search starts at `known`. The certificate is [`makespan_core::proof::DeadlinePrices`], or
+/// [`makespan_core::proof::MachineTimePrices`] if processors differ. Returns `None` if `known` itself is not refuted.
 ///
-/// How much work has no place before a deadline falls ever more slowly as the deadline grows, so the line through the last two
-/// deadlines tells the next, which is hardly ever too late.
+/// The work that does not fit before a deadline decreases ever more slowly as the deadline increases. So the line
+/// through the last two deadlines gives the next deadline, which is rarely too late.
 pub fn refuted(instance: &Instance, known: Time) -> Option<Bound> {
     refuted_until(instance, known, &Clock::ENDLESS)
 }
 
-/// The same until the clock is over.
+/// Returns the bound of [`refuted`], but ends the search when `clock` is over.
 pub(crate) fn refuted_until(instance: &Instance, known: Time, clock: &Clock) -> Option<Bound> {
     let availability = instance.availability();
     let is_plain = availability.is_always_open() && !instance.has_release_dates();
@@ -111,7 +117,7 @@ pub(crate) fn refuted_until(instance: &Instance, known: Time, clock: &Clock) -> 
     }
     let origin = instance.first_release();
     let mut best = None;
-    // The open area until the deadline, and the work without a place.
+    // The open area until the previous deadline, and the work that did not fit.
     let mut before: Option<(f64, f64)> = None;
     let mut deadline = known;
     for _ in 0..DEADLINES {
@@ -129,7 +135,7 @@ pub(crate) fn refuted_until(instance: &Instance, known: Time, clock: &Clock) -> 
         let excess = search.excess();
         let area = availability.open_area(origin, deadline) as f64;
         let Some(bound) = (excess > 0.0).then(|| search.bound(instance)).flatten() else {
-            // Too late, or all that there is to refute.
+            // Either this deadline is too late, or no later deadline can be refuted.
             let Some((refuted, _)) = before.filter(|(refuted, _)| area - refuted > 4.0 * LATER * area) else { break };
             deadline = availability.when_open(origin, (refuted + 0.4 * (area - refuted)) as Area);
             continue;
@@ -154,7 +160,7 @@ fn searched(instance: &Instance, objective: Objective, clock: &Clock) -> Option<
     search.bound(instance)
 }
 
-/// As many steps as a standard bound takes, until the clock is over.
+/// Makes the steps of a standard bound, until `clock` is over.
 fn improve(search: &mut PriceSearch, clock: &Clock) {
     for _ in 0..STEPS {
         if search.has_ended() || clock.is_over() {
@@ -164,15 +170,16 @@ fn improve(search: &mut PriceSearch, clock: &Clock) {
     }
 }
 
-/// The bound of the corrected interval programme on a grid of instants; [`Grid::doubling`] is the paper's.
+/// Returns the bound of the corrected interval programme on a grid of instants. The grid of the paper is
+/// [`Grid::doubling`].
 ///
-/// Minimise `sum_ij c_ij x_ij` subject to `sum_j x_ij >= 1` for every job i,
-/// `sum_i sum_l<=j S_il x_il <= area(b_j+1)` for every interval j but the last, and `x >= 0`, with costs `c_ij` and
-/// works `S_ij` as in [`IntervalPrices`]. Its dual has one price an interval; it is maximised by a level method, and
-/// the prices found are the certificate. Complexity: O(n J) for each of some tens of steps, J intervals.
+/// The programme is: minimise `sum_ij c_ij x_ij` subject to `sum_j x_ij >= 1` for every job i, `sum_i sum_l<=j S_il
+/// x_il <= area(b_j+1)` for every interval j but the last, and `x >= 0`, with costs `c_ij` and works `S_ij` as in
+/// [`IntervalPrices`]. Its dual has one price for each interval. A level method maximises the dual, and the prices
+/// found are the certificate. Complexity: O(n J) for each of some tens of steps, where J is the number of intervals.
 ///
 /// # Panics
-/// As [`weighted_completion`].
+/// See [`weighted_completion`].
 pub fn weighted_completion_on(instance: &Instance, grid: &Grid) -> Bound {
     let programme = Programme::corrected(instance, grid);
     let cumulated = level::maximise(&programme).prices;
@@ -188,15 +195,15 @@ pub fn weighted_completion_on(instance: &Instance, grid: &Grid) -> Bound {
     }
 }
 
-/// The value of the programme as the paper prints it, in weight units times seconds: an estimate for comparison with
-/// the paper's figures and **not a bound**, since a job that ends before the first instant or after the last has no
-/// variable there. Only for jobs that are released together on an open platform.
+/// Returns the value of the programme as printed in the paper, in weight units times seconds. The value is an estimate
+/// for comparison with the paper's figures and **not a bound**: a job that ends before the first instant or after the
+/// last instant has no variable there. Use it only for jobs that are released together on an open platform.
 pub fn printed_minsum_estimate(instance: &Instance) -> f64 {
     let grid = Grid::doubling(instance);
     level::maximise(&Programme::printed(instance, &grid)).value / 1e15
 }
 
-/// Interval prices in `2^-scale` from cumulated prices.
+/// Converts cumulated prices to interval prices in units of `2^-scale`.
 fn differences(cumulated: &[f64], scale: u32) -> Vec<i64> {
     let next = cumulated.iter().skip(1).chain(&[0.0]);
     cumulated.iter().zip(next).map(|(sum, later)| rounded((sum - later).max(0.0), scale)).collect()

@@ -5,19 +5,20 @@ use makespan_core::{Instance, SimpleJob, Time};
 
 use super::grid::Grid;
 
-/// Costs and works of jobs by interval, for all tasks of a bag together, and the areas between instants. Floats: what
-/// they find is checked elsewhere.
+/// Costs and works of jobs by interval, for all tasks of a bag together, and the areas between instants. The numbers
+/// are floats, because the certificate is checked elsewhere.
 pub(super) struct Programme {
-    /// For each job its first possible interval and where its cells start.
+    /// For each job, its first possible interval and the index of its first cell.
     rows: Vec<(usize, usize)>,
-    /// Cost and least work of a job in each interval from its first on, millionths times ticks and processor-ticks.
+    /// Cost and least work of a job in each interval from its first one on, in millionths of weight times ticks and in
+    /// processor-ticks.
     cells: Vec<(f64, f64)>,
-    /// Open area between successive instants, one an interval with a price.
+    /// Open area between successive instants, one for each interval with a price.
     areas: Vec<f64>,
 }
 
 impl Programme {
-    /// The corrected programme: intervals `(0, b_1], .., (b_J, inf)`, the last without price.
+    /// Builds the corrected programme: intervals `(0, b_1], .., (b_J, inf)`. The last interval has no price.
     pub(super) fn corrected(instance: &Instance, grid: &Grid) -> Self {
         let ends = grid.ends();
         let cell = |job: &SimpleJob<'_>, soonest: Time, index: usize| {
@@ -28,7 +29,8 @@ impl Programme {
         Self::build(instance, ends, ends.len() + 1, cell)
     }
 
-    /// The programme as printed: intervals `(t_j, t_j+1]`, each of cost `t_j`, none before or after.
+    /// Builds the programme as printed in the paper: intervals `(t_j, t_j+1]`, each with cost `t_j`, and no interval
+    /// before or after them.
     pub(super) fn printed(instance: &Instance, grid: &Grid) -> Self {
         let ends = &grid.ends()[1..];
         let cell = |job: &SimpleJob<'_>, _, index: usize| (grid.ends()[index], job.profile().least_work(ends[index]));
@@ -62,12 +64,12 @@ impl Programme {
         Self { rows, cells, areas }
     }
 
-    /// How many prices there are.
+    /// Returns the number of prices.
     pub(super) fn prices(&self) -> usize {
         self.areas.len()
     }
 
-    /// Open area before the end of each priced interval.
+    /// Returns the open area before the end of each priced interval.
     pub(super) fn areas_until(&self) -> Vec<f64> {
         let sums = self.areas.iter().scan(0.0, |sum, area| {
             *sum += area;
@@ -76,13 +78,13 @@ impl Programme {
         sums.collect()
     }
 
-    /// The cost when every job ends in its last interval: no dual value is larger.
+    /// Returns the cost if every job ends in its last interval. No dual value is larger.
     pub(super) fn largest(&self) -> f64 {
         let ends = self.rows.iter().skip(1).map(|&(_, start)| start).chain([self.cells.len()]);
         ends.filter_map(|end| self.cells.get(end.checked_sub(1)?)).map(|cell| cell.0).sum()
     }
 
-    /// The dual function at cumulated prices `sigma`, and a supergradient.
+    /// Computes the dual function at cumulated prices `sigma`, and a supergradient.
     pub(super) fn evaluate(&self, sigma: &[f64], gradient: &mut [f64]) -> f64 {
         let mut value = 0.0;
         for ((slope, area), price) in gradient.iter_mut().zip(&self.areas).zip(sigma) {

@@ -20,16 +20,16 @@ fn the_corrected_programme_respects_the_counter_example() {
         assert_eq!(bound.verify(&instance), Ok(()));
         assert!(bound.value.integer() <= optimum, "{}", Objective::WeightedCompletion.decimal(bound.value.integer()));
     }
-    // The programme as printed exceeds the optimum here, which is why it is not offered as a bound.
+    // The value of the programme as printed exceeds the optimum here, so it is not a bound.
     assert!(printed_minsum_estimate(&instance) > 6.9);
 }
 
-/// `count` jobs of one processor and so many seconds each, in turn.
+/// Returns `count` jobs of one processor each. Their times in seconds are taken in turn from `seconds`.
 fn sequential(count: usize, seconds: &[&str]) -> Vec<Job> {
     (0..count).map(|index| flat_job(&index.to_string(), seconds[index % seconds.len()], "1", 1)).collect()
 }
 
-/// That the bound is verified, at most the optimum, and at least so many thousandths of it.
+/// Checks that the bound is verified, at most the optimum, and at least `thousandths` thousandths of the optimum.
 fn check_quality(instance: &Instance, optimum: i128, thousandths: i128) {
     let bound = weighted_completion(instance);
     assert_eq!(bound.verify(instance), Ok(()));
@@ -49,13 +49,13 @@ fn equal_jobs_are_bounded_closely() {
 
 #[test]
 fn two_classes_of_equal_jobs_are_bounded_closely() {
-    // On each of 10 processors ten jobs of one second, then ten of three: 55 + (13 + 16 + .. + 40).
+    // Each of 10 processors runs ten jobs of one second, and then ten jobs of three seconds: 55 + (13 + 16 + .. + 40).
     check_quality(&instance(10, sequential(200, &["1", "3"])), 10 * (55 + 265) * SECOND, 990);
 }
 
 #[test]
 fn equal_jobs_that_come_later_are_bounded_closely() {
-    // Half of them come when the first half is still running: the machine never waits.
+    // Half of the jobs are released while the first half still runs, so the machine never waits.
     let later = |(index, job): (usize, Job)| if index % 2 == 0 { job } else { job.with_release(Time::from_seconds(5)) };
     let jobs = sequential(40, &["1"]).into_iter().enumerate().map(later).collect();
     check_quality(&instance(1, jobs), 820 * SECOND, 985);
@@ -63,7 +63,7 @@ fn equal_jobs_that_come_later_are_bounded_closely() {
 
 #[test]
 fn a_horizon_raises_the_bound() {
-    // Weights want the long job last; by 4 s all ends only if it starts at once.
+    // The weights prefer the long job last. All jobs end by 4 s only if the long job starts at once.
     let jobs = || vec![flat_job("long", "4", "1", 1), flat_job("a", "2", "3", 1), flat_job("b", "2", "3", 1)];
     let instance = instance(2, jobs());
     let bound = |makespan_at_most| {
@@ -81,7 +81,7 @@ fn a_horizon_raises_the_bound() {
         free.value <= (18 * SECOND).into() && (21 * SECOND..=22 * SECOND).contains(&tight.value.integer()),
         "{free:?} {tight:?}"
     );
-    // No schedule ends before 4 s, since a job alone does not.
+    // No schedule ends before 4 s, because the longest job alone takes 4 s.
     assert!(bound(Some(Time::from_seconds(3))).is_none());
 }
 
@@ -142,7 +142,7 @@ fn a_search_goes_on_where_it_stopped() {
     assert!(few.value.integer() < many.value.integer() && many.verify(&instance).is_ok(), "{few:?} {many:?}");
 }
 
-/// Release dates a billion times as far apart as the jobs are long: rounding swallows what prices gain.
+/// Release dates are a billion times as far apart as the jobs are long, so rounding cancels the gain from prices.
 #[test]
 fn no_bound_is_below_that_of_jobs_alone() {
     let job = |index: usize, job: Job| job.with_release(Time::from_seconds(10_i64.pow(index as u32 % 10)));

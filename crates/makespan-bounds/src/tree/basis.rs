@@ -1,40 +1,41 @@
-//! Which variables are basic: a vertex of the linear programme.
+//! //! The set of basic variables, which is a vertex of the linear programme.
 
 use super::field::Field;
 use super::figures::Figures;
 
-/// A variable x of a node: application (0: idleness) there.
+/// A variable x: the work of an application on a node, or the idleness of the node (application 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     pub node: u32,
     pub application: u32,
 }
 
-/// A variable that enters or leaves.
+/// A variable that enters or leaves the basis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Variable {
     /// Work of an application on a node, or idleness.
     Work(Share),
-    /// The time that a port is idle.
+    /// The idle time of a port.
     Port(usize),
-    /// What an application gets beyond its share.
+    /// The surplus of an application over its share.
     Surplus(usize),
 }
 
-/// Each node that computes has a *key* application, and *extras* whose shares the key's makes up to the capacity. There
-/// are as many extras, surpluses and the throughput together as busy ports and applications.
+/// A basis. Each node that computes has a *key* application and possibly *extra* applications. The share of the key
+/// makes the sum of the shares equal to the capacity. The number of extras, surpluses and the throughput together
+/// equals the number of busy ports and applications.
 #[derive(Clone, Debug)]
 pub(super) struct Basis {
     pub key: Vec<u32>,
     pub extras: Vec<Vec<u32>>,
-    /// Ports without idle time.
+    /// True for ports without idle time.
     pub busy: Vec<bool>,
-    /// Applications that may get more than their share, by number from 1.
+    /// True for applications that may get more than their share, by number from 1.
     pub surplus: Vec<bool>,
 }
 
 impl Basis {
-    /// Everything is idle and the throughput is 0: always feasible.
+    /// Returns the basis in which all nodes are idle and the throughput is 0. This basis is always feasible.
     pub fn idle<F: Field>(figures: &Figures<F>) -> Self {
         let nodes = figures.nodes();
         let mut surplus = vec![true; figures.applications() + 1];
@@ -43,13 +44,13 @@ impl Basis {
         Self { key: vec![0; nodes], extras: vec![Vec::new(); nodes], busy: vec![false; nodes], surplus }
     }
 
-    /// Whether the work of an application on a node is basic.
+    /// Returns true if the work of an application on a node is basic.
     pub fn holds(&self, share: Share) -> bool {
         let node = share.node as usize;
         self.key[node] == share.application || self.extras[node].contains(&share.application)
     }
 
-    /// Exchanges two variables. `promoted` says which extra of a node is to be its key if the key leaves.
+    /// Exchanges two variables. If the key of a node leaves, `promoted` returns the extra that becomes the new key.
     pub fn exchange(&mut self, enters: Variable, leaves: Variable, promoted: impl Fn(u32, &[u32]) -> u32) {
         match enters {
             Variable::Work(Share { node, application }) => self.extras[node as usize].push(application),
@@ -73,7 +74,7 @@ impl Basis {
 }
 
 impl Variable {
-    /// The node whose part of the factorisation it belongs to; the root for a surplus.
+    /// Returns the node whose part of the factorisation contains the variable, or the root for a surplus.
     pub fn node(self) -> usize {
         match self {
             Self::Work(share) => share.node as usize,

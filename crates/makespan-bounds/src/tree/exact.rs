@@ -1,4 +1,4 @@
-//! From the basis that floats found to the optimum in rationals.
+//! //! The rational optimum, computed from a basis that was found in floating point.
 
 use dashu_ratio::RBig;
 use makespan_core::tree::{Optimum, Rates, TreeProblem};
@@ -8,11 +8,11 @@ use super::figures::Figures;
 use super::prices::{Goal, Prices};
 use super::simplex::{Stuck, Vertex};
 
-/// Solves a basis in rationals and walks on in rationals if it is not optimal: a few steps, where floats took two figures
-/// for equal. The optimum is verified before it is returned.
+/// Solves a basis in rationals. If the basis is not optimal because floating-point numbers were considered equal, makes
+/// further steps in rationals. Verifies the optimum before returning it.
 ///
 /// # Errors
-/// [`Stuck`] when the vertex is not feasible in rationals, or more than `steps` steps would be needed.
+/// [`Stuck`] if the vertex is not feasible in rationals, or if more than `steps` steps are needed.
 pub(super) fn optimum(problem: &TreeProblem, basis: Basis, steps: usize) -> Result<Optimum, Stuck> {
     let figures: Figures<RBig> = Figures::new(problem, None);
     let mut vertex = Vertex::new(&figures, basis)?;
@@ -36,7 +36,7 @@ pub(super) fn optimum(problem: &TreeProblem, basis: Basis, steps: usize) -> Resu
     Ok(optimum)
 }
 
-/// Tasks a second, in platform order.
+/// Returns the rates in tasks a second, in platform order.
 fn rates(problem: &TreeProblem, vertex: &Vertex<RBig>) -> Rates {
     let applications = problem.applications();
     let mut tasks = vec![RBig::ZERO; problem.nodes().len() * applications.len()];
@@ -49,7 +49,7 @@ fn rates(problem: &TreeProblem, vertex: &Vertex<RBig>) -> Rates {
     Rates::new(applications.len(), tasks)
 }
 
-/// Figures by position, in platform order.
+/// Reorders values from positions to platform order.
 pub(super) fn by_node<T: Clone>(problem: &TreeProblem, figures: &[T]) -> Vec<T> {
     let mut ordered = figures.to_vec();
     for (position, &node) in problem.order().iter().enumerate() {

@@ -1,15 +1,17 @@
-//! The basis, eliminated from the leaves to the root.
+//! //! The basis, eliminated from the leaves to the root.
 //!
-//! What a subtree takes of each application is an affine function of the shares of its extras. The equation of a busy port
-//! speaks of extras below it only and gives one of them as a function of the others; what stays *open* are at most as
-//! many as there are applications. So a basis is solved in O(nodes * applications^2), in floats and in rationals alike,
-//! and when it changes, only the nodes between the change and the root are eliminated again.
+//! The amount of each application that a subtree takes is an affine function of the shares of its extras. The equation
+//! of a busy port contains only extras below the port, and determines one of them as a function of the others. The
+//! remaining shares are *open*. There are at most as many open shares as applications. So a basis is solved in O(nodes
+//! * applications^2), in floats and in rationals. After a change, only the nodes between the change and the root are
+//! eliminated again.
 
 use super::basis::{Basis, Share};
 use super::field::Field;
 use super::figures::Figures;
 
-/// How what a subtree takes depends on one open share: a row for each application, and one for the time of its ports.
+/// The derivative of the amounts that a subtree takes with respect to one open share. There is a row for each
+/// application, and one row for the time of the ports.
 #[derive(Clone)]
 pub(super) struct Column<F> {
     pub share: Share,
@@ -19,11 +21,11 @@ pub(super) struct Column<F> {
 /// The open share that a busy port determines.
 #[derive(Clone)]
 pub(super) struct Pivot<F> {
-    /// It, and how the subtree depended on it before.
+    /// The share, with the dependence of the subtree on it before the elimination.
     pub column: Column<F>,
-    /// Its coefficient in the port's equation.
+    /// The coefficient of the share in the equation of the port.
     pub coefficient: F,
-    /// The coefficients of the others, divided by it.
+    /// The coefficients of the other open shares, divided by `coefficient`.
     pub others: Vec<(Share, F)>,
 }
 
@@ -34,12 +36,11 @@ pub(super) struct Part<F> {
     pub pivot: Option<Pivot<F>>,
 }
 
-/// The eliminated basis.
 pub(super) struct Factor<F> {
     pub parts: Vec<Part<F>>,
 }
 
-/// The matrix is singular, as far as the field can tell.
+/// The matrix is singular, to the precision of the field.
 #[derive(Debug)]
 pub(super) struct Singular;
 
@@ -53,7 +54,7 @@ impl<F: Field> Factor<F> {
         Ok(factor)
     }
 
-    /// Eliminates again what lies between a node and the root.
+    /// Repeats the elimination of the nodes between `node` and the root.
     pub fn refresh(&mut self, figures: &Figures<F>, basis: &Basis, mut node: usize) -> Result<(), Singular> {
         loop {
             self.parts[node] = self.part(figures, basis, node)?;
@@ -93,7 +94,8 @@ impl<F: Field> Factor<F> {
     }
 }
 
-/// The time of the port above `child` for what its subtree takes: that of the bytes, and a latency a task.
+/// Returns the time for which the port above `child` is busy with the amounts that the subtree takes. It is the time of
+/// the bytes, plus a latency for each task.
 pub(super) fn port_time<F: Field>(figures: &Figures<F>, child: usize, takes: &[F]) -> F {
     let sum = |each: &[F]| {
         let mut sum = F::zero();
@@ -108,10 +110,10 @@ pub(super) fn port_time<F: Field>(figures: &Figures<F>, child: usize, takes: &[F
     time
 }
 
-/// Solves a port's equation for the share with the largest coefficient.
+/// Solves the equation of a port for the share with the largest coefficient.
 fn eliminate<F: Field>(open: &mut Vec<Column<F>>, mut coefficients: Vec<F>) -> Result<Pivot<F>, Singular> {
     let magnitudes = coefficients.iter().map(Field::magnitude).enumerate();
-    // The first of the largest, so that the choice does not depend on anything else.
+    // Take the first of the largest coefficients, so that the choice is deterministic.
     let largest = magnitudes.fold((0, 0.0), |best, (at, size)| if size > best.1 { (at, size) } else { best });
     if largest.1 == 0.0 {
         return Err(Singular);
@@ -126,6 +128,6 @@ fn eliminate<F: Field>(open: &mut Vec<Column<F>>, mut coefficients: Vec<F>) -> R
         }
         others.push((other.share, factor));
     }
-    // A share that no longer moves anything the subtree takes is still needed where another depends on it.
+    // Keep a share with zero effect on the subtree, because other shares may depend on it.
     Ok(Pivot { column, coefficient, others })
 }

@@ -1,47 +1,48 @@
-//! The numbers that the simplex method works in: floats while it searches, rationals when it must be right.
+//! //! The numbers of the simplex method: floats for the search, and rationals for exact results.
 
 use dashu_ratio::RBig;
 use makespan_core::tree::float_of;
 
 /// An ordered field.
 pub(super) trait Field: Clone {
-    /// Zero.
+    /// Returns zero.
     fn zero() -> Self;
-    /// One.
+    /// Returns one.
     fn one() -> Self;
-    /// The nearest number to a rational.
+    /// Returns the nearest number to a rational.
     fn of(value: &RBig) -> Self;
-    /// `self += a * b`.
+    /// Computes `self += a * b`.
     fn add_product(&mut self, a: &Self, b: &Self);
-    /// `self -= a * b`.
+    /// Computes `self -= a * b`.
     fn subtract_product(&mut self, a: &Self, b: &Self);
-    /// `self += other`.
+    /// Computes `self += other`.
     fn add(&mut self, other: &Self);
-    /// `self / other`.
+    /// Returns `self / other`.
     fn over(&self, other: &Self) -> Self;
-    /// `-self`.
+    /// Returns `-self`.
     fn negated(&self) -> Self;
-    /// How good a pivot this is: 0 for none at all.
+    /// Returns the quality of the number as a pivot, or 0 if it cannot be a pivot.
     fn magnitude(&self) -> f64;
-    /// Whether it is zero, as far as the field can tell.
+    /// Returns true if the number is zero, to the precision of the field.
     fn is_zero(&self) -> bool {
         self.magnitude() == 0.0
     }
-    /// Whether it is positive beyond doubt.
+    /// Returns true if the number is certainly positive.
     fn is_gain(&self) -> bool;
-    /// Whether a basic variable falls fast enough in a direction to be the one that leaves.
+    /// Returns true if the number, as the slope of a basic variable along a direction, is so negative that the variable
+    /// may leave.
     fn falls(&self) -> bool;
-    /// Whether it is less than `other`.
+    /// Returns true if the number is less than `other`.
     fn less(&self, other: &Self) -> bool;
-    /// The nearest float.
+    /// Returns the nearest float.
     fn float(&self) -> f64;
 }
 
-/// Below this a float is taken for the rounding of zero; all figures are scaled to be near 1.
+/// Magnitude below which a float counts as zero. All numbers are scaled to be near 1.
 const NOISE: f64 = 1e-12;
-/// Least reduced gain of a variable that enters. The error in the optimum that it leaves is within the certificate.
+/// Minimum reduced gain of a variable that enters. The certificate includes the resulting error of the optimum.
 const GAIN: f64 = 1e-11;
-/// Least pivot.
+/// Minimum magnitude of a pivot.
 const PIVOT: f64 = 1e-9;
 
 impl Field for f64 {

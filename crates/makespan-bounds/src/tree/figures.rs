@@ -1,5 +1,5 @@
-//! The figures of the linear programme, by position: breadth first from the root, so that the children of a node are a
-//! range behind it.
+//! //! The coefficients of the linear programme. Nodes are sorted breadth first from the root, so that the children of
+//! a node have consecutive positions after the node.
 
 use std::ops::Range;
 
@@ -9,32 +9,32 @@ use makespan_core::tree::TreeProblem;
 
 use super::field::Field;
 
-/// Variables are in work units a second: x = alpha c. Application 0 is idleness.
+/// The coefficients. Variables are in work units a second: x = alpha c. Application 0 is idleness.
 #[derive(Clone)]
 pub(super) struct Figures<F> {
-    /// Position of the parent; of the root itself, 0.
+    /// Position of the parent. The root has 0.
     pub parent: Vec<u32>,
     /// Positions of the children.
     pub children: Vec<Range<usize>>,
-    /// Work units a second.
+    /// Capacity in work units a second.
     pub capacity: Vec<F>,
-    /// Seconds a second that a node may send: 1, or nearly.
+    /// Seconds a second for which a node may send: 1, or almost 1.
     pub port: Vec<F>,
     /// Seconds a byte on the link from the parent.
     pub delay: Vec<F>,
-    /// Seconds a task on the link from the parent, besides its bytes.
+    /// Seconds a task on the link from the parent, in addition to the time of its bytes.
     pub latency: Vec<F>,
-    /// Bytes a unit of work, by application; idleness has none.
+    /// Bytes a unit of work, by application. Zero for idleness.
     pub ratio: Vec<F>,
-    /// Tasks a unit of work, by application; idleness has none.
+    /// Tasks a unit of work, by application. Zero for idleness.
     pub tasks: Vec<F>,
-    /// Work units of each application for one unit of fair throughput; idleness has none.
+    /// Work units of each application for one unit of fair throughput. Zero for idleness.
     pub share: Vec<F>,
-    /// By how little more of an application is asked for, against ties.
+    /// Small additional demand for each application. It breaks ties.
     pub slack: Vec<F>,
 }
 
-/// What the floats are divided by to be near 1.
+/// The divisors that scale the floats to values near 1.
 pub(super) struct Scale {
     /// Work units a second.
     pub work: RBig,
@@ -86,7 +86,7 @@ impl<F: Field> Figures<F> {
         }
     }
 
-    /// How many applications; idleness is not one.
+    /// Returns the number of applications without idleness.
     pub fn applications(&self) -> usize {
         self.ratio.len() - 1
     }
@@ -97,7 +97,7 @@ impl<F: Field> Figures<F> {
 }
 
 impl Scale {
-    /// Such that the largest node has capacity 1, and the shares add up to 1.
+    /// Chooses a scale at which the largest node has capacity 1 and the shares add up to 1.
     pub fn new(problem: &TreeProblem) -> Self {
         let capacities = (0..problem.nodes().len()).map(|node| problem.capacity(node));
         let work = capacities.max().filter(|most| !most.is_zero()).unwrap_or(RBig::ONE);
@@ -106,11 +106,13 @@ impl Scale {
     }
 }
 
-/// A link that would take this many seconds to feed the largest node for a second is no link to floats.
+/// Seconds that a link may take for the work of one second of the largest node. Slower links are ignored in floating
+/// point.
 const HOPELESS: f64 = 1e9;
 
 impl Figures<f64> {
-    /// Without the nodes behind links that are too slow for floats to reckon with; rationals take them in again.
+    /// Removes the nodes behind links that are too slow for floating point. The search in rationals includes them
+    /// again.
     pub fn without_hopeless(mut self) -> Self {
         let mut reached = vec![true; self.nodes()];
         for at in 1..self.nodes() {
@@ -127,8 +129,8 @@ impl Figures<f64> {
         self
     }
 
-    /// Figures that differ by about `size`, so that no two vertices meet: against cycles of degenerate steps. The
-    /// factors are those of a multiplicative hash of the position.
+    /// Perturbs the coefficients by about `size`, so that no two vertices coincide. This prevents cycles of degenerate
+    /// steps. The factors are multiplicative hashes of the position.
     pub fn perturb(&mut self, size: f64) {
         let factor = |at: usize, salt: u64| {
             let hash = (at as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(salt);

@@ -1,10 +1,11 @@
-//! The best steady state of bags of tasks on a tree.
+//! //! The optimal steady state of bags of tasks on a tree.
 //!
-//! Linear programme (3) of O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus
-//! distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), max-min fair
-//! with weights, where a task takes the port for the latency `l(v)` of the link besides its bytes: the paper measures b in a
-//! simulator with latencies (section 5.1.4). With `a(u, k)` the tasks of application k a second on node u, and `in(v, k)`
-//! their sum over the subtree of v:
+//! The linear programme is (3) of O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert,
+//! "Centralized versus distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI
+//! 10.1109/IPDPS.2006.1639262). It is max-min fair with weights. Here a task also occupies the port for the latency
+//! `l(v)` of the link, in addition to the time of its bytes, because the paper measures b in a simulator with latencies
+//! (section 5.1.4). Let `a(u, k)` be the tasks of application k a second on node u, and `in(v, k)` the sum of `a(u, k)`
+//! over the subtree of v:
 //!
 //! ```text
 //! maximise r
@@ -14,9 +15,10 @@
 //! a >= 0
 //! ```
 //!
-//! The basis of a vertex eliminates along the tree (`factor`), so the simplex method itself is fast here, in floats and in
-//! rationals alike: floats find the basis, and rationals solve it exactly and prove it optimal. Of several optima the one
-//! with the least communication (the time of all ports together) is found, of which the paper's proposition 1 speaks.
+//! The basis of a vertex is eliminated along the tree (`factor`), so the simplex method itself is fast here, both in
+//! floats and in rationals. Floats find the basis. Rationals solve the basis exactly and prove that it is optimal. If
+//! there are several optima, the search finds the one with the least communication (the total time of all ports), which
+//! is the subject of proposition 1 of the paper.
 
 mod basis;
 mod exact;
@@ -46,44 +48,44 @@ use figures::{Figures, Scale};
 use prices::{Goal, Prices};
 use simplex::{Stuck, Vertex};
 
-/// A steady state with the proof of how good it is.
+/// A steady state with a proof of its quality.
 #[derive(Clone, Debug)]
 pub struct Throughput {
-    /// Who computes what: feasible in exact arithmetic.
+    /// The tasks a second of each application on each node. They are feasible in exact arithmetic.
     pub rates: Rates,
-    /// The fair throughput of the rates, weighted tasks a second, exactly.
+    /// The exact fair throughput of the rates, in weighted tasks a second.
     pub value: RBig,
-    /// No steady state has a larger fair throughput.
+    /// An upper bound on the fair throughput of every steady state.
     pub bound: RBig,
-    /// Why.
+    /// The proof of `bound`.
     pub prices: TreePrices,
-    /// The proved optimum where it was asked for and found; the rates are its rates then, and the value its throughput.
+    /// The proved optimum, if it was requested and found. Then `rates` and `value` are those of the optimum.
     pub optimum: Option<Optimum>,
-    /// Steps of the simplex method.
+    /// Number of steps of the simplex method.
     pub steps: usize,
 }
 
-/// What is asked for.
+/// The requested precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// The value within about 1e-9 of the bound; at any size.
+    /// The value is within about 1e-9 of the bound, at any size.
     Float,
     /// The optimum in rationals, up to [`EXACT_NODES`] nodes.
     Exact,
 }
 
-/// Most nodes for which the exact optimum is sought: the digits of its rationals grow with the tree.
+/// Maximum number of nodes for the exact optimum. The digits of its rationals grow with the tree.
 pub const EXACT_NODES: usize = 1000;
 
-/// Sizes of the perturbation that are tried: the larger, the fewer steps without progress; the smaller, the surer that
-/// the basis found is feasible without it.
+/// Sizes of the perturbation that are tried in turn. A larger perturbation avoids steps without progress. With a
+/// smaller one, the basis found is more likely to be feasible without perturbation.
 const PERTURBATIONS: [f64; 3] = [1e-7, 1e-9, 0.0];
 
-/// The best steady state of a tree problem, proved.
+/// Returns the optimal steady state of a tree problem, with a proof.
 ///
-/// With [`Precision::Exact`], up to [`EXACT_NODES`] nodes, `optimum` holds the exact solution; beyond, and should the
-/// search in rationals fail, rates within about 1e-9 of the bound are returned with their exact values. O(nodes *
-/// applications) a step.
+/// With [`Precision::Exact`] and up to [`EXACT_NODES`] nodes, `optimum` contains the exact solution. For more nodes, or
+/// if the search in rationals fails, the rates are within about 1e-9 of the bound, and their values are exact. O(nodes
+/// * applications) a step.
 ///
 /// ```
 /// use makespan_bounds::tree::{Precision, throughput};
@@ -132,24 +134,26 @@ pub fn throughput(problem: &TreeProblem, precision: Precision) -> Throughput {
     found
 }
 
-/// The bound on the fair throughput of an instance, at any size.
+/// Returns the bound on the fair throughput of an instance of any size.
 ///
 /// # Errors
-/// [`Unsupported`] when the instance is not one of bags on a tree.
+/// [`Unsupported`] if the instance does not consist of bags on a tree.
 pub fn bound(instance: &Instance) -> Result<Bound, Unsupported> {
     let problem = TreeProblem::new(instance).map_err(|error| Unsupported(error.to_string()))?;
     Ok(throughput(&problem, Precision::Float).proved())
 }
 
-/// Up to so many nodes rationals may go all the way alone, should floats have failed on outlandish figures.
+/// Maximum number of nodes, and of steps, for a search in rationals alone. It is used if the search in floats fails
+/// because of extreme numbers.
 const SMALL: usize = 50;
 const SMALL_STEPS: usize = 2000;
-/// Most steps in rationals from a basis of floats, each of which takes as long as many in floats.
+/// Maximum number of steps in rationals from a basis found in floats. A step in rationals takes as long as many steps
+/// in floats.
 const EXACT_STEPS: usize = 200;
 
 type Found = (Vertex<f64>, Prices<f64>, Scale);
 
-/// The simplex method in floats, on figures perturbed by about `size`.
+/// Runs the simplex method in floats on coefficients that are perturbed by about `size`.
 fn search(problem: &TreeProblem, size: f64, most: usize) -> Result<Found, Stuck> {
     let scale = Scale::new(problem);
     let mut figures: Figures<f64> = Figures::new(problem, Some(&scale)).without_hopeless();
@@ -163,19 +167,19 @@ fn search(problem: &TreeProblem, size: f64, most: usize) -> Result<Found, Stuck>
 }
 
 impl Throughput {
-    /// The bound with its certificate.
+    /// Returns the bound with its certificate.
     pub fn proved(&self) -> Bound {
         let proof = Proof::TreePrices(self.prices.clone());
         let value = self.bound.clone().into();
         Bound { objective: Objective::Throughput, value, makespan_at_most: None, proof }
     }
 
-    /// How much larger than the value the bound is, relatively.
+    /// Returns the relative difference between the bound and the value.
     pub fn gap(&self) -> f64 {
         if self.bound.is_zero() { 0.0 } else { float_of(&((&self.bound - &self.value) / &self.bound)) }
     }
 
-    /// Tasks of every application that each node computes a second, as floats, by node and then application.
+    /// Returns the tasks a second of every application on each node as floats, by node and then by application.
     pub fn floats(&self) -> Vec<f64> {
         self.rates.all().iter().map(float_of).collect()
     }

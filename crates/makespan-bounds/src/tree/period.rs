@@ -1,4 +1,4 @@
-//! The period of a steady state that is written when nobody asks for another.
+//! //! The default period of a steady state.
 
 use dashu_ratio::RBig;
 use makespan_core::Time;
@@ -6,19 +6,19 @@ use makespan_core::tree::{Periodic, PeriodicError, SteadyState, TreeProblem, flo
 
 use super::Throughput;
 
-/// Tasks of the application with the least weight in a period that is rounded: it loses about a thousandth for each node
-/// that works on it for hardly a task.
+/// Tasks of the application with the least weight in a rounded period. Rounding loses about a thousandth for each node
+/// that works on this application for hardly a task.
 const TASKS: u32 = 1000;
 
 impl Throughput {
-    /// The rates as a plan, with a period of them.
+    /// Returns the rates as a plan with a period.
     pub fn steady_state(self, problem: &TreeProblem) -> SteadyState {
         let period = period(problem, &self);
         SteadyState { rates: self.rates, throughput: self.value, optimum: self.optimum, period }
     }
 }
 
-/// The exact period where it is short; else one of [`TASKS`] tasks.
+/// Returns the exact period if it is short. Otherwise returns a period of [`TASKS`] tasks.
 fn period(problem: &TreeProblem, best: &Throughput) -> Result<Periodic, PeriodicError> {
     let lightest = problem.applications().iter().map(|app| &app.weight).min();
     let slowest = lightest.map_or(RBig::ZERO, |weight| weight * &best.value);

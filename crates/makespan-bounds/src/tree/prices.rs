@@ -1,4 +1,4 @@
-//! The dual side of a basis: what a unit of work is worth, and what port time costs.
+//! //! The dual solution of a basis: the worth of a unit of work, and the price of port time.
 
 use super::basis::{Basis, Share, Variable};
 use super::factor::{Factor, Singular};
@@ -6,36 +6,37 @@ use super::field::Field;
 use super::figures::Figures;
 use super::root;
 
-/// What a basis is priced for.
+/// The objective for which a basis is priced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Goal {
     /// The fair throughput.
     Throughput,
-    /// Little communication: the sum over ports of the time that they send.
+    /// The least communication: the sum over ports of their sending times.
     Communication,
 }
 
-/// Prices under which every basic variable gains nothing.
+/// Prices at which every basic variable has a gain of zero.
 pub(super) struct Prices<F> {
-    /// What a unit of work of each application is worth; idleness nothing.
+    /// Worth of a unit of work of each application. Zero for idleness.
     pub worth: Vec<F>,
-    /// What a byte costs at each node: the ports above it, link by link.
+    /// Price of a byte at each node: the sum over the ports on the path to the node.
     pub byte: Vec<F>,
-    /// What a task costs at each node for latencies.
+    /// Price of a task at each node for latencies.
     pub task: Vec<F>,
-    /// What the time of each port costs, beyond what the goal itself makes it cost.
+    /// Price of the time of each port, in addition to its cost in the goal itself.
     pub port: Vec<F>,
 }
 
 impl<F: Field> Prices<F> {
-    /// The worths from the root's system, then the ports downwards: the share that a busy port determines gains nothing.
+    /// Computes the worths from the system of the root, and then the prices of ports from the root downwards. The share
+    /// that a busy port determines has a gain of zero.
     pub fn new(figures: &Figures<F>, basis: &Basis, factor: &Factor<F>, goal: Goal) -> Result<Self, Singular> {
         let applications = figures.applications();
         let columns = root::matrix(figures, basis, factor)?;
         let open = &factor.parts[0].open;
         let mut right = vec![F::zero(); applications];
         match goal {
-            // The throughput's own column: it is worth 1.
+            // The column of the throughput, whose worth is 1.
             Goal::Throughput => right[open.len()] = F::one().negated(),
             Goal::Communication => {
                 for (at, column) in open.iter().enumerate() {
@@ -76,7 +77,7 @@ impl<F: Field> Prices<F> {
         Ok(prices)
     }
 
-    /// What a unit of work is worth on a node, with its bytes and latencies paid.
+    /// Returns the worth of a unit of work on a node, minus the prices of its bytes and latencies.
     pub fn net(&self, figures: &Figures<F>, node: usize, application: usize) -> F {
         let mut net = self.worth[application].clone();
         net.subtract_product(&figures.ratio[application], &self.byte[node]);
@@ -84,7 +85,7 @@ impl<F: Field> Prices<F> {
         net
     }
 
-    /// What the goal gains for a unit of a variable that is not basic.
+    /// Returns the gain of the goal for a unit of a variable that is not basic.
     pub fn gain(&self, figures: &Figures<F>, basis: &Basis, variable: Variable) -> F {
         match variable {
             Variable::Work(Share { node, application }) => {

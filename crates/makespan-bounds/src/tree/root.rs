@@ -1,12 +1,13 @@
-//! What is left at the root: a small dense system.
+//! //! The system that remains at the root. It is small and dense.
 
 use super::basis::Basis;
 use super::factor::{Factor, Singular};
 use super::field::Field;
 use super::figures::Figures;
 
-/// The columns of the open shares, of the throughput and of the surpluses, one row an application: row `k` says that
-/// what the tree takes of application k is its share of the throughput, and its surplus.
+/// Returns the columns of the open shares, of the throughput and of the surpluses, with one row for each application.
+/// Row `k` states that the tree takes an amount of application k that equals the application's share of the throughput
+/// plus its surplus.
 pub(super) fn matrix<F: Field>(
     figures: &Figures<F>,
     basis: &Basis,
@@ -24,7 +25,8 @@ pub(super) fn matrix<F: Field>(
     if columns.len() == applications { Ok(columns) } else { Err(Singular) }
 }
 
-/// Solves `sum over j of columns[j] x_j = right`, or, `transposed`, `columns[j] . y = right_j` for every j.
+/// Solves `sum over j of columns[j] x_j = right`. If `transposed` is set, solves `columns[j] . y = right_j` for every j
+/// instead.
 pub(super) fn solve<F: Field>(columns: &[Vec<F>], right: &[F], transposed: bool) -> Result<Vec<F>, Singular> {
     let n = columns.len();
     let entry = |row: usize, column: usize| if transposed { &columns[row][column] } else { &columns[column][row] };

@@ -1,4 +1,4 @@
-//! From floats to rates that are feasible exactly, and prices that are integers.
+//! //! Conversion of a vertex in floats to exactly feasible rates and integer prices.
 
 use dashu_ratio::RBig;
 use makespan_core::proof::TreePrices;
@@ -11,10 +11,10 @@ use super::figures::Scale;
 use super::prices::Prices;
 use super::simplex::Vertex;
 
-/// What rounding may cost: rates are first made smaller by this, then by ten times as much, until they are feasible.
+/// Relative decreases of the rates that are tried in turn until the rates are feasible.
 const SHRINK: [f64; 6] = [1e-12, 1e-11, 1e-10, 1e-9, 1e-7, 1e-4];
 
-/// The vertex and the prices, each made exact in the safe direction.
+/// Makes the vertex and the prices exact. Both are rounded in the safe direction.
 pub(super) fn rounded(problem: &TreeProblem, vertex: &Vertex<f64>, prices: &Prices<f64>, scale: &Scale) -> Throughput {
     let tree_prices = integer_prices(problem, prices, scale);
     let bound = tree_prices.proves(problem).ok();
@@ -26,19 +26,19 @@ pub(super) fn rounded(problem: &TreeProblem, vertex: &Vertex<f64>, prices: &Pric
     Throughput { rates, value, bound, prices: tree_prices, optimum: None, steps: 0 }
 }
 
-/// No work at all, and the bound that computing alone gives: what is left if all searches fail.
+/// Returns rates of zero, with the bound from computing alone. Used if all searches fail.
 pub(super) fn nothing(problem: &TreeProblem) -> Throughput {
     let applications = problem.applications().len();
     let nodes = problem.nodes().len();
     let rates = Rates::new(applications, vec![RBig::ZERO; nodes * applications]);
-    // Worth in proportion to work, no port costs anything.
+    // The worths are proportional to the work, and ports have the price zero.
     let works: Vec<f64> = problem.applications().iter().map(|app| float_of(&app.work)).collect();
     let prices = TreePrices { tasks: integers(&works).0, ports: vec![0; nodes], exponent: 0 };
     let bound = prices.proves(problem).unwrap_or(RBig::ZERO);
     Throughput { rates, value: RBig::ZERO, bound, prices, optimum: None, steps: 0 }
 }
 
-/// The rates of a vertex times `factor`, without what is negative, in steps of 2^-60 of the largest.
+/// Returns the rates of a vertex times `factor`. Negative rates become zero.
 fn shrunk(problem: &TreeProblem, vertex: &Vertex<f64>, scale: &Scale, factor: f64) -> Rates {
     let applications = problem.applications();
     let mut tasks = vec![RBig::ZERO; problem.nodes().len() * applications.len()];
@@ -52,12 +52,12 @@ fn shrunk(problem: &TreeProblem, vertex: &Vertex<f64>, scale: &Scale, factor: f6
     Rates::new(applications.len(), tasks)
 }
 
-/// A float as it is.
+/// Converts a float exactly to a rational.
 fn dyadic(value: f64) -> RBig {
     RBig::try_from(value).unwrap_or(RBig::ZERO)
 }
 
-/// Prices of the scaled programme in units of the problem, as integers.
+/// Converts prices of the scaled programme to integers in units of the problem.
 fn integer_prices(problem: &TreeProblem, prices: &Prices<f64>, scale: &Scale) -> TreePrices {
     let work = float_of(&scale.work);
     let apps = problem.applications().iter();
@@ -69,7 +69,7 @@ fn integer_prices(problem: &TreeProblem, prices: &Prices<f64>, scale: &Scale) ->
     TreePrices { tasks, ports, exponent: unit_of_ports - unit_of_tasks }
 }
 
-/// Floats as integers of at most 62 bits, and the binary exponent of their unit.
+/// Converts floats to integers of at most 62 bits. Also returns the binary exponent of their unit.
 fn integers(values: &[f64]) -> (Vec<u64>, i32) {
     let largest = values.iter().copied().fold(0.0, f64::max);
     if largest == 0.0 {

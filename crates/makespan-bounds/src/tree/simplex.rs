@@ -7,18 +7,18 @@ use super::figures::Figures;
 use super::prices::{Goal, Prices};
 use super::solution::Solution;
 
-/// Why the method stopped without an optimum.
+/// The reason why the method stopped without an optimum.
 #[derive(Debug)]
 pub(super) enum Stuck {
     /// The basis is singular.
     Singular,
-    /// Nothing limits a direction, which rounding alone can bring about.
+    /// Nothing limits a direction. Only rounding can cause this.
     Unbounded,
-    /// Too many steps.
+    /// Too many steps were needed.
     Steps,
     /// A basic variable is negative.
     Infeasible,
-    /// The solution fails its verification.
+    /// The verification of the solution failed.
     Unproved,
 }
 
@@ -28,7 +28,7 @@ impl From<Singular> for Stuck {
     }
 }
 
-/// A vertex with everything that is known about it.
+/// A vertex with its basis, factorisation and solution.
 pub(super) struct Vertex<F> {
     pub basis: Basis,
     pub factor: Factor<F>,
@@ -36,22 +36,23 @@ pub(super) struct Vertex<F> {
     pub steps: usize,
 }
 
-/// Fewer nodes than this are flipped one by one, as any step does it.
+/// Minimum number of nodes that are flipped as a block. Fewer nodes are exchanged in single steps.
 const SMALLEST_BLOCK: usize = 16;
-/// Most steps between two attempts to flip a block.
+/// Maximum number of steps between two attempts to flip a block.
 const LONGEST_WAIT: usize = 100;
 
-/// Steps for which one scan of all variables is used: those that gained then are priced again.
+/// Number of steps between two scans of all variables. In between, only the variables that gained in the last scan are
+/// priced again.
 const SCANNED: usize = 20;
-/// Steps between two solutions of the basis from scratch.
+/// Number of steps between two complete solutions of the basis.
 const SOLVED: usize = 32;
 
-/// A variable that may enter.
+/// A variable that may enter the basis.
 struct Candidate {
     variable: Variable,
-    /// Its gain times how far it may go.
+    /// The gain times the reach.
     size: f64,
-    /// How far it may go.
+    /// The approximate distance that the variable may move.
     reach: f64,
 }
 
@@ -63,15 +64,15 @@ impl<F: Field> Vertex<F> {
         Ok(Self { basis, factor, solution, steps: 0 })
     }
 
-    /// Whether no basic variable is negative.
+    /// Returns true if no basic variable is negative.
     pub fn is_feasible(&self, figures: &Figures<F>) -> bool {
         basics(figures, &self.basis).all(|variable| !self.solution.value(variable).less(&F::zero()))
     }
 
-    /// Walks to an optimum for the throughput, then, where several are optimal, to one of least communication.
+    /// Walks to an optimum of the throughput. If there are several, walks on to one with the least communication.
     pub fn optimise(&mut self, figures: &Figures<F>, most: usize) -> Result<(), Stuck> {
         let mut direction = Solution::new(figures);
-        // Where no block was flipped, none is tried for a while, which doubles.
+        // After a failed attempt to flip a block, wait for a number of steps, which doubles each time.
         let (mut wait, mut next_flip) = (0, 0);
         for goal in [Goal::Throughput, Goal::Communication] {
             let (mut candidates, mut next_scan) = (Vec::new(), self.steps);
@@ -105,8 +106,9 @@ impl<F: Field> Vertex<F> {
         Ok(())
     }
 
-    /// Gives whole nodes to the applications that gain there, as many at once as stay feasible, the best first. A node
-    /// without extras is in no other equation of the basis, so prices stay as they are. Whether any was flipped.
+    /// Gives whole nodes to the applications that gain there. Flips the best candidates first, and as many at once as
+    /// stay feasible. A node without extras is in no other equation of the basis, so the prices do not change. Returns
+    /// true if any node was flipped.
     fn flip(&mut self, figures: &Figures<F>, candidates: &mut [Candidate]) -> Result<bool, Stuck> {
         candidates.sort_by(|a, b| b.size.total_cmp(&a.size));
         let whole = |candidate: &&Candidate| match candidate.variable {
@@ -144,7 +146,7 @@ impl<F: Field> Vertex<F> {
 
     fn exchange(&mut self, figures: &Figures<F>, enters: Variable, leaves: Variable) -> Result<(), Stuck> {
         let Self { basis, factor, solution, .. } = self;
-        // The largest extra becomes the key, so that the others stay small beside it.
+        // The largest extra becomes the key, so that the other shares stay relatively small.
         let largest = |node: u32, extras: &[u32]| {
             let of = |&application: &u32| solution.work(Share { node, application }).float();
             extras.iter().copied().max_by(|a, b| of(a).total_cmp(&of(b)).then(b.cmp(a))).unwrap_or(0)
@@ -155,14 +157,14 @@ impl<F: Field> Vertex<F> {
                 factor.refresh(figures, basis, variable.node())?;
             }
         }
-        // Steps add up rounding, which solving the basis anew takes away.
+        // Steps accumulate rounding errors, which a new solution of the basis removes.
         if self.steps.is_multiple_of(SOLVED) {
             solution.solve(figures, basis, factor, None)?;
         }
         Ok(())
     }
 
-    /// The basic variable that reaches zero first along a direction, and after which step.
+    /// Returns the basic variable that reaches zero first along a direction, and the step at which it does.
     fn leaving(&self, figures: &Figures<F>, direction: &Solution<F>) -> Option<(Variable, F)> {
         let mut first: Option<(Variable, F)> = None;
         for variable in basics(figures, &self.basis) {
@@ -193,7 +195,7 @@ impl<F: Field> Pricing<F> {
         Ok(Self { throughput: of(Goal::Throughput)?, communication })
     }
 
-    /// What a variable gains, if it does; one that costs throughput never gains communication.
+    /// Returns the gain of a variable, if it is positive. A variable that costs throughput never gains communication.
     fn gain(&self, figures: &Figures<F>, basis: &Basis, variable: Variable) -> Option<F> {
         let gain = self.throughput.gain(figures, basis, variable);
         let gain = match &self.communication {
@@ -204,7 +206,7 @@ impl<F: Field> Pricing<F> {
         gain.is_gain().then_some(gain)
     }
 
-    /// All variables that gain.
+    /// Returns all variables that gain.
     fn scan(&self, figures: &Figures<F>, basis: &Basis) -> Vec<Candidate> {
         let candidate = |(variable, reach): (Variable, f64)| {
             let gain = self.gain(figures, basis, variable)?;
@@ -213,7 +215,7 @@ impl<F: Field> Pricing<F> {
         nonbasics(figures, basis).filter_map(candidate).collect()
     }
 
-    /// Prices a candidate again; whether it may still enter and gains.
+    /// Prices a candidate again. Returns true if it may still enter and gains.
     fn renews(&self, figures: &Figures<F>, basis: &Basis, candidate: &mut Candidate) -> bool {
         let basic = match candidate.variable {
             Variable::Work(share) => basis.holds(share),
@@ -226,7 +228,7 @@ impl<F: Field> Pricing<F> {
     }
 }
 
-/// The first of those that gain most.
+/// Returns the first of the candidates with the largest gain.
 fn best(candidates: &[Candidate]) -> Option<Variable> {
     let better = |best: Option<&Candidate>, size: f64| best.is_none_or(|best| size > best.size);
     let most = candidates.iter().fold(None, |best, one| if better(best, one.size) { Some(one) } else { best });
@@ -237,7 +239,7 @@ fn computes<F: Field>(figures: &Figures<F>, node: usize) -> bool {
     !figures.capacity[node].is_zero()
 }
 
-/// Every basic variable but the throughput, which only rises.
+/// Returns every basic variable except the throughput, which never decreases.
 fn basics<'a, F: Field>(figures: &'a Figures<F>, basis: &'a Basis) -> impl Iterator<Item = Variable> + 'a {
     let works = (0..figures.nodes()).filter(|&node| computes(figures, node)).flat_map(|node| {
         let held = std::iter::once(basis.key[node]).chain(basis.extras[node].iter().copied());
@@ -248,7 +250,7 @@ fn basics<'a, F: Field>(figures: &'a Figures<F>, basis: &'a Basis) -> impl Itera
     works.chain(ports.map(Variable::Port)).chain(surpluses.map(Variable::Surplus))
 }
 
-/// Every variable that may enter, and about how far.
+/// Returns every variable that may enter, with its approximate reach.
 fn nonbasics<'a, F: Field>(figures: &'a Figures<F>, basis: &'a Basis) -> impl Iterator<Item = (Variable, f64)> + 'a {
     let works = (0..figures.nodes()).filter(|&node| computes(figures, node)).flat_map(move |node| {
         let share = move |application| Share { node: node as u32, application };

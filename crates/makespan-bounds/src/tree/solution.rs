@@ -1,4 +1,4 @@
-//! The primal side of a basis: who works on what, or how that changes as a variable enters.
+//! //! The primal solution of a basis, or its change when a variable enters.
 
 use super::basis::{Basis, Share, Variable};
 use super::factor::{Factor, Singular, port_time};
@@ -8,19 +8,18 @@ use super::root;
 
 /// Values of all variables at a vertex, or their changes along a direction.
 pub(super) struct Solution<F> {
-    /// How many figures a node has in `work`: idleness and the applications.
+    /// Number of entries of a node in `work`: one for idleness and one for each application.
     pub width: usize,
-    /// Work units a second, by node and application, idleness first.
+    /// Work units a second, by node and application. Idleness comes first.
     pub work: Vec<F>,
     /// Work units a second that each subtree takes, by node and application.
     pub takes: Vec<F>,
     /// The idle time of each port.
     pub idle: Vec<F>,
-    /// The fair throughput.
     pub throughput: F,
-    /// What each application gets beyond its share, by number from 1.
+    /// Surplus of each application over its share, by number from 1.
     pub surplus: Vec<F>,
-    /// The constant term of the share that each busy port determines.
+    /// Constant term of the share that each busy port determines.
     pivots: Vec<F>,
 }
 
@@ -38,7 +37,8 @@ impl<F: Field> Solution<F> {
         }
     }
 
-    /// The vertex of a basis; with a variable that enters, the change of everything for a unit of it.
+    /// Computes the vertex of a basis. If `enters` is set, computes the change of all variables for a unit of this
+    /// variable instead.
     pub fn solve(
         &mut self,
         figures: &Figures<F>,
@@ -70,7 +70,7 @@ impl<F: Field> Solution<F> {
         Ok(())
     }
 
-    /// Goes a step along a direction, at whose end a variable is zero.
+    /// Moves a step along a direction, at the end of which the variable `zero` is zero.
     pub fn advance(&mut self, direction: &Self, step: &F, zero: Variable) {
         let parts = [
             (&mut self.work, &direction.work),
@@ -92,7 +92,7 @@ impl<F: Field> Solution<F> {
         &self.work[share.node as usize * self.width + share.application as usize]
     }
 
-    /// The value of any variable.
+    /// Returns the value of any variable.
     pub fn value(&self, variable: Variable) -> &F {
         match variable {
             Variable::Work(share) => self.work(share),
@@ -105,7 +105,8 @@ impl<F: Field> Solution<F> {
         self.work[share.node as usize * self.width + share.application as usize] = value;
     }
 
-    /// What subtrees take with all open shares at zero; what remains for the root's system.
+    /// Computes the amounts that subtrees take if all open shares are zero. Returns the right side of the root's
+    /// system.
     fn constants(
         &mut self,
         figures: &Figures<F>,
@@ -116,7 +117,7 @@ impl<F: Field> Solution<F> {
         let applications = figures.applications();
         self.takes.iter_mut().for_each(|take| *take = F::zero());
         self.pivots.iter_mut().for_each(|pivot| *pivot = F::zero());
-        // A direction is zero but on the way from its variable to the root.
+        // A direction is zero except on the path from its variable to the root.
         let mut on_the_way = enters.map(Variable::node);
         for node in (0..figures.nodes()).rev() {
             if enters.is_some() && on_the_way != Some(node) {
@@ -164,7 +165,7 @@ impl<F: Field> Solution<F> {
         self.rest(figures, enters)
     }
 
-    /// The right side of the root's system.
+    /// Returns the right side of the root's system.
     fn rest(&self, figures: &Figures<F>, enters: Option<Variable>) -> Vec<F> {
         let applications = figures.applications();
         (1..=applications)
@@ -180,7 +181,7 @@ impl<F: Field> Solution<F> {
             .collect()
     }
 
-    /// The shares that busy ports determine, downwards, and those of the keys.
+    /// Computes the shares that busy ports determine, from the root downwards, and then the shares of the keys.
     fn determine(&mut self, figures: &Figures<F>, basis: &Basis, factor: &Factor<F>, enters: Option<Variable>) {
         for node in 0..figures.nodes() {
             if let Some(pivot) = &factor.parts[node].pivot {
@@ -203,7 +204,7 @@ impl<F: Field> Solution<F> {
         }
     }
 
-    /// What subtrees take, and the idle time of ports, from the work alone.
+    /// Computes the amounts that subtrees take, and the idle times of ports, from the work alone.
     fn sum_up(&mut self, figures: &Figures<F>, basis: &Basis, enters: Option<Variable>) {
         let applications = figures.applications();
         self.takes.iter_mut().for_each(|take| *take = F::zero());

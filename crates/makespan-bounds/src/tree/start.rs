@@ -1,15 +1,16 @@
-//! A vertex to start from, near the optimum where most nodes compute.
+//! //! A vertex to start from. It is near the optimum if most nodes compute.
 
 use super::basis::Basis;
 use super::figures::Figures;
 
-/// Part of the time of a port that the start leaves idle, so that rounding cannot make it infeasible.
+/// Fraction of a port's time that the first vertex leaves idle, so that rounding cannot make it infeasible.
 const MARGIN: f64 = 1e-6;
 
-/// A feasible basis in which the nodes that are nearest to the root, by the time that ports take for a unit of fair work on
-/// its way to them, work whole for one application each: as in proposition 1 of the paper, those with the most bytes for a unit of
-/// work on the nearest ones, and each on as much capacity as is fair. As many nodes take part as the ports can feed; with
-/// none it is [`Basis::idle`]. O(n log n).
+/// Returns a feasible basis in which the nodes nearest to the root work completely for one application each. The
+/// distance of a node is the time that ports take for a unit of fair work on its way to the node. As in proposition 1
+/// of the paper, the applications with the most bytes for a unit of work get the nearest nodes, and each application
+/// gets its fair share of the capacity. The basis uses as many nodes as the ports can feed. If there is none, it is
+/// [`Basis::idle`]. O(n log n).
 pub(super) fn slices(figures: &Figures<f64>) -> Basis {
     let mut far = vec![0.0; figures.nodes()];
     let (bytes, tasks) = (mixed(figures, &figures.ratio), mixed(figures, &figures.tasks));
@@ -20,7 +21,7 @@ pub(super) fn slices(figures: &Figures<f64>) -> Basis {
     nodes.sort_by(|&a, &b| far[a].total_cmp(&far[b]));
     let mut applications: Vec<usize> = (1..=figures.applications()).collect();
     applications.sort_by(|&a, &b| figures.ratio[b].total_cmp(&figures.ratio[a]));
-    // Between a number of nodes that the ports feed and one that they do not.
+    // Bisect between a number of nodes that the ports can feed and a number that they cannot.
     let (mut fed, mut starved) = (0, nodes.len() + 1);
     while starved - fed > 1 {
         let middle = usize::midpoint(fed, starved);
@@ -39,12 +40,13 @@ pub(super) fn slices(figures: &Figures<f64>) -> Basis {
     basis
 }
 
-/// The sum over applications in their fair shares.
+/// Returns the mean over the applications, weighted by their fair shares.
 fn mixed(figures: &Figures<f64>, each: &[f64]) -> f64 {
     figures.share.iter().zip(each).map(|(share, each)| share * each).sum()
 }
 
-/// One application after the other until its share of these nodes' capacity is reached.
+/// Assigns the nodes to one application after the other until the application has its share of the capacity of these
+/// nodes.
 fn keys(figures: &Figures<f64>, nodes: &[usize], applications: &[usize]) -> Vec<u32> {
     let mut keys = vec![0; figures.nodes()];
     let capacity: f64 = nodes.iter().map(|&node| figures.capacity[node]).sum();
@@ -61,7 +63,7 @@ fn keys(figures: &Figures<f64>, nodes: &[usize], applications: &[usize]) -> Vec<
     keys
 }
 
-/// Whether every port can feed what is below it.
+/// Returns true if every port can feed the nodes below it.
 fn is_fed(figures: &Figures<f64>, keys: &[u32]) -> bool {
     let taken = |each: &[f64]| -> Vec<f64> {
         keys.iter().zip(&figures.capacity).map(|(&key, capacity)| each[key as usize] * capacity).collect()

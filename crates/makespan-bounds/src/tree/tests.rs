@@ -8,14 +8,14 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A node: processors, speed, parent and bandwidth; its first figures are those of the root.
+/// A node: processors, speed, parent and bandwidth. The first entry of a list is the root.
 type Figures = (u32, f64, usize, f64);
 
 fn problem(nodes: &[Figures], applications: &[(i64, u64, u64)]) -> TreeProblem {
     late(nodes, &vec![0; nodes.len()], applications)
 }
 
-/// The same with latencies in quarters of a second.
+/// Builds a problem with latencies in quarters of a second.
 fn late(nodes: &[Figures], latencies: &[u32], applications: &[(i64, u64, u64)]) -> TreeProblem {
     let node = |(at, &(processors, speed, parent, bandwidth)): (usize, &Figures)| {
         let parent = (at > 0).then_some(parent % at.max(1));
@@ -52,8 +52,8 @@ fn trees(most: usize) -> impl Strategy<Value = TreeProblem> {
     })
 }
 
-/// Programme (3) written out row by row, and solved by a plain simplex method on a dense tableau in rationals with the
-/// rule of Bland. It shares nothing with the method under test.
+/// Solves programme (3), written out row by row, by a plain simplex method on a dense tableau in rationals with Bland's
+/// rule. It shares no code with the method under test.
 fn plain_optimum(problem: &TreeProblem) -> RBig {
     let (nodes, apps) = (problem.nodes(), problem.applications());
     let (n, k) = (nodes.len(), apps.len());
@@ -73,7 +73,7 @@ fn plain_optimum(problem: &TreeProblem) -> RBig {
     for port in 0..n {
         let mut row = vec![RBig::ZERO; columns];
         for worker in 0..n {
-            // Upwards from the worker, to see whether and through which child it is below this port.
+            // Walk upwards from the worker to find the child of this port that leads to the worker, if any.
             let mut at = worker;
             while let Some(parent) = nodes[at].parent {
                 if parent == port {
@@ -90,7 +90,7 @@ fn plain_optimum(problem: &TreeProblem) -> RBig {
     plain_simplex(rows, objective)
 }
 
-/// Maximises under `row . x <= right` with non-negative right sides.
+/// Maximises the objective under `row . x <= right` with non-negative right sides.
 fn plain_simplex(rows: Vec<(Vec<RBig>, RBig)>, objective: Vec<RBig>) -> RBig {
     let (m, n) = (rows.len(), objective.len());
     let mut table: Vec<Vec<RBig>> = Vec::new();
@@ -163,15 +163,15 @@ proptest! {
         }
     }
 
-    /// Proposition 1 of the paper: where ratios and bandwidths differ, the optimum with the least communication gives
-    /// each application a slice of the workers by bandwidth, the root first.
+    /// Proposition 1 of the paper: if ratios and bandwidths differ, the optimum with the least communication gives each
+    /// application a slice of the workers in the order of bandwidth, beginning with the root.
     #[test]
     fn on_a_star_every_application_has_a_slice_of_the_workers(
         root in (0_u32..2, 1_u32..9), workers in prop::collection::vec((1_u32..9, 1_u32..9), 1..9),
         applications in prop::collection::vec((1_i64..9, 1_u64..9, 1_u64..4), 1..5),
     ) {
         let mut nodes = vec![(root.0, f64::from(root.1), 0, 1.0)];
-        // Bandwidths that all differ, fastest first.
+        // All bandwidths differ. The fastest comes first.
         let each = workers.iter();
         let mut bandwidth = 1.0;
         let mut slow: Vec<Figures> = each.map(|&(speed, more)| {
@@ -195,7 +195,7 @@ proptest! {
     }
 }
 
-/// The port of the root is busy for latency and bytes over bandwidth: ten seconds a task.
+/// The port of the root is busy for the latency and for the bytes divided by the bandwidth: ten seconds a task.
 #[test]
 fn latency_takes_the_time_of_the_port() {
     let problem = late(&[(0, 1.0, 0, 1.0), (1, 1.0, 0, 1.0)], &[0, 36], &[(1, 1, 2)]);
@@ -218,14 +218,14 @@ fn extreme_trees_are_solved_exactly() {
         let optimum = best.optimum.expect("solved exactly");
         assert_eq!((optimum.verify(&problem), optimum.throughput.to_string()), (Ok(()), expect.into()));
     };
-    // One node; one switch above one node; no data at all; a hair of a link; a very long and a very wide tree.
+    // One node; one switch above one node; no data at all; a very slow link; a very long and a very wide tree.
     check(&[(2, 1.5, 0, 1.0)], &[(1, 5, 2), (2, 0, 2)], "1");
     check(&[(0, 1.0, 0, 1.0), (3, 1.0, 0, 0.25)], &[(1, 1, 2)], "1/4");
     check(&[(1, 1.0, 0, 1.0), (3, 1.0, 0, 1e-9)], &[(1, 0, 2), (1, 0, 4)], "4/3");
     check(&[(1, 1.0, 0, 1.0), (3, 1.0, 0, 1e-9)], &[(2, 1, 2)], &(decimal_of(0.5) + decimal_of(1e-9)).to_string());
     let path: Vec<Figures> = (0..300).map(|at| (1, 1.0, at.max(1) - 1, 7.0)).collect();
     check(&path, &[(1, 1, 2)], "8");
-    // A parent is taken modulo the node's own number, and 0 is that for all.
+    // The parent is taken modulo the node's own number, so it is 0 for all nodes.
     check(&[(1, 1.0, 0, 7.0); 300], &[(1, 1, 2)], "8");
 }
 

@@ -1,17 +1,17 @@
-//! Which machine or link holds the fair throughput down.
+//! //! The machines and links that limit the fair throughput.
 
 use makespan_core::proof::TreePrices;
 use makespan_core::tree::{Rates, TreeProblem, float_of, latency_load, link_load};
 
-/// What a faster part would bring. The gains of all processors and links add up to 1 (linear programming duality).
+/// The gain of a faster part. The gains of all processors and links add up to 1 (linear programming duality).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Upgrade {
     /// The position of the node.
     pub node: usize,
-    /// What is made faster.
+    /// The part that is made faster.
     pub part: Part,
-    /// By how many percent the fair throughput rises for a small improvement by one percent: an estimate from the prices, in
-    /// floats.
+    /// The relative increase of the fair throughput divided by a small relative improvement of the part. This is an
+    /// estimate in floating point from the prices.
     pub gain: f64,
 }
 
@@ -22,15 +22,15 @@ pub enum Part {
     Processors,
     /// The bandwidth of the link to its parent.
     Link,
-    /// The latency of the link to its parent, which a better one has less of.
+    /// The latency of the link to its parent. An improvement makes the latency smaller.
     Latency,
 }
 
-/// The parts that would raise the fair throughput of the best rates, by the prices that prove them best; the one that gains most
-/// first: the bottlenecks.
+/// Returns the parts that would increase the fair throughput of the optimal rates, according to the prices that prove
+/// the optimum. The part with the largest gain, the bottleneck, comes first.
 pub fn upgrades(problem: &TreeProblem, rates: &Rates, prices: &TreePrices) -> Vec<Upgrade> {
     let applications = problem.applications();
-    // In the units of the certificate, in which the bound is the sum of all rents.
+    // Prices in the units of the certificate, in which the bound is the sum of all rents.
     let unit = 2.0_f64.powi(prices.exponent);
     let ports: Vec<f64> = prices.ports.iter().map(|&price| price as f64 * unit).collect();
     let flows = rates.flows(problem);

@@ -1,16 +1,16 @@
-//! Prices of machines at which the work of all tasks is worth most.
+//! //! Machine prices that maximise the value of all work.
 
 use super::{NEVER, Tasks};
 
-/// Rounds of the search.
+/// Maximum number of rounds of the search.
 const ROUNDS: usize = 80;
 /// The largest price.
 const SCALE: f64 = 4_294_967_296.0;
 
-/// For each kind of node the price of a tick of a processor: whole numbers near a maximum of
-/// `sum over tasks of the least price * time / sum over processors of the price`, the bound on the time of all tasks.
-/// Prices begin where machines of unequal speed cost the same for the same work, which is best if speed is all that
-/// differs; then machines on which too much of the work is cheapest become dearer.
+/// Returns the price of a processor-tick for each kind of node. The prices are integers near a maximum of `sum over
+/// tasks of the least price * time / sum over processors of the price`, which is the bound on the total time. The first
+/// prices are proportional to speed, so that equal work costs the same everywhere. These prices are optimal if the
+/// machines differ only in speed. Then the price of a machine rises if too much of the work is cheapest there.
 pub(crate) fn prices(tasks: &Tasks) -> Vec<u64> {
     let mut prices = relative_speeds(tasks);
     let (mut best, mut most) = (prices.clone(), 0.0);
@@ -24,7 +24,7 @@ pub(crate) fn prices(tasks: &Tasks) -> Vec<u64> {
         let mean = worth / cost;
         let step = 0.5 / (1.0 + round as f64 * 0.3);
         for ((price, load), &count) in prices.iter_mut().zip(&loads).zip(&tasks.processors) {
-            // A load above the mean asks for a higher price.
+            // A load above the mean raises the price.
             let load = load / f64::from(count) / mean.max(f64::MIN_POSITIVE);
             *price *= (step * (load - 1.0).clamp(-1.0, 1.0)).exp();
         }
@@ -33,7 +33,8 @@ pub(crate) fn prices(tasks: &Tasks) -> Vec<u64> {
     best.into_iter().map(|price| (price / highest * SCALE).round().max(1.0) as u64).collect()
 }
 
-/// What all tasks pay where they pay least, and the time that this takes on each kind.
+/// Assigns each task to the kind of node on which it pays least. Returns the sum of the payments and the time on each
+/// kind.
 fn assign(tasks: &Tasks, prices: &[f64]) -> (f64, Vec<f64>) {
     let mut loads = vec![0.0; tasks.kinds];
     let mut worth = 0.0;
@@ -47,7 +48,7 @@ fn assign(tasks: &Tasks, prices: &[f64]) -> (f64, Vec<f64>) {
     (worth, loads)
 }
 
-/// How fast each kind is in the mean, beside the fastest kind of each task.
+/// Returns the mean speed of each kind, relative to the fastest kind for each task.
 fn relative_speeds(tasks: &Tasks) -> Vec<f64> {
     let mut speeds = vec![0.0; tasks.kinds];
     for (row, &fastest) in tasks.times.iter().zip(&tasks.fastest) {

@@ -1,4 +1,4 @@
-//! The latest deadline that a window refutes.
+//! //! Search for the latest deadline that a window refutes.
 
 use makespan_core::Time;
 use makespan_core::proof::TimeWindow;
@@ -6,16 +6,17 @@ use makespan_core::proof::TimeWindow;
 use super::{NEVER, Starts, Tasks, prices::prices};
 use crate::Clock;
 
-/// Beginnings of windows, and as many ends, where there are few tasks.
+/// Maximum number of starts of windows, and of ends of windows.
 const INSTANTS: usize = 32;
-/// Times that are looked at for one deadline, for more tasks with fewer windows.
+/// Maximum number of run times examined for one deadline. The number of windows decreases with the number of tasks.
 const LOOKED_AT: usize = 1 << 20;
 
-/// When the clock is over the deadline is found but for one part in 2 to the power of this.
+/// Precision of the deadline when the clock is over: one part in 2 to the power of this number.
 const COARSE: u32 = 8;
 
-/// A window that refutes a late deadline; that before the longest path is always refuted. Bisection between deadlines,
-/// with up to 1024 windows each: from the earliest starts of tasks to where the last ones behind others must end.
+/// Returns a window that refutes a late deadline. Any deadline before the end of the longest path is refuted. Later
+/// deadlines are found by bisection, with up to 1024 windows each. Windows begin at earliest starts of tasks and end at
+/// latest ends of tasks with successors.
 pub(super) fn window(tasks: &Tasks, clock: &Clock) -> TimeWindow {
     let by_kind = prices(tasks);
     let instants = Instants::of(tasks);
@@ -24,7 +25,7 @@ pub(super) fn window(tasks: &Tasks, clock: &Clock) -> TimeWindow {
     let deadline = (path - 1).max(0);
     let mut best = (deadline, Window::default());
     let (mut low, mut step) = (deadline, path.max(1));
-    // Beyond the work of all tasks nothing is refuted, but the search need not know where that is.
+    // No deadline after the total work of all tasks is refuted, but the search does not need this limit.
     let mut high = loop {
         let probe = low.saturating_add(step);
         match instants.refute(tasks, &by_kind, probe, clock) {
@@ -48,14 +49,14 @@ pub(super) fn window(tasks: &Tasks, clock: &Clock) -> TimeWindow {
     TimeWindow { deadline: ticks(deadline), from: ticks(from), until: ticks(until), prices }
 }
 
-/// From when to when, in ticks.
+/// A span of time in ticks.
 #[derive(Clone, Copy, Default)]
 struct Window {
     from: i64,
     until: i64,
 }
 
-/// Where windows may begin and how long before the deadline they may end.
+/// The instants at which windows may begin, and the times between the ends of windows and the deadline.
 struct Instants {
     begins: Vec<i64>,
     before_end: Vec<i64>,
@@ -68,14 +69,14 @@ impl Instants {
         Self { begins: spread(&tasks.heads, count), before_end: spread(&tasks.tails, count) }
     }
 
-    /// A window in which the tasks must pay more than all open time costs. Closed periods are left to the certificate,
-    /// which proves more with them than without.
+    /// Returns a window in which the tasks must pay more than all open time costs. Ignores unavailable periods: the
+    /// certificate counts them and proves more.
     fn refute(&self, tasks: &Tasks, prices: &[u64], deadline: i64, clock: &Clock) -> Option<Window> {
         let each = prices.iter().zip(&tasks.processors);
         let rate: i128 = each.map(|(&price, &count)| i128::from(price) * i128::from(count)).sum();
         let Some(starts) = tasks.starts(deadline) else { return Some(Window::default()) };
         for (at, &from) in self.begins.iter().enumerate() {
-            // The first window is the longest one, in which all work counts: it is looked at in any case.
+            // Always examine the first window. It is the longest one, and contains all work.
             let is_over = clock.is_over();
             if at > 0 && is_over {
                 return None;
@@ -92,7 +93,7 @@ impl Instants {
     }
 }
 
-/// What the tasks pay at least within a window.
+/// Returns the least amount that the tasks must pay within a window.
 fn paid(tasks: &Tasks, starts: &Starts, prices: &[u64], deadline: i64, window: Window) -> i128 {
     let Window { from, until } = window;
     let mut sum = 0_i128;
@@ -118,7 +119,7 @@ fn paid(tasks: &Tasks, starts: &Starts, prices: &[u64], deadline: i64, window: W
     sum
 }
 
-/// At most so many of these values, spread evenly over their order, the least among them.
+/// Returns up to `count` of the values, spread evenly over their order. The smallest value is always included.
 fn spread(values: &[i64], count: usize) -> Vec<i64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();

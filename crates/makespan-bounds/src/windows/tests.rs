@@ -51,7 +51,7 @@ fn speeds_and_closed_periods_count() {
 
 #[test]
 fn transfers_that_no_placement_avoids_count() {
-    // One byte a tick, seven on each edge.
+    // A link transfers one byte a tick, and each edge carries seven bytes.
     let link = Link { bandwidth: Time::TICKS_PER_SECOND as f64, latency: Time::ZERO };
     let proves = |speeds: &[f64], graph: Graph| {
         let platform = platform(speeds).with_interconnect(link).unwrap();
@@ -62,11 +62,11 @@ fn transfers_that_no_placement_avoids_count() {
     };
     let join = |times: [i64; 3]| graph(&times, &[(0, 2), (1, 2)]);
     let fork = |times: [i64; 3]| graph(&times, &[(2, 0), (2, 1)]);
-    // One of the two comes from elsewhere, or both run on the node of the third.
+    // Either one of the two tasks runs on another node, or both run on the node of the third task.
     assert_eq!((proves(&[1.0, 1.0], join([10, 10, 10])), proves(&[1.0, 1.0], fork([10, 10, 10]))), (27, 27));
     assert_eq!((proves(&[1.0, 1.0], join([10, 4, 10])), proves(&[1.0, 1.0], fork([10, 4, 10]))), (21, 21));
     assert_eq!((proves(&[1.0, 1.0], join([10, 5, 10])), proves(&[1.0, 1.0], fork([10, 5, 10]))), (22, 22));
-    // From a node four times as slow it takes longer than beside the other.
+    // Running on a node that is four times slower takes longer than running both tasks on one node.
     assert_eq!(proves(&[1.0, 0.25], join([10, 10, 10])), 30);
 }
 

@@ -1,4 +1,5 @@
-//! Periodic schedules of the best steady state keep the rules of the network, and lose what they say.
+//! //! Periodic schedules of the optimal steady state keep the rules of the network, and lose no more than the
+//! documented amount.
 
 use std::num::NonZeroU64;
 
@@ -10,7 +11,8 @@ use makespan_core::tree::{
 use makespan_core::{Instance, Job, Link, Node, Platform, Profile, Schedule, Time, validate};
 use proptest::prelude::*;
 
-/// Nodes (processors, speed, parent, bandwidth, latency in s) and applications (work, data, tasks).
+/// Builds an instance from nodes (processors, speed, parent, bandwidth, latency in s) and applications (work, data,
+/// tasks).
 fn instance(nodes: &[(u32, u32, usize, u32, u32)], applications: &[(i64, u64, u64)]) -> Instance {
     let node = |(at, &(processors, speed, parent, bandwidth, latency)): (usize, &(u32, u32, usize, u32, u32))| {
         let parent = (at > 0).then(|| parent % at.max(1));
@@ -81,7 +83,7 @@ proptest! {
         match Periodic::exact(&problem, &best.rates) {
             Err(error) => prop_assert!(period > dashu_int::UBig::from(1_u64 << 40), "{period}: {error}"),
             Ok(periodic) => {
-                // A tick a task is what rounding up may cost; fractions of tasks are never lost.
+                // Rounding up costs at most a tick a task. Fractions of tasks are never lost.
                 let reached = periodic.throughput(&problem) / &best.value;
                 prop_assert!(float_of(&reached) > 1.0 - 1e-7, "{reached}");
             }
@@ -92,8 +94,9 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(80))]
 
-    /// "At most z fewer tasks than any possible schedule", z being those of d periods where d is the depth of the deepest node that
-    /// computes (the trees paper, section 3): no schedule does more than the throughput times the time.
+    /// The schedule completes "at most z fewer tasks than any possible schedule", where z is the number of tasks in d
+    /// periods and d is the depth of the deepest node that computes (the trees paper, section 3). No schedule completes
+    /// more than the throughput times the time.
     #[test]
     fn a_periodic_schedule_loses_no_more_tasks_than_its_start_up(
         nodes in prop::collection::vec((1_u32..4, 1_u32..4, 0_usize..64, 1_u32..9, Just(0_u32)), 1..7),
@@ -111,11 +114,12 @@ proptest! {
         let nodes = instance.platform().nodes();
         let depth = |node: usize| std::iter::successors(Some(node), |&node| nodes[node].parent).count() as u64 - 1;
         let computing = (0..nodes.len()).filter(|&node| periodic.tasks[node] > 0);
-        // The paper's nodes have one processor. Several serve periods in turn, so that the last begins that much later.
+        // The paper's nodes have one processor. If a node has several processors, they serve periods in turn, so the
+        // last one begins that much later.
         let late = |node: usize| depth(node) + u64::from(nodes[node].processors) - 1;
         let z = computing.map(late).max().unwrap_or(0) * periodic.tasks.iter().sum::<u64>();
         let end = Time::from_ticks(periodic.period.ticks() * periods as i64);
-        // The time of each task is rounded up to a tick, so those of the last period may end some ticks late.
+        // The time of each task is rounded up to a tick, so the tasks of the last period may end some ticks late.
         let late = end + Time::from_ticks((periodic.tasks.iter().sum::<u64>() * periods) as i64);
         let ended = |by: Time| network.schedule.placements().iter().filter(|placement| placement.end <= by).count() as f64;
         let done = ended(end);
@@ -125,7 +129,7 @@ proptest! {
     }
 }
 
-/// Three tasks a second on a switch with two workers: each period is a second.
+/// Returns an instance with three tasks a second on a switch with two workers. Each period takes a second.
 fn small() -> (Instance, TreeProblem, Periodic) {
     let instance = instance(&[(0, 1, 0, 1, 0), (1, 1, 0, 4, 0), (2, 1, 0, 4, 0), (1, 1, 1, 8, 0)], &[(1, 1, 40)]);
     let problem = TreeProblem::new(&instance).unwrap();
@@ -139,7 +143,7 @@ fn small() -> (Instance, TreeProblem, Periodic) {
 fn start_up_clean_up_and_buffers_are_those_of_the_period() {
     let (instance, problem, periodic) = small();
     assert_eq!((periodic.period, &periodic.tasks[..]), (Time::from_seconds(1), &[0, 1, 2, 1][..]));
-    // The grandchild is two periods late, the workers one.
+    // The grandchild is two periods late, and the workers are one period late.
     assert_eq!(
         periodic.starts(&problem)[1..].iter().map(|start| start.unwrap()).collect::<Vec<_>>(),
         [1, 1, 2].map(Time::from_seconds)
@@ -149,7 +153,8 @@ fn start_up_clean_up_and_buffers_are_those_of_the_period() {
     assert_eq!(periodic.buffers(&problem)[..], [0, 4, 6, 2]);
     let network = periodic.unroll(&instance, &problem, None).unwrap();
     keeps_all_rules(&instance, &network);
-    // Ten periods are sent; the grandchild begins two later, and the second worker one and a turn.
+    // Ten periods are sent. The grandchild begins two periods later, and the second worker begins one period and one
+    // turn later.
     assert_eq!(network.schedule.makespan(), Time::from_seconds(12));
     let half = periodic.unroll(&instance, &problem, Some(5)).unwrap();
     assert_eq!((half.schedule.placements().len(), half.transfers.len()), (20, 25));
@@ -160,7 +165,7 @@ fn start_up_clean_up_and_buffers_are_those_of_the_period() {
     );
 }
 
-/// A link of bandwidth 1 and latency 9 s takes a task of one byte in ten seconds, and no schedule does better.
+/// A link of bandwidth 1 and latency 9 s transfers a task of one byte in ten seconds. No schedule is faster.
 #[test]
 fn the_port_is_busy_for_the_latency() {
     let instance = instance(&[(0, 1, 0, 1, 0), (1, 1, 0, 1, 9)], &[(1, 1, 40)]);

@@ -1,4 +1,4 @@
-//! The steps of a refutation that it needs.
+//! //! Selection of the steps that a refutation needs.
 
 use makespan_core::proof::{Reason, Step};
 
@@ -6,18 +6,18 @@ use super::problem::Problem;
 use super::state::{Cause, Conflict, Entry, Refuted};
 use super::window::{Limit, Window};
 
-/// Goes back from a contradiction and keeps what it depends on.
+/// A backward pass from a contradiction that keeps only the steps on which the contradiction depends.
 pub(super) struct Pruning<'a> {
     problem: &'a Problem,
-    /// What the paths alone give.
+    /// The windows that follow from the paths alone.
     root: &'a [Window],
     windows: Vec<Window>,
     needed: Vec<Sides>,
-    /// Steps that are kept, those within steps included.
+    /// The number of steps that are kept, including the steps within steps.
     pub(super) kept: usize,
 }
 
-/// Which limits of a window are needed: those of its start, or those of its end.
+/// The limits of a window that are needed: those of the start, those of the end, or both.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sides {
     start: bool,
@@ -25,13 +25,13 @@ struct Sides {
 }
 
 impl<'a> Pruning<'a> {
-    /// From the windows at the contradiction.
+    /// Begins with the windows at the contradiction.
     pub(super) fn new(problem: &'a Problem, root: &'a [Window], windows: Vec<Window>) -> Self {
         let needed = vec![Sides::default(); problem.rows()];
         Self { problem, root, windows, needed, kept: 0 }
     }
 
-    /// The steps of a contradiction that follows from these entries.
+    /// Returns the steps of a contradiction that follows from these entries.
     pub(super) fn steps(&mut self, entries: &[Entry], conflict: &Conflict) -> Vec<Step> {
         let mut steps = Vec::new();
         match conflict {
@@ -55,7 +55,7 @@ impl<'a> Pruning<'a> {
             }
             self.needed[row] = Sides { start: needed.start && !start, end: needed.end && !end };
             if !self.problem.only[row] {
-                // Which ways to run fit depends on both sides.
+                // The runs that fit depend on both limits.
                 self.needed[row] = Sides { start: true, end: true };
             }
             steps.extend(self.step(entry.row, entry.limit, &entry.cause));
@@ -65,7 +65,8 @@ impl<'a> Pruning<'a> {
         steps
     }
 
-    /// The step that states a limit, if it takes one; what it depends on is needed.
+    /// Returns the step that states a limit, or `None` if the limit needs no step. Marks the limits on which the step
+    /// depends as needed.
     fn step(&mut self, row: u32, limit: Limit, cause: &Cause) -> Option<Step> {
         let is_start = matches!(limit, Limit::Start(_) | Limit::LastStart(_));
         let own = if self.problem.only[row as usize] {
@@ -101,7 +102,7 @@ impl<'a> Pruning<'a> {
         }
     }
 
-    /// The steps within a step.
+    /// Returns the steps of a refutation within a step.
     fn refuted(&mut self, refuted: &Refuted) -> Vec<Step> {
         let outside = std::mem::replace(&mut self.needed, vec![Sides::default(); self.problem.rows()]);
         for entry in &refuted.entries {
@@ -121,11 +122,11 @@ impl<'a> Pruning<'a> {
         needed.end |= sides.end;
     }
 
-    /// What tasks must hold in a window depends on those limits without which they might hold less.
+    /// Marks the limits without which the tasks might hold less in a window.
     fn need_window(&mut self, thing: u32, from: i64, until: i64, but: Option<u32>) {
         let problem = self.problem;
         let of = &problem.things[thing as usize];
-        // Of a bag all tasks but one are within their window.
+        // In a bag, all tasks but one stay within their window.
         let counts = |row: &&u32| Some(**row) != but || problem.counts[**row as usize] > 1;
         for &row in of.members.iter().filter(counts) {
             let (root, window) = (self.root[row as usize], self.windows[row as usize]);

@@ -1,27 +1,29 @@
-//! Windows of time in which too much would have to be held.
+//! //! Deductions from windows of time in which the tasks would hold too much.
 
 use super::problem::Thing;
 use super::state::{Cause, Conflict, State};
 use super::window::{Limit, Window};
 
-/// What is kept from one call to the next so that nothing is allocated.
+/// Buffers that are kept between calls to avoid allocation.
 #[derive(Default)]
 pub(super) struct Energy {
     begins: Vec<i64>,
-    /// Where the energy of a task within a window begins to grow with the window's end, and where it ends to.
+    /// The instants at which the energy of a task within a window begins to grow, and stops growing, with the end of
+    /// the window.
     slopes: Vec<(i64, i64)>,
-    /// The same of tasks with several ways to run, of which it is more than their energy.
+    /// The slopes of tasks with several runs. They give an upper bound on the energy of these tasks.
     above: Vec<(i64, i64)>,
-    /// Ends of windows.
+    /// The ends of windows.
     ends: Vec<i64>,
-    /// Tasks with several ways to run.
+    /// The tasks with several runs.
     several: Vec<u32>,
 }
 
 impl Energy {
-    /// Looks at the windows that begin where some task may start first or last, and end where the energy of some task stops to grow: between these
-    /// the room that is left is least at one of them. O(n^2 log n) for n tasks that hold something of the thing, O(n) more for each window
-    /// in which little room is left; there, tasks with several ways to run are looked at with each of them.
+    /// Examines the windows that begin at the earliest or latest start of a task and end where the energy of a task
+    /// stops growing. Between these ends, the remaining room is least at one of them. O(n^2 log n) for n tasks that
+    /// hold some of the thing. Each window in which little room remains takes O(n) more: there, every run of a task is
+    /// examined.
     pub(super) fn narrow(&mut self, state: &mut State<'_>, number: usize) -> Result<(), Conflict> {
         let problem = state.problem;
         let thing = &problem.things[number];
@@ -42,14 +44,14 @@ impl Energy {
         Ok(())
     }
 
-    /// All windows that begin at an instant.
+    /// Examines all windows that begin at `from`.
     fn from(&mut self, state: &mut State<'_>, number: usize, thing: &Thing, from: i64) -> Result<(), Conflict> {
         let problem = state.problem;
         self.slopes.clear();
         self.above.clear();
         self.ends.clear();
         self.several.clear();
-        // The most that any task could hold more than it must.
+        // The maximum amount by which any task could hold more than it must.
         let mut gain = 0;
         for &row in &thing.members {
             let window = state.windows[row as usize];
@@ -121,7 +123,7 @@ impl Energy {
     }
 }
 
-/// A sum that grows as slopes say, which begin and end in their order.
+/// A sum that grows with the given slopes. The slopes are read in order of time.
 struct Sweep {
     sum: i64,
     slope: i64,
@@ -134,7 +136,7 @@ impl Sweep {
         Self { sum: 0, slope: 0, at, next: 0 }
     }
 
-    /// The sum at an instant, none of which is before another that was asked for.
+    /// Returns the sum at `until`. The calls must be in order of time.
     fn until(&mut self, slopes: &[(i64, i64)], until: i64) -> i64 {
         while let Some(&(instant, change)) = slopes.get(self.next).filter(|(instant, _)| *instant <= until) {
             self.sum += self.slope * (instant - self.at);
@@ -146,7 +148,8 @@ impl Sweep {
     }
 }
 
-/// Narrows tasks that hold too much within a window when they start as early, or end as late, as they can.
+/// Narrows the windows of tasks that would hold too much within the span if they started as early, or ended as late, as
+/// they can.
 fn within(
     state: &mut State<'_>,
     number: usize,

@@ -1,5 +1,5 @@
-//! Deadlines that are refuted by deductions, one step after the other: time table, pairs that exclude each other, windows of energy, and
-//! suppositions.
+//! //! Refutation of deadlines by a sequence of deductions: time tables, pairs of tasks that exclude each other, energy
+//! in windows, and suppositions.
 
 mod certificate;
 mod energy;
@@ -19,21 +19,24 @@ use problem::Problem;
 use shave::{Level, Tools};
 use state::{Conflict, State};
 
-/// Instances of more different tasks, or ways to run them, are not looked at.
+/// Maximum number of different tasks, and of runs, in an instance for deductions.
 const MAX_TASKS: usize = 2048;
 const MAX_RUNS: usize = 1 << 15;
-/// A certificate of more steps is not kept.
+/// Maximum number of steps in a certificate.
 const MAX_STEPS: usize = 1 << 16;
-/// Neither is one whose check looks at more ways to run tasks, some tenths of a second; each takes so many nanoseconds, about.
+/// Maximum work of the check of a certificate, in steps times runs, and the time in nanoseconds that one unit of this
+/// work takes. The maximum corresponds to some tenths of a second.
 const MAX_CHECKED: usize = 1 << 25;
 const CHECKED_IN: u128 = 10;
-/// The deadline is found but for one part in 2 to the power of `NEAR`.
+/// Precision of the deadline: one part in 2 to the power of `NEAR`.
 const NEAR: u32 = 14;
 
-/// The latest deadline, from a bound on that is known already, that deductions refute within so many single steps of work, about.
+/// Returns the latest deadline that deductions refute within about `work` elementary steps. `known` is a bound that is
+/// already proved.
 ///
-/// First by the time table and pairs alone, from there on by windows of energy, too, and then by suppositions. Each time the deadline
-/// grows by doubling steps, and then by halves of them. Deterministic where the clock does not end it: work is counted, not timed.
+/// The first search uses only the time table and pairs. The later searches add energy in windows, and then
+/// suppositions. Each search increases the deadline in doubling steps, and then bisects. The result is deterministic
+/// unless the clock ends the search: the limit counts work, not time.
 pub(super) fn latest(
     instance: &Instance,
     places: &Places<'_>,
@@ -50,7 +53,7 @@ pub(super) fn latest(
     if problem.times.len() > MAX_RUNS || problem.things.is_empty() {
         return None;
     }
-    // Whole units before the bound are refuted already.
+    // The known bound refutes all whole units before it.
     let first = i64::try_from((known - 1).div_euclid(i128::from(problem.unit))).ok()?;
     let mut search = Search { problem: &problem, tools: Tools::default(), steps: 0, limit: work, clock, found: None };
     let mut best = first;
@@ -69,12 +72,12 @@ struct Search<'a> {
     steps: u64,
     limit: u64,
     clock: &'a Clock,
-    /// The latest refuted deadline, and why.
+    /// The latest refuted deadline, with its refutation.
     found: Option<(i64, Vec<Step>)>,
 }
 
 impl Search<'_> {
-    /// The latest deadline that is refuted in this way, given one that is.
+    /// Returns the latest deadline that is refuted at this level. `best` is a deadline that is already refuted.
     fn climb(&mut self, mut best: i64, level: Level) -> i64 {
         let near = (best >> NEAR).max(1);
         let mut step = near;
@@ -125,7 +128,8 @@ impl Search<'_> {
     ) -> Option<Vec<Step>> {
         let mut pruning = Pruning::new(self.problem, root, windows);
         let steps = pruning.steps(entries, conflict);
-        // A step takes a look at all ways to run that hold something, so what is checked must be checked in time.
+        // A step examines all runs that hold some of the thing. Keep the certificate only if its check can end before
+        // the clock is over.
         let checked = pruning.kept.saturating_mul(self.problem.times.len());
         let in_time = self.clock.left().is_none_or(|left| checked as u128 * CHECKED_IN <= left.as_nanos());
         (pruning.kept <= MAX_STEPS && checked <= MAX_CHECKED && in_time).then_some(steps)

@@ -1,55 +1,55 @@
-//! An instance in flat arrays, in units of time.
+//! //! An instance in flat arrays. Times are in units of the instance.
 
 use makespan_core::proof::{Held, Places, Run};
 use makespan_core::{Instance, ProcSet, ResourceId, ResourceKind, TaskId, Time};
 
 use super::unit::unit;
 
-/// Prices of processors of the fastest nodes, where nodes differ.
+/// Price of a processor of the fastest nodes, if the nodes differ in speed.
 const SCALE: f64 = 1024.0;
-/// Closed periods that are looked at; others are left to the certificate.
+/// Maximum number of unavailable periods that are examined. The check of the certificate counts the others.
 const MAX_CLOSED: usize = 1024;
-/// Sums of amounts times time stay below this.
+/// Upper limit for sums of amounts times time.
 const MAX_AREA: i128 = 1 << 61;
 
-/// Something of which there is so much.
+/// A resource, or the processors, with its capacity.
 pub(super) struct Thing {
     pub(super) held: Held,
     pub(super) capacity: i64,
-    /// The different tasks that may hold something of it.
+    /// The different tasks that may hold some of the thing.
     pub(super) members: Vec<u32>,
     pub(super) is_member: Vec<bool>,
-    /// How many ways to run these have together.
+    /// The total number of runs of `members`.
     pub(super) runs: u64,
-    /// Of each way to run.
+    /// The amount that each run of the problem holds.
     pub(super) amounts: Vec<i64>,
-    /// What closed periods hold: from when to when, and how much.
+    /// The unavailable periods: start, end, and the amount that is unavailable.
     pub(super) closed: Vec<(i64, i64, i64)>,
 }
 
-/// Different tasks, their edges, and what they hold.
+/// The different tasks, their edges, and the amounts that they hold.
 pub(super) struct Problem {
-    /// In ticks.
+    /// Length of a unit in ticks.
     pub(super) unit: i64,
     pub(super) releases: Vec<i64>,
     pub(super) counts: Vec<u64>,
-    /// Whether a task always takes the time of its one way to run.
+    /// True if a task has one run and so always takes the same time.
     pub(super) only: Vec<bool>,
     begins: Vec<usize>,
     pub(super) times: Vec<i64>,
-    /// The least time of each different task.
+    /// The least run time of each different task.
     pub(super) fastest: Vec<i64>,
     pub(super) before: Vec<Vec<u32>>,
     pub(super) behind: Vec<Vec<u32>>,
-    /// An order of the graph.
+    /// The tasks in a topological order.
     pub(super) order: Vec<u32>,
     pub(super) things: Vec<Thing>,
-    /// For each different task those that cannot run at the same time as it.
+    /// For each different task, the tasks that cannot run at the same time.
     pub(super) excluded: Vec<Vec<u32>>,
 }
 
 impl Problem {
-    /// `None` where figures are too large.
+    /// Returns `None` if numbers are too large.
     pub(super) fn new(instance: &Instance, places: &Places<'_>) -> Option<Self> {
         let unit = unit(instance);
         let rows = instance.different_tasks();
@@ -100,7 +100,7 @@ impl Problem {
         self.releases.len()
     }
 
-    /// The ways to run a task.
+    /// Returns the indices of a task's runs.
     pub(super) fn runs(&self, row: usize) -> std::ops::Range<usize> {
         self.begins[row]..self.begins[row + 1]
     }
@@ -116,7 +116,8 @@ impl Problem {
         let prices: Vec<u64> = platform.nodes().iter().map(price).collect();
         let mut all = vec![prices];
         if !one_speed && runs.iter().any(|run| run.first > 1) {
-            // What holds processors of several speeds pays the least price for each, so wide tasks are counted at one price, too.
+            // A task on processors of several speeds pays the least price for each processor. Add the processors at a
+            // uniform price, so that wide tasks are counted exactly, too.
             all.push(platform.nodes().iter().map(|node| u64::from(node.processors > 0)).collect());
         }
         for prices in all {
@@ -137,7 +138,7 @@ impl Problem {
         }
     }
 
-    /// Adds something unless it is never short, or figures are too large.
+    /// Adds a thing, unless there is always enough of it or numbers are too large.
     fn add(
         &mut self,
         held: Held,
@@ -176,7 +177,7 @@ impl Problem {
         }
     }
 
-    /// What closed periods hold of processors at their prices.
+    /// Returns the amounts of processors that unavailable periods take, at the given prices.
     fn closed(&self, instance: &Instance, prices: &[u64]) -> Vec<(i64, i64, i64)> {
         let platform = instance.platform();
         let mut all = Vec::new();
@@ -195,8 +196,8 @@ impl Problem {
         all
     }
 
-    /// Pairs of single tasks that hold too much together: too many processors, whatever their prices, or too much of a resource. O(n^2)
-    /// for each thing.
+    /// Finds the pairs of single tasks that together hold too many processors, whatever the prices, or too much of a
+    /// resource. O(n^2) for each thing.
     fn find_excluded(&mut self, processors: u32, runs: &[Run]) {
         for thing in &self.things {
             let (capacity, of): (i64, &dyn Fn(usize) -> i64) = match thing.held {

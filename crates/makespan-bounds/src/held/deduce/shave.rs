@@ -1,20 +1,20 @@
-//! Suppositions that lead to a contradiction.
+//! //! Shaving: a supposition that leads to a contradiction narrows a window.
 
 use super::energy::Energy;
 use super::state::{Cause, Conflict, Look, Refuted, State};
 use super::time_table::{TimeTable, settle};
 use super::window::Limit;
 
-/// A window is shaved by this part of it at first.
+/// The first supposition covers one part in this many of a window.
 const PARTS: i64 = 64;
 
-/// How much is tried.
+/// The deductions that are used. Each level includes the levels before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
     TimeTable,
     Energy,
     Shaving,
-    /// With windows of energy within suppositions.
+    /// Energy in windows is used within suppositions, too.
     Deep,
 }
 
@@ -22,11 +22,11 @@ pub(super) enum Level {
 pub(super) struct Tools {
     table: TimeTable,
     energy: Energy,
-    /// Tasks in the order in which their windows are shaved.
+    /// The tasks in the order in which their windows are shaved.
     order: Vec<u32>,
 }
 
-/// Narrows windows until nothing changes any more, or no more work may be done.
+/// Narrows windows until nothing changes, or the work or the time is used up.
 pub(super) fn narrow(state: &mut State<'_>, tools: &mut Tools, level: Level) -> Result<(), Conflict> {
     loop {
         let entries = state.entries.len();
@@ -62,7 +62,8 @@ fn energies(state: &mut State<'_>, tools: &mut Tools) -> Result<(), Conflict> {
     }
 }
 
-/// Where a supposition costs much, narrow windows come first: what they leave is little.
+/// Shaves the windows of all single tasks from both sides. If suppositions are expensive, narrow windows come first,
+/// because little remains of them.
 fn shave_all(state: &mut State<'_>, tools: &mut Tools, level: Level) -> Result<(), Conflict> {
     let problem = state.problem;
     let mut order = std::mem::take(&mut tools.order);
@@ -80,7 +81,7 @@ fn shave_all(state: &mut State<'_>, tools: &mut Tools, level: Level) -> Result<(
     shaved
 }
 
-/// Shaves a window from one side, by a small part of it at first and by twice as much each time.
+/// Shaves a window from one side. The first part is small, and each later part is twice as large.
 fn shave(state: &mut State<'_>, tools: &mut Tools, row: u32, from_start: bool, level: Level) -> Result<(), Conflict> {
     let window = state.windows[row as usize];
     let width = if from_start { window.last_start - window.start } else { window.end - window.first_end };

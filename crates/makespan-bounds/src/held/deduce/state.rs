@@ -1,32 +1,32 @@
-//! What is deduced so far, and why.
+//! //! The deductions so far, with their causes.
 
 use super::problem::Problem;
 use super::window::{Limit, Window};
 use crate::Clock;
 
-/// Why a limit holds.
+/// The cause of a limit.
 #[derive(Clone, Debug)]
 pub(super) enum Cause {
-    /// An edge from or to another task.
+    /// An edge from or to the given task.
     Edge(u32),
-    /// Of a thing, more would have to be held between two instants than there is.
+    /// Energy: the tasks would hold more of the thing between the two instants than its capacity.
     Window(u32, i64, i64),
-    /// A task that it excludes.
+    /// The given task, which cannot run at the same time.
     Pair(u32),
     /// The opposite leads to a contradiction.
     Refuted(Box<Refuted>),
-    /// It is supposed.
+    /// A supposition.
     Supposed,
 }
 
-/// A supposition that leads to a contradiction: its entry, and what follows.
+/// A refuted supposition: the entries that follow from it, and the contradiction.
 #[derive(Clone, Debug)]
 pub(super) struct Refuted {
     pub(super) entries: Vec<Entry>,
     pub(super) conflict: Conflict,
 }
 
-/// A window that became narrower.
+/// A change that makes a window narrower.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) row: u32,
@@ -36,16 +36,15 @@ pub(super) struct Entry {
     pub(super) cause: Cause,
 }
 
-/// A contradiction.
 #[derive(Clone, Debug)]
 pub(super) enum Conflict {
-    /// A limit leaves a task without a window.
+    /// The limit leaves no window for the task.
     Limit(u32, Limit, Cause),
-    /// Of a thing, more must be held between two instants than there is.
+    /// The tasks must hold more of the thing between the two instants than its capacity.
     Full(u32, i64, i64),
 }
 
-/// What is looked at again only when windows have changed.
+/// A kind of deduction that is repeated only if windows have changed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Look {
     Pairs,
@@ -67,18 +66,19 @@ impl Look {
     }
 }
 
-/// Windows of all tasks, and how they came about.
+/// The windows of all tasks, with the changes that led to them.
 pub(super) struct State<'a> {
     pub(super) problem: &'a Problem,
     pub(super) windows: Vec<Window>,
     pub(super) entries: Vec<Entry>,
     queue: Vec<u32>,
     queued: Vec<bool>,
-    /// What was looked at when there were so many entries, by its number; zero where it was not yet.
+    /// For each `Look`, one more than the number of entries when the deduction was last made, or zero if it was not
+    /// made yet.
     seen: Vec<usize>,
-    /// The same before the supposition.
+    /// The values of `seen` before the supposition.
     seen_before: Vec<usize>,
-    /// Single steps of work so far, and when to stop.
+    /// The number of elementary steps so far, and the maximum.
     pub(super) steps: u64,
     pub(super) limit: u64,
     clock: &'a Clock,
@@ -93,7 +93,7 @@ impl<'a> State<'a> {
         Self { problem, windows, entries, queue, queued, seen, seen_before, steps, limit, clock }
     }
 
-    /// Supposes that everything ends by a deadline; false where the paths refute it.
+    /// Supposes that all tasks end by `deadline`. Returns false if the paths alone refute the deadline.
     pub(super) fn begin(&mut self, deadline: i64) -> bool {
         let problem = self.problem;
         self.windows.clear();
@@ -115,7 +115,7 @@ impl<'a> State<'a> {
                 None => return false,
             }
         }
-        // Ways to run that no longer fit may narrow what is behind.
+        // Runs that no longer fit may narrow the windows of successors.
         (0..problem.rows() as u32).for_each(|row| self.enqueue(row));
         self.edges().is_ok() && {
             self.entries.clear();
@@ -124,14 +124,15 @@ impl<'a> State<'a> {
         }
     }
 
-    /// What changed since this was asked for the last time: positions of entries, or `None` where nothing was looked at yet.
+    /// Returns the positions of the entries since the previous call for `look`, or `None` on the first call.
     pub(super) fn changes(&mut self, look: Look) -> Option<std::ops::Range<usize>> {
-        // One more, so that none at all is another thing than no look.
+        // Store one more than the number of entries, so that zero means "not yet".
         let before = std::mem::replace(&mut self.seen[look.number()], self.entries.len() + 1);
         before.checked_sub(1).map(|from| from..self.entries.len())
     }
 
-    /// Whether something is to be looked at: no window of a task that may hold something of it changed since it was asked for the last time.
+    /// Returns true if the deduction must be repeated: this is the first call, or the window of a task that may hold
+    /// some of the thing has changed since the previous call.
     pub(super) fn is_new(&mut self, look: Look, is_member: &[bool]) -> bool {
         let changes = self.changes(look);
         let mut all = changes.is_none();
@@ -145,12 +146,12 @@ impl<'a> State<'a> {
         all
     }
 
-    /// Whether no work may be done any more.
+    /// Returns true if no work may be done any more.
     pub(super) fn is_over(&self) -> bool {
         self.steps >= self.limit || self.clock.is_over()
     }
 
-    /// Narrows a window.
+    /// Narrows the window of a task to a limit.
     pub(super) fn narrow(&mut self, row: u32, limit: Limit, cause: Cause) -> Result<(), Conflict> {
         let old = self.windows[row as usize];
         self.steps += 1;
@@ -171,7 +172,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// What follows along the edges.
+    /// Propagates changes along the edges.
     pub(super) fn edges(&mut self) -> Result<(), Conflict> {
         let found = self.follow();
         for row in self.queue.drain(..) {
@@ -207,13 +208,13 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    /// Begins a supposition: how many entries there are.
+    /// Begins a supposition. Returns the number of entries, for [`Self::take_back`].
     pub(super) fn mark(&mut self) -> usize {
         self.seen_before.clone_from(&self.seen);
         self.entries.len()
     }
 
-    /// Takes back everything since the supposition began with so many entries, and returns it.
+    /// Undoes all changes since the call of [`Self::mark`] that returned `mark`, and returns them.
     pub(super) fn take_back(&mut self, mark: usize) -> Vec<Entry> {
         let entries = self.entries.split_off(mark);
         self.seen.clone_from(&self.seen_before);

@@ -1,12 +1,13 @@
-//! What tasks hold at the instants at which they surely run, and pairs that exclude each other.
+//! //! Deductions from the time table, which contains the amounts held at instants at which tasks certainly run, and
+//! from pairs of tasks that exclude each other.
 
 use super::state::{Cause, Conflict, Look, State};
 use super::window::{Limit, Window};
 
-/// How often a short task may jump over what is full; each jump is a step of the certificate.
+/// Maximum number of times that a short task may jump over a full level. Each jump is a step of the certificate.
 const MAX_JUMPS: usize = 64;
 
-/// So much is held from an instant to the next one.
+/// The amount that is held between two consecutive instants.
 #[derive(Clone, Copy)]
 struct Level {
     from: i64,
@@ -14,14 +15,14 @@ struct Level {
     held: i64,
 }
 
-/// What is kept from one call to the next so that nothing is allocated.
+/// Buffers that are kept between calls to avoid allocation.
 #[derive(Default)]
 pub(super) struct TimeTable {
     events: Vec<(i64, i64)>,
     levels: Vec<Level>,
 }
 
-/// Paths, pairs and the time table until nothing changes any more.
+/// Applies paths, pairs and the time table until nothing changes.
 pub(super) fn settle(state: &mut State<'_>, table: &mut TimeTable) -> Result<(), Conflict> {
     loop {
         let entries = state.entries.len();
@@ -39,7 +40,7 @@ pub(super) fn settle(state: &mut State<'_>, table: &mut TimeTable) -> Result<(),
     }
 }
 
-/// Of two tasks that exclude each other one comes first.
+/// Orders pairs of tasks that exclude each other, if only one order is possible.
 fn pairs(state: &mut State<'_>) -> Result<(), Conflict> {
     loop {
         match state.changes(Look::Pairs) {
@@ -73,7 +74,7 @@ fn pairs_of(state: &mut State<'_>, row: usize) -> Result<(), Conflict> {
     Ok(())
 }
 
-/// The first of two tasks comes first.
+/// Narrows the windows of two tasks if `first` must end before `second` starts.
 fn after(state: &mut State<'_>, first: u32, second: u32, one: Window, two: Window) -> Result<(), Conflict> {
     if two.start < one.first_end {
         state.narrow(second, Limit::Start(one.first_end), Cause::Pair(first))?;
@@ -127,7 +128,7 @@ impl TimeTable {
         Ok(())
     }
 
-    /// How much others hold on a level, of which the task itself may hold a part.
+    /// Returns the amount that other tasks hold on a level. The task itself may account for a part of the level.
     fn of_others(level: &Level, window: &Window, amount: i64) -> i64 {
         let is_sure = window.last_start <= level.from && level.until <= window.first_end;
         if is_sure { level.held - amount } else { level.held }

@@ -1,12 +1,12 @@
-//! The unit of time of an instance.
+//! //! The unit of time of an instance.
 
 use makespan_core::{Instance, ProcSet, TaskId};
 
-/// Of a task with more allotments than this the unit is a tick.
+/// Number of allotments of a task above which the unit is one tick.
 const MAX_ALLOTMENTS: u32 = 4096;
 
-/// The largest number of ticks that divides all times, releases and ends of closed periods; one tick where tasks may have to wait for
-/// something else.
+/// Returns the largest number of ticks that divides all run times, all release dates and all ends of unavailable
+/// periods. Returns one tick if tasks may wait for something else, such as transfers.
 pub(super) fn unit(instance: &Instance) -> i64 {
     if instance.has_transfers() || instance.staged().is_some() || !instance.held().is_empty() {
         return 1;

@@ -1,11 +1,12 @@
-//! Which tasks lie between two others.
+//! //! Ancestors and descendants of tasks, and the tasks between two others.
 
 use makespan_core::{Instance, TaskId};
 
-/// More different tasks than this have no area arcs: what is kept grows with their square.
+/// Maximum number of different tasks for area arcs. The memory grows with the square of this number.
 const MAX_TASKS: usize = 4096;
 
-/// For each task of a graph a bit for each of its ancestors, and for each of its descendants, by their places in an order of the graph.
+/// For each task of a graph, a bit for each ancestor and for each descendant. Tasks are numbered by their positions in
+/// a topological order.
 pub(super) struct Ancestry {
     words: usize,
     before: Vec<u64>,
@@ -13,7 +14,7 @@ pub(super) struct Ancestry {
 }
 
 impl Ancestry {
-    /// `None` where nothing waits for anything, or there are too many tasks. O(n e / 64) for n tasks and e edges.
+    /// Returns `None` if there are no edges or too many tasks. O(n e / 64) for n tasks and e edges.
     pub(super) fn new(instance: &Instance, order: &[TaskId]) -> Option<Self> {
         let count = order.len();
         if count > MAX_TASKS || instance.edges().is_empty() {
@@ -36,33 +37,33 @@ impl Ancestry {
         Some(Self { words, before, behind })
     }
 
-    /// The ancestors of a task, in order.
+    /// Returns the ancestors of a task, in order.
     pub(super) fn before(&self, task: usize) -> impl Iterator<Item = usize> + '_ {
         bits(self.of(&self.before, task).iter().copied())
     }
 
-    /// The descendants of a task, in order.
+    /// Returns the descendants of a task, in order.
     pub(super) fn behind(&self, task: usize) -> impl Iterator<Item = usize> + '_ {
         bits(self.of(&self.behind, task).iter().copied())
     }
 
-    /// The tasks strictly between two tasks, in order.
+    /// Returns the tasks strictly between two tasks, in order.
     pub(super) fn between(&self, first: usize, last: usize) -> impl Iterator<Item = usize> + '_ {
         let from = first / 64;
         bits(self.words_between(first, last)).map(move |bit| from * 64 + bit)
     }
 
-    /// The sum over all ancestors of a task.
+    /// Returns the sum over all ancestors of a task.
     pub(super) fn sum_before(&self, task: usize, sums: &Sums) -> f64 {
         sums.of(0, self.of(&self.before, task)[..=task / 64].iter().copied())
     }
 
-    /// The sum over all descendants of a task.
+    /// Returns the sum over all descendants of a task.
     pub(super) fn sum_behind(&self, task: usize, sums: &Sums) -> f64 {
         sums.of(task / 64, self.of(&self.behind, task)[task / 64..].iter().copied())
     }
 
-    /// The sum over the tasks strictly between two tasks.
+    /// Returns the sum over the tasks strictly between two tasks.
     pub(super) fn sum_between(&self, first: usize, last: usize, sums: &Sums) -> f64 {
         sums.of(first / 64, self.words_between(first, last))
     }
@@ -78,7 +79,7 @@ impl Ancestry {
     }
 }
 
-/// A value for each task, and the sums of those that stand in one word.
+/// A value for each task, and the sum of the values in each word of 64 tasks.
 #[derive(Default)]
 pub(super) struct Sums {
     values: Vec<f64>,
@@ -109,7 +110,7 @@ impl Sums {
     }
 }
 
-/// Adds a neighbour, and what is known of it, to the row of a task.
+/// Adds a neighbour and all bits of its row to the row of a task.
 fn add(rows: &mut [u64], words: usize, task: usize, neighbour: usize) {
     for word in 0..words {
         rows[task * words + word] |= rows[neighbour * words + word];

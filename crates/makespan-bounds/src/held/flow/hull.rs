@@ -1,20 +1,21 @@
-//! What tasks would choose between a price of time and a price of area.
+//! //! The best runs of tasks at a price of time and a price of area.
 
 use super::super::Holders;
 
-/// For each different task those ways to run it that are best at some prices: the lower convex hull of times and areas.
+/// For each different task, the runs that are best at some prices: the lower convex hull of times and areas.
 pub(super) struct Hulls {
-    /// For each task where its ways begin, and where the last ones end.
+    /// For each task, the index of its first run. The last entry is the total number of runs.
     begins: Vec<usize>,
-    /// Ascending times of a task.
+    /// Times in ascending order for each task.
     times: Vec<f64>,
-    /// Descending areas of a task.
+    /// Areas in descending order for each task.
     areas: Vec<f64>,
-    /// How much area a tick saves from each way to the next one of the task; descending, and zero after its last way.
+    /// The area that a tick saves between each run and the next run of the task. The values are in descending order,
+    /// and the value of the last run is zero.
     savings: Vec<f64>,
 }
 
-/// A way to run a task.
+/// The time and the area of a run.
 #[derive(Clone, Copy)]
 pub(super) struct Chosen {
     pub(super) time: f64,
@@ -22,7 +23,7 @@ pub(super) struct Chosen {
 }
 
 impl Hulls {
-    /// Areas are over what there is in all. O(r) for r ways, which are in the order of their times.
+    /// Builds the hulls. Areas are divided by the capacity. O(r) for r runs, which must be sorted by time.
     pub(super) fn new(holders: &Holders) -> Self {
         let rate = holders.rate as f64;
         let mut hulls = Self { begins: vec![0], times: Vec::new(), areas: Vec::new(), savings: Vec::new() };
@@ -57,7 +58,8 @@ impl Hulls {
         self.savings.push(0.0);
     }
 
-    /// The way of least `through * time + price * area`; `None` where there is none. O(log r) for r ways of the task.
+    /// Returns the run with the least `through * time + price * area`, or `None` if the task has no run. O(log r) for r
+    /// runs of the task.
     pub(super) fn choose(&self, row: usize, through: f64, price: f64) -> Option<Chosen> {
         let ways = self.begins[row]..self.begins[row + 1];
         if ways.is_empty() {
@@ -68,7 +70,7 @@ impl Hulls {
         Some(Chosen { time: self.times[at], area: self.areas[at] })
     }
 
-    /// The least area of a task.
+    /// Returns the least area of a task.
     pub(super) fn least_area(&self, row: usize) -> f64 {
         if self.begins[row] < self.begins[row + 1] { self.areas[self.begins[row + 1] - 1] } else { 0.0 }
     }

@@ -1,44 +1,44 @@
-//! The longest path through tasks and over area arcs.
+//! //! The longest path through tasks and over area arcs.
 
 use makespan_core::{Instance, TaskId};
 
 use super::ancestry::{Ancestry, Sums};
 
-/// What a task is reached by.
+/// The step of a path that leads to a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
-    /// Its own release.
+    /// The release of the task.
     Release,
-    /// An edge, by its position in the instance.
+    /// An edge, by its index in the instance.
     Edge(u32),
-    /// An area arc, from another task or from the first release of what lies between.
+    /// An area arc, from another task or from the first release of the tasks on the arc.
     Area(Option<usize>),
 }
 
-/// Paths between the tasks of an instance, which are named by their places in an order of the graph.
+/// Paths between the tasks of an instance. Tasks are named by their positions in a topological order.
 pub(super) struct Paths<'a> {
     instance: &'a Instance,
     pub(super) order: Vec<TaskId>,
-    /// For each different task its place in this order.
+    /// For each different task, its position in this order.
     place: Vec<usize>,
     releases: Vec<f64>,
     ancestry: Option<Ancestry>,
     /// The first release among the ancestors of each task.
     first: Vec<f64>,
-    /// When the longest path through each task ends, and by what it is reached.
+    /// The end of the longest path to and through each task, and the step that leads to the task.
     ends: Vec<f64>,
     reached: Vec<Before>,
     /// The area of each task, of all its ancestors, and of all its descendants.
     own: Sums,
     areas: Vec<f64>,
     behind: Vec<f64>,
-    /// How much work this has been, in single steps.
+    /// The work so far, in elementary steps.
     steps: usize,
 }
 
-/// A path from its end.
+/// A path, given by its end.
 pub(super) struct Path {
-    /// Whether it ends with the area of all that waits for its last task.
+    /// True if the path ends with the area of all tasks that wait for `last`.
     pub(super) is_open: bool,
     pub(super) last: usize,
 }
@@ -74,27 +74,28 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// How much work all of [`Paths::longest`] has been, in single steps.
+    /// Returns the total work of all calls of [`Paths::longest`], in elementary steps.
     pub(super) fn steps(&self) -> usize {
         self.steps
     }
 
-    /// By what a task on the longest path is reached, and from when on its first task runs.
+    /// Returns the step of the longest path that leads to a task.
     pub(super) fn reached(&self, task: usize) -> Before {
         self.reached[task]
     }
 
-    /// The task at the other end of an edge.
+    /// Returns the task at the beginning of an edge.
     pub(super) fn from(&self, edge: u32) -> usize {
         self.place[self.instance.different(self.instance.edges()[edge as usize].from)]
     }
 
-    /// When a path begins that has this as its first task, or begins with an area arc before it.
+    /// Returns the instant at which a path begins if `task` is its first task. The path may begin with an area arc
+    /// before the task.
     pub(super) fn begins(&self, task: usize) -> f64 {
         if self.reached[task] == Before::Release { self.releases[task] } else { self.first[task] }
     }
 
-    /// What lies on an area arc.
+    /// Returns the tasks on an area arc.
     pub(super) fn on(&self, after: Option<usize>, before: Option<usize>) -> Vec<usize> {
         match (&self.ancestry, after, before) {
             (Some(ancestry), Some(after), Some(before)) => ancestry.between(after, before).collect(),
@@ -104,8 +105,9 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// The longest path with these times of tasks, and over area arcs with these areas, each over what there is in all. O(n + e) for n
-    /// tasks and e edges; with area arcs O(n^2), and O(n) for each of those that may lengthen a path.
+    /// Returns the longest path at the given times, and over area arcs with the given areas, which are divided by the
+    /// capacity. O(n + e) for n tasks and e edges. With area arcs O(n^2), and O(n) for each arc that may lengthen a
+    /// path.
     pub(super) fn longest(&mut self, times: &[f64], areas: &[f64], with_areas: bool) -> Option<Path> {
         let ancestry = self.ancestry.as_ref().filter(|_| with_areas);
         self.steps += self.order.len() + self.instance.edges().len();
@@ -133,7 +135,8 @@ impl<'a> Paths<'a> {
                 let (mut looked_at, mut summed) = (0, 0);
                 for after in ancestry.before(task) {
                     looked_at += 1;
-                    // What is between waits for `after`, so it is none of its ancestors; nor a descendant of the task.
+                    // The tasks on the arc wait for `after`, so they are not ancestors of `after`. They are also not
+                    // descendants of `task`.
                     let most = area - self.areas[after] - areas[after];
                     let most = most.min(self.behind[after] - self.behind[task] - areas[task]);
                     if self.ends[after] + most > start {

@@ -4,49 +4,49 @@ use std::ops::Range;
 
 use makespan_core::{Profile, SimpleJob};
 
-/// Figures of the jobs as floats. Equal jobs stand together.
+/// The data of the jobs as floats. Equal jobs are merged.
 pub(super) struct Jobs {
-    /// How many jobs each stands for.
+    /// The number of jobs that each entry stands for.
     pub(super) counts: Vec<f64>,
     pub(super) weights: Vec<f64>,
     pub(super) releases: Vec<f64>,
     profiles: Vec<Profile>,
-    /// Each allotment of each job.
+    /// The allotments of all jobs.
     pub(super) shapes: Vec<Shape>,
-    /// Where the allotments of each job begin; one more than jobs.
+    /// The index of the first allotment of each job, and the total number of allotments at the end.
     starts: Vec<usize>,
-    /// Which allotments are tried.
+    /// The kind of allotments that are tried.
     kind: Kind,
 }
 
-/// An allotment: processors, and the time on them.
+/// An allotment: a number of processors, and the run time on them.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     pub(super) processors: f64,
     pub(super) time: f64,
-    /// The node, where machines differ; zero elsewhere.
+    /// The node, if machines differ. Otherwise zero.
     pub(super) node: u32,
 }
 
 impl Shape {
-    /// Processors times ticks.
+    /// Returns processors times ticks.
     pub(super) fn work(&self) -> f64 {
         self.processors * self.time
     }
 }
 
-/// Which allotments are of use.
+/// The kind of allotments that are useful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Those for which there is no other of less work and a shorter time.
+    /// Allotments for which no other allotment has less work and a shorter time.
     Thrifty,
-    /// Those of fewer processors too, which may be all that is open.
+    /// Also allotments of fewer processors, which may fit if few processors are open.
     Narrow,
 }
 
 impl Jobs {
-    /// At most about `most` allotments a job, of geometric progression where there are more. Each job comes with how often it
-    /// counts; `weigh` gives the weights.
+    /// Collects jobs with about `most` allotments each. If a job has more allotments, a geometric progression is used.
+    /// Each job comes with its multiplicity. `weigh` returns the weight of a job.
     pub(super) fn new<'a>(
         jobs: impl Iterator<Item = (SimpleJob<'a>, f64)>,
         most: usize,
@@ -81,7 +81,8 @@ impl Jobs {
         Self { counts, weights, releases, profiles: Vec::new(), shapes: Vec::new(), starts: vec![0], kind }
     }
 
-    /// Jobs with a time of their own on each node of those on which they can run: weight, release, and the times by node.
+    /// Collects jobs with an own time on each node: multiplicity, weight, release, and times by node. Nodes on which a
+    /// job cannot run are left out.
     pub(super) fn on_nodes(jobs: impl Iterator<Item = (f64, f64, f64, Vec<(u32, f64)>)>) -> Self {
         let mut figures = Self::empty(Kind::Thrifty);
         for (count, weight, release, times) in jobs {
@@ -99,8 +100,8 @@ impl Jobs {
         self.starts.push(self.shapes.len());
     }
 
-    /// The same jobs with up to `most` allotments each from the one before to the one after those of `active`, and up to
-    /// `far` beyond.
+    /// Returns the same jobs with other allotments: up to `most` from the allotment before the first `active` one to
+    /// the allotment after the last `active` one, and up to `far` outside this range.
     pub(super) fn around(&self, active: impl Fn(usize) -> bool, most: usize, far: usize) -> Self {
         let mut figures = Self::empty(self.kind);
         for (index, profile) in self.profiles.iter().enumerate() {
@@ -124,18 +125,18 @@ impl Jobs {
         self.weights.len()
     }
 
-    /// The allotments of a job.
+    /// Returns the indices of a job's allotments.
     pub(super) fn all(&self, job: usize) -> Range<usize> {
         self.starts[job]..self.starts[job + 1]
     }
 }
 
-/// Processors and times of at most about `most` allotments, of geometric progression where there are more.
+/// Returns processors and times of about `most` allotments, in geometric progression if there are more.
 pub(super) fn shapes(profile: &Profile, most: usize, kind: Kind) -> Vec<Shape> {
     useful(profile, &spread(profile.min_processors(), profile.max_processors(), most), kind)
 }
 
-/// Ascending numbers from first to last, at most about `most`.
+/// Returns about `most` ascending numbers from `first` to `last`.
 fn spread(first: u32, last: u32, most: usize) -> Vec<u32> {
     if ((last - first) as usize) < most {
         return (first..=last).collect();
@@ -145,7 +146,7 @@ fn spread(first: u32, last: u32, most: usize) -> Vec<u32> {
     std::iter::successors(Some(first), next).collect()
 }
 
-/// Processors and times of those of the ascending allotments that are of use.
+/// Returns processors and times of the useful allotments among the given ascending ones.
 fn useful(profile: &Profile, allotments: &[u32], kind: Kind) -> Vec<Shape> {
     let mut shapes: Vec<Shape> = Vec::new();
     for &allotment in allotments {

@@ -1,4 +1,4 @@
-//! What a job does at least cost under given prices, in floating point.
+//! //! The choice of least cost of a job at given prices, in floating point.
 
 use super::allotments::Shape;
 use super::rooms::Rooms;
@@ -7,14 +7,14 @@ use super::rooms::Rooms;
 pub(super) struct Curve {
     instants: Vec<f64>,
     prices: Vec<f64>,
-    /// At each instant.
+    /// The integral at each instant.
     integrals: Vec<f64>,
-    /// Instants at which the price falls and those at which it rises, with the integral there.
+    /// The instants at which the price falls and those at which it rises, with the integrals there.
     falls: Vec<(f64, f64)>,
     rises: Vec<(f64, f64)>,
-    /// Every job ends by this instant, which may be infinite.
+    /// The instant by which every job ends. It may be infinite.
     horizon: f64,
-    /// The starts that are possible, where not all are.
+    /// The possible starts, or `None` if all starts are possible.
     rooms: Option<Rooms>,
 }
 
@@ -25,7 +25,7 @@ struct Waiting {
     release: f64,
 }
 
-/// What one job does at least cost.
+/// The choice of least cost of one job.
 #[derive(Clone, Copy)]
 pub(super) struct Best {
     pub(super) cost: f64,
@@ -34,7 +34,7 @@ pub(super) struct Best {
 }
 
 impl Curve {
-    /// From instants, and one price fewer.
+    /// Builds a curve from instants and prices. There is one price fewer than instants.
     pub(super) fn new(instants: Vec<f64>, mut prices: Vec<f64>, horizon: f64, rooms: Option<Rooms>) -> Self {
         prices.push(0.0);
         let integrals = vec![0.0; instants.len()];
@@ -74,7 +74,8 @@ impl Curve {
         }
     }
 
-    /// The cheapest start of one allotment, if it is cheaper than `best`; `before` is the integral at the release.
+    /// Finds the cheapest start of one allotment, and stores it in `best` if it is cheaper. `before` is the integral at
+    /// the release.
     #[inline]
     fn improve(&self, best: &mut Best, job: Waiting, before: f64, shape: Shape, allotment: usize) {
         let (Waiting { weight, release }, Shape { processors, time, .. }) = (job, shape);
@@ -126,7 +127,7 @@ impl Curve {
         }
     }
 
-    /// The same where not all starts are possible.
+    /// Does the work of [`Self::improve`] if not all starts are possible.
     fn improve_within(
         &self,
         rooms: &Rooms,
@@ -156,7 +157,7 @@ impl Curve {
         }
     }
 
-    /// The least cost of a job of these allotments.
+    /// Returns the least cost of a job with these allotments.
     pub(super) fn best(&self, weight: f64, release: f64, shapes: &[Shape]) -> Best {
         let before = self.advance(&mut self.cursor(release), release);
         let mut best = Best { cost: f64::INFINITY, start: release, allotment: shapes.len() - 1 };

@@ -1,10 +1,10 @@
-//! How closely a deadline is looked at.
+//! //! Limits of the search that refutes a deadline.
 
-/// The search knows so many allotments of all jobs together.
+/// Maximum number of allotments of all jobs of the sample together.
 pub(super) const SAMPLE: usize = 3000;
-/// Of a job it tries so many.
+/// Number of allotments that are tried for a job.
 pub(super) const ALLOTMENTS: usize = 12;
-/// Instants beside those at which processors open and close.
+/// Number of instants besides those at which processors become available or unavailable.
 pub(super) const INSTANTS: usize = 24;
 /// The lowest temperature.
 pub(super) const COLD: f64 = 1e-3;

@@ -1,4 +1,4 @@
-//! What a search starts from: instants and prices, and where jobs may run.
+//! //! The starting point of a search: instants, prices, and the possible starts of jobs.
 
 use makespan_core::{Area, Availability, Instance, Time, Unavailable};
 
@@ -8,7 +8,7 @@ use super::instants;
 use super::rooms::Rooms;
 use crate::dual;
 
-/// The prices of the fluid machine, on the allotments of least work.
+/// Returns the prices of the fluid machine. Each job uses its allotment of least work.
 pub(super) fn fluid(jobs: &Jobs, processors: u32, availability: &Availability) -> Vec<(f64, f64)> {
     let least = |index: usize| jobs.shapes[jobs.all(index)].iter().map(Shape::work).fold(f64::INFINITY, f64::min);
     let piece = |index: usize| Piece {
@@ -20,7 +20,7 @@ pub(super) fn fluid(jobs: &Jobs, processors: u32, availability: &Availability) -
     fluid::run(&pieces, f64::from(processors), availability)
 }
 
-/// The integrals of the fluid machine's price, which is nowhere quite zero.
+/// Returns the integrals of the fluid machine's price. A small positive price replaces a price of zero.
 pub(super) fn integrals(fluid: &[(f64, f64)], instants: &[f64]) -> Vec<f64> {
     let at =
         |instant: f64| fluid.get(fluid.partition_point(|&(end, _)| end < instant)).map_or(0.0, |&(_, price)| price);
@@ -34,11 +34,12 @@ pub(super) fn integrals(fluid: &[(f64, f64)], instants: &[f64]) -> Vec<f64> {
     integrals
 }
 
-/// No price is less than this share of the largest at first.
+/// The least price at first, as a fraction of the largest price.
 const LEAST: f64 = 1e-3;
 
-/// Prices that never rise, each the mean of those that it stands for: the slopes of the least concave function that is not
-/// below the integrals. Prices that rise by the inaccuracy of the search alone prove less, and are checked more slowly.
+/// Returns prices that never rise: the slopes of the least concave function that is not below the integrals. Each price
+/// is the mean of the prices that it replaces. Prices that rise only because the search is inexact prove less, and
+/// their check is slower.
 pub(super) fn falling(instants: &[f64], integrals: &[f64]) -> Vec<f64> {
     let slope = |from: usize, until: usize| (integrals[until] - integrals[from]) / (instants[until] - instants[from]);
     let mut corners: Vec<usize> = Vec::new();
@@ -54,7 +55,8 @@ pub(super) fn falling(instants: &[f64], integrals: &[f64]) -> Vec<f64> {
     corners.windows(2).flat_map(|pair| std::iter::repeat_n(slope(pair[0], pair[1]), pair[1] - pair[0])).collect()
 }
 
-/// The values at an instant of functions that are linear between others; those of one instant stand beside each other.
+/// Interpolates functions that are linear between instants. `values` contains the values of all functions at the first
+/// instant, then at the second instant, and so on.
 pub(super) fn interpolated(instants: &[f64], values: &[f64], instant: f64) -> impl Iterator<Item = f64> {
     let after = instants.partition_point(|&other| other <= instant).clamp(1, instants.len() - 1);
     let (from, until) = (instants[after - 1], instants[after]);
@@ -64,7 +66,7 @@ pub(super) fn interpolated(instants: &[f64], values: &[f64], instant: f64) -> im
     before.iter().zip(after).map(move |(before, after)| before + share * (after - before))
 }
 
-/// Instants at which the price probably jumps.
+/// Returns the instants at which the price probably jumps.
 pub(super) fn fixed(instance: &Instance, horizon: f64) -> Vec<f64> {
     let mut fixed = closings(instance);
     fixed.extend(instance.simple_jobs().map(|job| job.release.ticks() as f64));
@@ -77,7 +79,7 @@ pub(super) fn fixed(instance: &Instance, horizon: f64) -> Vec<f64> {
     fixed
 }
 
-/// When unavailable periods begin and end.
+/// Returns the instants at which unavailable periods begin and end.
 fn closings(instance: &Instance) -> Vec<f64> {
     let ends = |period: &Unavailable| [period.start, period.end].map(|time| time.ticks() as f64);
     let mut closings: Vec<f64> = instance.unavailable().iter().flat_map(ends).collect();
@@ -86,7 +88,8 @@ fn closings(instance: &Instance) -> Vec<f64> {
     closings
 }
 
-/// The starts that are possible; all, where the price cannot change at every instant at which that changes.
+/// Returns the possible starts. Returns `None`, so that all starts count as possible, if there are too many instants at
+/// which availability changes.
 pub(super) fn rooms(instance: &Instance) -> Option<Rooms> {
     if closings(instance).len() > MAX_FIXED { None } else { Rooms::of(instance.availability()) }
 }
@@ -97,7 +100,7 @@ pub(super) fn kind(instance: &Instance) -> Kind {
 
 const MAX_FIXED: usize = 32;
 
-/// The first instants until a deadline.
+/// Returns the first grid of instants until a deadline.
 pub(super) fn until(instance: &Instance, jobs: &Jobs, deadline: Time, count: usize) -> Vec<f64> {
     let short = jobs.shapes.iter().map(|shape| shape.time).fold(f64::INFINITY, f64::min);
     let origin = instance.first_release();
@@ -107,7 +110,7 @@ pub(super) fn until(instance: &Instance, jobs: &Jobs, deadline: Time, count: usi
     instants
 }
 
-/// The first instants.
+/// Returns the first grid of instants.
 pub(super) fn instants(instance: &Instance, jobs: &Jobs, fluid: &[(f64, f64)], count: usize) -> Vec<f64> {
     let origin = instance.first_release();
     let guess =
@@ -116,7 +119,7 @@ pub(super) fn instants(instance: &Instance, jobs: &Jobs, fluid: &[(f64, f64)], c
     let short = jobs.shapes.iter().map(|shape| shape.time).fold(f64::INFINITY, f64::min);
     let closed = (instance.availability().last_change() - origin).max(Time::ZERO).ticks() as f64;
     let last = fluid.last().map_or(0.0, |&(end, _)| end - origin.ticks() as f64).max(closed.min(guess));
-    // Where processors are closed, it takes longer until as much area was open.
+    // If processors are unavailable at times, the same open area takes longer.
     let twice = if instance.availability().is_always_open() {
         2.0 * guess
     } else {

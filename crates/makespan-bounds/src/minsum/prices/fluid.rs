@@ -1,11 +1,11 @@
-//! Prices to start from: of a machine that does the jobs one after another, each on all processors.
+//! //! Prices to start from: those of a machine that runs the jobs one after another, each on all processors.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use makespan_core::{Area, Availability, Time};
 
-/// A job as that machine sees it.
+/// A job on the fluid machine.
 #[derive(Clone, Copy)]
 pub(super) struct Piece {
     pub(super) weight: f64,
@@ -14,19 +14,20 @@ pub(super) struct Piece {
     pub(super) work: f64,
 }
 
-/// When the machine ends each piece, and what a processor costs until then.
+/// Returns the end of each piece on the machine, and the price of a processor until this end.
 ///
-/// It takes the released piece of the largest weight over work (Smith's rule). Then the best price of a processor at an
-/// instant is the weight of what is done after it, without a pause between, over the processors: it falls by the
-/// weight over the work while a piece is done, which is what waiting costs it. Where processors are closed, the machine
-/// has those that are open, on average while it does the piece.
+/// The machine always runs the released piece with the largest weight divided by work (Smith's rule). The best price of
+/// a processor at an instant is the weight of the pieces that run later without a pause in between, divided by the
+/// number of processors. While a piece runs, the price decreases by the weight divided by the work, which is the cost
+/// of waiting. If processors are unavailable, the machine has the mean number of open processors while it runs the
+/// piece.
 pub(super) fn run(pieces: &[Piece], processors: f64, availability: &Availability) -> Vec<(f64, f64)> {
     let open = availability.is_always_open();
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     order.sort_by(|&a, &b| pieces[a].release.total_cmp(&pieces[b].release).then(a.cmp(&b)));
     let rank = |piece: &Piece| Rank(piece.weight / piece.work.max(f64::MIN_POSITIVE));
     let mut waiting = BinaryHeap::new();
-    // The end of each piece, its weight for as many processors as there are, and whether a pause precedes it.
+    // The end of each piece, its weight scaled to all processors, and true if a pause precedes the piece.
     let mut ends: Vec<(f64, f64, bool)> = Vec::with_capacity(pieces.len());
     let (mut next, mut now) = (0, f64::NEG_INFINITY);
     while ends.len() < pieces.len() {
@@ -46,7 +47,7 @@ pub(super) fn run(pieces: &[Piece], processors: f64, availability: &Availability
         } else {
             let end = availability.when_open(Time::from_ticks(now as i64), work as Area).ticks() as f64;
             let end = end.max(now + work / processors);
-            // All processors over those that are open.
+            // The weight times all processors divided by the open ones.
             ends.push((end, weight * processors * (end - now) / work.max(f64::MIN_POSITIVE), idle));
             now = end;
         }
@@ -64,7 +65,7 @@ pub(super) fn run(pieces: &[Piece], processors: f64, availability: &Availability
     prices
 }
 
-/// A number that has an order.
+/// A number with a total order.
 #[derive(PartialEq)]
 struct Rank(f64);
 

@@ -1,14 +1,14 @@
-//! Where the price may change.
+//! //! The instants at which the price may change.
 
 use makespan_core::{Availability, Instance, Time};
 
 /// The share of the instants that is spread evenly.
 const EVEN: f64 = 0.15;
 
-/// Instants from the first release on, `count` of them about, close together at first and evenly later.
+/// Returns about `count` instants from the first release on. They are close together at first and evenly spaced later.
 pub(super) fn first(instance: &Instance, shortest: f64, last: f64, count: usize) -> Vec<f64> {
     let origin = instance.first_release().ticks() as f64;
-    // Not so short that floats cannot tell it from the origin.
+    // A span that is too short would vanish in the rounding of floats at the origin.
     let last = last.max(2.0).max(origin / 1e12);
     let (geometric, even) = (count / 3, count - count / 3);
     let even = (1..=even).map(|index| last * index as f64 / even as f64);
@@ -17,11 +17,11 @@ pub(super) fn first(instance: &Instance, shortest: f64, last: f64, count: usize)
     on_grid(origin, last, even.chain(geometric).map(|offset| origin + offset).chain([origin]).collect())
 }
 
-/// `count` instants that lie close together where the costs of starting and ending bend sharply.
+/// Returns `count` instants that lie close together where the costs of starting and ending bend sharply.
 ///
-/// A price that is constant over an interval of length h instead of falling by the second derivative b of a job's cost
-/// lets the job gain some b h^2 by starting where the price falls. With a density of such jobs, the sum is least when
-/// h is as the density to the power of -1/3.
+/// Let b be the second derivative of a job's cost, and let the price be constant over an interval of length h instead
+/// of decreasing by b. Then the job gains about b h^2 by starting at an instant at which the price falls. For a given
+/// density of such jobs, the sum is least if h is proportional to the density to the power of -1/3.
 pub(super) fn settled(old: &[f64], bends: &[f64], count: usize, fixed: &[f64]) -> Vec<f64> {
     let cells = old.len() - 1;
     let bend = |cell: usize| {
@@ -49,18 +49,18 @@ pub(super) fn settled(old: &[f64], bends: &[f64], count: usize, fixed: &[f64]) -
     instants
 }
 
-/// Adds those that lie between two instants.
+/// Adds the instants of `more` that lie between `first` and `last`.
 pub(super) fn insert(instants: &mut Vec<f64>, more: &[f64], first: f64, last: f64) {
     instants.extend(more.iter().copied().filter(|&instant| instant > first && instant < last));
     instants.sort_unstable_by(f64::total_cmp);
     instants.dedup();
 }
 
-/// Places on the grid, relative to the span of the instants.
+/// Number of binary places of the grid, relative to the span of the instants.
 const PLACES: i32 = 24;
 
-/// On a grid from `origin` on, in whole ticks, ascending, none twice. The grid is a power of two as fine as the span
-/// asks for, not the tick, so that twice the times give twice the instants.
+/// Rounds the instants to a grid from `origin` on, in whole ticks, sorts them and removes duplicates. The width of the
+/// grid is a power of two that depends on the span, so that doubled times give doubled instants.
 fn on_grid(origin: f64, span: f64, mut instants: Vec<f64>) -> Vec<f64> {
     let grid = 2_f64.powi(span.log2().floor() as i32 - PLACES).max(1.0);
     instants.iter_mut().for_each(|instant| *instant = origin + ((*instant - origin) / grid).round() * grid);
@@ -69,14 +69,14 @@ fn on_grid(origin: f64, span: f64, mut instants: Vec<f64>) -> Vec<f64> {
     instants
 }
 
-/// Mean open processors between instants.
+/// Returns the mean number of open processors between instants.
 pub(super) fn open(availability: &Availability, instants: &[f64]) -> Vec<f64> {
     let time = |instant: f64| Time::from_ticks(instant as i64);
     let mean = |pair: &[f64]| availability.open_area(time(pair[0]), time(pair[1])) as f64 / (pair[1] - pair[0]);
     instants.windows(2).map(mean).collect()
 }
 
-/// What there is between instants, on average, where so many open processors are worth `worth`.
+/// Returns the mean capacity between instants, if `worth` returns the capacity of a number of open processors.
 pub(super) fn worth(availability: &Availability, instants: &[f64], worth: impl Fn(u32) -> f64) -> Vec<f64> {
     let time = |instant: f64| Time::from_ticks(instant as i64);
     let mean = |pair: &[f64]| {

@@ -1,9 +1,9 @@
-//! Symmetric systems that are zero far from the diagonal.
+//! //! Symmetric linear systems that are zero far from the diagonal.
 
-/// The lower triangle of a symmetric matrix, of each row what is not zero for certain.
+/// The lower triangle of a symmetric matrix. Each row contains only the entries that may not be zero.
 #[derive(Clone)]
 pub(super) struct Matrix {
-    /// From the diagonal back to the first entry that may not be zero.
+    /// Each row from the diagonal back to the first entry that may not be zero.
     rows: Vec<Vec<f64>>,
 }
 
@@ -12,7 +12,7 @@ impl Matrix {
         Self { rows: vec![vec![0.0]; size] }
     }
 
-    /// Adds to the entry at `(a, b)` and `(b, a)`.
+    /// Adds `value` to the entries at `(a, b)` and `(b, a)`.
     #[inline]
     pub(super) fn add(&mut self, a: usize, b: usize, value: f64) {
         let (row, column) = if a < b { (b, a) } else { (a, b) };
@@ -23,12 +23,12 @@ impl Matrix {
         row_of[row - column] += value;
     }
 
-    /// About how many multiplications solving takes.
+    /// Returns the approximate number of multiplications that solving takes.
     pub(super) fn effort(&self) -> f64 {
         self.rows.iter().map(|row| (row.len() * row.len()) as f64).sum()
     }
 
-    /// Makes an unknown zero, whatever it was coupled with.
+    /// Fixes an unknown to zero and removes its coupling with other unknowns.
     pub(super) fn fix(&mut self, unknown: usize) {
         self.rows[unknown].fill(0.0);
         for (row, of) in self.rows.iter_mut().enumerate().skip(unknown + 1) {
@@ -39,13 +39,13 @@ impl Matrix {
         self.rows[unknown][0] = 1.0;
     }
 
-    /// Solves by Cholesky's decomposition, in place, which keeps zero what is before the first entry of a row; `None` when the
-    /// matrix is far from positive definite.
+    /// Solves the system in place by Cholesky decomposition, which keeps the zeros before the first entry of a row.
+    /// Returns `None` if the matrix is far from positive definite.
     pub(super) fn solve(mut self, right: &[f64]) -> Option<Vec<f64>> {
         for row in 0..self.rows.len() {
             let (above, current) = self.rows.split_at_mut(row);
             let current = &mut current[0];
-            // From far from the diagonal to near it: entry d is in column row - d.
+            // From far from the diagonal to near the diagonal: entry d is in column row - d.
             for back in (1..current.len()).rev() {
                 let other = &above[row - back];
                 let common = (other.len() - 1).min(current.len() - 1 - back);
@@ -56,7 +56,7 @@ impl Matrix {
             if left.is_nan() || current[0] <= 0.0 {
                 return None;
             }
-            // An unknown that only rounding determines stays about where it is.
+            // Only rounding determines this unknown, so keep it close to its previous value.
             let left = if left <= 1e-13 * current[0] { current[0] } else { left };
             current[0] = left.sqrt();
         }
@@ -76,7 +76,7 @@ impl Matrix {
     }
 }
 
-/// In eight sums side by side, which the compiler makes vectors of.
+/// Computes the dot product in eight independent sums, which the compiler vectorises.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (heads, tail) = (a.chunks_exact(8), a.len() / 8 * 8);

@@ -1,4 +1,5 @@
-//! Lower bounds on weighted completion by prices in continuous time: what [`makespan_core::proof::TimePrices`] proves, made large.
+//! //! Lower bounds on weighted completion by prices in continuous time. The search maximises the bound that
+//! [`makespan_core::proof::TimePrices`] proves.
 
 mod allotments;
 mod certificate;
@@ -26,91 +27,95 @@ use newton::{COLD, Newton};
 use smooth::Landscape;
 use terms::Terms;
 
-/// The search tries so many allotments of a job, in geometric progression. More were not better by 1 in 10,000.
+/// Number of allotments of a job that the search tries, in geometric progression. More allotments improved bounds by
+/// less than 1 in 10,000.
 const ALLOTMENTS: usize = 24;
-/// The search knows so many allotments of all jobs together; of larger instances it takes one of every so many jobs.
+/// Number of allotments of all jobs together in the search. If an instance has more, the search uses a sample of the
+/// jobs.
 const SAMPLE: usize = 12_000;
-/// Of far larger ones, whose check takes longer anyway, it knows one of so many allotments, up to the second number.
+/// For very large instances, whose check takes longer anyway, the sample contains one of `SAMPLE_SHARE` allotments, up
+/// to `LARGEST_SAMPLE`.
 const SAMPLE_SHARE: usize = 100;
 const LARGEST_SAMPLE: usize = 24_000;
-/// It looks closer at so many allotments around the best ones, once it knows them.
+/// Number of allotments of a job around the best ones that the search tries once it knows the best ones.
 const CLOSER: usize = 40;
-/// Instants at first, and when they are placed anew.
+/// Number of instants at first, and number of instants after they are placed anew.
 const FIRST_INSTANTS: usize = 48;
 const INSTANTS: usize = 128;
-/// Fewer instants are enough for few jobs: so many, and so many a job.
+/// The number of instants is at most `FEW` plus `FEW_A_JOB` for each job.
 const FEW: usize = 16;
 const FEW_A_JOB: usize = 5;
-/// Of so many different jobs that have at most so many allotments on average, their number follows the effort of a step: so many multiplications,
-/// instants from the one number to the other.
+/// Limits for instances with few allotments. If there are at most `FEW_JOBS` different jobs, with at most `FEW_SHAPES`
+/// allotments on average, the number of instants depends on the effort of a step: it is chosen for about `EFFORT`
+/// multiplications, between `FEWEST_ANEW` and `MAX_INSTANTS`.
 const FEW_JOBS: usize = 2000;
 const FEW_SHAPES: usize = 3;
 const EFFORT: f64 = 2e6;
 const FEWEST_ANEW: usize = 64;
 const MAX_INSTANTS: usize = 240;
-/// With so many equal jobs of each kind, prices near the best ones rise here and there.
+/// Mean number of equal jobs of each kind from which on the best prices rise at some instants.
 const EQUAL: f64 = 4.0;
-/// The temperature at which that happens.
+/// The temperature at which the instants are placed anew.
 const SETTLE: f64 = 6e-3;
-/// Instants times allotments that the check is given at most, which is some seconds.
+/// Maximum number of instants times allotments for the check, which takes some seconds.
 const MAX_CELLS: usize = 3_400_000_000;
-/// Fewer instants than this are not worth the time.
+/// Minimum number of instants for which the search is worth the time.
 const FEWEST: usize = 16;
 
-/// What a [`PriceSearch`] is to bound.
+/// The objective and the condition of a [`PriceSearch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PriceOptions {
-    /// Weighted completion, or mean flow, for which all weights count as one; or the makespan, to refute that it is at most
+    /// Weighted completion; mean flow, for which all weights count as one; or makespan, to refute a makespan of at most
     /// `makespan_at_most`.
     pub objective: Objective,
-    /// Bound only the schedules whose makespan is at most this.
+    /// If set, the bound covers only the schedules with at most this makespan.
     pub makespan_at_most: Option<Time>,
 }
 
 impl Default for PriceOptions {
-    /// Weighted completion of all schedules.
+    /// Returns options for the weighted completion of all schedules.
     fn default() -> Self {
         Self { objective: Objective::WeightedCompletion, makespan_at_most: None }
     }
 }
 
-/// A search for prices that give a high lower bound, and for the choices that they suggest. It keeps its state between
-/// calls, so that a caller can use what there is and come back for more. It is deterministic: what is found depends
-/// on the number of steps alone.
+/// A search for prices that give a high lower bound, and for the choices of the jobs at these prices. The search keeps
+/// its state between calls, so a caller can use the current result and continue later. The search is deterministic: the
+/// result depends only on the number of steps.
 ///
-/// It owns all that it needs; the instance that is passed later must be the one that it was made of.
+/// The search owns all its data. The instance that is passed to later calls must be the instance that the search was
+/// created for.
 pub struct PriceSearch {
     options: PriceOptions,
     availability: Availability,
     newton: Newton,
-    /// Instants to come back to when they are placed anew, and how many there are to be.
+    /// Instants that must be kept when the instants are placed anew, and the number of instants.
     fixed: Vec<f64>,
     count: usize,
-    /// As many at most where the jobs have few allotments.
+    /// Maximum number of instants if the jobs have few allotments.
     most: usize,
     settled: bool,
 }
 
-/// How one job reacts to the prices: the allotment and the start of least cost.
+/// The choice of one job at the prices: the allotment and the start of least cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PricedChoice {
-    /// The job.
     pub job: JobId,
-    /// The allotment.
+    /// Number of processors.
     pub processors: u32,
-    /// When the job would start, not before its release date.
+    /// Start of the job. It is not before the release date.
     pub start: Time,
 }
 
 impl PriceSearch {
-    /// A search that has made no step. `None` when the processors differ in speed or form a tree, when some job cannot
-    /// end by `makespan_at_most`, when the objective is another one, or the makespan without anything to refute, or when the instance is so large that checking
-    /// the prices would take minutes.
+    /// Returns a search that has made no step. Returns `None` if the processors differ in speed or form a tree, if some
+    /// job cannot end by `makespan_at_most`, if the objective is not supported, if the objective is the makespan
+    /// without a limit to refute, or if the instance is so large that the check of the prices would take minutes.
     pub fn new(instance: &Instance, options: PriceOptions) -> Option<Self> {
         let feasible = |job: &SimpleJob<'_>| {
             options.makespan_at_most.is_none_or(|most| job.profile().shortest() <= most - job.release)
         };
-        // Best-effort bags have no weight: without a condition they cost nothing behind all prices.
+        // Best-effort bags have no weight. Without a condition they run after all prices and cost nothing.
         let free = |job: &SimpleJob<'_>| {
             job.is_best_effort() && !options.objective.is_mean() && options.makespan_at_most.is_none()
         };
@@ -126,7 +131,7 @@ impl PriceSearch {
         {
             return None;
         }
-        // Half the jobs with twice the usage have nearly the same best prices, if there are many.
+        // If there are many jobs, half of the jobs with twice the usage have nearly the same best prices.
         let (bags, plain): (Vec<SimpleJob<'_>>, Vec<SimpleJob<'_>>) =
             counting.into_iter().partition(|job| job.tasks() > 1);
         let shapes: usize = plain.iter().map(|job| choices(job).min(ALLOTMENTS)).sum();
@@ -142,11 +147,11 @@ impl PriceSearch {
         let horizon = options.horizon();
         let availability = instance.availability().clone();
         let fluid = fluid(&jobs, instance.processors(), &availability);
-        // Without these, the best prices fall all the time, and no job ends where they rise.
+        // If none of these conditions holds, the best prices always fall, and no job ends where prices rise.
         let equal = jobs.count() as f64 * factor * EQUAL <= tasks as f64;
         let open = availability.is_always_open();
         let ends = instance.has_release_dates() || !open || horizon.is_finite() || equal;
-        // Around unavailable periods, a few jobs may be spread over a time that is long for them.
+        // Around unavailable periods, a few jobs may be spread over a long time.
         let few = FEW_A_JOB.saturating_mul(tasks).saturating_add(FEW).saturating_mul(if open { 1 } else { 2 });
         let instants = first::instants(instance, &jobs, &fluid, most.min(few).min(FIRST_INSTANTS));
         let instants = match options.makespan_at_most.filter(|_| refutes) {
@@ -156,7 +161,7 @@ impl PriceSearch {
         let terms = Terms::Widths(widths::chosen(instance));
         let share = 1.0 / terms.count() as f64;
         let integrals = if refutes {
-            // Half of what leaving a job out costs.
+            // Half of the cost of leaving a job out.
             instants.iter().map(|instant| 0.5 * (instant - instants[0])).collect()
         } else {
             integrals(&fluid, &instants)
@@ -176,9 +181,9 @@ impl PriceSearch {
         Some(Self { options, availability, newton, fixed, count, most, settled: refutes })
     }
 
-    /// Makes so many steps, each over all jobs or a sample of some hundred. When the search has ended, it does nothing
-    /// more. The bound rises with the steps, except that it may fall by some thousandths once, when the search
-    /// places the instants anew.
+    /// Makes `steps` steps, each over all jobs or a sample of some hundred jobs. Does nothing if the search has ended.
+    /// The bound increases with the steps, with one exception: when the search places the instants anew, the bound may
+    /// decrease by some thousandths.
     pub fn improve(&mut self, steps: usize) {
         for _ in 0..steps {
             let before = self.newton.temperature();
@@ -193,7 +198,7 @@ impl PriceSearch {
         }
     }
 
-    /// Whether more steps would change nothing; some 40 to 170 steps lead there.
+    /// Returns true if further steps would change nothing. A search ends after about 40 to 170 steps.
     pub fn has_ended(&self) -> bool {
         self.newton.has_ended()
     }
@@ -204,7 +209,7 @@ impl PriceSearch {
         let (old, point) = (&self.newton.landscape.instants, self.newton.point());
         let jobs = &self.newton.landscape.jobs;
         let count = if jobs.count() <= FEW_JOBS && jobs.shapes.len() <= FEW_SHAPES * jobs.count() {
-            // The effort grows as the third power.
+            // The effort grows with the third power of the number of instants.
             let finer = old.len() as f64 * (EFFORT / point.curvature.effort()).cbrt();
             (finer as usize).clamp(self.count.min(FEWEST_ANEW), self.most)
         } else {
@@ -217,7 +222,7 @@ impl PriceSearch {
         self.newton.place_on(instants, open, integrals);
     }
 
-    /// The prices of each term.
+    /// Returns the prices of each term.
     fn prices(&self) -> Vec<Vec<f64>> {
         let instants = &self.newton.landscape.instants;
         let (best, terms) = (self.newton.best(), self.newton.landscape.terms().count());
@@ -232,7 +237,8 @@ impl PriceSearch {
         (0..terms).map(of_term).collect()
     }
 
-    /// What a processor costs, of so many where that makes a difference.
+    /// Returns the price of a processor over time. If functions of the width have prices, the price is for an allotment
+    /// of `processors` processors.
     fn curve(&self, instance: &Instance, prices: &[Vec<f64>], processors: Option<f64>) -> Curve {
         let mut own = prices[0].clone();
         if let (Some(processors), Terms::Widths(widths)) = (processors, self.newton.landscape.terms()) {
@@ -248,16 +254,16 @@ impl PriceSearch {
         self.newton.landscape.instants.iter().map(|&instant| Time::from_ticks(instant as i64)).collect()
     }
 
-    /// How much the jobs pay more than there is, over what leaving all of them out costs.
+    /// Returns the payments of the jobs in excess of the capacity, as a fraction of the cost of leaving all jobs out.
     pub(crate) fn excess(&self) -> f64 {
         self.newton.value()
     }
 
-    /// For every job, or one task of a bag, in the order of the instance, what it does at least cost under the best prices so far; among at
-    /// most some 24 of its allotments. On equal processors only.
+    /// Returns the choice of least cost at the best prices so far for every job, in the order of the instance. For a
+    /// bag, returns the choice of one task. About 24 allotments of each job are considered. Only for equal processors.
     pub fn choices(&self, instance: &Instance) -> Vec<PricedChoice> {
         let (weigh, kind, prices) = (self.options.weigh(), kind(instance), self.prices());
-        // By the number of processors, where that makes a difference.
+        // Curves by number of processors, if the price depends on it.
         let mut curves: BTreeMap<u32, Curve> = BTreeMap::new();
         let choice = |job: JobId| {
             let simple = instance.simple(job);
@@ -283,7 +289,7 @@ impl PriceSearch {
 }
 
 impl PriceOptions {
-    /// The weight of one task of a job in millionths.
+    /// Returns a function that computes the weight of one task of a job in millionths.
     fn weigh(self) -> impl Fn(&SimpleJob<'_>) -> f64 {
         move |job| match self.objective {
             Objective::Makespan => 0.0,
@@ -297,14 +303,15 @@ impl PriceOptions {
     }
 }
 
-/// One job of every `stride`, not always the same one, so that a sample of jobs in a periodic order is fair.
+/// Returns one job of every `stride` jobs. The position within a stride varies, so that a sample of jobs in a periodic
+/// order is fair.
 fn sample<'a>(jobs: &[SimpleJob<'a>], stride: usize) -> impl Iterator<Item = SimpleJob<'a>> {
-    // The golden ratio leaves no small period.
+    // Multiples of the golden ratio have no short period.
     let golden = |index: usize| (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     jobs.chunks(stride).enumerate().map(move |(index, chunk)| chunk[golden(index) as usize % chunk.len()])
 }
 
-/// About as many allotments as the check tries for a job.
+/// Returns the approximate number of allotments that the check tries for a job.
 fn choices(job: &SimpleJob<'_>) -> usize {
     let profile = job.profile();
     (profile.max_processors() - profile.min_processors()).min(255) as usize + 1

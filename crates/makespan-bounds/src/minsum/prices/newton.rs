@@ -1,52 +1,52 @@
-//! Maximises the smoothed Lagrangian function by Newton's method, at widths that fall.
+//! //! Maximises the smoothed Lagrangian function by Newton's method while the smoothing widths decrease.
 //!
 //! Source of the smoothing: Y. Nesterov, "Smooth minimization of non-smooth functions", Math. Programming 103, 2005,
-//! DOI 10.1007/s10107-004-0552-5. Prices are kept positive by a logarithmic barrier.
+//! DOI 10.1007/s10107-004-0552-5. A logarithmic barrier keeps the prices positive.
 
 use super::matrix::Matrix;
 use super::smooth::{Landscape, Point, Scope};
 
-/// The first temperature: the width of a soft minimum as a share of the job's cost.
+/// The first temperature: the width of a soft minimum as a fraction of the job's cost.
 const HOT: f64 = 0.03;
 /// The lowest temperature.
 pub(super) const COLD: f64 = 1e-4;
-/// What is left of it when it falls.
+/// The factor by which the temperature is multiplied when it decreases.
 const COOLING: f64 = 0.4;
-/// All choices are tried in every step above this temperature, and once in `REFRESH` steps below.
+/// Above this temperature, every step tries all choices. Below, only one in `REFRESH` steps does.
 const WARM: f64 = 4e-3;
 const REFRESH: usize = 4;
-/// The weight of the barrier, as a share of temperature and value.
+/// The weight of the barrier, as a fraction of temperature times value.
 const BARRIER: f64 = 0.1;
-/// A temperature falls when a step gains less than this share of it.
+/// The temperature decreases if a step gains less than this fraction of the loss by smoothing.
 const SMALL: f64 = 0.3;
-/// It falls after so many steps anyway.
+/// Maximum number of steps at one temperature.
 const MAX_STEPS: usize = 24;
-/// How often a step is shortened before the temperature falls instead.
+/// Maximum number of times that a step is shortened before the temperature decreases instead.
 const SHORTER: usize = 8;
 
-/// A state of the search on one grid of instants.
+/// The state of the search on one grid of instants.
 pub(super) struct Newton {
     pub(super) landscape: Landscape,
     temperature: f64,
-    /// No lower temperature is begun.
+    /// The lowest temperature.
     coldest: f64,
     /// The width of each job's soft minimum.
     widths: Vec<f64>,
     barrier: f64,
-    /// How much relative changes of prices are held back.
+    /// The strength of the damping of relative changes of prices.
     caution: f64,
     point: Point,
-    /// The integrals and the value, with the barrier, where all choices were tried last.
+    /// The integrals, and the value with the barrier, at the last point at which all choices were tried.
     anchor: (Vec<f64>, f64),
-    /// Steps at this temperature.
+    /// Number of steps at this temperature.
     steps: usize,
-    /// The bound, and the integrals of its prices.
+    /// The best bound, and the integrals of its prices.
     best: (f64, Vec<f64>),
     done: bool,
 }
 
 impl Newton {
-    /// From integrals of positive prices on; no lower temperature than the coldest is begun.
+    /// Starts a search from the integrals of positive prices. No temperature below `coldest` is used.
     pub(super) fn new(mut landscape: Landscape, integrals: Vec<f64>, coldest: f64) -> Self {
         let widths = vec![0.0; landscape.jobs.count()];
         let point = landscape.evaluate(&integrals, &widths, Scope::All);
@@ -59,7 +59,7 @@ impl Newton {
         newton
     }
 
-    /// Goes on from other integrals on other instants.
+    /// Continues the search from other integrals on other instants.
     pub(super) fn place_on(&mut self, instants: Vec<f64>, open: Vec<f64>, integrals: Vec<f64>) {
         self.landscape.place_on(instants, open);
         self.point = self.landscape.evaluate(&integrals, &self.widths, Scope::All);
@@ -67,15 +67,15 @@ impl Newton {
         self.best = (self.point.value, integrals);
     }
 
-    /// Takes the allotments around the best ones, and fewer far from them.
+    /// Replaces the allotments by those around the best ones, and fewer that are far from them.
     pub(super) fn look_closer(&mut self, most: usize, far: usize) {
         self.landscape.look_closer(most, far);
-        // What the best prices are worth depends on the allotments that are tried.
+        // The value of the best prices depends on the allotments that are tried.
         self.best.0 = self.landscape.evaluate(&self.best.1, &self.widths, Scope::All).value;
         self.rescale();
     }
 
-    /// Whether the last temperature is done with.
+    /// Returns true if the search at the last temperature has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.done
     }
@@ -88,17 +88,17 @@ impl Newton {
         &self.point
     }
 
-    /// What the best prices prove, before they are rounded.
+    /// Returns the bound of the best prices before rounding.
     pub(super) fn value(&self) -> f64 {
         self.best.0
     }
 
-    /// The integrals of the best prices on these instants.
+    /// Returns the integrals of the best prices on these instants.
     pub(super) fn best(&self) -> &[f64] {
         &self.best.1
     }
 
-    /// Sets the widths for the temperature, and evaluates there.
+    /// Sets the widths for the temperature, and evaluates the current point.
     fn rescale(&mut self) {
         let Landscape { jobs, .. } = &self.landscape;
         let total: f64 = self.point.costs.iter().zip(&jobs.counts).map(|(cost, count)| cost * count).sum();
@@ -113,8 +113,8 @@ impl Newton {
         self.done |= total <= 0.0;
     }
 
-    /// Tries all choices at the present point. If it is worse than when they were tried last, goes back there, knowing
-    /// more choices, and returns false.
+    /// Tries all choices at the current point. If the point is worse than the last point at which all choices were
+    /// tried, returns to that point, with the additional choices, and returns false.
     fn refresh(&mut self) -> bool {
         self.point = self.landscape.evaluate(&self.point.integrals, &self.widths, Scope::More);
         self.keep();
@@ -132,12 +132,12 @@ impl Newton {
         if self.point.value > self.best.0 {
             self.best.0 = self.point.value;
             self.best.1.clone_from(&self.point.integrals);
-            // Prices would rise for ever.
+            // Prices would increase without limit.
             self.done |= self.best.0 > self.landscape.most();
         }
     }
 
-    /// One step of Newton's method; the temperature falls when little more is to be gained at this one.
+    /// Makes one step of Newton's method. The temperature decreases if little can be gained at the current one.
     pub(super) fn step(&mut self) {
         if self.done {
             return;
@@ -167,7 +167,7 @@ impl Newton {
             length *= 0.4;
         }
         let loss = self.temperature * self.point.value.abs();
-        // What is gained by steps that are held back says little about what there is to gain.
+        // The gain of damped steps says little about the possible gain.
         let free = self.caution * self.point.integrals.len() as f64 <= loss;
         let small = gain <= if free { SMALL } else { 0.01 * SMALL } * loss || self.steps >= MAX_STEPS;
         let stuck = next.is_none();
@@ -201,14 +201,15 @@ impl Newton {
         self.rescale();
     }
 
-    /// The smooth function with the barrier.
+    /// Returns the value of the smooth function with the barrier.
     fn total(&self, point: &Point) -> f64 {
         let after = &point.integrals[self.landscape.terms().count()..];
         let logarithm = |(before, after): (&f64, &f64)| (after - before).ln();
         point.smooth + self.barrier * point.integrals.iter().zip(after).map(logarithm).sum::<f64>()
     }
 
-    /// The derivatives of the smooth function with a logarithmic barrier; the first integral of each term stays zero.
+    /// Returns the derivatives of the smooth function with a logarithmic barrier. The first integral of each term stays
+    /// zero.
     fn with_barrier(&self) -> (Vec<f64>, Matrix) {
         let (mut gradient, mut curvature) = (self.point.gradient.clone(), self.point.curvature.clone());
         let (integrals, terms) = (&self.point.integrals, self.landscape.terms().count());
@@ -227,7 +228,7 @@ impl Newton {
         (gradient, curvature)
     }
 
-    /// How far to go until a price is nearly zero.
+    /// Returns the step length at which a price becomes nearly zero.
     fn longest(&self, direction: &[f64]) -> f64 {
         let (integrals, terms) = (&self.point.integrals, self.landscape.terms().count());
         let limit = |index: usize| {

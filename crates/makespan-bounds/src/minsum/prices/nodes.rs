@@ -1,4 +1,4 @@
-//! Prices in time for each node of a platform whose processors differ.
+//! //! Prices in time for each node of a platform with different processors.
 
 use makespan_core::{Availability, Instance, JobId, Objective, ProcSet, Unavailable};
 
@@ -11,16 +11,17 @@ use super::{
     integrals,
 };
 
-/// Nodes times jobs at most.
+/// Maximum number of nodes times jobs.
 const MAX_TIMES: usize = 24_000;
-/// Nodes times instants at first.
+/// Maximum number of nodes times first instants.
 const FIRST: usize = 384;
-/// With fewer instants the bound is worth little.
+/// Minimum number of instants. With fewer instants the bound is worth little.
 const FEWEST: usize = 12;
 
 impl PriceSearch {
-    /// The same for sequential jobs on nodes that differ: each node has prices of its own. With the makespan as objective the
-    /// search is for prices that refute `makespan_at_most`. `None` also where there are too many nodes and jobs.
+    /// Returns a search for sequential jobs on different nodes, in which each node has its own prices. With the
+    /// makespan as objective, the search looks for prices that refute `makespan_at_most`. Returns `None` in the cases
+    /// of [`Self::new`] that apply to such platforms, and if there are too many nodes and jobs.
     pub fn on_nodes(instance: &Instance, options: PriceOptions) -> Option<Self> {
         let nodes = instance.platform().nodes().len();
         let refutes = options.objective == Objective::Makespan;
@@ -61,7 +62,7 @@ impl PriceSearch {
         };
         let instants = instants::first(instance, shortest, last, count);
         let integrals = match options.makespan_at_most {
-            // Half of what leaving a job out costs.
+            // Half of the cost of leaving a job out.
             Some(_) => instants.iter().map(|instant| 0.5 * (instant - origin)).collect(),
             None => integrals(&fluid, &instants),
         };
@@ -79,7 +80,7 @@ impl PriceSearch {
     }
 }
 
-/// When the processors of a node are open.
+/// Returns the availability of the processors of a node.
 fn of_node(instance: &Instance, node: usize) -> Availability {
     let own = instance.platform().processors_of(node);
     let first = own.iter().next().unwrap_or(0);

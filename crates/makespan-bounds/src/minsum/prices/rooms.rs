@@ -1,21 +1,21 @@
-//! Which starts unavailable periods allow, by the number of open processors.
+//! //! The starts that unavailable periods allow, by the number of open processors.
 
 use makespan_core::{Availability, Time};
 
 use super::allotments::Shape;
 
-/// For each number of open processors that there is the periods in which at least so many are open.
+/// For each number of open processors that occurs, the periods in which at least this number of processors is open.
 ///
-/// That as many are open throughout does not make them the same ones, so a little too much may be allowed; the check of
-/// the bound knows better.
+/// The open processors of a period may change, so a period may allow slightly too much. The check of the bound is
+/// exact.
 pub(super) struct Rooms {
     levels: Vec<u32>,
-    /// First and last instant of each period, ascending.
+    /// First and last instant of each period, in ascending order.
     openings: Vec<Vec<(f64, f64)>>,
 }
 
 impl Rooms {
-    /// `None` where no processor is ever closed.
+    /// Returns `None` if all processors are always open.
     pub(super) fn of(availability: &Availability) -> Option<Self> {
         if availability.is_always_open() {
             return None;
@@ -28,20 +28,20 @@ impl Rooms {
         Some(Self { openings: levels.iter().map(openings).collect(), levels })
     }
 
-    /// The periods in which so many processors are open. At least one level has as many as any job takes.
+    /// Returns the periods in which at least `processors` processors are open. Every job fits into some level.
     pub(super) fn of_processors(&self, processors: f64) -> &[(f64, f64)] {
         let at = self.levels.partition_point(|&level| f64::from(level) < processors);
         &self.openings[at.min(self.levels.len() - 1)]
     }
 
-    /// Whether so many processors are open from start to end.
+    /// Returns true if at least `processors` processors are open from start to end.
     pub(super) fn allow(&self, processors: f64, start: f64, end: f64) -> bool {
         let openings = self.of_processors(processors);
         let after = openings.partition_point(|opening| opening.0 <= start);
         after > 0 && end <= openings[after - 1].1
     }
 
-    /// The first start after an instant at which a job of this shape can start because they open.
+    /// Returns the first instant after `instant` at which processors open and a job of this shape can start.
     pub(super) fn opening_after(&self, instant: f64, shape: Shape) -> Option<f64> {
         let openings = self.of_processors(shape.processors);
         let after = openings.partition_point(|opening| opening.0 <= instant);

@@ -1,20 +1,21 @@
-//! The Lagrangian function of the prices, smoothed, with its first and second derivatives.
+//! //! The smoothed Lagrangian function of the prices, with its first and second derivatives.
 //!
-//! With the integrals `L_j` of the price from the first instant to instant j as variables, the cost of an allotment k of
-//! time p that starts at s is linear: `w (s + p) + k (L(s + p) - L(s))`, L linear between instants. The bound is the
-//! sum over jobs of the least cost, minus what is refunded. It has kinks where a job hesitates between choices. The
-//! soft minimum `-width ln sum exp(-cost / width)` is smooth and less by at most `width ln choices`; its gradient is the
-//! mean of the choices with shares `exp(-cost / width)`, and its second derivative minus their covariance over the width.
+//! The variables are the integrals `L_j` of the price from the first instant to instant j. The cost of an allotment k
+//! of time p that starts at s is linear in them: `w (s + p) + k (L(s + p) - L(s))`, where L is linear between instants.
+//! The bound is the sum over jobs of the least cost, minus the price of the capacity. The bound has kinks where two
+//! choices of a job cost the same. The soft minimum `-width ln sum exp(-cost / width)` is smooth and smaller by at most
+//! `width ln choices`. Its gradient is the mean of the choices with shares `exp(-cost / width)`. Its second derivative
+//! is minus their covariance divided by the width.
 //!
-//! Where there are several [`Terms`], each has its own integrals, those of one instant beside each other, and a choice pays each term
-//! what it counts there.
+//! If there are several [`Terms`], each has its own integrals. The integrals of all terms at one instant are stored
+//! next to each other. A choice pays for its value in each term.
 
 use super::allotments::{Jobs, Shape};
 use super::matrix::Matrix;
 use super::rooms::Rooms;
 use super::terms::{MAX_OF_ONE, Terms, Values};
 
-/// A place in time: the instant before it, and how far on to the next it lies, from 0 to 1.
+/// A point in time: the instant before it, and its relative distance to the next instant, from 0 to 1.
 #[derive(Clone, Copy)]
 struct Place {
     node: usize,
@@ -24,19 +25,20 @@ struct Place {
 /// One start of one allotment.
 #[derive(Clone, Copy)]
 struct Candidate {
-    /// Replaced by its share once all costs are known.
+    /// The cost. It is replaced by the share once all costs are known.
     cost: f64,
     start: Place,
     end: Place,
     shape: usize,
 }
 
-/// What is known of one job's choices while they are listed.
+/// The choices of one job while they are listed.
 struct Found<'a> {
-    /// The integrals of so many terms at each instant.
+    /// The integrals of `terms` terms at each instant.
     integrals: &'a [f64],
     terms: usize,
-    /// Choices are listed that cost as much more than the least, or this share of it.
+    /// A choice is listed if its cost exceeds the least cost by at most `margin`, or by at most the fraction `near` of
+    /// the least cost.
     margin: f64,
     near: f64,
     least: f64,
@@ -44,7 +46,7 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// The integral of the price of a term until a place.
+    /// Returns the integral of the price of a term until a point in time.
     #[inline]
     fn at(&self, term: u32, place: Place) -> f64 {
         let index = place.node * self.terms + term as usize;
@@ -52,7 +54,7 @@ impl Found<'_> {
         self.integrals.get(index + self.terms).map_or(before, |after| before + place.share * (after - before))
     }
 
-    /// What is paid between two places by what counts so much in each term.
+    /// Returns the payment between two points in time for the given values in the terms.
     #[inline]
     fn paid(&self, start: Place, end: Place, values: &[(u32, f64)]) -> f64 {
         let mut sum = 0.0;
@@ -62,7 +64,7 @@ impl Found<'_> {
         sum
     }
 
-    /// From here on, choices are not listed.
+    /// Returns the cost above which choices are not listed.
     fn dear(&self) -> f64 {
         self.least + self.margin.max(self.near * self.least)
     }
@@ -75,7 +77,7 @@ impl Found<'_> {
     }
 }
 
-/// First and last instant before the starts that are tried; none if the first is later.
+/// The first and the last instant before the starts that are tried. Empty if the first is later than the last.
 type Window = (u32, u32);
 const CLOSED: Window = (u32::MAX, 0);
 
@@ -84,56 +86,57 @@ pub(super) struct Landscape {
     pub(super) jobs: Jobs,
     pub(super) instants: Vec<f64>,
     terms: Terms,
-    /// What each allotment counts in the terms.
+    /// The value of each allotment in the terms.
     values: Values,
-    /// Between instants, what there is of each term on average.
+    /// The mean capacity of each term between instants.
     open: Vec<f64>,
-    /// Every job ends by this instant, which may be infinite.
+    /// The instant by which every job ends. It may be infinite.
     horizon: f64,
-    /// The starts that are possible, where not all are.
+    /// The possible starts, or `None` if all starts are possible.
     rooms: Option<Rooms>,
-    /// What it costs to leave each job out; nothing where none may be left out.
+    /// The cost of leaving each job out. Empty if no job may be left out.
     drops: Vec<f64>,
-    /// Whether ends at an instant are tried too, and not starts alone: where prices may rise.
+    /// If true, ends at an instant are tried as well as starts. Needed where prices may rise.
     pub(super) ends: bool,
-    /// For each allotment the starts that are tried until the next evaluation of all.
+    /// For each allotment, the starts that are tried until the next evaluation of all choices.
     windows: Vec<Window>,
     candidates: Vec<Candidate>,
     touched: Vec<usize>,
     slope: Vec<f64>,
 }
 
-/// The functions at some integrals of the price.
+/// The values of the functions at some integrals of the price.
 pub(super) struct Point {
-    /// For each instant the integral of the price of each term from the first instant on.
+    /// For each instant, the integral of the price of each term from the first instant on.
     pub(super) integrals: Vec<f64>,
     /// The bound, if all allotments and starts were tried.
     pub(super) value: f64,
-    /// The smooth function, which is less.
+    /// The value of the smooth function, which is smaller.
     pub(super) smooth: f64,
     pub(super) gradient: Vec<f64>,
     /// Minus the second derivative.
     pub(super) curvature: Matrix,
     /// Least cost of each job.
     pub(super) costs: Vec<f64>,
-    /// For each interval between instants, how sharply the costs of starting and ending there bend.
+    /// For each interval between instants, the curvature of the costs of starting and ending there.
     pub(super) bends: Vec<f64>,
 }
 
-/// Which allotments and starts are tried.
+/// The allotments and starts that are tried.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// All; those near the best are what `Near` tries from then on.
+    /// All. Those near the best become the choices of `Near`.
     All,
-    /// All; those near the best are what `Near` tries from then on besides what it tried before.
+    /// All. Those near the best are added to the choices of `Near`.
     More,
-    /// Those that came near the best.
+    /// Those that came near the best in an earlier evaluation.
     Near,
 }
 
-/// Choices dearer than the least by this many widths have no share worth counting.
+/// Number of widths above the least cost beyond which the share of a choice is negligible.
 const NEGLIGIBLE: f64 = 14.0;
-/// Choices dearer than the least by this share of it are not tried until the next evaluation of all.
+/// Choices that exceed the least cost by more than this fraction are not tried until the next evaluation of all
+/// choices.
 const NEAR: f64 = 0.01;
 
 impl Landscape {
@@ -144,7 +147,8 @@ impl Landscape {
         Self { jobs, instants, terms, values, open, horizon, rooms, drops, ends, windows, candidates, touched, slope }
     }
 
-    /// Jobs may be left out, each at the cost of its least work. Where some are, not all can end by the horizon.
+    /// Allows jobs to be left out, each at the cost of its least work. If the optimum leaves jobs out, not all jobs can
+    /// end by the horizon.
     pub(super) fn leave_out(&mut self) {
         let least =
             |job: usize| self.jobs.shapes[self.jobs.all(job)].iter().map(Shape::work).fold(f64::INFINITY, f64::min);
@@ -155,18 +159,19 @@ impl Landscape {
         &self.terms
     }
 
-    /// How many integrals there are.
+    /// Returns the number of integrals.
     fn variables(&self) -> usize {
         self.instants.len() * self.terms.count()
     }
 
-    /// The weighted completion if all jobs end at the horizon: more proves that not all can end by then.
+    /// Returns the weighted completion if all jobs end at the horizon. A larger bound proves that not all jobs can end
+    /// by then.
     pub(super) fn most(&self) -> f64 {
         let weight: f64 = self.jobs.weights.iter().zip(&self.jobs.counts).map(|(weight, count)| weight * count).sum();
         if weight > 0.0 { weight * self.horizon } else { f64::INFINITY }
     }
 
-    /// Takes other instants, and what there is between them.
+    /// Replaces the instants and the capacities between them.
     pub(super) fn place_on(&mut self, instants: Vec<f64>, open: Vec<f64>) {
         self.windows = vec![CLOSED; self.jobs.shapes.len()];
         self.instants = instants;
@@ -174,7 +179,8 @@ impl Landscape {
         self.open = open;
     }
 
-    /// Takes the allotments around those that were near the best at the last evaluation of all, and some `far` from them.
+    /// Replaces the allotments by those around the ones that were near the best in the last evaluation of all choices,
+    /// and some `far` from them.
     pub(super) fn look_closer(&mut self, most: usize, far: usize) {
         if matches!(self.terms, Terms::Nodes(_)) {
             return;
@@ -184,7 +190,7 @@ impl Landscape {
         self.windows = vec![CLOSED; self.jobs.shapes.len()];
     }
 
-    /// The last instants not after this one, when it is after instant `from`.
+    /// Returns the position of `instant` on the grid. The search begins at instant number `from`.
     fn place(&self, instant: f64, from: usize) -> Place {
         let mut node = from;
         let last = self.instants.len() - 1;
@@ -202,7 +208,7 @@ impl Landscape {
         self.place(instant, self.instants.partition_point(|&other| other <= instant).saturating_sub(1))
     }
 
-    /// The functions at a width for each job; without derivatives where it is zero.
+    /// Evaluates the functions with a width for each job. Derivatives are left out for jobs of width zero.
     pub(super) fn evaluate(&mut self, integrals: &[f64], widths: &[f64], scope: Scope) -> Point {
         let (count, variables) = (self.instants.len(), self.variables());
         let mut point = Point {
@@ -234,7 +240,7 @@ impl Landscape {
         point
     }
 
-    /// The least cost of a job; lists the choices that cost little more.
+    /// Returns the least cost of a job, and lists the choices that cost little more.
     fn search(&mut self, job: usize, integrals: &[f64], width: f64, scope: Scope) -> f64 {
         let all = scope != Scope::Near;
         let mut candidates = std::mem::take(&mut self.candidates);
@@ -253,7 +259,7 @@ impl Landscape {
             found.offer(Candidate { cost, start: nowhere, end: nowhere, shape: self.jobs.all(job).start });
         }
         if found.least == f64::INFINITY && self.rooms.is_some() {
-            // None of the allotments tried is possible: the check may know another.
+            // No tried allotment is possible. The check may know another allotment.
             for shape in self.jobs.all(job) {
                 self.starts(job, shape, (0, u32::MAX), None, &mut found);
             }
@@ -339,7 +345,7 @@ impl Landscape {
         }
     }
 
-    /// What the soft minimum of the choices listed is more than their minimum (it is less); adds its derivatives.
+    /// Returns the soft minimum of the listed choices minus their minimum, which is not positive. Adds the derivatives.
     fn soften(&mut self, job: usize, width: f64, point: &mut Point) -> f64 {
         let (count, terms) = (self.jobs.counts[job], self.terms.count());
         let sum: f64 = self.candidates.iter().map(|candidate| candidate.cost).sum();

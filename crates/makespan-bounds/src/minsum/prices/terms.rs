@@ -1,4 +1,4 @@
-//! What is priced: the processors that a job holds, or functions of how many they are.
+//! //! The priced quantities: the processors that a job holds, or functions of their number.
 
 use makespan_core::Availability;
 use makespan_core::proof::Scale;
@@ -6,32 +6,35 @@ use makespan_core::proof::Scale;
 use super::allotments::Shape;
 use super::instants;
 
-/// An allotment counts in at most so many terms.
+/// Maximum number of terms in which an allotment counts.
 pub(super) const MAX_OF_ONE: usize = 4;
 
-/// The kinds of what has a price. Of each there is only so much at an instant, and a job that runs takes part of it.
+/// The kinds of priced quantities. Each quantity has a limited capacity at each instant, and a running job takes part
+/// of it.
 pub(super) enum Terms {
     /// Processors, and dual-feasible functions of their number.
     Widths(Vec<Width>),
-    /// A processor of each of so many nodes.
+    /// The processors of each node.
     Nodes(Vec<Availability>),
 }
 
-/// A dual-feasible function of the number of processors, scaled such that all processors together count as many as they are.
+/// A dual-feasible function of the number of processors. It is scaled so that the value of all processors together is
+/// their number.
 #[derive(Clone)]
 pub(super) struct Width {
-    /// In the integers of a certificate.
+    /// The function in the integers of a certificate.
     pub(super) steps: Scale,
-    /// What all processors together count in them, over their number.
+    /// The value of all processors in these integers, divided by their number.
     pub(super) unit: f64,
-    /// What each number of processors counts.
+    /// The value of each number of processors.
     values: Vec<f64>,
-    /// What side by side on so many processors counts at most.
+    /// For each number of processors, the maximum sum of values of jobs that fit on them side by side.
     most: Vec<f64>,
 }
 
 impl Width {
-    /// From steps of ascending sizes and values; `None` where all processors together count nothing.
+    /// Builds the function from steps of ascending sizes and values. Returns `None` if the value of all processors
+    /// together is zero.
     pub(super) fn new(steps: Vec<(i64, u32)>, processors: u32) -> Option<Self> {
         let value = |width: i64| {
             let after = steps.partition_point(|&(size, _)| size <= width);
@@ -54,16 +57,16 @@ impl Width {
         Some(Self { steps: Scale::Steps(steps), unit, values, most })
     }
 
-    /// What so many processors count.
+    /// Returns the value of a number of processors.
     pub(super) fn value(&self, processors: f64) -> f64 {
         self.values[processors as usize]
     }
 }
 
-/// What each allotment counts in each term that it counts in.
+/// The value of each allotment in each term in which it counts.
 pub(super) struct Values {
     entries: Vec<(u32, f64)>,
-    /// Where those of each allotment begin; one more than allotments.
+    /// The index of the first entry of each allotment, and the total number of entries at the end.
     starts: Vec<u32>,
 }
 
@@ -98,7 +101,7 @@ impl Terms {
         Values { entries, starts }
     }
 
-    /// Between instants, what there is of each term on average.
+    /// Returns the mean capacity of each term between instants.
     pub(super) fn open(&self, availability: &Availability, instants: &[f64]) -> Vec<f64> {
         let of_terms: Vec<Vec<f64>> = match self {
             Self::Widths(widths) => {

@@ -1,28 +1,28 @@
-//! Which functions of the width are worth a price.
+//! //! Selection of the functions of the width that are worth a price.
 
 use makespan_core::{Instance, SimpleJob};
 
 use super::terms::Width;
 use crate::dual_feasible::{Grid, families, steps};
 
-/// Classes of widths at most.
+/// Maximum number of classes of widths.
 const CLASSES: i64 = 60;
-/// Functions at most, beside the width itself.
+/// Maximum number of functions besides the width itself.
 const MOST: usize = 3;
-/// The jobs are looked at in so many parts, those that come together in one.
+/// Number of parts into which the jobs are divided. The jobs of a part are neighbours in the order of release dates.
 const PARTS: usize = 8;
-/// A function that raises the load less than by this share is not worth its price.
+/// Minimum relative increase of the load for which a function is worth its price.
 const WORTH: f64 = 0.005;
-/// Jobs looked at, at most.
+/// Maximum number of jobs that are examined.
 const MAX_JOBS: usize = 1024;
-/// In larger instances the check, of every start of every job, would take seconds.
+/// Maximum number of tasks. In larger instances the check of every start of every job would take seconds.
 const MAX_TASKS: usize = 20_000;
 
-/// The functions of the width that make the jobs need most; none where jobs can choose their width, and few need so much of it that
-/// others do not fit beside them.
+/// Returns the functions of the width that make the jobs need most. Returns no function if jobs can choose their width
+/// and few jobs are so wide that other jobs do not fit next to them.
 ///
-/// In turn the function that raises the sum of the loads of all parts the most, where that of each part is the largest of those
-/// by the functions chosen so far and by the processors themselves.
+/// Repeatedly chooses the function that increases the sum of the loads of all parts most. The load of a part is the
+/// maximum of its loads by the functions chosen so far and by the processors themselves.
 pub(super) fn chosen(instance: &Instance) -> Vec<Width> {
     let jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| !job.is_best_effort()).collect();
     let all = jobs.len();
@@ -49,7 +49,7 @@ pub(super) fn chosen(instance: &Instance) -> Vec<Width> {
         part.iter().map(|job| needed(job, count)).sum()
     };
     let plain: Vec<f64> = parts.iter().map(|part| load(part, &|width| width)).collect();
-    // As multiples of the load by processors.
+    // Loads as multiples of the load by processors.
     let loads = |width: &Width| -> Vec<f64> {
         parts.iter().zip(&plain).map(|(part, plain)| load(part, &|own| width.value(own)) / plain).collect()
     };
@@ -74,7 +74,8 @@ pub(super) fn chosen(instance: &Instance) -> Vec<Width> {
     chosen
 }
 
-/// What the tasks of a job need at least, when so many processors count as much for a tick.
+/// Returns the least total need of the tasks of a job, if `count` returns the value of a number of processors for a
+/// tick.
 fn needed(job: &SimpleJob<'_>, count: &dyn Fn(f64) -> f64) -> f64 {
     let profile = job.profile();
     let of = |processors: u32| count(f64::from(processors)) * profile.time(processors).ticks() as f64;

@@ -1,4 +1,5 @@
-//! Deductions from a deadline never prove more than is true: those that are found, and what becomes of them by small changes.
+//! //! Deductions from a deadline never prove a bound above the optimum. The tests check the deductions that are found,
+//! and certificates that result from small changes to them.
 
 #[path = "../../../../makespan-core/tests/it/certificates/instances.rs"]
 #[allow(dead_code)]
@@ -17,14 +18,14 @@ use rand_chacha::ChaCha8Rng;
 
 const WORK: u64 = 1_000_000;
 
-/// What follows must be true; `None` where nothing does.
+/// Checks that a proof is true. Returns the bound, or `None` if the proof is rejected.
 fn check(instance: &Instance, optimum: i128, proof: &Proof) -> Option<i128> {
     let proven = proof.proves(Objective::Makespan, instance).ok()?.integer();
     assert!(proven <= optimum, "{proven} > {optimum}: {proof:?}\n{instance:?}");
     Some(proven)
 }
 
-/// A figure nearby, or far away.
+/// Changes a number to a nearby or a distant value.
 fn near(figure: &mut i64, rng: &mut ChaCha8Rng) {
     *figure = match rng.random_range(0..12) {
         0 => i64::MIN,
@@ -79,7 +80,8 @@ fn change(steps: &mut Vec<Step>, rng: &mut ChaCha8Rng) {
     }
 }
 
-/// What was found, changed a little; what still proves something may be changed again.
+/// Changes the found deductions a little and checks them. A changed certificate that still proves a bound may be
+/// changed again.
 fn attack(instance: &Instance, optimum: i128, found: &Deductions, rng: &mut ChaCha8Rng) {
     let mut kept = found.clone();
     for attempt in 0..200 {
@@ -98,7 +100,7 @@ fn attack(instance: &Instance, optimum: i128, found: &Deductions, rng: &mut ChaC
     }
 }
 
-/// Bytes of the file changed: what can still be read proves nothing false.
+/// Changes bytes of the file. A certificate that can still be read must prove nothing false.
 fn attack_text(instance: &Instance, optimum: i128, found: &Deductions, rng: &mut ChaCha8Rng) {
     let text = serde_json::to_vec(&Proof::Deductions(found.clone())).unwrap();
     for _ in 0..100 {
@@ -114,7 +116,8 @@ fn attack_text(instance: &Instance, optimum: i128, found: &Deductions, rng: &mut
     }
 }
 
-/// How many proofs were found, how many of these prove the very optimum, how many have steps, and how many have steps for each reason.
+/// The number of proofs, of proofs of the optimum itself, of proofs with steps, and of proofs with steps for each
+/// reason.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     proofs: usize,
@@ -139,7 +142,7 @@ impl Found {
         self.suppositions += usize::from(suppositions);
     }
 
-    /// Looks for a proof of one instance, and attacks it.
+    /// Searches for a proof for one instance, and attacks the proof.
     fn add(&mut self, instance: &Instance, optimum: i128, rng: &mut ChaCha8Rng) {
         let Some(found) = deduced(instance, 0, WORK) else { return };
         let proven = check(instance, optimum, &Proof::Deductions(found.clone()));
@@ -152,7 +155,7 @@ impl Found {
     }
 }
 
-/// Over so many instances.
+/// Tests the given number of instances.
 fn all(family: Family, extent: Extent, seed: u64, instances: usize) -> Found {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut found = Found::default();
@@ -165,7 +168,7 @@ fn all(family: Family, extent: Extent, seed: u64, instances: usize) -> Found {
     found
 }
 
-/// `PROPTEST_CASES`, or 256.
+/// Returns `PROPTEST_CASES`, or 256.
 fn cases() -> usize {
     proptest::test_runner::Config::default().cases as usize
 }

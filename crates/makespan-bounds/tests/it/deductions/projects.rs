@@ -1,4 +1,4 @@
-//! Projects of some activities with resources, and the least makespan of each.
+//! //! Projects of several activities with resources, and the least makespan of each project.
 
 use makespan_core::{
     Edge, Graph, Instance, Job, NamedTask, Need, Needs, Payload, Platform, Profile, Resources, TaskId, Time,
@@ -6,11 +6,11 @@ use makespan_core::{
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// An activity holds processors, `crew` and `tools`.
+/// The processors, `crew` and `tools` of an activity.
 type Amounts = [u64; 3];
 
-/// Six or seven activities of one project, of which the last may be a job that is released later and waits for the others. All times are
-/// multiples of so many ticks.
+/// Returns six or seven activities of one project, with the least makespan. The last activity may be a job that is
+/// released later and waits for the others. All times are multiples of `unit` ticks.
 pub fn draw(unit: i64, rng: &mut ChaCha8Rng) -> (Instance, i128) {
     let there: Amounts = [rng.random_range(2..=4), rng.random_range(2..=5), rng.random_range(1..=3)];
     let count = rng.random_range(6..=7);
@@ -55,14 +55,15 @@ pub fn draw(unit: i64, rng: &mut ChaCha8Rng) -> (Instance, i128) {
     (instance, search.least.into())
 }
 
-/// All orders of the activities, each as early as it can be after those before it in the order: some is of least makespan.
+/// Search over all orders of the activities. Each activity starts as early as possible after those before it in the
+/// order. At least one of these schedules has the least makespan.
 struct Search {
     there: Amounts,
     times: Vec<i64>,
     holds: Vec<Amounts>,
     before: Vec<Vec<usize>>,
     releases: Vec<i64>,
-    /// From when to when.
+    /// Start and end of each activity.
     placed: Vec<Option<(i64, i64)>>,
     least: i64,
 }
