@@ -1,7 +1,8 @@
-//! Slurm: its commands are run, what they print is read, and a cluster becomes a platform.
+//! //! Interface to Slurm: runs its commands, parses their output, and describes a cluster as a platform.
 //!
-//! [`Commands`] runs Slurm's programs with a time limit and says in words what went wrong; [`Node`], [`Partition`] and [`Job`] are
-//! what it reads with them. No library of Slurm is linked: the same binary works beside every version.
+//! [`Commands`] runs Slurm's programs with a time limit, and its errors explain what went wrong. [`Node`],
+//! [`Partition`] and [`Job`] are parsed from the output. The crate links no library of Slurm, so the same binary works
+//! with every version.
 
 #![warn(missing_docs)]
 
@@ -23,11 +24,12 @@ pub use text::{
     Gres, HostlistError, Kind, Limit, Record, bytes, compress, count, duration, expand, moment, present, range, records,
 };
 
-/// Where attempts are that agents of pilots run, and those that are jobs ([`makespan_exec::engine::Engine::place`]).
+/// Names of the places where attempts of a run are started: by agents of pilots, or as jobs of their own
+/// ([`makespan_exec::engine::Engine::place`]).
 const PILOTS: &str = "slurm:pilot";
 const JOBS: &str = "slurm:jobs";
 
-/// Whether a run may go on as `own` whose tasks may still run at another place.
+/// Checks that a run may continue at the place `own` although its tasks may still run at `place`.
 fn follows(own: &str, place: &str) -> Result<(), String> {
     let here = match place {
         "" => return Ok(()),

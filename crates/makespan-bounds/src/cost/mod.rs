@@ -39,6 +39,7 @@ const PACE: Pace = Pace { kept: (0.9, 0.99), length: (0.1, 0.001), width: (0.1, 
 pub struct CostChoice {
     /// The node, or `None` for a task that may hold several processors.
     pub node: Option<usize>,
+    /// Start of the task.
     pub start: Time,
 }
 

@@ -1,4 +1,4 @@
-//! A job.
+//! //! Jobs of a cluster.
 
 use makespan_core::ProcSet;
 
@@ -6,73 +6,73 @@ use crate::text::{Gres, Limit, Record, duration, expand, moment, range};
 
 use super::JobState;
 
-/// What a job holds of each of some nodes (`scontrol show job -d`).
+/// The resources that a job holds on each of some nodes (`scontrol show job -d`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Their names.
+    /// The names of the nodes.
     pub nodes: Vec<String>,
-    /// Which processors of each, in Slurm's numbers.
+    /// The processors held on each node, by Slurm's numbers.
     pub cpus: ProcSet,
-    /// Bytes of memory of each; 0 where the cluster does not give out memory.
+    /// Memory held on each node, in bytes. 0 if the cluster does not allocate memory.
     pub memory: u64,
-    /// Generic resources of each.
+    /// Generic resources held on each node.
     pub gres: Vec<Gres>,
 }
 
-/// A job in the queue, running, or ended a short time ago.
+/// A job that is pending, running, or ended recently.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// Its number.
+    /// The id of the job.
     pub id: u64,
-    /// The number of its array, and which of its tasks: one waiting record stands for several, such as `3-10%2`.
+    /// The id of the job array, and the task ids. One pending record stands for several tasks, such as `3-10%2`.
     pub array: Option<(u64, String)>,
-    /// As its user calls it.
+    /// The name that the user gave the job.
     pub name: String,
-    /// Whose it is.
+    /// The user who submitted the job.
     pub user: String,
-    /// Who pays.
+    /// The account that is charged.
     pub account: Option<String>,
-    /// Where it was submitted to: several with commas between them while it waits.
+    /// The partition of the job. A pending job may have several, separated by commas.
     pub partition: String,
-    /// Its state.
+    /// The state of the job.
     pub state: JobState,
-    /// Why it waits, or why it ended; empty without one.
+    /// The reason why the job is pending, or why it ended. May be empty.
     pub reason: String,
-    /// Nodes that it holds or held.
+    /// Nodes that the job holds or held.
     pub nodes: Vec<String>,
-    /// Nodes on which it is to start, as far as Slurm has decided.
+    /// Nodes that Slurm has planned for the job, if known.
     pub scheduled_nodes: Vec<String>,
-    /// The least and the most nodes that it asks for, or how many it holds.
+    /// Minimum and maximum number of requested nodes, or the number of held nodes.
     pub node_count: (u64, u64),
-    /// Processors that it asks for or holds.
+    /// Number of requested or held processors.
     pub cpus: Option<u64>,
-    /// Seconds that it may run.
+    /// Time limit in seconds.
     pub time_limit: Option<Limit>,
-    /// Seconds after 1970 at which it was submitted.
+    /// Time of submission in seconds since 1970.
     pub submitted: Option<i64>,
-    /// At which it started, or is expected to.
+    /// Actual or expected start in seconds since 1970.
     pub start: Option<i64>,
-    /// At which it ended, or will end at the latest.
+    /// Actual end or latest possible end, in seconds since 1970.
     pub end: Option<i64>,
-    /// 0 of one that is held.
+    /// Priority. 0 if the job is held.
     pub priority: Option<u64>,
-    /// What it waits for.
+    /// The dependency expression of the job.
     pub dependency: Option<String>,
-    /// Exit code and signal.
+    /// Exit code and signal of an ended job.
     pub exit: Option<(i32, i32)>,
-    /// What it holds of its nodes, where that was asked for.
+    /// Resources held on the nodes, if they were queried.
     pub shares: Vec<Share>,
-    /// Whether a text in it looks like its fields, so that the others may be wrong.
+    /// True if a text in the record looks like a field. Then other fields may be wrong.
     pub is_doubtful: bool,
-    /// Everything that Slurm says of it.
+    /// All fields that Slurm printed.
     pub record: Record,
 }
 
 impl Job {
-    /// Reads a record; the error names the field that is missing or wrong.
+    /// Parses a record.
     ///
     /// # Errors
-    /// A sentence.
+    /// A message that names the missing or invalid field.
     pub fn of(record: Record) -> Result<Self, String> {
         let id = record.get("JobId").and_then(|id| id.split_whitespace().next()).unwrap_or_default();
         let id: u64 = id.parse().map_err(|_| format!("JobId={id} is no number"))?;
@@ -91,7 +91,8 @@ impl Job {
         let state = JobState::parse(record.get("JobState").ok_or_else(|| format!("job {id}: JobState is missing"))?);
         let nodes =
             record.get("NumNodes").map(|text| range(text).ok_or_else(|| wrong("NumNodes", text))).transpose()?;
-        // While a job waits, the range is what Slurm expects to give; what was asked for at least stands among its resources.
+        // For a pending job, the range is what Slurm expects to allocate. The requested minimum is listed in the
+        // requested resources.
         let asked = record.get("ReqTRES").or_else(|| record.get("TRES")).and_then(|tres| {
             let nodes = tres.split(',').find_map(|part| part.strip_prefix("node="))?;
             nodes.parse::<u64>().ok()
@@ -101,7 +102,7 @@ impl Job {
             (nodes, _) => nodes,
         };
         let cpus = record.get("NumCPUs").map(|text| range(text).ok_or_else(|| wrong("NumCPUs", text))).transpose()?;
-        // A partition may state the limit, which then has a word of its own.
+        // The time limit may be a word that refers to the limit of the partition.
         let time_limit = record.get("TimeLimit").and_then(duration);
         let time = |key: &str| record.get(key).and_then(moment);
         Ok(Self {
@@ -130,19 +131,19 @@ impl Job {
         })
     }
 
-    /// Whether it waits because its user or an operator holds it.
+    /// Returns true if the job is held by its user or an operator.
     pub fn is_held(&self) -> bool {
         self.state.is_waiting() && (self.priority == Some(0) || self.reason.starts_with("JobHeld"))
     }
 }
 
-/// `2:15`: exit code and signal.
+/// Parses an exit code and a signal, such as `2:15`.
 fn exit(text: &str) -> Option<(i32, i32)> {
     let (code, signal) = text.split_once(':')?;
     Some((code.parse().ok()?, signal.parse().ok()?))
 }
 
-/// The groups `Nodes= CPU_IDs= Mem= GRES=`.
+/// Parses the groups `Nodes= CPU_IDs= Mem= GRES=`.
 fn shares(record: &Record, id: u64) -> Result<Vec<Share>, String> {
     let mut shares: Vec<Share> = Vec::new();
     for (key, value) in record.fields() {

@@ -1,10 +1,11 @@
-//! Jobs in JSON, by shape: a number may be bare, null or `{set, infinite, number}`, a state a text or a list.
+//! //! Jobs in JSON. The parser accepts the formats of several versions: a number may be bare, null or `{set, infinite,
+//! number}`, and a state may be a text or a list.
 
 use serde_json::{Map, Value};
 
 use crate::text::Record;
 
-/// Keys of the text, and what they are called in JSON. What is not among them keeps its own name.
+/// Field names of the text output, with their names in JSON. Other fields have the same name in both formats.
 const NAMES: [(&str, &str); 23] = [
     ("JobId", "job_id"),
     ("ArrayJobId", "array_job_id"),
@@ -31,28 +32,28 @@ const NAMES: [(&str, &str); 23] = [
     ("Licenses", "licenses"),
 ];
 
-/// The jobs that `squeue --json` prints, as records with the keys of the text.
+/// Parses the output of `squeue --json` into records with the field names of the text output.
 ///
 /// # Errors
-/// A sentence that says what is wrong with it.
+/// A message that states what is wrong with the document.
 pub fn jobs_of_json(text: &str) -> Result<Vec<Record>, String> {
     let document: Value = serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
     let jobs = document.get("jobs").and_then(Value::as_array).ok_or("it has no list `jobs`")?;
-    // A command that fails prints a document all the same.
+    // A command that fails prints a document, too.
     if let Some(problem) = problem(&document).filter(|_| jobs.is_empty()) {
         return Err(format!("it has no jobs, and says why: {problem}"));
     }
     jobs.iter().map(|job| job.as_object().map(record).ok_or_else(|| "a job is no object".to_owned())).collect()
 }
 
-/// The first error that a document tells of.
+/// Returns the first error that a document reports.
 fn problem(document: &Value) -> Option<String> {
     let first = document.get("errors")?.as_array()?.first()?;
     let text = ["description", "error"].iter().find_map(|key| first.get(key)?.as_str().filter(|text| !text.is_empty()));
     Some(text.map_or_else(|| first.to_string(), str::to_owned))
 }
 
-/// The version of Slurm that printed a document, such as `24.11.5`.
+/// Returns the version of Slurm that printed a document, such as `24.11.5`.
 pub fn version_of_json(text: &str) -> Option<String> {
     let document: Value = serde_json::from_str(text).ok()?;
     let meta = document.get("meta")?;
@@ -65,7 +66,7 @@ fn record(job: &Map<String, Value>) -> Record {
     for (key, value) in job {
         let name = NAMES.iter().find(|(_, json)| json == key).map_or(key.as_str(), |(name, _)| name);
         let text = match value {
-            // States are joined as the text has them, and other lists by commas.
+            // States are joined as in the text output. Other lists are joined by commas.
             Value::Array(words) if name != "JobState" && words.iter().all(Value::is_string) => {
                 words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(",")
             }
@@ -74,7 +75,7 @@ fn record(job: &Map<String, Value>) -> Record {
         fields.push((name.to_owned(), text));
     }
     let get = |key: &str| job.get(key).map(plain).filter(|text| !text.is_empty());
-    // An array that is none has the number 0, and a single job of one has no list of its tasks.
+    // A job outside an array has the array id 0. A single job of an array has no list of task ids.
     if get("array_job_id").is_none_or(|id| id == "0") {
         fields.retain(|field| field.0 != "ArrayJobId");
     } else {
@@ -94,7 +95,7 @@ fn record(job: &Map<String, Value>) -> Record {
     Record::of(fields)
 }
 
-/// A value as the text would have it.
+/// Formats a value as in the text output.
 pub fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -114,7 +115,8 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
-/// The least and the most nodes: the least of a moldable job stands among the resources that it asks for only.
+/// Returns the minimum and maximum number of nodes. The minimum of a job with a range is found only in its requested
+/// resources.
 fn node_count(job: &Map<String, Value>) -> Option<String> {
     let text = |key: &str| job.get(key).map(plain).filter(|text| !text.is_empty() && text != "0");
     let count = text("node_count")?;
@@ -129,7 +131,7 @@ fn node_count(job: &Map<String, Value>) -> Option<String> {
     }
 }
 
-/// Exit code and signal: a number as `wait` has it, or an object.
+/// Formats an exit code and a signal. The value is either a status as returned by `wait`, or an object.
 fn exit(value: &Value) -> Option<String> {
     if let Some(object) = value.as_object()
         && let Some(code) = object.get("return_code")

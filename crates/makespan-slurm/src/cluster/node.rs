@@ -1,4 +1,4 @@
-//! A node.
+//! //! Nodes of a cluster.
 
 use crate::text::{Gres, Record, moment};
 
@@ -7,53 +7,53 @@ use super::NodeState;
 /// A node of a cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// As Slurm calls it.
+    /// The name of the node in Slurm.
     pub name: String,
-    /// As the network calls it.
+    /// The host name of the node.
     pub host: String,
-    /// Processors in Slurm's count: hardware threads, unless the cluster counts cores.
+    /// Number of processors as Slurm counts them: hardware threads, unless the cluster counts cores.
     pub cpus: u32,
-    /// Those that jobs get: without those that the system keeps.
+    /// Number of processors that jobs can use. Excludes processors that are reserved for the system.
     pub usable_cpus: u32,
-    /// Cores.
+    /// Number of cores.
     pub cores: u32,
-    /// Hardware threads of a core.
+    /// Hardware threads per core.
     pub threads_per_core: u32,
-    /// Those that jobs hold now.
+    /// Number of processors that jobs currently hold.
     pub allocated_cpus: u32,
-    /// Bytes of memory; `None` where the cluster does not state it.
+    /// Memory in bytes, or `None` if the cluster does not state it.
     pub memory: Option<u64>,
-    /// Bytes that the system keeps.
+    /// Memory reserved for the system, in bytes.
     pub kept_memory: u64,
-    /// Bytes that jobs hold now.
+    /// Memory that jobs currently hold, in bytes.
     pub allocated_memory: u64,
-    /// Generic resources.
+    /// Generic resources of the node.
     pub gres: Vec<Gres>,
-    /// Those that jobs hold now, where they were asked for (`-d`).
+    /// Generic resources that jobs currently hold, if they were queried (`-d`).
     pub gres_used: Vec<Gres>,
-    /// Features by which jobs choose nodes.
+    /// Features that jobs can request.
     pub features: Vec<String>,
-    /// Its state.
+    /// The state of the node.
     pub state: NodeState,
-    /// Why it is not there, with who said so and when.
+    /// The reason why the node is unavailable, with user and time.
     pub reason: Option<String>,
-    /// The partitions that it belongs to.
+    /// The partitions that contain the node.
     pub partitions: Vec<String>,
-    /// Nodes of less weight are given out first.
+    /// Scheduling weight. Slurm allocates nodes of lower weight first.
     pub weight: u64,
-    /// The version of its slurmd.
+    /// The version of slurmd on the node.
     pub version: Option<String>,
-    /// Seconds after 1970.
+    /// Boot time in seconds since 1970.
     pub booted: Option<i64>,
-    /// Everything that Slurm says of it.
+    /// All fields that Slurm printed.
     pub record: Record,
 }
 
 impl Node {
-    /// Reads a record; the error names the field that is missing or wrong.
+    /// Parses a record.
     ///
     /// # Errors
-    /// A sentence.
+    /// A message that names the missing or invalid field.
     pub fn of(record: Record) -> Result<Self, String> {
         const MIB: u64 = 1 << 20;
         let name = record.get("NodeName").ok_or("a node has no name")?.to_owned();
@@ -70,7 +70,7 @@ impl Node {
         let threads_per_core = small("ThreadsPerCore")?.unwrap_or(1).max(1);
         let sockets = small("Sockets")?.unwrap_or(1);
         let cores = small("CoresPerSocket")?.and_then(|cores| cores.checked_mul(sockets));
-        // A cluster that says nothing of memory has 1 MiB on each node.
+        // If a cluster does not configure memory, each node has 1 MiB.
         let memory = number("RealMemory")?.filter(|&memory| memory > 1);
         let list = |key: &str| record.get(key).map(split).unwrap_or_default();
         let gres = |key: &str| {
@@ -107,7 +107,7 @@ impl Node {
     }
 }
 
-/// The words between commas.
+/// Splits a text at commas.
 pub(super) fn split(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }

@@ -1,11 +1,11 @@
-//! Nodes in JSON, by shape: `sinfo --json` of 22.05, `scontrol show nodes --json` later.
+//! //! Nodes in JSON, from `sinfo --json` of version 22.05 or `scontrol show nodes --json` of later versions.
 
 use serde_json::{Map, Value};
 
 use super::json::plain;
 use crate::text::Record;
 
-/// Keys of the text, and what they are called in JSON.
+/// Field names of the text output, with their names in JSON.
 const NAMES: [(&str, &[&str]); 15] = [
     ("NodeName", &["name"]),
     ("NodeHostName", &["hostname"]),
@@ -24,10 +24,10 @@ const NAMES: [(&str, &[&str]); 15] = [
     ("Reason", &["reason"]),
 ];
 
-/// The nodes of a document, as records with the keys of the text.
+/// Parses the nodes of a document into records with the field names of the text output.
 ///
 /// # Errors
-/// A sentence that says what is wrong with it.
+/// A message that states what is wrong with the document.
 pub fn nodes_of_json(text: &str) -> Result<Vec<Record>, String> {
     let document: Value = serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
     let nodes = document.get("nodes").and_then(Value::as_array).ok_or("it has no list `nodes`")?;

@@ -1,41 +1,41 @@
-//! A partition.
+//! //! Partitions of a cluster.
 
 use crate::text::{Limit, Record, count, duration, expand};
 
 /// A partition of a cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Partition {
-    /// As users call it.
+    /// The name of the partition.
     pub name: String,
-    /// Whether jobs go there that name none.
+    /// True if jobs without a partition are submitted here.
     pub is_default: bool,
     /// `UP`, `DOWN`, `DRAIN` or `INACTIVE`.
     pub state: String,
-    /// Names of its nodes.
+    /// Names of the nodes.
     pub nodes: Vec<String>,
-    /// Seconds that a job may ask for.
+    /// Maximum time limit of a job, in seconds.
     pub max_time: Limit,
-    /// Seconds that a job gets that asks for none; `None`: as many as it may ask for.
+    /// Time limit of jobs that request none, in seconds. `None` if these jobs get the maximum.
     pub default_time: Option<Limit>,
-    /// Nodes that a job needs at least.
+    /// Minimum number of nodes of a job.
     pub min_nodes: u64,
-    /// Nodes that a job may have.
+    /// Maximum number of nodes of a job.
     pub max_nodes: Limit,
-    /// Processors of a node that a job may have.
+    /// Maximum number of processors per node of a job.
     pub max_cpus_per_node: Limit,
-    /// Whether only root submits there.
+    /// True if only root may submit jobs.
     pub root_only: bool,
-    /// Jobs of partitions with a higher tier are looked at first.
+    /// Priority tier. Slurm schedules jobs of partitions with a higher tier first.
     pub priority_tier: u64,
-    /// Everything that Slurm says of it.
+    /// All fields that Slurm printed.
     pub record: Record,
 }
 
 impl Partition {
-    /// Reads a record; the error names the field that is missing or wrong.
+    /// Parses a record.
     ///
     /// # Errors
-    /// A sentence.
+    /// A message that names the missing or invalid field.
     pub fn of(record: Record) -> Result<Self, String> {
         let name = record.get("PartitionName").ok_or("a partition has no name")?.to_owned();
         let wrong = |key: &str, text: &str| format!("partition `{name}`: {key}={text} cannot be understood");
@@ -65,7 +65,7 @@ impl Partition {
         })
     }
 
-    /// Whether it takes jobs and starts them.
+    /// Returns true if the partition accepts jobs and starts them.
     pub fn is_up(&self) -> bool {
         self.state == "UP"
     }

@@ -1,21 +1,21 @@
-//! Asking for what there is.
+//! //! Queries for nodes, partitions, jobs and the configuration.
 
 use crate::command::{CommandError, Commands, Program};
 use crate::text::{Kind, Record, records};
 
 use super::{Config, Job, Node, Partition, jobs_of_json};
 
-/// What was read, with remarks for the user on what could not be.
+/// The result of a query, with warnings about the parts that could not be parsed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading<T> {
-    /// In the order in which Slurm shows them.
+    /// The items in the order of Slurm's output.
     pub items: Vec<T>,
-    /// What was strange, in sentences.
+    /// Warnings for the user, as sentences.
     pub remarks: Vec<String>,
 }
 
 impl Commands {
-    /// All nodes.
+    /// Returns all nodes.
     ///
     /// # Errors
     /// [`CommandError`]
@@ -23,7 +23,7 @@ impl Commands {
         self.show(Kind::Node, &["-o", "-d", "show", "nodes"], Node::of)
     }
 
-    /// These nodes.
+    /// Returns the nodes with the given names.
     ///
     /// # Errors
     /// [`CommandError`]
@@ -31,7 +31,7 @@ impl Commands {
         self.show(Kind::Node, &["-o", "-d", "show", "node", &names.join(",")], Node::of)
     }
 
-    /// All partitions that this user sees.
+    /// Returns all partitions that this user can see.
     ///
     /// # Errors
     /// [`CommandError`]
@@ -39,8 +39,8 @@ impl Commands {
         self.show(Kind::Partition, &["-o", "show", "partitions"], Partition::of)
     }
 
-    /// All jobs that wait, run or ended a short time ago, as far as this user sees them. Where a text of a job looks like
-    /// fields, all are read again as JSON.
+    /// Returns all jobs that are pending, running or ended recently, as far as this user can see them. If a text in a
+    /// job looks like a field, queries all jobs again as JSON.
     ///
     /// # Errors
     /// [`CommandError`]
@@ -49,7 +49,7 @@ impl Commands {
         if jobs.remarks.is_empty() && !jobs.items.iter().any(|job| job.is_doubtful) {
             return Ok(jobs);
         }
-        // Some versions leave out what has ended unless all states are asked for.
+        // Some versions leave out ended jobs unless all states are requested.
         let arguments = ["--json", "--states=all"];
         let printed = self.run(Program::Squeue, arguments)?;
         match jobs_of_json(&printed.out).and_then(|records| records.into_iter().map(Job::of).collect()) {
@@ -67,7 +67,7 @@ impl Commands {
         }
     }
 
-    /// The same with what each job holds of its nodes; read as text alone.
+    /// Returns all jobs with the resources that each holds on its nodes. Reads only the text output.
     ///
     /// # Errors
     /// [`CommandError`]
@@ -75,8 +75,8 @@ impl Commands {
         self.show(Kind::Job, &["-o", "-d", "show", "jobs"], Job::of)
     }
 
-    /// One job with what it holds of each node; `None` where the controller does not know it any more. Of an array the first
-    /// record counts.
+    /// Returns one job with the resources that it holds on each node, or `None` if the controller does not know the job
+    /// any more. For a job array, returns the first record.
     ///
     /// # Errors
     /// [`CommandError`]
@@ -93,7 +93,7 @@ impl Commands {
             .map_err(|problem| CommandError::nonsense(Program::Scontrol, &arguments, shown(&problem)))
     }
 
-    /// How the cluster is configured.
+    /// Returns the configuration of the cluster.
     ///
     /// # Errors
     /// [`CommandError`]
@@ -115,7 +115,8 @@ impl Commands {
     ) -> Result<Reading<T>, CommandError> {
         let printed = self.run(Program::Scontrol, arguments)?;
         let reading = read_records(kind, &printed.out, read);
-        // A cluster without jobs says so in words; nothing at all, or only what nobody understands, is no cluster.
+        // If a cluster has no jobs, `scontrol` says so or prints nothing. In all other cases, output without any item
+        // is an error.
         let nothing = printed.out.trim();
         if reading.items.is_empty() && !(kind == Kind::Job && (nothing.is_empty() || nothing.starts_with("No jobs"))) {
             let problem = reading.remarks.first().cloned().unwrap_or_else(|| "it is empty".to_owned());
@@ -126,7 +127,7 @@ impl Commands {
     }
 }
 
-/// Reads what `scontrol -o show` printed.
+/// Parses the output of `scontrol -o show`.
 pub(crate) fn read_records<T>(kind: Kind, text: &str, read: impl Fn(Record) -> Result<T, String>) -> Reading<T> {
     let (records, strange) = records(kind, text);
     let (items, mut remarks) = read_all(records, read);
@@ -134,7 +135,7 @@ pub(crate) fn read_records<T>(kind: Kind, text: &str, read: impl Fn(Record) -> R
     Reading { items, remarks }
 }
 
-/// What can be read of records, and what is wrong with each of the others.
+/// Parses records. Returns the parsed items, and a message for each record that is invalid.
 pub(crate) fn read_all<T>(records: Vec<Record>, read: impl Fn(Record) -> Result<T, String>) -> (Vec<T>, Vec<String>) {
     let (mut items, mut problems) = (Vec::new(), Vec::new());
     for record in records {
@@ -146,7 +147,7 @@ pub(crate) fn read_all<T>(records: Vec<Record>, read: impl Fn(Record) -> Result<
     (items, problems)
 }
 
-/// The beginning of a text from outside, on one line.
+/// Shortens a text from outside to a single line.
 pub(crate) fn shown(text: &str) -> String {
     const MAX_CHARACTERS: usize = 200;
     let one = |character: char| if character.is_control() { '?' } else { character };

@@ -10,7 +10,7 @@ pub struct NodeState {
 }
 
 impl NodeState {
-    /// Reads `IDLE+DRAIN`; signs behind the base stand for flags, as in `IDLE*`.
+    /// Parses a state such as `IDLE+DRAIN`. Signs after the base stand for flags, as in `IDLE*`.
     pub fn parse(text: &str) -> Self {
         let mut words = text.split('+').map(str::trim).filter(|word| !word.is_empty());
         let word = words.next().unwrap_or_default();
@@ -33,12 +33,12 @@ impl NodeState {
         Self { base: base.to_uppercase(), flags: signs.chain(words.map(str::to_uppercase)).collect() }
     }
 
-    /// Whether the flag is set.
+    /// Returns true if the flag is set.
     pub fn has(&self, flag: &str) -> bool {
         self.flags.iter().any(|known| known == flag)
     }
 
-    /// Whether jobs run there, or will be started there when there is room.
+    /// Returns true if jobs run on the node, or can be started there.
     pub fn takes_jobs(&self) -> bool {
         const BASES: [&str; 4] = ["IDLE", "MIXED", "ALLOCATED", "COMPLETING"];
         const AWAY: [&str; 11] = [
@@ -61,42 +61,42 @@ impl NodeState {
 /// The state of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobState {
-    /// It waits.
+    /// Waiting for its start.
     Pending,
     /// Its nodes are being prepared.
     Configuring,
-    /// It runs.
+    /// Running on its nodes.
     Running,
-    /// It has stopped for a while.
+    /// Stopped temporarily.
     Suspended,
     /// Its processes are ending.
     Completing,
-    /// It ended with success.
+    /// Ended with success.
     Completed,
-    /// Somebody ended it.
+    /// Cancelled by a user or an administrator.
     Cancelled,
-    /// It ended without success.
+    /// Ended without success.
     Failed,
-    /// Its time was over.
+    /// Ended at its time limit.
     Timeout,
-    /// A node failed.
+    /// Ended because a node failed.
     NodeFail,
-    /// Another job needed the place.
+    /// Ended because another job needed its nodes.
     Preempted,
-    /// It took more memory than it had asked for.
+    /// Ended because it used more memory than requested.
     OutOfMemory,
     /// Its deadline passed before it could run.
     Deadline,
-    /// Its node failed to boot.
+    /// Ended because its node failed to boot.
     BootFail,
-    /// It waits again, after it was requeued.
+    /// Pending again after it was requeued.
     Requeued,
-    /// A word that is not known here.
+    /// A state that this crate does not know.
     Other(String),
 }
 
 impl JobState {
-    /// Reads `RUNNING`, also with flags behind it, such as `RUNNING+COMPLETING`.
+    /// Parses a state such as `RUNNING`, also with flags, such as `RUNNING+COMPLETING`.
     pub fn parse(text: &str) -> Self {
         let mut words = text.split(['+', ' ']).map(str::trim).filter(|word| !word.is_empty());
         let first = words.next().unwrap_or_default();
@@ -124,17 +124,17 @@ impl JobState {
         }
     }
 
-    /// Whether it waits for its start.
+    /// Returns true if the job waits for its start.
     pub fn is_waiting(&self) -> bool {
         matches!(self, Self::Pending | Self::Requeued)
     }
 
-    /// Whether it holds nodes.
+    /// Returns true if the job holds nodes.
     pub fn holds_nodes(&self) -> bool {
         matches!(self, Self::Configuring | Self::Running | Self::Suspended | Self::Completing)
     }
 
-    /// Whether it is over. A word that is not known counts as not over.
+    /// Returns true if the job has ended. A state that this crate does not know counts as not ended.
     pub fn has_ended(&self) -> bool {
         !self.is_waiting() && !self.holds_nodes() && !matches!(self, Self::Other(_))
     }

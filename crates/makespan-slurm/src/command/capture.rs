@@ -1,4 +1,4 @@
-//! A process whose output is read while it runs, and which is killed when its time is over.
+//! //! Runs a process, reads its output while it runs, and kills it at its time limit.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -10,36 +10,36 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-/// How a process ended, and what it printed.
+/// The exit status and the output of a process.
 pub(super) struct Ended {
     pub status: ExitStatus,
     pub out: Vec<u8>,
     pub err: Vec<u8>,
 }
 
-/// Why there is no such thing.
+/// The reason why a process gave no result.
 pub(super) enum Problem {
-    /// It could not be started.
+    /// The process could not be started.
     Start(io::Error),
-    /// It was killed at its time limit; what it had said on standard error.
+    /// The process was killed at its time limit. Contains its output on standard error.
     TimedOut(Vec<u8>),
-    /// It printed more than anybody reads.
+    /// The process printed more than `MAX_BYTES`.
     TooMuch,
 }
 
-/// Most bytes that are read of one stream: a queue of 100,000 jobs takes 100 MB.
+/// Maximum number of bytes that are read from a stream. A queue of 100,000 jobs takes 100 MB.
 const MAX_BYTES: u64 = 1 << 30;
-/// Between two looks at a process that has closed its output and should end at once.
+/// Time between two checks of a process that has closed its output and should end at once.
 const GLANCE: Duration = Duration::from_millis(2);
 
-/// What a reader says.
+/// The output of one stream.
 enum Heard {
     Out(Vec<u8>),
     Err(Vec<u8>),
 }
 
-/// Runs a command to its end, for at most `limit`. It has a process group of its own, so that a signal from the keyboard does not
-/// reach it and all of it can be killed.
+/// Runs a command for at most `limit`. The command has its own process group, so that signals from the keyboard do not
+/// reach it, and all its processes can be killed.
 pub(super) fn run(command: &mut Command, input: &[u8], limit: Duration) -> Result<Ended, Problem> {
     let deadline = Instant::now() + limit;
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
@@ -50,7 +50,7 @@ pub(super) fn run(command: &mut Command, input: &[u8], limit: Duration) -> Resul
         Ok(ended) => Ok(ended),
         Err(problem) => {
             let _ = killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL);
-            // A process in the kernel's hands may not die at once; nobody waits for it for ever.
+            // The kernel may delay the end of a killed process. Do not wait longer than a second.
             let patience = Instant::now() + Duration::from_secs(1);
             while matches!(child.try_wait(), Ok(None)) && Instant::now() < patience {
                 thread::sleep(GLANCE);
@@ -60,7 +60,7 @@ pub(super) fn run(command: &mut Command, input: &[u8], limit: Duration) -> Resul
     }
 }
 
-/// Threads that read what it prints and write what it reads.
+/// Starts threads that read the output of a process and write its input.
 fn listen(child: &mut Child, input: &[u8]) -> Receiver<io::Result<Heard>> {
     let (sender, heard) = channel();
     if let Some(out) = child.stdout.take() {
@@ -71,7 +71,7 @@ fn listen(child: &mut Child, input: &[u8]) -> Receiver<io::Result<Heard>> {
     }
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_owned();
-        // A program that does not read to the end closes the pipe, which is its own affair.
+        // If a program does not read all input, it closes the pipe. This is not an error.
         thread::spawn(move || drop(stdin.write_all(&input)));
     }
     heard
@@ -81,7 +81,7 @@ fn read(stream: impl Read + Send + 'static, sender: Sender<io::Result<Heard>>, a
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = stream.take(MAX_BYTES + 1).read_to_end(&mut bytes);
-        // Nobody listens any more if the time was over.
+        // After the time limit, no receiver is left.
         drop(sender.send(read.map(|_| as_heard(bytes))));
     });
 }

@@ -1,4 +1,4 @@
-//! Why a program of Slurm gave no answer.
+//! //! Errors of Slurm's programs.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -11,24 +11,24 @@ use thiserror::Error;
 use super::capture::Problem;
 use super::{Program, Refusal};
 
-/// Which command, what Slurm said, and what helps.
+/// An error of a command, with Slurm's message and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CommandError {
-    /// The program is not there.
+    /// The program was not found.
     #[error(
         "cannot run `{program}`: there is no such program on PATH; Slurm is not installed on this machine, or its commands are \
          elsewhere: run on a login node, or add their folder to PATH"
     )]
     Missing {
-        /// Which.
+        /// The program that was not found.
         program: Program,
     },
-    /// The program cannot be started.
+    /// The program could not be started.
     #[error("cannot run `{command}`: {problem}; check that the program may be executed")]
     Start {
-        /// With its arguments.
+        /// The command with its arguments.
         command: String,
-        /// What the system says.
+        /// The error of the operating system.
         problem: String,
     },
     /// The program did not end in time and was killed.
@@ -37,52 +37,52 @@ pub enum CommandError {
         limit.as_secs_f64()
     )]
     TimedOut {
-        /// With its arguments.
+        /// The command with its arguments.
         command: String,
-        /// The time that it had.
+        /// The time limit.
         limit: Duration,
-        /// What it had said, behind a colon.
+        /// Its output so far, after a colon.
         said: String,
     },
-    /// Somebody ended the program by a signal.
+    /// A signal ended the program.
     #[error("`{command}` was ended by signal {signal}{said}; try again")]
     Killed {
-        /// With its arguments.
+        /// The command with its arguments.
         command: String,
-        /// Which.
+        /// The number of the signal.
         signal: i32,
-        /// What it had said, behind a colon.
+        /// Its output so far, after a colon.
         said: String,
     },
-    /// Slurm refused.
+    /// Slurm refused the request.
     #[error("`{command}`: {said}{tried}; {}", refusal.remedy())]
     Refused {
-        /// With its arguments.
+        /// The command with its arguments.
         command: String,
-        /// What Slurm said, one line.
+        /// Slurm's message, on one line.
         said: String,
-        /// For how long it was tried, in words.
+        /// The time for which the request was repeated, in words.
         tried: String,
-        /// What that means.
+        /// The meaning of the message.
         refusal: Refusal,
     },
-    /// What the program printed is not what it prints.
+    /// The output of the program has an unknown format.
     #[error(
         "`{command}` printed what cannot be understood: {problem}; check that the program is Slurm's own (`type {program}`), and \
          report its output with `{program} --version`"
     )]
     Nonsense {
-        /// With its arguments.
+        /// The command with its arguments.
         command: String,
-        /// Which.
+        /// The program with the unknown output.
         program: Program,
-        /// What is wrong with it, and where.
+        /// The problem and its position.
         problem: String,
     },
 }
 
 impl CommandError {
-    /// What the refusal means, if it is one.
+    /// Returns the meaning of a refusal, or `None` for other errors.
     pub fn refusal(&self) -> Option<Refusal> {
         match self {
             Self::Refused { refusal, .. } => Some(*refusal),
@@ -90,23 +90,23 @@ impl CommandError {
         }
     }
 
-    /// Whether the same request may succeed a little later.
+    /// Returns true if the same request may succeed a little later.
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::TimedOut { .. }) || self.refusal().is_some_and(Refusal::is_passing)
     }
 
-    /// Whether Slurm may have done what it was asked to although there was no answer.
+    /// Returns true if Slurm may have performed the request although there was no answer.
     pub fn is_ambiguous(&self) -> bool {
         matches!(self, Self::TimedOut { .. } | Self::Killed { .. } | Self::Nonsense { .. })
             || self.refusal().is_some_and(Refusal::is_ambiguous)
     }
 
-    /// What a program printed makes no sense.
+    /// Returns an error for output that has an unknown format.
     pub fn nonsense<A: AsRef<OsStr>>(program: Program, arguments: &[A], problem: impl Into<String>) -> Self {
         Self::Nonsense { command: line(program, arguments), program, problem: problem.into() }
     }
 
-    /// Whether the program may be run again.
+    /// Returns true if the program may be run again.
     pub(super) fn can_be_repeated(&self, program: Program) -> bool {
         self.is_passing() && !(program.makes() && self.is_ambiguous())
     }
@@ -123,9 +123,9 @@ impl CommandError {
         }
     }
 
-    /// A program that ended without success.
+    /// Returns the error for a program that ended without success.
     pub(super) fn refused(command: &str, status: ExitStatus, out: &str, err: &str) -> Self {
-        // What it printed before it failed is no reason; its last line may be one.
+        // The output before a failure is not the reason, but its last line may be.
         let last = out.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
         let said = [err, last].map(one_line).into_iter().find(|said| !said.is_empty());
         if let Some(signal) = status.signal() {
@@ -141,7 +141,7 @@ impl CommandError {
         Self::Refused { command: command.to_owned(), said, tried: String::new(), refusal }
     }
 
-    /// The same after so long.
+    /// Adds the time for which the request was repeated.
     pub(super) fn after(mut self, time: Duration) -> Self {
         if let Self::Refused { tried, refusal, .. } = &mut self
             && refusal.is_passing()
@@ -153,7 +153,7 @@ impl CommandError {
     }
 }
 
-/// A command as it is shown: arguments that are long are cut.
+/// Formats a command for messages. Long commands are shortened.
 pub(super) fn line<A: AsRef<OsStr>>(program: Program, arguments: &[A]) -> String {
     const MAX_CHARACTERS: usize = 200;
     let words = arguments.iter().map(|argument| argument.as_ref().to_string_lossy().into_owned());
@@ -161,11 +161,11 @@ pub(super) fn line<A: AsRef<OsStr>>(program: Program, arguments: &[A]) -> String
     cut(&line, MAX_CHARACTERS)
 }
 
-/// What a program says, on one line: its own name and repeated words are left out.
+/// Returns the messages of a program on one line, without its name and without repeated messages.
 fn one_line(said: &str) -> String {
     const MAX_CHARACTERS: usize = 600;
     let mut parts: Vec<&str> = Vec::new();
-    // Why a program gave up is on a line of its own; the others are on the way there.
+    // The reason for a failure is on a line with `fatal`. The other lines are messages before it.
     let is_last_word = |line: &&str| line.contains(": fatal: ");
     let has_last_word = said.lines().any(|line| is_last_word(&line));
     for part in said.lines().filter(|line| !has_last_word || is_last_word(line)).map(|line| without_prefix(line.trim()))
@@ -181,7 +181,7 @@ fn behind_a_colon(said: &str) -> String {
     if said.is_empty() { String::new() } else { format!(": {said}") }
 }
 
-/// Without `sbatch: error: ` in front.
+/// Removes a prefix such as `sbatch: error: `.
 fn without_prefix(line: &str) -> &str {
     let Some((program, rest)) = line.split_once(": ") else { return line };
     if !Program::ALL.iter().any(|known| known.name() == program) {

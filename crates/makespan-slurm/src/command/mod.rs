@@ -17,17 +17,17 @@ pub use program::Program;
 pub use refusal::Refusal;
 pub use submit::Submitted;
 
-/// What a program printed that ended with success.
+/// The output of a program that ended with success.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
-    /// On its standard output.
+    /// Standard output.
     pub out: String,
-    /// On its standard error: warnings.
+    /// Standard error, which contains warnings.
     pub warnings: String,
 }
 
-/// How Slurm's programs are run. They are found on `PATH`, each has a time limit, and a controller that does not answer is
-/// asked again for a while.
+/// Runs Slurm's programs. They are found on `PATH` and have a time limit each. If the controller does not answer, the
+/// request is repeated for a while.
 ///
 /// ```no_run
 /// use makespan_slurm::{Commands, Program};
@@ -40,7 +40,7 @@ pub struct Printed {
 pub struct Commands {
     limit: Duration,
     patience: Duration,
-    /// Who hears that the controller does not answer.
+    /// Called with a message if the controller does not answer.
     teller: Option<fn(&str)>,
     environment: Vec<(OsString, OsString)>,
 }
@@ -52,62 +52,66 @@ impl Default for Commands {
 }
 
 impl Commands {
-    /// How long one program may take. Slurm itself gives up after about 10 s (`MessageTimeout`) unless a site allows more.
+    /// Time limit of one program. Slurm itself stops after about 10 s (`MessageTimeout`), unless a site allows more.
     const LIMIT: Duration = Duration::from_mins(1);
-    /// For how long a controller that does not answer is asked again. A restart takes a few seconds.
+    /// Time for which a request is repeated if the controller does not answer. A restart takes a few seconds.
     const PATIENCE: Duration = Duration::from_secs(30);
-    /// Between two attempts, the first time; twice as long each time, up to `MAX_PAUSE`.
+    /// Pause before the first repetition. The pause doubles each time, up to `MAX_PAUSE`.
     const FIRST_PAUSE: Duration = Duration::from_millis(200);
     const MAX_PAUSE: Duration = Duration::from_secs(5);
-    /// After so long without an answer that is said.
+    /// Time without an answer after which a message is shown.
     const SILENCE: Duration = Duration::from_secs(5);
 
-    /// A minute for each program, and half a minute for a controller that does not answer.
+    /// Returns commands with a time limit of a minute for each program, and half a minute of repetitions if the
+    /// controller does not answer.
     pub fn new() -> Self {
         Self { limit: Self::LIMIT, patience: Self::PATIENCE, teller: None, environment: Vec::new() }
     }
 
-    /// How long one program may take before it is killed.
+    /// Sets the time after which a program is killed.
     #[must_use]
     pub fn with_limit(self, limit: Duration) -> Self {
         Self { limit, ..self }
     }
 
-    /// For how long a controller that does not answer is asked again; zero for one attempt.
+    /// Sets the time for which a request is repeated if the controller does not answer. Zero means a single attempt.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// Somebody is told when a controller does not answer and is asked again.
+    /// Sets a function that is called with a message if the controller does not answer and the request is repeated.
     #[must_use]
     pub fn with_teller(self, teller: fn(&str)) -> Self {
         Self { teller: Some(teller), ..self }
     }
 
-    /// Programs are run with this variable in their environment, such as `SLURM_CONF`, or a `PATH` on which they are found.
+    /// Adds a variable to the environment of the programs, such as `SLURM_CONF`, or a `PATH` that contains the
+    /// programs.
     #[must_use]
     pub fn with_variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.push((name.into(), value.into()));
         self
     }
 
-    /// A program with the environment in which it is to run, for those who start it themselves, such as a long `srun`.
+    /// Returns a command for a program with the right environment. For callers that start the program themselves, such
+    /// as a long `srun`.
     pub fn process(&self, program: Program) -> Command {
-        // The search for the program heeds a PATH only if it is among the variables of the child.
+        // `Command` searches the child's `PATH` only if the variable is set explicitly for the child.
         let mut command = Command::new(program.name());
         program.prepare(&mut command);
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
     }
 
-    /// Runs a program and returns what it prints.
+    /// Runs a program and returns its output.
     ///
-    /// While the controller does not answer it is asked again, unless what was asked may have been done all the same: of
-    /// [`Program::Sbatch`] and [`Program::Srun`] only a request that never left is repeated.
+    /// While the controller does not answer, the request is repeated. Requests of [`Program::Sbatch`] and
+    /// [`Program::Srun`] are repeated only if they did not reach the controller, because they could have an effect
+    /// twice.
     ///
     /// # Errors
-    /// [`CommandError`]: which command, what Slurm said and what helps.
+    /// [`CommandError`], which contains the command, Slurm's message and a remedy.
     pub fn run<A: AsRef<OsStr>>(
         &self,
         program: Program,
@@ -119,7 +123,7 @@ impl Commands {
     /// Runs a program that reads `input` from its standard input.
     ///
     /// # Errors
-    /// As [`Commands::run`].
+    /// The errors of [`Commands::run`].
     pub fn run_with_input<A: AsRef<OsStr>>(
         &self,
         program: Program,
@@ -146,7 +150,7 @@ impl Commands {
         }
     }
 
-    /// Says that a program has not answered for a while, unless what is returned is dropped before.
+    /// Reports that a program has not answered for a while, unless the returned value is dropped before.
     fn tell_of_silence(&self, line: &str) -> Option<Sender<()>> {
         let tell = self.teller?;
         let left = self.limit.checked_sub(Self::SILENCE)?;
@@ -164,7 +168,7 @@ impl Commands {
         Some(heard)
     }
 
-    /// One attempt.
+    /// Runs a program once.
     fn once(&self, program: Program, arguments: &[OsString], input: &[u8]) -> Result<Printed, CommandError> {
         let mut command = self.process(program);
         command.args(arguments);

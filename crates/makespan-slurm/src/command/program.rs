@@ -1,4 +1,4 @@
-//! Which programs there are, and the environment in which what they print means the same everywhere.
+//! //! Slurm's programs, and an environment in which their output does not depend on the user's settings.
 
 use std::fmt;
 use std::process::Command;
@@ -8,23 +8,23 @@ use std::process::Command;
 pub enum Program {
     /// Submits a job.
     Sbatch,
-    /// Starts a step, or a job of one step.
+    /// Starts a step, or a job with one step.
     Srun,
-    /// Shows and changes what the controller knows.
+    /// Shows and changes the state of the controller.
     Scontrol,
     /// Shows jobs.
     Squeue,
     /// Shows nodes and partitions.
     Sinfo,
-    /// Ends jobs.
+    /// Cancels jobs.
     Scancel,
-    /// Shows jobs of the past, where the cluster keeps accounts.
+    /// Shows past jobs, if the cluster keeps accounts.
     Sacct,
-    /// Shows what accounts may have; it could change it, which nobody here asks for.
+    /// Shows the limits of accounts. This crate never changes them.
     Sacctmgr,
 }
 
-/// Variables by which a user changes what the reading programs print, or which of it.
+/// Variables with which a user changes the output of the query programs.
 const TASTES: [&str; 27] = [
     "SINFO_ALL",
     "SINFO_FEDERATION",
@@ -56,7 +56,7 @@ const TASTES: [&str; 27] = [
 ];
 
 impl Program {
-    /// All of them.
+    /// All programs.
     pub const ALL: [Self; 8] = [
         Self::Sbatch,
         Self::Srun,
@@ -68,7 +68,7 @@ impl Program {
         Self::Sacctmgr,
     ];
 
-    /// As it is called.
+    /// Returns the name of the program.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sbatch => "sbatch",
@@ -82,23 +82,24 @@ impl Program {
         }
     }
 
-    /// Whether it makes something that would be there twice if it were run twice.
+    /// Returns true if the program creates something that would exist twice if the program ran twice.
     pub(super) const fn makes(self) -> bool {
         matches!(self, Self::Sbatch | Self::Srun)
     }
 
-    /// Whether it hands its environment on to jobs.
+    /// Returns true if jobs inherit the environment of the program.
     const fn hands_on_environment(self) -> bool {
         self.makes()
     }
 
-    /// Whether it failed although it ended with success: `squeue` and `sinfo` do for an unknown field.
+    /// Returns true if the program failed although its exit status is zero. `squeue` and `sinfo` do this for an unknown
+    /// field.
     pub(super) fn fails_in_silence(self, warnings: &str) -> bool {
         matches!(self, Self::Squeue | Self::Sinfo) && warnings.contains("error: Invalid")
     }
 
-    /// Makes what it prints independent of the user's habits: times are UTC, lists are never cut short. The environment of what
-    /// jobs inherit stays as it is.
+    /// Makes the output independent of the user's settings: times are in UTC, and lists are never shortened. The
+    /// environment of programs whose jobs inherit it is not changed.
     pub(super) fn prepare(self, command: &mut Command) {
         if self.hands_on_environment() {
             return;

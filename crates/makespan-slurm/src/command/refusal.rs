@@ -1,43 +1,43 @@
-//! What Slurm says when it refuses something, and what helps.
+//! //! The meaning of Slurm's error messages, with remedies.
 
-/// Why Slurm refused a request, as far as its words tell.
+/// The reason why Slurm refused a request, derived from its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Refusal {
-    /// The controller does not answer; the request did not reach it.
+    /// The controller does not answer. The request did not reach it.
     Unreachable,
-    /// The controller did not answer in time; it may have done what it was asked to.
+    /// The controller did not answer in time. It may have performed the request.
     Unanswered,
-    /// The controller cannot take the request for now.
+    /// The controller cannot accept the request now.
     Busy,
-    /// This user may not do that.
+    /// This user does not have the permission.
     NoRights,
     /// The user is unknown to the cluster, or the programs and the controller do not trust each other.
     Identity,
-    /// There is no configuration of a cluster on this machine.
+    /// This machine has no configuration of a cluster.
     NoConfiguration,
-    /// A partition that does not exist, is closed, or is not open to this user.
+    /// The partition does not exist, is closed, or is not open to this user.
     Partition,
-    /// An account, a quality of service or a limit of either.
+    /// The account or the quality of service is invalid, or a limit of either is exceeded.
     Account,
-    /// A time limit above what the partition allows, or none where one is required.
+    /// The time limit exceeds the partition's limit, or is missing although it is required.
     TimeLimit,
-    /// More nodes, processors, memory or GPUs than the cluster can ever give, or a node that does not exist.
+    /// More nodes, processors, memory or GPUs than the cluster has, or a node that does not exist.
     Resources,
-    /// A reservation that does not exist, is over, or is not this user's.
+    /// The reservation does not exist, is over, or is not open to this user.
     Reservation,
-    /// A job or a step that is not there any more.
+    /// The job or step does not exist any more.
     NoSuchJob,
-    /// The job has ended or is about to.
+    /// The job has ended or is ending.
     JobEnding,
     /// The cluster keeps no accounts.
     NoAccounting,
-    /// An option that this version does not know.
+    /// The option is unknown to this version.
     Option,
-    /// Anything else.
+    /// Any other reason.
     Other,
 }
 
-/// Parts of what Slurm says, in lower case, as in its `slurm_errno.c` and its programs. The first that is found counts.
+/// Parts of Slurm's messages in lower case, from its `slurm_errno.c` and its programs. The first match counts.
 const SAID: [(&str, Refusal); 66] = [
     ("could not establish a configuration source", Refusal::NoConfiguration),
     ("unable to process configuration file", Refusal::NoConfiguration),
@@ -108,7 +108,7 @@ const SAID: [(&str, Refusal); 66] = [
 ];
 
 impl Refusal {
-    /// The meaning of what Slurm said.
+    /// Returns the meaning of a message of Slurm.
     ///
     /// ```
     /// use makespan_slurm::Refusal;
@@ -118,24 +118,24 @@ impl Refusal {
     /// ```
     pub fn of(said: &str) -> Self {
         let said = said.to_lowercase();
-        // Accounts of the past and accounts that pay are two things of one name.
+        // "Account" may mean the account that is charged, or the accounting of past jobs. Check for the latter first.
         if said.contains("accounting storage is disabled") || said.contains("slurmdbd") {
             return Self::NoAccounting;
         }
         SAID.iter().find(|(part, _)| said.contains(part)).map_or(Self::Other, |&(_, refusal)| refusal)
     }
 
-    /// Whether the same request may succeed a little later.
+    /// Returns true if the same request may succeed a little later.
     pub const fn is_passing(self) -> bool {
         matches!(self, Self::Unreachable | Self::Unanswered | Self::Busy)
     }
 
-    /// Whether the controller may have done what it was asked to.
+    /// Returns true if the controller may have performed the request.
     pub const fn is_ambiguous(self) -> bool {
         matches!(self, Self::Unanswered)
     }
 
-    /// What helps.
+    /// Returns a remedy.
     pub const fn remedy(self) -> &'static str {
         match self {
             Self::Unreachable => {

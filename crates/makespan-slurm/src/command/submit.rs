@@ -1,26 +1,26 @@
-//! Submitting and cancelling.
+//! //! Submission and cancellation of jobs.
 
 use std::ffi::OsStr;
 
 use super::{CommandError, Commands, Program};
 
-/// A job that Slurm has taken.
+/// A job that Slurm has accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submitted {
-    /// Its number.
+    /// The id of the job.
     pub job: u64,
-    /// Its cluster, where `sbatch` names one.
+    /// The cluster, if `sbatch` prints it.
     pub cluster: Option<String>,
-    /// What `sbatch` warned of.
+    /// Warnings of `sbatch`.
     pub warnings: String,
 }
 
 impl Commands {
-    /// Submits a script, which is handed over on standard input, with options for `sbatch`.
+    /// Submits a script with options for `sbatch`. The script is passed on standard input.
     ///
     /// # Errors
-    /// [`CommandError`]. Where it [`is_ambiguous`](CommandError::is_ambiguous), the job may be in the queue all the same: look for its
-    /// name before submitting again.
+    /// [`CommandError`]. If the error [`is_ambiguous`](CommandError::is_ambiguous), the job may nevertheless be in the
+    /// queue. Search for its name before you submit it again.
     pub fn submit<A: AsRef<OsStr>>(
         &self,
         options: impl IntoIterator<Item = A>,
@@ -29,7 +29,7 @@ impl Commands {
         let mut arguments = vec![OsStr::new("--parsable").to_owned()];
         arguments.extend(options.into_iter().map(|option| option.as_ref().to_owned()));
         let printed = self.run_with_input(Program::Sbatch, &arguments, script.as_bytes())?;
-        // A site's wrapper may print lines before it: the number stands on the last line.
+        // A site's wrapper may print lines before the job id, so the job id is on the last line.
         let line = printed.out.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
         let (job, cluster) = line.split_once(';').map_or((line, None), |(job, cluster)| (job, Some(cluster)));
         match job.parse() {
@@ -41,7 +41,7 @@ impl Commands {
         }
     }
 
-    /// Ends a job; that it has ended already is no error.
+    /// Cancels a job. If the job has already ended, this is not an error.
     ///
     /// # Errors
     /// [`CommandError`]

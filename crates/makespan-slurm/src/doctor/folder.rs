@@ -1,11 +1,11 @@
-//! The folder of runs, as this machine sees it.
+//! //! Checks of the folder of runs on this machine.
 
 use std::fs;
 use std::path::Path;
 
 use super::Finding;
 
-/// File systems that other machines see as well.
+/// File systems that are usually shared with other machines.
 const SHARED: [&str; 18] = [
     "nfs",
     "nfs4",
@@ -27,9 +27,10 @@ const SHARED: [&str; 18] = [
     "fuse.juicefs",
 ];
 
-/// Whether it can be written, files move there, and which file system it is on.
+/// Checks that the folder is writable and that files can be moved there, and determines its file system.
 ///
-/// Whether nodes see it, a job there says; without one the kind of its file system has to do.
+/// If a test job runs (`is_probed`), the job checks that nodes see the folder. Otherwise, the kind of the file system
+/// is the only evidence.
 pub(super) fn here(folder: &Path, is_probed: bool) -> Finding {
     const TOPIC: &str = "folder";
     let shown = folder.display();
@@ -54,7 +55,7 @@ pub(super) fn here(folder: &Path, is_probed: bool) -> Finding {
     }
 }
 
-/// A file is written and moved between two folders.
+/// Writes a file and moves it between two folders.
 fn moves(folder: &Path) -> std::io::Result<()> {
     let scratch = tempfile::Builder::new().prefix(".makespan-doctor-").tempdir_in(folder)?;
     let (from, to) = (scratch.path().join("from"), scratch.path().join("to"));
@@ -65,7 +66,7 @@ fn moves(folder: &Path) -> std::io::Result<()> {
     fs::read(to.join("a")).map(drop)
 }
 
-/// The file system that a folder is on: the longest mount point above it.
+/// Returns the file system of a folder: that of the longest mount point above the folder.
 fn kind(folder: &Path) -> Option<String> {
     let folder = folder.canonicalize().ok()?;
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;

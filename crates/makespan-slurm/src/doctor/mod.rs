@@ -1,4 +1,4 @@
-//! What a cluster allows: one finding a question, each with a verdict and, where something is to be done, a remedy.
+//! //! Checks that a cluster allows runs. Each check is a finding with a verdict and, if the user should act, a remedy.
 
 mod folder;
 mod partitions;
@@ -14,30 +14,30 @@ use serde::Serialize;
 use crate::command::Commands;
 pub use programs::MeasuredVersion;
 
-/// How good what was found is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// As it should be.
+    /// Everything is as required.
     Good,
-    /// Nobody could tell.
+    /// The check could not be made.
     Unknown,
-    /// It works with a loss, which the remedy describes.
+    /// Runs work with a disadvantage, which the remedy describes.
     Doubtful,
-    /// Runs fail until it is changed.
+    /// Runs fail until this is changed.
     Bad,
 }
 
-/// What was found about one question.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The question in a word or two.
+    /// The subject of the check, in a word or two.
     pub topic: &'static str,
-    /// How good it is.
+    /// The severity of the finding.
     pub verdict: Verdict,
-    /// What was found.
+    /// The result.
     pub found: String,
-    /// What is to be done.
+    /// The recommended action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
 }
@@ -60,45 +60,45 @@ impl Finding {
     }
 }
 
-/// What is to be examined.
+/// The options of an examination.
 #[derive(Clone, Debug)]
 pub struct Examination {
-    /// How Slurm's programs are run.
+    /// The commands that are used.
     pub commands: Commands,
-    /// Where the folders of runs will be.
+    /// The parent of the folders of runs.
     pub folder: PathBuf,
-    /// The partition of pilots; `None`: the default one.
+    /// The partition of pilots. `None` means the default partition.
     pub partition: Option<String>,
-    /// On how many nodes a job looks at clocks and at the folder; 0 for no job.
+    /// Number of nodes of the test job, which checks clocks and the folder. 0 for no test job.
     pub nodes: u32,
-    /// For how long such a job may wait for its nodes.
+    /// Maximum time that the test job may wait for its nodes.
     pub patience: Duration,
     /// The job inside which this program runs.
     pub own_job: Option<u64>,
 }
 
-/// A cluster, examined.
+/// The result of an examination.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnosis {
     /// The name of the cluster.
     pub cluster: Option<String>,
-    /// The version of its controller.
+    /// The version of the controller.
     pub version: Option<String>,
-    /// What was found, in the order in which it matters.
+    /// The findings, in order of importance.
     pub findings: Vec<Finding>,
 }
 
 impl Diagnosis {
-    /// The worst verdict.
+    /// Returns the worst verdict.
     pub fn verdict(&self) -> Verdict {
         self.findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Unknown)
     }
 }
 
 impl Examination {
-    /// Examines the cluster. What does not answer is a finding.
+    /// Examines the cluster. If something does not answer, this is a finding.
     pub fn run(&self) -> Diagnosis {
-        // A doctor does not wait for a controller that is away: that it is away is what it has to say.
+        // Do not repeat requests: if the controller does not answer, this is the finding.
         let commands = self.commands.clone().with_patience(Duration::ZERO);
         let mut findings = vec![programs::programs(&commands)];
         let config = match commands.config() {
@@ -121,7 +121,7 @@ impl Examination {
     }
 }
 
-/// An error's problem and its remedy, which stands behind the last semicolons.
+/// Splits an error into the problem and the remedy, which follows the first semicolon.
 fn split(error: &str) -> (String, String) {
     let (problem, remedy) = error.split_once("; ").unwrap_or((error, "look at the log of the controller"));
     (problem.to_owned(), remedy.to_owned())

@@ -1,4 +1,4 @@
-//! Where jobs can go, and whether this user may send some there.
+//! //! Checks of partitions, and of this user's right to submit jobs.
 
 use makespan_core::{Platform, Resource, ResourceKind, counted};
 
@@ -7,7 +7,7 @@ use crate::{Limit, Partition};
 
 use super::{Finding, split};
 
-/// The partition of pilots, its nodes and its limits, and a submission that is only tried.
+/// Checks the partition of pilots, its nodes and its limits, and tests a submission without submitting.
 pub(super) fn examine(commands: &Commands, name: Option<&str>) -> Vec<Finding> {
     const TOPIC: &str = "partition";
     let partitions = match commands.partitions() {
@@ -89,7 +89,7 @@ fn nodes(commands: &Commands, name: Option<&str>, partition: &Partition) -> Find
     }
 }
 
-/// GPUs and other generic resources of all nodes together: `, 8 gpus on 4 nodes`.
+/// Formats the generic resources of all nodes together, such as `, 8 gpus on 4 nodes`.
 fn equipment(platform: &Platform) -> String {
     let counted = platform
         .resources()
@@ -104,7 +104,7 @@ fn equipment(platform: &Platform) -> String {
     words.collect()
 }
 
-/// Whether a job would be taken: it is tried and not submitted.
+/// Tests that Slurm would accept a job, without submitting it.
 fn rights(commands: &Commands, partition: &str) -> Finding {
     const TOPIC: &str = "rights";
     let arguments = ["--test-only", "--nodes=1", "--time=1", "--partition", partition, "--job-name=makespan-doctor"];
@@ -117,7 +117,7 @@ fn rights(commands: &Commands, partition: &str) -> Finding {
     }
 }
 
-/// A time in one or two units.
+/// Formats a time in one or two units.
 pub(super) fn span(seconds: u64) -> String {
     let units = [("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)];
     let at = units.iter().position(|unit| seconds >= unit.1).unwrap_or(3);

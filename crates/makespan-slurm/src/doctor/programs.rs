@@ -1,4 +1,4 @@
-//! Slurm's programs, the controller and their versions.
+//! //! Checks of Slurm's programs, of the controller, and of their versions.
 
 use std::time::{Duration, Instant};
 
@@ -7,20 +7,20 @@ use crate::command::{CommandError, Commands, Program};
 
 use super::{Finding, split};
 
-/// Versions with which Makespan was measured.
+/// Versions of Slurm with which Makespan was tested.
 pub struct MeasuredVersion;
 
 impl MeasuredVersion {
-    /// Year and month of the oldest.
+    /// Year and month of the oldest version.
     pub const OLDEST: (u32, u32) = (22, 5);
-    /// The first one whose steps may overlap, which pilots need.
+    /// The first version whose steps may overlap, which pilots need.
     pub const OVERLAPPING: (u32, u32) = (20, 11);
 }
 
-/// Whether all programs are there. Without accounts a cluster can do.
+/// Checks that all programs exist. The accounting programs are optional.
 pub(super) fn programs(commands: &Commands) -> Finding {
     const TOPIC: &str = "commands";
-    // Without a configuration some of them look for one for long, even for their version.
+    // Without a configuration some programs search for one for a long time, even for their version.
     let commands = commands.clone().with_limit(Duration::from_secs(2));
     let is_missing =
         |program: &Program| matches!(commands.run(*program, ["--version"]), Err(CommandError::Missing { .. }));
@@ -45,7 +45,7 @@ pub(super) fn programs(commands: &Commands) -> Finding {
     }
 }
 
-/// Whether the controller is up.
+/// Checks that the controller is up.
 pub(super) fn controller(commands: &Commands) -> Finding {
     const TOPIC: &str = "controller";
     let begun = Instant::now();
@@ -70,7 +70,7 @@ pub(super) fn controller(commands: &Commands) -> Finding {
     }
 }
 
-/// Whether the versions of programs, controller and nodes fit together and are known.
+/// Checks that the versions of programs, controller and nodes are known and fit together.
 pub(super) fn versions(commands: &Commands, config: &Config) -> Finding {
     const TOPIC: &str = "versions";
     let controller = config.version().unwrap_or_default();
@@ -101,7 +101,7 @@ pub(super) fn versions(commands: &Commands, config: &Config) -> Finding {
     }
 }
 
-/// Year and month of `22.05.8`.
+/// Parses year and month of a version such as `22.05.8`.
 fn major(version: &str) -> Option<(u32, u32)> {
     let mut parts = version.split(['.', '-']);
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))

@@ -100,6 +100,7 @@ pub struct PriceSearch {
 /// The choice of one job at the prices: the allotment and the start of least cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PricedChoice {
+    /// The job that chooses.
     pub job: JobId,
     /// Number of processors.
     pub processors: u32,

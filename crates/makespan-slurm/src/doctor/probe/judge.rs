@@ -1,16 +1,17 @@
-//! What the answers of nodes mean.
+//! //! Findings from the answers of the nodes.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{FILES, Finding, Nodes, Said, sum};
 
-/// Clocks that differ by less can be ignored: a line takes some time from a node to here.
+/// Difference of clocks in seconds that is ignored. A line takes some time from a node to this machine.
 const CLOSE: f64 = 1.0;
-/// Munge refuses credentials of another time.
+/// Difference of clocks in seconds above which Munge rejects credentials.
 const REFUSED: f64 = 300.0;
 
-/// A line comes later than it was written: the largest of several differences has the shortest way.
+/// Judges the clocks. A line arrives later than it was written, so the largest of several differences is the most
+/// exact.
 pub(super) fn clocks(nodes: &Nodes) -> Finding {
     const TOPIC: &str = "clocks";
     let ahead = |said: &Said| said.ahead.iter().copied().reduce(f64::max);
@@ -82,7 +83,7 @@ pub(super) fn shared(nodes: &Nodes, asked: u32) -> Finding {
     if asked == 1 {
         return Finding::good(TOPIC, "a node sees what this machine writes; 1 node cannot say more");
     }
-    // They also wait for each other to begin.
+    // The nodes also wait for each other to begin.
     Finding::good(TOPIC, format!("all see each other's files within {:.1} s", f64::from(most + 1) / 10.0))
 }
 

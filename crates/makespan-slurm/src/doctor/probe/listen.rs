@@ -1,4 +1,4 @@
-//! What the nodes of a test job say.
+//! //! Reads the answers of the nodes of a test job.
 
 use std::io::{self, BufRead, BufReader};
 use std::process::Child;
@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 
 use super::Nodes;
 
-/// Reads what nodes say as they say it, with the time at which it comes.
+/// Reads the lines of the nodes as they arrive, with the time of arrival.
 pub(super) fn listen(mut child: Child, limit: Duration) -> (Nodes, Option<String>) {
     let deadline = Instant::now() + limit;
     let (sender, lines) = channel();
@@ -64,7 +64,7 @@ pub(super) fn listen(mut child: Child, limit: Duration) -> (Nodes, Option<String
     (nodes, problem)
 }
 
-/// One line of a node.
+/// Parses one line of a node.
 pub(super) fn hear(nodes: &mut Nodes, line: &str, now: f64) {
     let words: Vec<&str> = line.split_whitespace().collect();
     let ["makespan-doctor", name, what, value] = words[..] else { return };

@@ -1,4 +1,5 @@
-//! A short job on some nodes: are their clocks the same, is the folder shared, and does a file move to one place only?
+//! //! A short test job on some nodes. It checks that the clocks agree, that the folder is shared, and that a file
+//! moves to one place only.
 
 mod judge;
 mod listen;
@@ -17,27 +18,28 @@ use super::{Examination, Finding, split};
 use judge::{clocks, program, renames, shared};
 use listen::listen;
 
-/// What each node does.
+/// The script that runs on each node.
 const SCRIPT: &str = include_str!("../probe.sh");
-/// Files that all nodes reach for.
+/// Number of files that all nodes try to move.
 const FILES: u32 = 40;
-/// How long the job itself may take once it runs.
+/// Maximum run time of the test job.
 const RUNS: Duration = Duration::from_mins(1);
 
-/// What one node said.
+/// The answers of one node.
 #[derive(Debug, Default)]
 struct Said {
-    /// Seconds that its clock is before ours, or behind it if negative, as far as each line tells: the line's way is part of it.
+    /// Seconds by which the node's clock is ahead of this machine's clock, or behind if negative. There is one value
+    /// for each line. It includes the transmission time of the line.
     ahead: Vec<f64>,
     has_program: Option<bool>,
-    /// What `cksum` says of the program.
+    /// The output of `cksum` for the program.
     sum: Option<String>,
     shared: Option<String>,
     met: Option<String>,
     taken: Option<u32>,
 }
 
-/// What all nodes said.
+/// The answers of all nodes, by name.
 type Nodes = BTreeMap<String, Said>;
 
 pub(super) fn examine(examination: &Examination, commands: &Commands) -> Vec<Finding> {
@@ -45,7 +47,8 @@ pub(super) fn examine(examination: &Examination, commands: &Commands) -> Vec<Fin
     if examination.nodes == 0 {
         return vec![Finding::unknown(TOPIC, "none was run", "leave --nodes 0 out to examine clocks and the folder")];
     }
-    // As many nodes as there are, if fewer than were asked for; without an answer srun says what is wrong.
+    // Use fewer nodes than requested if the cluster has fewer. If the number of nodes is unknown, srun reports the
+    // problem.
     let there = match examination.own_job {
         Some(job) => commands.allocation(job).map(|allocated| allocated.machines),
         None => commands.machines(examination.partition.as_deref()),
@@ -80,7 +83,7 @@ pub(super) fn examine(examination: &Examination, commands: &Commands) -> Vec<Fin
     }
 }
 
-/// Runs the job. Besides what the nodes said, what went wrong.
+/// Runs the test job. Returns the answers of the nodes, and the problem if there was one.
 fn asked(examination: &Examination, commands: &Commands, nodes: u32) -> io::Result<(Nodes, Option<String>)> {
     let place = tempfile::Builder::new().prefix(".makespan-doctor-").tempdir_in(&examination.folder)?;
     let folder = place.path().canonicalize()?;
@@ -119,11 +122,11 @@ fn asked(examination: &Examination, commands: &Commands, nodes: u32) -> io::Resu
         }
         Err(error) => return Err(error),
     };
-    // What a node has written is removed here: the folder goes with its value.
+    // The temporary folder is removed when its value is dropped, with all files of the nodes.
     Ok(heard)
 }
 
-/// What `cksum` says of a file here.
+/// Returns the output of `cksum` for a file on this machine.
 fn sum(program: &Path) -> Option<String> {
     let output = Command::new("cksum").stdin(fs::File::open(program).ok()?).stderr(Stdio::null()).output().ok()?;
     let said = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
