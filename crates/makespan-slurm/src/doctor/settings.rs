@@ -1,4 +1,4 @@
-//! What the configuration means for runs.
+//! //! Checks of the configuration settings that matter for runs.
 
 use crate::cluster::Config;
 use crate::command::{Commands, Program};
@@ -7,7 +7,7 @@ use crate::{Limit, Refusal};
 use super::partitions::span;
 use super::{Finding, split};
 
-/// A finding for each setting that matters.
+/// Returns a finding for each setting that matters.
 pub(super) fn examine(commands: &Commands, config: &Config) -> Vec<Finding> {
     vec![
         accounting(commands, config),
@@ -39,7 +39,7 @@ fn accounting(commands: &Commands, config: &Config) -> Finding {
     }
 }
 
-/// Whether processes are tracked and bound by control groups.
+/// Checks that control groups track and confine processes.
 fn cgroups(config: &Config) -> Finding {
     const TOPIC: &str = "cgroups";
     let tracking = config.get("ProctrackType").unwrap_or("nothing");
@@ -59,7 +59,7 @@ fn cgroups(config: &Config) -> Finding {
     Finding::good(TOPIC, found)
 }
 
-/// Whether memory is given out.
+/// Checks that the cluster allocates memory.
 fn memory(config: &Config) -> Finding {
     const TOPIC: &str = "memory";
     let select = config.get("SelectTypeParameters").unwrap_or("nothing");
@@ -76,7 +76,7 @@ fn memory(config: &Config) -> Finding {
     )
 }
 
-/// How many steps a job may have: pilots take one for each node.
+/// Checks the maximum number of steps of a job. Pilots take one step for each node.
 fn steps(commands: &Commands, config: &Config) -> Finding {
     const TOPIC: &str = "MaxStepCount";
     let nodes = commands.nodes().map_or(0, |nodes| nodes.items.len() as u64);
@@ -92,7 +92,8 @@ fn steps(commands: &Commands, config: &Config) -> Finding {
     }
 }
 
-/// After the end of the first task of a step the others are ended, unless a step says otherwise, which pilots do.
+/// Checks `WaitTime`, after which Slurm ends the other tasks of a step once the first task has ended. Pilots override
+/// it.
 fn wait(config: &Config) -> Finding {
     const TOPIC: &str = "WaitTime";
     match config.number(TOPIC).and_then(Limit::value).unwrap_or(0) {
@@ -104,7 +105,7 @@ fn wait(config: &Config) -> Finding {
     }
 }
 
-/// How much time there is between the first signal and the last.
+/// Checks the time between the first and the last signal at a time limit.
 fn ending(config: &Config) -> Finding {
     const TOPIC: &str = "KillWait";
     let seconds = config.number(TOPIC).and_then(Limit::value).unwrap_or(30);
@@ -118,7 +119,7 @@ fn ending(config: &Config) -> Finding {
     }
 }
 
-/// How many jobs there may be.
+/// Reports the maximum number of jobs.
 fn jobs(config: &Config) -> Finding {
     const TOPIC: &str = "jobs";
     let number = |name: &str| config.number(name).and_then(Limit::value);
@@ -131,7 +132,7 @@ fn jobs(config: &Config) -> Finding {
     }
 }
 
-/// What of other users can be seen.
+/// Checks that the jobs of other users are visible.
 fn privacy(config: &Config) -> Finding {
     const TOPIC: &str = "queue";
     match config.get("PrivateData") {

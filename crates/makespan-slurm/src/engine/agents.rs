@@ -1,4 +1,4 @@
-//! The agents of the places, as the planner knows them.
+//! //! The planner's view of the agents: their connections, their signs of life, and their places.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -8,34 +8,34 @@ use super::{Heard, Pilots};
 use crate::pilot::link::{Said, dial};
 use crate::pilot::{Beacon, LEAVING, Place, REMARK};
 
-/// For how long nothing is heard of an agent until no more is given to it, and, if Slurm says that its node or its pilot is gone,
-/// its tasks are lost.
+/// Time without a sign of life after which an agent gets no more tasks. If Slurm then reports that its node or its
+/// pilot is gone, the agent's tasks are lost.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Between two attempts at a connection.
+/// Time between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// An agent.
+/// An agent on a node of a pilot.
 #[derive(Debug)]
 pub(super) struct Agent {
-    /// The node of the plan that it is.
+    /// The plan node that the agent serves.
     pub slot: usize,
-    /// How many tasks it holds.
+    /// Number of tasks that the agent holds.
     pub holds: usize,
     beacon: Option<Beacon>,
-    /// The number of the present connection, or of the attempt at one.
+    /// The number of the current connection, or of the attempt to connect.
     number: u64,
     stream: Option<TcpStream>,
     dialling: bool,
     dialled: Instant,
-    /// Its last sign of life, by its own clock, and when we saw that it was new.
+    /// The last sign of life by the agent's own clock, and the time at which it was noticed.
     beat: Option<Duration>,
     lived: Instant,
-    /// Whether there was one since we know it: what an earlier session knew may be gone.
+    /// True if there was a sign of life in this session. An agent that an earlier session used may be gone.
     is_heard: bool,
-    /// Whether it takes nothing more.
+    /// True if the agent accepts no more tasks.
     leaving: bool,
-    /// Whether Slurm says that its node or its pilot is gone.
+    /// The reason, if Slurm reports that the node or the pilot is gone.
     pub gone: Option<String>,
 }
 
@@ -59,8 +59,8 @@ impl Agent {
         }
     }
 
-    /// Its pilot was over, and the controller, which has forgotten that, has given the number of the job to another pilot of ours: whoever
-    /// is in the place now serves that one.
+    /// Marks the agent as present again. Its pilot had ended, but the controller has forgotten this pilot and reused
+    /// its job id for another pilot of the run. The agent that now runs at the place serves the new pilot.
     pub fn is_again(&mut self) {
         (self.gone, self.is_heard, self.lived) = (None, self.stream.is_some(), Instant::now());
     }
@@ -73,17 +73,18 @@ impl Agent {
         self.stream.is_none() && self.is_mute_for(SILENCE)
     }
 
-    /// Whether there was no sign of life for so long, be it connected or not: the connection to a machine that is gone may stay open.
+    /// Returns true if there was no sign of life for `time`, even if the agent is connected: a connection to a failed
+    /// machine may stay open.
     pub fn is_mute_for(&self, time: Duration) -> bool {
         self.lived.elapsed() >= time
     }
 
-    /// Gives the connection up, and tries no other at once.
+    /// Closes the connection. The next attempt to connect is made after a pause.
     pub fn hang_up(&mut self) {
         (self.stream, self.dialling, self.dialled) = (None, false, Instant::now());
     }
 
-    /// Says that a file has moved. Who does not hear it looks.
+    /// Notifies the agent that a file has moved. An agent that misses the message finds the file itself.
     pub fn tell(&mut self, line: &str) {
         if let Some(stream) = &mut self.stream
             && stream.write_all(format!("{line}\n").as_bytes()).is_err()
@@ -94,23 +95,23 @@ impl Agent {
 }
 
 impl Pilots {
-    /// The place that a node of the plan is now.
+    /// Returns the place that currently serves a plan node.
     pub(super) fn place_of(&self, slot: usize) -> Option<&Place> {
         let own = self.nodes.agents.iter().filter(|(_, agent)| agent.slot == slot && agent.gone.is_none());
         own.map(|(place, _)| place).next_back()
     }
 
-    /// What a node of the plan is called in the cluster.
+    /// Returns the cluster's name of a plan node.
     pub(super) fn node_name(&self, slot: usize) -> String {
         self.place_of(slot).map_or_else(|| self.nodes.slots.name(slot).to_owned(), |place| place.node.clone())
     }
 
-    /// A place that an earlier session knew.
+    /// Adds a place that an earlier session used.
     pub(super) fn know(&mut self, place: &Place, slot: usize) {
         self.nodes.agents.insert(place.clone(), Agent::of(slot));
     }
 
-    /// Gives places that are new to the nodes of the plan that wait for them.
+    /// Assigns new places to the plan nodes that need one.
     pub(super) fn look_for_agents(&mut self) {
         if (0..self.nodes.slots.len()).all(|slot| self.place_of(slot).is_some()) {
             return;
@@ -121,7 +122,8 @@ impl Pilots {
             }
             let Some(seat) = self.nodes.seats.iter().position(|seat| seat.job == Some(place.job)) else { continue };
             let Some(beacon) = self.board.beacon(&place) else { continue };
-            // A node that has left a job does not come back to it; a controller without its memory gives the number of a job again.
+            // A node that has left a job does not return to it. But a controller that has lost its state may reuse a
+            // job id.
             if self.nodes.gone.get(&place).is_some_and(|token| token.as_ref() == Some(&beacon.token)) {
                 continue;
             }
@@ -137,7 +139,7 @@ impl Pilots {
         }
     }
 
-    /// Keeps connections up, and sees who is silent and who is gone.
+    /// Keeps the connections open, and notices silent and lost agents.
     pub(super) fn look_after_agents(&mut self) {
         let places: Vec<Place> = self.nodes.agents.keys().cloned().collect();
         for place in places {
@@ -147,7 +149,7 @@ impl Pilots {
 
     fn look_after(&mut self, place: &Place) {
         let Some(agent) = self.nodes.agents.get_mut(place) else { return };
-        // Who is connected says nothing while nothing ends.
+        // A connected agent sends nothing while no task ends.
         if agent.stream.is_none() || agent.is_mute_for(SILENCE) {
             let beat = self.board.last_beat(place);
             if beat.is_some() && beat != agent.beat {
@@ -165,7 +167,7 @@ impl Pilots {
                 let text = format!("the memory of jobs is not limited on {}: {limits}", place.node);
                 self.run.notices.push_back(makespan_exec::engine::Notice::Told(text));
             }
-            // Another agent of the place may stay.
+            // Another agent may have taken the place and accept tasks.
             agent.leaving &= agent.beacon.as_ref().map(|known| &known.token) == beacon.as_ref().map(|new| &new.token);
             agent.beacon = beacon;
             if let Some(beacon) = agent.beacon.as_ref().filter(|beacon| beacon.port > 0) {
@@ -202,7 +204,7 @@ impl Pilots {
             Said::Open(stream) => {
                 (agent.stream, agent.dialling, agent.lived) = (Some(stream), false, Instant::now());
                 agent.is_heard = true;
-                // What was given before it was there was not told, and what ended was not heard.
+                // The agent missed notifications from before the connection, and the planner missed ends of tasks.
                 agent.tell("?");
                 for name in self.board.ids("done", place) {
                     self.ended(place, &name);

@@ -1,18 +1,18 @@
-//! Which pilots there are to be.
+//! //! Decides which pilot jobs to submit.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::{Commands, Placed};
 
-/// How many nodes a pilot has, and for how long.
+/// The number of nodes and the time limit of a pilot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PilotSize {
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: usize,
-    /// As `sbatch --time` takes it; without it the partition's default.
+    /// Time limit as an argument of `sbatch --time`. `None` means the default of the partition.
     pub time: Option<String>,
-    /// What it asks for so that its nodes are those of the plan.
+    /// The options that make Slurm choose the nodes of the plan.
     pub placed: Placed,
 }
 
@@ -23,31 +23,31 @@ impl PilotSize {
     }
 }
 
-/// Where pilots come from.
+/// The source of pilots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allocation {
-    /// An allocation that is there already.
+    /// An existing allocation.
     Here {
-        /// Its number.
+        /// The id of the job.
         job: u64,
-        /// The node that each node of the plan is.
+        /// For each plan node, the name of the cluster node.
         nodes: Vec<String>,
-        /// Those of them that are up.
+        /// The nodes of `nodes` that are up.
         up: Vec<String>,
     },
-    /// Jobs that are asked for.
+    /// Jobs that the engine submits.
     Asked {
-        /// One for each.
+        /// One entry for each pilot.
         pilots: Vec<PilotSize>,
-        /// What else `sbatch` is told: account, partition ..
+        /// Further options of `sbatch`, such as account and partition.
         options: Vec<String>,
-        /// What they are called in the queue.
+        /// The name of the jobs in the queue.
         name: String,
     },
 }
 
 impl Allocation {
-    /// Nodes of each pilot.
+    /// Returns the number of nodes of each pilot.
     pub(super) fn sizes(&self) -> Vec<usize> {
         match self {
             Self::Here { nodes, .. } => vec![nodes.len()],
@@ -55,7 +55,7 @@ impl Allocation {
         }
     }
 
-    /// For each node of the plan the node of the cluster that it is to be, and no other; `None` where any of its pilot will do.
+    /// Returns, for each plan node, the cluster node that it must be. `None` if any node of the pilot is suitable.
     pub(super) fn hosts(&self) -> Vec<Option<String>> {
         match self {
             Self::Here { nodes, .. } => nodes.iter().cloned().map(Some).collect(),
@@ -64,17 +64,17 @@ impl Allocation {
     }
 }
 
-/// How pilots are run.
+/// The options of the engine.
 #[derive(Clone, Debug)]
 pub struct PilotOptions {
-    /// The folder of the run, on a file system that all nodes share; the path is absolute.
+    /// The folder of the run, on a file system that all nodes share. The path is absolute.
     pub folder: PathBuf,
-    /// Where they come from.
+    /// The source of the pilots.
     pub allocation: Allocation,
-    /// How Slurm's programs are run.
+    /// The commands that are used.
     pub commands: Commands,
-    /// This program, as the nodes find it.
+    /// The path of this program on the nodes.
     pub program: PathBuf,
-    /// How long a task that is ended may take to react.
+    /// Time between the request to end a task and its kill.
     pub grace: Duration,
 }

@@ -1,4 +1,5 @@
-//! Nodes that are not as the plan counts them, or whose clocks are apart: told once for all nodes of which the same is true.
+//! //! Warnings about nodes that differ from the plan or whose clocks differ. One message covers all nodes with the
+//! same difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -7,23 +8,23 @@ use super::Pilots;
 use crate::compress;
 use crate::pilot::{Beacon, Place};
 
-/// How long what is the same of other nodes is waited for.
+/// Time that a message waits for other nodes with the same difference.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Clocks that differ by less are not worth a word.
+/// Difference of clocks that is ignored.
 const CLOSE: Duration = Duration::from_secs(2);
 
-/// How a node differs.
+/// A difference of a node from the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Differs {
-    /// So many processors are planned, and there are so many cores.
+    /// The number of planned processors, and the number of available cores.
     Cores(usize, usize),
-    /// So many GPUs are planned, and so many are held.
+    /// The number of planned GPUs, and the number of held GPUs.
     Gpus(u64, usize),
     Clock,
 }
 
-/// What was found and not told yet, and what was told.
+/// The differences that are not yet reported, and those that were reported.
 #[derive(Debug, Default)]
 pub(super) struct Differences {
     found: BTreeMap<Differs, Vec<(String, i64)>>,
@@ -41,7 +42,7 @@ impl Differences {
 }
 
 impl Pilots {
-    /// Looks at how an agent describes its node.
+    /// Compares an agent's description of its node with the plan.
     pub(super) fn compare(&mut self, place: &Place, slot: usize, beacon: &Beacon) {
         let stated = self.nodes.slots.processors(slot).len() as usize;
         if beacon.cores < stated {
@@ -57,7 +58,7 @@ impl Pilots {
         }
     }
 
-    /// Tells of differences, of all nodes together.
+    /// Reports the differences of all nodes.
     pub(super) fn tell_differences(&mut self) {
         if self.hearing.differences.since.is_none_or(|since| since.elapsed() < PATIENCE) {
             return;

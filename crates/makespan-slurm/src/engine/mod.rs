@@ -1,4 +1,4 @@
-//! Pilots as an engine: tasks start on the nodes of allocations that come and go.
+//! //! Pilots as an engine: tasks start on the nodes of allocations that come and go.
 
 mod agents;
 mod ask;
@@ -28,31 +28,32 @@ use slots::Slots;
 use tasks::Held;
 use watch::{Report, Watch};
 
-/// Between two looks at the files of agents to whom there is a connection.
+/// Time between two checks of the files if all agents that hold tasks are connected.
 const CONNECTED: Duration = Duration::from_secs(2);
 
-/// The same without one: at first, and at last.
+/// Minimum and maximum time between two checks of the files if such an agent is not connected.
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// Between two looks for new agents, and at what became of pilots.
+/// Time between two checks for new agents and for changes of pilots.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// Between two signs of life of this planner.
+/// Time between two signs of life of this planner.
 const BEAT: Duration = Duration::from_secs(10);
 
-/// What the main thread hears.
+/// A message to the main thread.
 #[derive(Debug)]
 enum Heard {
-    /// Of an agent, by this attempt at a connection.
+    /// A message from an agent, with the number of the connection.
     Agent(Place, u64, Said),
-    /// Of Slurm.
+    /// A report about Slurm.
     Slurm(Report),
 }
 
-/// Runs tasks in pilots: the agents of their nodes start what they are given ([`crate::pilot`]), whether this process lives or not.
+/// Runs tasks in pilots. The agents on their nodes start the tasks ([`crate::pilot`]). Tasks continue if this process
+/// ends.
 ///
-/// Each node of the platform is to be one node of a pilot. While no pilot has it, it is down.
+/// Each node of the platform is served by one node of a pilot. It is down while no pilot provides such a node.
 #[derive(Debug)]
 pub struct Pilots {
     board: Board,
@@ -86,7 +87,7 @@ struct NodeSide {
     over: bool,
     /// Beginning of the current period in which tasks wait, no agent has a task, and some pilot jobs lack nodes.
     idle: Option<Instant>,
-    /// Whether pilots go on when this is dropped.
+    /// True if pilots continue when this value is dropped.
     leaves: bool,
 }
 
@@ -112,10 +113,10 @@ struct Looks {
 }
 
 impl Pilots {
-    /// Begins with the pilots that earlier sessions left and are not over, and asks for those that are missing.
+    /// Adopts the pilots of earlier sessions that have not ended, and submits the missing pilots.
     ///
     /// # Errors
-    /// In words: what the file system or Slurm says.
+    /// A message of the file system or of Slurm.
     pub fn begin(platform: &Platform, options: PilotOptions) -> Result<Self, String> {
         let board = Board::of(&options.folder);
         board.make().map_err(|error| format!("{}: {error}", options.folder.display()))?;
@@ -153,7 +154,7 @@ impl Pilots {
         Ok(pilots)
     }
 
-    /// No task may start on a node of the plan, for so long.
+    /// Closes a plan node, on which no task can start until it is opened again. `expected` is the expected time.
     fn close(&mut self, slot: usize, expected: Option<Duration>) {
         if self.nodes.slots.close(slot) {
             let (outage, processors) = (Outage(slot as u32), self.nodes.slots.processors(slot).clone());
@@ -178,7 +179,7 @@ impl Pilots {
         }
     }
 
-    /// Looks at the files now and then.
+    /// Checks the files and the pilots, each after its interval.
     fn look(&mut self) {
         if self.looks.glanced.elapsed() >= GLANCE {
             self.looks.glanced = Instant::now();
@@ -314,7 +315,7 @@ impl Engine for Pilots {
     }
 }
 
-/// Nobody is left to give tasks to the pilots.
+/// Ends the pilots, because no planner is left that gives them tasks.
 impl Drop for Pilots {
     fn drop(&mut self) {
         if !self.nodes.leaves {
@@ -323,10 +324,10 @@ impl Drop for Pilots {
     }
 }
 
-/// The file of this program, for those who start it on other nodes.
+/// Returns the path of this program, for callers that start it on other nodes.
 ///
 /// # Errors
-/// Where the system does not say.
+/// The operating system does not return the path.
 pub fn this_program() -> Result<PathBuf, String> {
     std::env::current_exe().map_err(|error| format!("cannot find out where this program is: {error}"))
 }

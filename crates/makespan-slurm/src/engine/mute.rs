@@ -1,28 +1,28 @@
-//! Pilots that have nodes and of which no agent comes, or nothing is heard any more.
+//! //! Pilots that have nodes, but whose agents do not appear or have fallen silent.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::{Allocation, Pilots};
 
-/// After how long without an agent that is told.
+/// Time without an agent after which a message is shown.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// After how long without a sign of life from any agent a pilot is lost that Slurm says runs: a controller that was started again takes a pilot
-/// for alive for as long as a node may be silent.
+/// Time without a sign of life from any agent after which a running pilot counts as lost. A restarted controller
+/// considers a pilot alive for as long as a node may be silent.
 const DEAF: Duration = Duration::from_secs(25);
 
-/// Since when such pilots run; `None` where it was told.
+/// For each such pilot, the time since when it runs. `None` if the message was shown.
 #[derive(Debug, Default)]
 pub(super) struct Mute(BTreeMap<u64, Option<Instant>>);
 
 impl Pilots {
-    /// Slurm says that a pilot has its nodes.
+    /// Records that Slurm has allocated the nodes of a pilot.
     pub(super) fn await_agents(&mut self, job: u64) {
         self.hearing.mute.0.entry(job).or_insert_with(|| Some(Instant::now()));
     }
 
-    /// Tells of pilots that have run for a while without an agent.
+    /// Reports pilots that have run for a while without an agent.
     pub(super) fn look_for_mute(&mut self) {
         let is_due = |since: &Option<Instant>| since.is_some_and(|since| since.elapsed() >= PATIENCE);
         let due: Vec<u64> =
@@ -38,8 +38,8 @@ impl Pilots {
         }
     }
 
-    /// Gives up pilots of which nothing is heard. They are over, for their agents too, should any be there; none is given up that Slurm
-    /// does not take back, since then it may be we who hear nobody.
+    /// Cancels pilots that are silent. Their agents, if any exist, see that the pilot is over. A pilot that Slurm
+    /// cannot cancel is kept, because in this case the planner itself may have lost the connection.
     pub(super) fn look_for_deaf(&mut self) {
         for seat in 0..self.nodes.seats.len() {
             let Some(job) = self.nodes.seats[seat].job.filter(|_| self.nodes.seats[seat].is_awake()) else { continue };
@@ -62,7 +62,7 @@ impl Pilots {
         }
     }
 
-    /// What is known of why no agent of a pilot has come; `None` if one has.
+    /// Returns the probable reason why no agent of a pilot has appeared. Returns `None` if one has.
     pub(super) fn why_mute(&self, job: u64) -> Option<String> {
         if self.nodes.agents.keys().any(|place| place.job == job) {
             return None;

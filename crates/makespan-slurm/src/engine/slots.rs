@@ -1,20 +1,20 @@
-//! The nodes of the plan.
+//! //! The nodes of the plan.
 
 use makespan_core::{Platform, ProcSet, Resource, ResourceKind};
 
-/// A node of the plan that computes.
+/// A plan node that computes.
 #[derive(Debug)]
 struct Slot {
     name: String,
     processors: ProcSet,
-    /// The number of its first GPU in the platform, and how many it has.
+    /// The index of the node's first GPU in the platform, and the number of its GPUs.
     gpus: (u64, u64),
-    /// The node of the cluster that it is to be, and no other.
+    /// The cluster node that must serve this node, if it is fixed.
     host: Option<String>,
     is_open: bool,
 }
 
-/// The nodes of the plan that compute, in its order.
+/// The plan nodes that compute, in the order of the plan.
 #[derive(Debug)]
 pub(super) struct Slots {
     all: Vec<Slot>,
@@ -23,7 +23,8 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// Those of a platform, which pilots of these sizes have together, each on its host, where that is stated.
+    /// Builds the slots of a platform. `sizes` contains the number of nodes of each pilot, and `hosts` the fixed
+    /// cluster nodes.
     pub fn of(platform: &Platform, sizes: &[usize], hosts: Vec<Option<String>>) -> Result<Self, String> {
         let mut hosts = hosts.into_iter();
         let gpus = platform.resource(Resource::GPUS);
@@ -53,12 +54,12 @@ impl Slots {
         self.all.len()
     }
 
-    /// The slots of a pilot.
+    /// Returns the slots of a pilot.
     pub fn of_seat(&self, seat: usize) -> std::ops::Range<usize> {
         self.firsts[seat]..self.firsts.get(seat + 1).copied().unwrap_or(self.all.len())
     }
 
-    /// The pilot of a slot.
+    /// Returns the pilot of a slot.
     pub fn seat(&self, slot: usize) -> usize {
         self.firsts.partition_point(|&first| first <= slot) - 1
     }
@@ -67,17 +68,18 @@ impl Slots {
         &self.all[slot].processors
     }
 
-    /// How many GPUs the plan counts there.
+    /// Returns the number of GPUs of a slot in the plan.
     pub fn gpu_count(&self, slot: usize) -> u64 {
         self.all[slot].gpus.1
     }
 
-    /// As the plan calls it.
+    /// Returns the name of a slot in the plan.
     pub fn name(&self, slot: usize) -> &str {
         &self.all[slot].name
     }
 
-    /// The one of these slots that a node of the cluster is: its own, else one of its name, else any that may be any node.
+    /// Chooses one of the free slots for a cluster node: the slot that requires this node, or else a slot with its
+    /// name, or else a slot without a fixed node.
     pub fn choose(&self, free: &[usize], node: &str) -> Option<usize> {
         let find = |matches: &dyn Fn(&Slot) -> bool| free.iter().copied().find(|&slot| matches(&self.all[slot]));
         let own = find(&|slot| slot.host.as_deref() == Some(node));
@@ -85,23 +87,23 @@ impl Slots {
         own.or_else(named).or_else(|| find(&|slot| slot.host.is_none()))
     }
 
-    /// Whether it was open.
+    /// Closes a slot. Returns true if it was open.
     pub fn close(&mut self, slot: usize) -> bool {
         std::mem::replace(&mut self.all[slot].is_open, false)
     }
 
-    /// Whether it was closed.
+    /// Opens a slot. Returns true if it was closed.
     pub fn open(&mut self, slot: usize) -> bool {
         !std::mem::replace(&mut self.all[slot].is_open, true)
     }
 
-    /// The slot of the first of these processors.
+    /// Returns the slot of the first of the processors.
     pub fn first_of(&self, processors: &ProcSet) -> Option<usize> {
         let first = processors.iter().next()?;
         self.all.iter().position(|slot| slot.processors.contains(first))
     }
 
-    /// What a task has of each slot, numbered from 0 there.
+    /// Returns the processors of a task on each slot, numbered from 0 on each slot.
     pub fn parts(&self, processors: &ProcSet) -> Vec<(usize, ProcSet)> {
         let part = |(index, slot): (usize, &Slot)| {
             let own = slot.processors.intersection(processors);
@@ -112,7 +114,8 @@ impl Slots {
         self.all.iter().enumerate().filter_map(part).collect()
     }
 
-    /// Of GPUs numbered through the platform those of a slot, numbered from 0 there. Where GPUs belong to no node, all of them.
+    /// Converts GPU numbers of the platform to numbers on a slot, which begin at 0. Returns all numbers if GPUs belong
+    /// to no node.
     pub fn gpus(&self, slot: usize, numbers: &[u64]) -> Vec<u64> {
         let (first, own) = self.all[slot].gpus;
         if self.all.iter().all(|slot| slot.gpus.1 == 0) {

@@ -1,4 +1,4 @@
-//! Tasks that were given to agents.
+//! //! Tasks that are given to agents.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -9,30 +9,30 @@ use makespan_exec::engine::{Earlier, Notice, Refusal, Start, Taken};
 use super::Pilots;
 use crate::pilot::{Fate, Order, Place};
 
-/// Between two attempts at a file that cannot be written.
+/// Time between two attempts to write a file.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// An attempt at a task.
+/// An attempt of a task.
 #[derive(Debug)]
 pub(super) struct Held {
     pub id: String,
     pub place: Place,
     pub order: Order,
-    /// Whether it may run, and whether its place was told.
+    /// True if the attempt may run, and true if its place has the order.
     pub is_let_go: bool,
     pub is_given: bool,
-    /// When to try again to tell.
+    /// Time of the next attempt to give the order to its place.
     again: Option<Instant>,
     pub fate: Option<Fate>,
 }
 
-/// The name of an attempt, which is that of its status file.
+/// Returns the id of an attempt, which is the name of its status file.
 fn id_of(status: &str) -> String {
     status.rsplit_once('/').map_or(status, |(_, name)| name).to_owned()
 }
 
 impl Pilots {
-    /// Takes in what is to be started; it is given when it may run.
+    /// Prepares a task. It is given to its place when it may run.
     pub(super) fn prepare(&mut self, start: &Start<'_>) -> Result<(), Refusal> {
         let parts = self.nodes.slots.parts(start.processors);
         let passing = |reason: String| Refusal { reason, passing: true, closing: false };
@@ -109,7 +109,7 @@ impl Pilots {
         }
     }
 
-    /// Gives what could not be given.
+    /// Gives the tasks again that could not be given.
     pub(super) fn give_again(&mut self) {
         let now = Instant::now();
         let due = |held: &Held| held.is_let_go && !held.is_given && held.again.is_some_and(|again| again <= now);
@@ -119,7 +119,7 @@ impl Pilots {
         }
     }
 
-    /// Forgets a task, with its files.
+    /// Removes a task and its files.
     pub(super) fn drop_task(&mut self, task: TaskId) {
         let Some(held) = self.run.tasks.remove(&task) else { return };
         self.run.by_id.remove(&held.id);
@@ -131,29 +131,29 @@ impl Pilots {
         }
     }
 
-    /// Asks for the end of a task.
+    /// Requests the end of a task.
     pub(super) fn ask_end(&mut self, task: TaskId, kill: bool) {
         let Some(held) = self.run.tasks.get_mut(&task).filter(|held| held.fate.is_none()) else { return };
         if !held.is_given || self.board.take_back(&held.place, &held.id) {
-            // It was never begun.
+            // The task has not started.
             held.fate = Some(Fate::Gone);
             self.drop_task(task);
             self.run.notices.push_back(Notice::Lost(task, "it was taken back before it began".into()));
             return;
         }
-        // Where that fails it is asked for again.
+        // If the request fails, it is repeated.
         let _ = self.board.ask_end(&held.place, &held.id, kill);
         if let Some(agent) = self.nodes.agents.get_mut(&held.place) {
             agent.tell("!");
         }
     }
 
-    /// An agent says how an attempt has ended.
+    /// Handles the end of an attempt that an agent reports.
     pub(super) fn ended(&mut self, place: &Place, name: &str) -> bool {
         let Some((id, fate)) = self.board.fate(place, name) else { return false };
         let task = self.run.by_id.get(&id).copied();
         let Some((task, held)) = task.and_then(|task| Some((task, self.run.tasks.get_mut(&task)?))) else {
-            // Nobody waits for it.
+            // No task of this session waits for this end.
             self.board.forget(place, &id, &fate);
             return false;
         };
@@ -180,7 +180,7 @@ impl Pilots {
         true
     }
 
-    /// Looks for ends in the files; whether there was any.
+    /// Searches the files for ended attempts. Returns true if there are any.
     pub(super) fn look_for_ends(&mut self) -> bool {
         let places: Vec<Place> =
             self.nodes.agents.iter().filter(|(_, agent)| agent.holds > 0).map(|(place, _)| place.clone()).collect();
@@ -193,7 +193,7 @@ impl Pilots {
         found
     }
 
-    /// A place is gone: whatever it has not ended is lost.
+    /// Handles a lost place. Attempts that have not ended there are lost.
     pub(super) fn lose(&mut self, place: &Place, reason: &str) {
         for name in self.board.ids("done", place) {
             self.ended(place, &name);
@@ -209,7 +209,7 @@ impl Pilots {
         }
     }
 
-    /// What goes on of these attempts, or has ended and was not told.
+    /// Adopts attempts of earlier sessions that still run, or that ended without a report.
     pub(super) fn find_tasks(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
         let mut taken = Vec::new();
         let places: Vec<Place> = self.nodes.agents.keys().cloned().collect();
@@ -232,7 +232,7 @@ impl Pilots {
                 taken.push(Taken { task: found.task, gpus });
             }
         }
-        // Ends that are there already are told first of all.
+        // Report the ends that have already happened first.
         self.look_for_ends();
         let ended =
             taken.iter().filter(|taken| self.run.tasks.get(&taken.task).is_none_or(|held| held.fate.is_some())).count();
@@ -249,7 +249,7 @@ impl Pilots {
         taken
     }
 
-    /// Ends what earlier sessions left and this one does not know. Returns when nothing of it lives.
+    /// Ends the attempts of earlier sessions that are unknown to this session. Returns when none of them lives.
     pub(super) fn end_strangers(&mut self, grace: Duration, tell: &mut dyn FnMut(&str)) {
         let begun = Instant::now();
         let (mut asked, mut killed, mut told) = (false, false, false);

@@ -1,4 +1,4 @@
-//! Asks Slurm now and then what became of pilots and nodes, on a thread of its own.
+//! //! Queries Slurm regularly for the state of pilots and nodes, on a separate thread.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -9,14 +9,14 @@ use super::Heard;
 use crate::pilot::Place;
 use crate::{Commands, JobState, Limit, duration};
 
-/// Between two questions: about what waits, and about what runs.
+/// Time between two queries for pending jobs (`OFTEN`), and for running jobs (`SELDOM`).
 const OFTEN: Duration = Duration::from_secs(1);
 const SELDOM: Duration = Duration::from_secs(5);
 
-/// How a job ended that the controller does not know.
+/// The reported end of a job that the controller does not know.
 pub(super) const FORGOTTEN: &str = "forgotten by Slurm";
 
-/// What Slurm says.
+/// A report about Slurm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Report {
     Job(u64, Became),
@@ -24,42 +24,42 @@ pub(super) enum Report {
     NodeGone(Place),
 }
 
-/// What became of a job.
+/// The state of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Became {
-    /// It is in the queue.
+    /// The job is pending.
     Waits(Waiting),
-    /// It runs, for so long yet.
+    /// The job runs. Contains the remaining time, if known.
     Runs(Option<Duration>),
-    /// It is suspended.
+    /// The job is suspended.
     Rests,
-    /// It is over: how.
+    /// The job has ended. Contains the kind of the end.
     Over(String),
 }
 
-/// A job in the queue.
+/// A pending job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Waiting {
-    /// Why it waits.
+    /// The reason why the job is pending.
     pub reason: String,
-    /// How many nodes it asks for.
+    /// The number of requested nodes.
     pub nodes: u64,
-    /// The nodes that take jobs, where it may be that too few do.
+    /// The nodes that accept jobs. Set if there may be too few of them.
     pub up: Option<Vec<String>>,
 }
 
-/// What is to be asked about.
+/// A request to the thread.
 #[derive(Debug)]
 enum Wish {
     Job(u64),
     NoJob(u64),
     Node(Place),
     NoNode(Place),
-    /// This job is about to end.
+    /// The job will end soon.
     Ending(u64),
 }
 
-/// The thread.
+/// The channel to the thread.
 #[derive(Debug)]
 pub(super) struct Watch(Sender<Wish>);
 
@@ -67,27 +67,28 @@ impl Watch {
     pub fn begin(commands: Commands, told: Sender<Heard>) -> Self {
         let (sender, wishes) = mpsc::channel();
         let run = move || watch(&commands.with_patience(Duration::ZERO), &wishes, &told);
-        // Without it nothing is known of Slurm; what agents say is enough while they live.
+        // Without this thread the planner gets no reports about Slurm. While agents live, their messages are
+        // sufficient.
         let _ = thread::Builder::new().name("slurm".into()).spawn(run);
         Self(sender)
     }
 
-    /// From now on this job is of interest.
+    /// Starts the queries for a job.
     pub fn ask_job(&self, job: u64) {
         let _ = self.0.send(Wish::Job(job));
     }
 
-    /// No more.
+    /// Stops the queries for a job.
     pub fn forget_job(&self, job: u64) {
         let _ = self.0.send(Wish::NoJob(job));
     }
 
-    /// Whether the node of a place is there is of interest.
+    /// Starts the queries for the node of a place.
     pub fn ask_node(&self, place: &Place) {
         let _ = self.0.send(Wish::Node(place.clone()));
     }
 
-    /// A job is about to end.
+    /// Makes the queries for a job more frequent, because the job will end soon.
     pub fn expect_end(&self, job: u64) {
         let _ = self.0.send(Wish::Ending(job));
     }
@@ -130,7 +131,7 @@ fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
                 mpsc::TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
             });
         }
-        // A silent agent makes it urgent.
+        // A silent agent makes queries for its job urgent.
         let urgent: BTreeSet<u64> = nodes.iter().map(|place| place.job).collect();
         for (&job, (last, waits)) in &mut jobs {
             let pause = if *waits || urgent.contains(&job) || ending.contains(&job) { OFTEN } else { SELDOM };
@@ -154,7 +155,7 @@ fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
     }
 }
 
-/// What became of a job; `None` where Slurm does not answer.
+/// Returns the state of a job, or `None` if Slurm does not answer.
 fn state_of(commands: &Commands, job: u64) -> Option<Became> {
     let Some(job) = commands.job(job).ok()? else { return Some(Became::Over(FORGOTTEN.into())) };
     if job.state.has_ended() {
@@ -169,20 +170,20 @@ fn state_of(commands: &Commands, job: u64) -> Option<Became> {
     if job.state == JobState::Suspended {
         return Some(Became::Rests);
     }
-    // Both by the clock of the controller.
+    // Both values are from the controller's clock.
     let run = job.record.get("RunTime").and_then(duration).and_then(Limit::value);
     let left = job.time_limit.and_then(Limit::value).zip(run);
     Some(Became::Runs(left.map(|(limit, run)| Duration::from_secs(limit.saturating_sub(run)))))
 }
 
-/// Whether a job waits since nodes do not take jobs, as far as its reason tells.
+/// Returns true if the reason indicates that a job waits for nodes that accept no jobs.
 fn is_for_nodes(reason: &str) -> bool {
     let reason = reason.to_ascii_lowercase();
     ["down", "drain", "unavail", "notavail"].iter().any(|word| reason.contains(word))
 }
 
-/// Whether Slurm says that the node of a place is down, or that its pilot runs without it: a node that goes down is taken from a job that
-/// goes on, and does not come back to it.
+/// Returns true if Slurm reports that the node of a place is down, or that its pilot runs without the node. If a node
+/// fails, Slurm removes it from a running job, and it does not return to this job.
 fn is_gone(commands: &Commands, place: &Place) -> bool {
     let is_down = |node: &crate::Node| node.name == place.node && node.state.base == "DOWN";
     if commands.nodes().is_ok_and(|nodes| nodes.items.iter().any(is_down)) {

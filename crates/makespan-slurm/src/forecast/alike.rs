@@ -1,4 +1,5 @@
-//! Jobs that are alike, such as the tasks of an array: what is found for one of them in a look holds for the others.
+//! //! Groups of similar jobs, such as the tasks of an array. Within one scheduling cycle, a result for one of them
+//! holds for the others.
 
 use std::collections::HashMap;
 
@@ -6,19 +7,19 @@ use super::bid::Bid;
 use super::counters::Counter;
 use crate::queue::Queue;
 
-/// What jobs of a group have in common: what they add to which counters, and for how many minutes where that matters.
+/// The common property of a group: the amounts that its jobs add to each counter, and the minutes if they matter.
 type Counted<'a> = (&'a [(usize, u64)], Option<u64>);
 
-/// Groups of jobs.
+/// Groups of similar jobs.
 #[derive(Debug, Default)]
 pub(super) struct Alike {
-    /// Of each job, the group of those that add as much to the same counters.
+    /// For each job, the group of jobs that add the same amounts to the same counters.
     pub limits: Vec<usize>,
-    /// How many such groups there are.
+    /// The number of groups in `limits`.
     pub groups: usize,
-    /// Of each job that is a task of an array, which array.
+    /// For each job, the array that it belongs to, if any.
     pub arrays: Vec<Option<usize>>,
-    /// Of each bid, the position of the first one behind it in another partition or of another group.
+    /// For each bid, the position of the next bid with another partition or of another group.
     pub next: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Sets of nodes as bits, which are walked in the order in which nodes are given out.
+//! //! Sets of nodes as bits. They are iterated in the order in which Slurm allocates nodes.
 
 use std::ops::Range;
 
@@ -35,7 +35,7 @@ impl Bits {
         (0..self.0.len()).flat_map(|word| ones(word, self.0[word]))
     }
 
-    /// The words beyond which all are empty.
+    /// Returns a range of words outside which all words are zero.
     pub(super) fn span(&self) -> Range<usize> {
         let first = self.0.iter().position(|&word| word != 0).unwrap_or(0);
         let end = self.0.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
@@ -43,24 +43,24 @@ impl Bits {
     }
 }
 
-/// What is in all of some sets and not in another one.
+/// The intersection of several sets, without the elements of another set.
 #[derive(Clone)]
 pub(super) struct Common<'a> {
     pub of: [&'a Bits; 3],
     pub without: Option<&'a Bits>,
-    /// Words beyond which one of the sets is empty.
+    /// A range of words outside which at least one of the sets is empty.
     pub span: Range<usize>,
 }
 
 impl<'a> Common<'a> {
-    /// Whether it has so many.
+    /// Returns true if the set has at least `count` elements.
     pub(super) fn has(&self, count: usize) -> bool {
         let mut left = count;
         for at in self.span.clone() {
             if left == 0 {
                 break;
             }
-            // Most words of what is full are empty.
+            // If a cluster is full, nearly all words are zero.
             let word = self.word(at);
             if word != 0 {
                 left = left.saturating_sub(word.count_ones() as usize);
@@ -69,7 +69,7 @@ impl<'a> Common<'a> {
         left == 0
     }
 
-    /// Ascending.
+    /// Iterates over the elements in ascending order.
     pub(super) fn iter(self) -> impl Iterator<Item = usize> + 'a {
         self.span.clone().flat_map(move |at| ones(at, self.word(at)))
     }

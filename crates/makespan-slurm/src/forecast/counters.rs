@@ -1,27 +1,27 @@
-//! What is counted and limited across nodes: jobs and resources of users and accounts, tasks of arrays, licences.
+//! //! Limits that apply across nodes: jobs and resources of users and accounts, tasks of arrays, and licences.
 
 use std::collections::HashMap;
 
 use crate::queue::{Limits, Queue, QueueJob};
 
-/// Something that is counted and limited: jobs of a user, processors of an account, licences.
+/// A limited quantity: jobs of a user, processors of an account, or licences.
 #[derive(Clone, Debug)]
 pub(super) struct Counter {
-    /// Who and what, for people.
+    /// The name of the quantity and its owner, for messages.
     pub what: String,
-    /// What helps.
+    /// A remedy, for messages.
     pub remedy: String,
     pub total: u64,
     pub used: u64,
-    /// Whether it counts what running jobs may still use, in minutes: that falls while they run.
+    /// True if the counter contains the minutes that running jobs may still use. This amount decreases while they run.
     pub falls: bool,
 }
 
-/// Counters with what runs in them, and of each job what it adds to which.
+/// Returns the counters with the amounts of running jobs, and for each job the amounts that it adds.
 pub(super) fn of(queue: &Queue) -> (Vec<Counter>, Vec<Vec<(usize, u64)>>) {
     let mut table = Table::default();
     for licence in &queue.licences {
-        // What others than jobs use, or reservations keep, is not there for jobs.
+        // Licences that are reserved, or used outside Slurm, are not available for jobs.
         let total = licence.total.saturating_sub(licence.reserved);
         let what = format!("licence {}", licence.name);
         table.counter(what, "more licences, or the end of a job that holds some", total);
@@ -49,7 +49,7 @@ pub(super) fn of(queue: &Queue) -> (Vec<Counter>, Vec<Vec<(usize, u64)>>) {
     (table.counters, uses)
 }
 
-/// Jobs that run, by the counters in which they count.
+/// Returns the running jobs of each counter.
 pub(super) fn holders(queue: &Queue, uses: &[Vec<(usize, u64)>]) -> HashMap<usize, Vec<usize>> {
     let mut holders: HashMap<usize, Vec<usize>> = HashMap::new();
     for (index, uses) in uses.iter().enumerate().filter(|(index, _)| queue.jobs[*index].run.is_some()) {
@@ -98,10 +98,10 @@ impl Table {
         uses
     }
 
-    /// The account of a job, those above it, and its user there.
+    /// Adds the limits of the job's account, of its parent accounts, and of its user in the account.
     fn associations(&mut self, queue: &Queue, job: &QueueJob, uses: &mut Vec<(usize, u64)>) {
         let mut next = job.account.clone();
-        // Accounts are a tree; a circle would be a mistake of the text.
+        // Accounts form a tree. The limit of 64 levels protects against a cycle in invalid input.
         for _ in 0..64 {
             let Some(account) = next else { return };
             for one in queue.associations.iter().filter(|one| one.account == account) {

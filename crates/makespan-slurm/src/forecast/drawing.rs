@@ -1,8 +1,9 @@
-//! Run times that are drawn from what is known.
+//! //! Random run times from the distributions of known run times.
 
 use super::times::{Times, longer};
 
-/// A random generator with one word of state (`SplitMix64`; Steele, Lea and Flood, OOPSLA 2014): draws need no more.
+/// A random generator with one word of state (`SplitMix64`; Steele, Lea and Flood, OOPSLA 2014), which is sufficient
+/// here.
 #[derive(Clone, Debug)]
 struct Draws(u64);
 
@@ -20,16 +21,17 @@ impl Draws {
     }
 }
 
-/// Run times of all jobs, drawn from what is known.
+/// A draw of the run times of all jobs.
 ///
-/// What is not known of a job is not known of all that are like it: whether a user's jobs use a tenth of their limits or all of them. So a
-/// value that was drawn for one of them counts for the next as one that was seen: an urn of Pólya (Blackwell and `MacQueen`, Annals of
-/// Statistics 1(2), 1973). Each job's own distribution stays what it is.
+/// The unknown run times of similar jobs are correlated: for example, all jobs of a user may use a tenth of their
+/// limits, or all of their limits. So a value that is drawn for one job counts as an observation for the next similar
+/// job, as in Pólya's urn (Blackwell and `MacQueen`, Annals of Statistics 1(2), 1973). The distribution of each single
+/// job does not change.
 pub(super) struct Drawing {
     draws: Draws,
-    /// Which of the draws it is.
+    /// The number of the draw.
     number: u32,
-    /// By user and name: seconds; by user: parts of limits.
+    /// Drawn seconds by user and name, and drawn fractions of limits by user.
     of_name: Vec<Vec<i64>>,
     of_user: Vec<Vec<f64>>,
 }
@@ -40,13 +42,14 @@ impl Drawing {
         Self { draws, number, of_name: Vec::new(), of_user: Vec::new() }
     }
 
-    /// Of all jobs, each of which has run for so long already.
+    /// Draws the run times of all jobs. `ran` returns the time for which a job has already run.
     pub(super) fn all(mut self, times: &[Times], ran: impl Fn(usize) -> i64) -> Vec<i64> {
         let groups = |of: fn(&Times) -> usize| times.iter().map(|one| of(one) + 1).max().unwrap_or(0);
         self.of_name = vec![Vec::new(); groups(|one| one.name)];
         self.of_user = vec![Vec::new(); groups(|one| one.user)];
         let mut drawn = vec![0; times.len()];
-        // What runs already is known to be long, so that what is drawn for it says less of the others than theirs say of it.
+        // Draw pending jobs first. The time of a running job is known to be long, so it says less about the other jobs
+        // than their times say about it.
         let (waits, runs): (Vec<usize>, Vec<usize>) = (0..times.len()).partition(|&job| ran(job) == 0);
         for job in waits.into_iter().chain(runs) {
             drawn[job] = self.one(&times[job], ran(job));
@@ -59,7 +62,7 @@ impl Drawing {
         let seen = &self.of_name[times.name];
         let at = self.draws.below(own.len() + seen.len() + 1);
         let known = own.get(at).or_else(|| seen.get(at.checked_sub(own.len())?)).copied();
-        // All of what has not begun is to come, however short it was elsewhere.
+        // For a pending job every known time is possible, however short.
         let drawn = match known.filter(|&seconds| ran == 0 || seconds > ran) {
             Some(seconds) => seconds,
             None => match self.part(times, ran) {
@@ -74,7 +77,7 @@ impl Drawing {
         times.within(ran, drawn)
     }
 
-    /// A part of the limit, as other jobs used it.
+    /// Draws a fraction of the limit, from the fractions that other jobs used.
     fn part(&mut self, times: &Times, ran: i64) -> Option<f64> {
         let (others, usual) = (times.beyond(&times.others, ran), times.beyond(times.usual, ran));
         let seen = &self.of_user[times.user];
@@ -87,7 +90,7 @@ impl Drawing {
         let part = match known.filter(|part| ran == 0 || part * times.limit as f64 > ran as f64) {
             Some(part) => part,
             None if usual.is_empty() => others[self.draws.below(others.len())],
-            // The first of each user's, in twenty draws, are all that are usual.
+            // Over twenty draws, the first fraction of each user takes each usual value once.
             None if ran == 0 && seen.is_empty() => usual[spread_out(self.number, times.user, usual.len())],
             None => usual[self.draws.below(usual.len())],
         };
@@ -98,7 +101,8 @@ impl Drawing {
     }
 }
 
-/// Which of so many values a draw takes, so that as many draws take each of them once, and groups in another order.
+/// Returns the index of the value that draw `number` takes, so that `count` draws take each value once. Each group has
+/// its own order.
 fn spread_out(number: u32, group: usize, count: usize) -> usize {
     let mut order: Vec<usize> = (0..count).collect();
     let mut draws = Draws(group as u64);
@@ -117,7 +121,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Whatever is known, and for how long it has run.
+        /// Draws respect the elapsed time and the limit for all kinds of known times.
         #[test]
         fn draws_are_longer_than_what_has_passed_and_within_the_limit(
             own in prop::collection::vec(1_i64..2000, 0..4), others in prop::collection::vec(0.0..1.0, 0..4), has_usual: bool,
@@ -134,7 +138,8 @@ mod tests {
             }
         }
 
-        /// Each job's draws are in the mean what its mean says, and those of alike jobs are alike; also where jobs ended at once.
+        /// The draws of each job have the mean that `mean` returns, and the draws of similar jobs are correlated. This
+        /// includes jobs that ended at once.
         #[test]
         fn draws_have_the_mean_that_is_said(
             own in prop::collection::vec(1_i64..1000, 0..4),

@@ -1,37 +1,37 @@
-//! How often the scheduler looks, and how far.
+//! //! The frequency and the depth of scheduling cycles.
 
 use super::model::Model;
 use super::times::limit;
 
-/// How the scheduler looks, in seconds and jobs.
+/// Parameters of scheduling cycles, in seconds and jobs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Looks {
-    /// Between two looks for gaps.
+    /// Time between two backfill cycles.
     pub interval: i64,
-    /// Between two looks at the head of the queue.
+    /// Time between two cycles for the head of the queue.
     pub pause: i64,
-    /// How far ahead places are kept.
+    /// The time ahead for which reservations are kept.
     pub window: i64,
-    /// Jobs that are looked at, in gaps and otherwise.
+    /// Maximum number of jobs in a backfill cycle (`depth`), and in other cycles (`head`).
     pub depth: usize,
     pub head: usize,
-    /// Jobs for which places are kept, and tasks of one array.
+    /// Maximum number of reservations, in all and for tasks of one array.
     pub places: usize,
     pub places_of_array: usize,
-    /// Whether gaps are filled.
+    /// True if the scheduler backfills.
     pub fills: bool,
-    /// Whether jobs are given up that cannot end by their deadlines.
+    /// True if jobs that cannot end by their deadlines are cancelled.
     pub heeds_deadlines: bool,
 }
 
-/// Most work of one look: jobs with a kept place times nodes.
+/// Maximum work of a cycle: reservations times nodes.
 const MAX_PLACES: usize = 400_000;
-/// Most jobs with a kept place times all jobs: the more jobs there are, the more looks.
+/// Maximum number of reservations times jobs. With more jobs there are more cycles.
 const MAX_PLACES_OF_JOBS: usize = 500_000;
-/// So many jobs times nodes are much: then fewer places are kept, and looks are rarer than Slurm's, those at the head of the queue a
-/// minute apart.
+/// Number of jobs times nodes of a large queue. For such queues, fewer reservations are kept, and cycles are less
+/// frequent than Slurm's. Cycles for the head of the queue are a minute apart.
 const MUCH: usize = 2_000_000;
-/// So many jobs are much on any number of nodes: each of them is looked at in many looks.
+/// Number of jobs of a large queue on any number of nodes. Each job is considered in many cycles.
 const MANY_JOBS: usize = 20_000;
 
 impl Looks {
@@ -57,13 +57,13 @@ impl Looks {
         }
     }
 
-    /// The same where nobody has a deadline.
+    /// Returns these parameters for a queue without deadlines.
     pub(super) fn without_deadlines(self) -> Self {
         Self { heeds_deadlines: false, ..self }
     }
 }
 
-/// The limit that half of the jobs stay within.
+/// Returns the median time limit.
 pub(super) fn typical_limit(model: &Model<'_>) -> i64 {
     let mut limits: Vec<i64> = model.queue.jobs.iter().map(limit).collect();
     limits.sort_unstable();

@@ -1,11 +1,12 @@
-//! When the jobs of a queue will start: the future is played event by event, at the level of nodes.
+//! //! Predicts when the jobs of a queue will start, by an event simulation at the level of nodes.
 //!
-//! The scheduler of the play sees what Slurm's sees: limits, partitions, features, reservations, licences, dependencies. It starts jobs from
-//! the head of the queue, and at intervals fills gaps without putting off those that come before. Jobs really end as was learned from
-//! those that ended, or where nothing is known as jobs of public logs do.
+//! The simulated scheduler considers the same rules as Slurm's: limits, partitions, features, reservations, licences
+//! and dependencies. It starts jobs from the head of the queue. At intervals it backfills without delaying jobs of
+//! higher priority. Run times are learned from jobs that ended. If none are known, they are distributed as in public
+//! logs.
 //!
-//! All that is told of one queue is of one future, in which every job runs for its mean time: starts, ends, nodes, reasons. Played again
-//! with run times that are drawn, starts spread, which says how sure they are.
+//! All predictions for a queue (starts, ends, nodes and reasons) come from one simulation, in which every job runs for
+//! its mean time. Further simulations with random run times show the spread of the starts.
 //!
 //! ```
 //! use makespan_slurm::forecast::{Options, RunTimes, forecast};
@@ -57,21 +58,22 @@ use ready::Links;
 use reason::Reasons;
 use times::{Learned, Times};
 
-/// Nodes that are looked at in all plays together, and how many draws are made whatever they cost: what is asked at a prompt is to be
-/// answered in seconds.
+/// Maximum number of nodes that are examined in all simulations together, and the minimum number of simulations. A
+/// forecast should take only seconds.
 const MAX_LOOKED: u64 = 40_000_000;
 const LEAST_DRAWS: u64 = 4;
 
-/// How the future is played.
+/// The options of a forecast.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// How often with run times that are drawn; 0 for no spread. Less often where a play takes long, which is remarked.
+    /// Number of simulations with random run times, or 0 for no spread. The number is reduced, with a warning, if a
+    /// simulation takes long.
     pub draws: u32,
-    /// Of the draws: the same seed gives the same spread.
+    /// Seed of the random run times. Equal seeds give equal spreads.
     pub seed: u64,
-    /// From what run times are to be known.
+    /// Where run-time predictions come from.
     pub times: RunTimes,
-    /// Clock times in words, for reasons.
+    /// Formats times of day in reasons.
     pub clock: &'a (dyn Fn(i64) -> String + Sync),
 }
 
@@ -81,41 +83,41 @@ impl Default for Options<'_> {
     }
 }
 
-/// What is expected of a job that waits.
+/// The prediction for a pending job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
-    /// Which job of the queue.
+    /// The index of the job in the queue.
     pub job: usize,
-    /// When it is expected to start, in seconds after 1970; `None` where it will not before somebody changes something.
+    /// Expected start in seconds since 1970, or `None` if the job cannot start unless something is changed.
     pub start: Option<i64>,
-    /// A start that is as early as one in ten.
+    /// The 10th percentile of the start.
     pub early: Option<i64>,
-    /// A start that is as late as one in ten.
+    /// The 90th percentile of the start.
     pub late: Option<i64>,
-    /// Nodes of the queue that it is expected to get, and how many processors of each.
+    /// The nodes of the queue that the job is expected to get, with the number of processors on each.
     pub nodes: Vec<(usize, u32)>,
-    /// Jobs of the queue whose ends it waits for.
+    /// Indices of the jobs whose ends the job waits for.
     pub after: Vec<usize>,
-    /// From what its run time is known.
+    /// The source of the run-time prediction.
     pub known: Known,
-    /// Seconds that it is expected to run, less than usual where it gets less than its limit.
+    /// Expected run time in seconds. It is shorter than usual if the job may get less than its limit.
     pub lasts: i64,
-    /// Why it does not start now.
+    /// The reason why the job does not start now.
     pub why: Why,
 }
 
-/// What is expected of a queue.
+/// The forecast of a queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
-    /// Of each job that waits, in the queue's order.
+    /// The predictions for all pending jobs, in the order of the queue.
     pub expected: Vec<Expected>,
-    /// When each running job is expected to end, by its index in the queue.
+    /// Expected end of each running job, by the index of the job.
     pub ends: Vec<(usize, i64)>,
-    /// What the play does not know, in sentences.
+    /// Limitations of the forecast, as sentences.
     pub remarks: Vec<String>,
 }
 
-/// When each job is expected to start, how sure that is, and why it waits.
+/// Predicts when each job will start, how certain this is, and why the job waits.
 pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     let model = Model::of(queue);
     let links = Links::of(queue);
@@ -129,7 +131,7 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     let misses = outcome.expired.iter().any(Option::is_some);
     let without_deadlines = misses.then(|| Play::new(&model, &links, looks.without_deadlines(), &lasts).run());
     play.first_look();
-    // Who takes limits for run times draws none.
+    // If limits serve as run times, nothing is random.
     let asked = if options.times == RunTimes::Limits { 0 } else { options.draws };
     let affordable = (MAX_LOOKED / outcome.looked.max(1)).saturating_sub(1).max(LEAST_DRAWS) as u32;
     let options = &Options { draws: asked.min(affordable), ..*options };
@@ -184,7 +186,7 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     Forecast { expected, ends, remarks }
 }
 
-/// A reason with what is said of a deadline that is met in some plays only.
+/// Adds a note to a reason if the job meets its deadline in only some of the simulations.
 fn chances(
     queue: &Queue,
     job: usize,
@@ -204,16 +206,18 @@ fn chances(
     why
 }
 
-/// An early and a late start around the expected one, if some were drawn.
+/// Returns an early and a late start around the expected one, if there are simulations with random run times.
 fn spread(start: i64, drawn: &[Vec<Option<i64>>], job: usize) -> Option<(i64, i64)> {
     let mut starts: Vec<i64> = drawn.iter().filter_map(|starts| starts[job]).collect();
     starts.sort_unstable();
     let at = |tenths: usize| starts.get((starts.len().saturating_sub(1) * tenths + 5) / 10).copied();
-    // What waits for the first of several ends starts earlier in nearly all draws than where each takes its mean time.
+    // A job that waits for the first of several ends starts earlier in nearly all simulations than in the one with mean
+    // times.
     Some((at(1)?.min(start), at(9)?.max(start)))
 }
 
-/// The starts of all jobs, played with drawn run times. Each draw has its own seed, so that threads do not matter.
+/// Returns the starts of all jobs in each simulation with random run times. Each simulation has its own seed, so the
+/// number of threads does not matter.
 fn draws<'a>(
     options: &Options<'_>,
     model: &'a Model<'a>,
@@ -246,22 +250,22 @@ fn played<'a>(model: &'a Model<'a>, links: &'a Links, lasts: &'a dyn Fn(usize) -
     started
 }
 
-/// A job of so many nodes, in place of the range that it states.
+/// A number of nodes for a job with a range of nodes, with the predicted start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: u64,
-    /// When it would start, in seconds after 1970.
+    /// Predicted start in seconds since 1970.
     pub start: Option<i64>,
 }
 
-/// When a job with a range of nodes would start with fewer or more of them, if it ran as long on any number. Nothing for a job
-/// without a range.
+/// Predicts the start of a job with a range of nodes for several numbers of nodes, assuming that its run time does not
+/// depend on the number. Returns nothing for a job without a range.
 pub fn sizes(queue: &Queue, job: usize, options: &Options<'_>) -> Vec<Size> {
     let request = &queue.jobs[job].request;
     let (least, most) = (request.min_nodes, request.max_nodes.unwrap_or(request.min_nodes));
     let most = most.min(queue.nodes.len() as u64);
-    // All of a short range; of a long one each doubling.
+    // All numbers of a short range, or each doubling in a long range.
     let numbers: Vec<u64> = match most.saturating_sub(least) {
         0 => return Vec::new(),
         1..8 => (least..=most).collect(),
@@ -283,7 +287,7 @@ pub fn sizes(queue: &Queue, job: usize, options: &Options<'_>) -> Vec<Size> {
     numbers.into_iter().map(one).collect()
 }
 
-/// What the play leaves out.
+/// Returns the limitations of the forecast.
 fn remarks(queue: &Queue) -> Vec<String> {
     let mut remarks = Vec::new();
     if !queue.hidden.is_empty() {

@@ -1,4 +1,5 @@
-//! A queue in flat arrays: nodes in the order in which they are given out, jobs in the order in which they are looked at.
+//! //! A queue in flat arrays: the nodes in the order in which Slurm allocates them, and the jobs in the order in which
+//! the scheduler considers them.
 
 use std::collections::HashMap;
 
@@ -17,64 +18,64 @@ use super::why::Never;
 /// A node.
 #[derive(Clone, Debug)]
 pub(super) struct Site {
-    /// Which of the queue's.
+    /// The index of the node in the queue.
     pub node: usize,
-    /// Which sites have as much of everything.
+    /// The kind of the site. Sites of one kind have equal amounts of all resources.
     pub kind: usize,
     pub cpus: u32,
     pub memory: u64,
-    /// Processors are given out in multiples of this.
+    /// The unit in which processors are allocated.
     pub grain: u32,
-    /// When it is reserved, from when to when, and which reservation it is.
+    /// The reserved periods: start, end, and the index of the reservation.
     pub closed: Vec<(i64, i64, usize)>,
 }
 
-/// What so many nodes of a job have to have, and which have to be among them.
+/// Features that a certain number of the job's nodes must have, and nodes that must be among the job's nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Counted {
-    /// Sites that have to be among its nodes, where others may be as well.
+    /// Sites that must be among the nodes of the job. The job may also have others.
     pub required: Bits,
-    /// How many these are: more than the sites where one is no node of the cluster.
+    /// The number of required nodes. It exceeds the number of required sites if a required node is not in the cluster.
     pub required_count: usize,
-    /// Of each site which of the parts it has, as bits.
+    /// For each site, the parts whose features it has, as bits.
     pub parts: Vec<u64>,
-    /// How many nodes each part needs.
+    /// For each part, the number of nodes that it needs.
     pub counts: Vec<u32>,
 }
 
-/// The whole.
+/// The queue in flat arrays.
 #[derive(Debug)]
 pub(super) struct Model<'a> {
     pub queue: &'a Queue,
     pub sites: Vec<Site>,
-    /// Of each kind of sites that have as much of everything, one.
+    /// One site of each kind.
     pub kinds_of_sites: Vec<usize>,
-    /// Kinds of generic resources, and how many each site has, row by row.
+    /// The kinds of generic resources, and the amounts of each site, row by row.
     pub kinds: Vec<(String, String)>,
     pub gres: Vec<u32>,
-    /// Of each node of the queue, which site it is.
+    /// For each node of the queue, the index of its site.
     pub site_of: Vec<usize>,
     pub sets: Vec<Bits>,
-    /// Of each set, in which of its words something is.
+    /// For each set, a range of words outside which all words are zero.
     pub spans: Vec<std::ops::Range<usize>>,
-    /// Ways to satisfy features that count nodes.
+    /// The alternatives for features that count nodes.
     pub counted: Vec<Counted>,
     pub partition_sets: Vec<Bits>,
     pub shapes: Vec<Shape>,
     pub levels: Levels,
-    /// In the order in which they are looked at.
+    /// The bids in the order in which the scheduler considers them.
     pub bids: Vec<Bid>,
-    /// Of each job its bids, by position.
+    /// For each job, the positions of its bids.
     pub bids_of: Vec<Vec<u32>>,
     pub alike: Alike,
     pub counters: Vec<Counter>,
-    /// Of each job of the queue, what it adds to which counters while it runs.
+    /// For each job of the queue, the amounts that it adds to counters while it runs.
     pub uses: Vec<Vec<(usize, u64)>>,
-    /// Of each job that cannot start, why.
+    /// For each job that can never start, the reason.
     pub never: Vec<Option<Never>>,
-    /// Of each job the last instant at which it may start because of its deadline.
+    /// For each job, the latest start that its deadline allows.
     pub latest: Vec<i64>,
-    /// Whether memory is given out.
+    /// True if the cluster allocates memory.
     pub memory: bool,
 }
 
@@ -145,7 +146,7 @@ impl<'a> Model<'a> {
         model
     }
 
-    /// Every waiting job in every partition of it, in the scheduler's order.
+    /// Adds a bid for every pending job in each of its partitions, in the scheduler's order.
     fn add_bids(&mut self) {
         let mut interning = Interning::default();
         let by_name: HashMap<&str, usize> =
@@ -195,13 +196,13 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// How much a job adds to a counter when it starts.
+    /// Returns the amount that a job adds to a counter when it starts.
     pub(super) fn amount(&self, job: usize, own: &(usize, u64)) -> u64 {
         let minutes = || self.queue.jobs[job].minutes().unwrap_or(365 * 1440);
         if self.counters[own.0].falls { own.1.saturating_mul(minutes()) } else { own.1 }
     }
 
-    /// What a job asks for in a partition, or why it can never have it.
+    /// Returns the request of a job in a partition, or the reason why the partition can never satisfy it.
     fn shape(
         &mut self,
         job: &QueueJob,
@@ -263,7 +264,8 @@ impl<'a> Model<'a> {
         Ok(self.shapes.len() - 1)
     }
 
-    /// The nodes that a job may have in a partition, if they were empty: these alone, where some are named.
+    /// Returns the nodes of a partition that a job could use if they were empty. If `only` names nodes, returns only
+    /// these.
     fn set(
         &mut self,
         job: &QueueJob,
@@ -277,7 +279,7 @@ impl<'a> Model<'a> {
         let key = SetKey {
             partition,
             features: choice.clone(),
-            // Beside nodes that are counted it matters whether there are others.
+            // If a feature counts nodes, the other nodes of the job matter, too.
             nodes: if choice.counted.is_empty() { 0 } else { nodes },
             only: only.to_vec(),
             excluded: request.excluded.clone(),
@@ -302,7 +304,7 @@ impl<'a> Model<'a> {
         self.sets.len() - 1
     }
 
-    /// What so many nodes have to have, of all sites, and which sites have to be among them.
+    /// Returns the features that count nodes for all sites, and the sites that must be among the nodes of the job.
     fn counted(&mut self, choice: &FeatureChoice, among: &[String], interning: &mut Interning) -> Option<usize> {
         if choice.counted.is_empty() && among.is_empty() {
             return None;
@@ -323,8 +325,8 @@ impl<'a> Model<'a> {
         Some(self.counted.len() - 1)
     }
 
-    /// Puts sites in front that have to be among a job's nodes, or are enough for what so many of them have to have; how many, or `None`
-    /// where there are too few. The order is otherwise kept.
+    /// Moves the sites to the front that must be among a job's nodes, or that satisfy the features that count nodes.
+    /// Returns the number of these sites, or `None` if there are too few. Otherwise keeps the order.
     pub(super) fn put_counted_first<T: Copy>(
         &self,
         shape: &Shape,
@@ -343,12 +345,13 @@ impl<'a> Model<'a> {
         if required < counted.required_count {
             return None;
         }
-        // Where there is a choice the first are taken: those that are required anyway. Others of these stand next.
+        // If there is a choice, the first suitable sites are used, which are the required ones. The remaining required
+        // sites follow.
         let front = makespan_core::put_counted_first(sites, &counted.counts, |one| counted.parts[site(one)])?;
         Some(front + sites[front..].iter().take_while(|&&one| is_required(one)).count())
     }
 
-    /// Whether enough nodes are large enough when they are empty.
+    /// Checks that enough nodes are large enough when they are empty.
     fn check(&self, job: &QueueJob, partition: usize, shape: &Shape, interning: &mut Interning) -> Result<(), Never> {
         let kinds = interning.kinds.entry(shape.set).or_insert_with(|| {
             let mut counts = vec![0_u64; self.kinds_of_sites.len()];
@@ -377,7 +380,7 @@ impl<'a> Model<'a> {
         Err(self.too_few(job, partition, shape, there as usize))
     }
 
-    /// Nodes that have to be among those of a job, and of which `has_room` says that they cannot be.
+    /// Returns the nodes that a job requires and for which `has_room` returns false.
     pub(super) fn lacking<'b>(
         &self,
         job: &'b QueueJob,
@@ -398,14 +401,16 @@ impl<'a> Model<'a> {
         job.request.required.iter().map(String::as_str).filter(|name| !there.contains(name)).collect()
     }
 
-    /// How many processors an empty node would give, if it has what is asked for on each node.
+    /// Returns the number of processors of an empty node, if the node has the resources that the job requests on each
+    /// node.
     pub(super) fn capacity(&self, shape: &Shape, site: usize) -> Option<u32> {
         let of = &self.sites[site];
         let kinds = self.kinds.len();
         self.room(shape, site, of.cpus, of.memory, &self.gres[site * kinds..(site + 1) * kinds])
     }
 
-    /// How many processors a node can give that has so much left, if it has what is asked for on each node.
+    /// Returns the number of processors that a node with the given free resources can provide, if it has the resources
+    /// that the job requests on each node.
     pub(super) fn room(&self, shape: &Shape, site: usize, cpus: u32, memory: u64, gres: &[u32]) -> Option<u32> {
         let of = &self.sites[site];
         if shape.whole && cpus < of.cpus {
@@ -423,7 +428,7 @@ impl<'a> Model<'a> {
         (cpus >= shape.cpus_of_node() && shape.gres.iter().all(enough)).then_some(cpus)
     }
 
-    /// Which kinds will do for each resource; one that no node has is asked of a kind that none has.
+    /// Returns the suitable kinds for each requested resource. If no node has the resource, the list of kinds is empty.
     fn wanted(&self, gres: &[Gres]) -> Vec<(Vec<usize>, u32)> {
         let of = |gres: &Gres| {
             let fits =
@@ -435,13 +440,13 @@ impl<'a> Model<'a> {
     }
 }
 
-/// What has been seen, to be found again.
+/// Values that occurred before, for reuse.
 #[derive(Default)]
 struct Interning {
     sets: HashMap<SetKey, usize>,
     counted: HashMap<CountedKey, usize>,
     shapes: HashMap<Shape, usize>,
-    /// Of each set, how many sites of each kind are in it.
+    /// For each set, the number of sites of each kind.
     kinds: HashMap<usize, Vec<(usize, u64)>>,
 }
 
@@ -461,7 +466,7 @@ struct SetKey {
     reservation: Option<usize>,
 }
 
-/// Gives sites that have as much of everything the same number; of each of these kinds one site.
+/// Assigns equal numbers to sites with equal amounts of all resources. Returns one site of each kind.
 fn tell_apart(sites: &mut [Site], gres: &[u32], kinds: usize) -> Vec<usize> {
     let mut known: HashMap<(u32, u64, u32, &[u32]), usize> = HashMap::new();
     let mut first = Vec::new();
@@ -479,7 +484,8 @@ fn is_exclusive(partition: &Partition) -> bool {
     partition.record.get("OverSubscribe").is_some_and(|text| text.starts_with("EXCLUSIVE"))
 }
 
-/// Whether a node takes jobs: one that is away for a reservation alone does so when that is over.
+/// Returns true if a node accepts jobs. A node that is unavailable only because of a reservation accepts jobs after the
+/// reservation.
 pub(super) fn takes_jobs(node: &Node, site: &Site) -> bool {
     if node.state.takes_jobs() {
         return true;
@@ -500,7 +506,7 @@ fn kinds(nodes: &[Node]) -> Vec<(String, String)> {
     kinds
 }
 
-/// How many of each kind; what names no kind is counted at the first of its name.
+/// Returns the amount of each kind. A resource without a kind counts as the first kind of its name.
 pub(super) fn amounts(gres: &[Gres], kinds: &[(String, String)]) -> Vec<u32> {
     let mut amounts = vec![0_u32; kinds.len()];
     for one in gres.iter().filter(|gres| !gres.shared) {
@@ -513,7 +519,7 @@ pub(super) fn amounts(gres: &[Gres], kinds: &[(String, String)]) -> Vec<u32> {
     amounts
 }
 
-/// Of each node, when it is reserved.
+/// Returns the reserved periods of each node.
 fn closed(queue: &Queue) -> HashMap<&str, Vec<(i64, i64, usize)>> {
     let mut closed: HashMap<&str, Vec<(i64, i64, usize)>> = HashMap::new();
     let ahead = |reservation: &&Reservation| reservation.end > queue.now;

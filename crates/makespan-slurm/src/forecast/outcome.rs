@@ -1,21 +1,21 @@
-//! What a play tells.
+//! //! The result of a simulation.
 
-/// What became of each job.
+/// The result of a simulation for each job.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
-    /// When it starts, or started; `None` if nothing shows that it does.
+    /// The start, or `None` if the simulation shows no start.
     pub started: Vec<Option<i64>>,
     pub ended: Vec<Option<i64>>,
-    /// When it will end, known as soon as it runs.
+    /// The end, which is set as soon as the job runs.
     pub ends: Vec<Option<i64>>,
-    /// When it is given up, as it can no longer end by its deadline.
+    /// The time at which the job is cancelled because it can no longer end by its deadline.
     pub expired: Vec<Option<i64>>,
-    /// Sites that it gets, and how many processors of each.
+    /// The sites of the job, with the number of processors on each.
     pub sites: Vec<Vec<(u32, u32)>>,
-    /// Jobs whose ends it waits for.
+    /// The jobs whose ends the job waits for.
     pub after: Vec<Vec<usize>>,
-    /// The counter whose limit it waits for last, if it is not for nodes.
+    /// The counter whose limit the job waited for last, if the job did not wait for nodes.
     pub limit: Vec<Option<usize>>,
-    /// Nodes that were looked at for jobs.
+    /// The number of nodes that were examined for jobs.
     pub looked: u64,
 }

@@ -1,4 +1,4 @@
-//! The future, event by event: what runs ends, the scheduler looks, jobs start.
+//! //! Event simulation of a queue: running jobs end, the scheduler runs a cycle, and jobs start.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -12,10 +12,10 @@ use super::ready::{Links, Ready};
 use super::times::limit;
 use super::world::{Gap, Kept, Running, World};
 
-/// A job is drawn, comes, starts and ends in the time in which so many nodes are looked at.
+/// Cost of a job (drawing, arrival, start and end) in examined nodes.
 const JOB_AS_LOOKS: u64 = 20;
 
-/// A limit that left no room for a job, and from when on it lacked nodes nevertheless.
+/// A limit that left no room for a job. If the job later lacked nodes, also the instant at which it did.
 #[derive(Clone, Copy, Debug)]
 struct Limited {
     counter: usize,
@@ -25,14 +25,14 @@ struct Limited {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     End(usize),
-    /// A job may start for the last time one second before.
+    /// One second after the last instant at which the job may start.
     Expire(usize),
     Eligible(usize),
     Turn,
     Look,
 }
 
-/// How long each job really runs: of one that runs already, from its start.
+/// Returns the real run time of a job. For a job that already runs, the time counts from its start.
 pub(super) type Lasts<'a> = &'a dyn Fn(usize) -> i64;
 
 pub(super) struct Play<'a> {
@@ -42,36 +42,39 @@ pub(super) struct Play<'a> {
     lasts: Lasts<'a>,
     pub world: World<'a>,
     events: BinaryHeap<Reverse<(i64, Event)>>,
-    /// Bids of jobs that may start, by position.
+    /// Positions of the bids of jobs that may start.
     waiting: Vec<u32>,
-    /// Of each partition, how many of these are of jobs that have not started; of each job, whether it came to the queue.
+    /// For each partition, the number of these bids whose jobs have not started. For each job, true if it has entered
+    /// the queue.
     waiting_in: Vec<usize>,
     entered: Vec<bool>,
-    /// Jobs that start together.
+    /// Jobs that must start together.
     teams: HashMap<usize, Vec<usize>>,
     blocked: Bits,
     last_look: Option<i64>,
     last_head: Option<i64>,
     next_look: Option<i64>,
     outcome: Outcome,
-    /// Whether more than starts and ends is asked for.
+    /// True if more than starts and ends is needed.
     tells: bool,
-    /// The job that ended last on each site, of those that ended since now, and of those that each counter counts.
+    /// The job that ended last on each site and for each counter, among the jobs that ended in the simulation.
     last_on: Vec<Option<(i64, usize)>>,
     last_of: Vec<Option<usize>>,
-    /// Of each group of jobs that count in the same limits, the one that they waited for last, and the look that found it.
+    /// For each group of jobs with the same limits, the limit that they waited for last, and the cycle that found it.
     limited: Vec<Option<Limited>>,
     limited_at: Vec<u64>,
-    /// Of each shape, the last look in which it did not fit, and the last one in which a place was looked for, with its start.
+    /// For each shape, the last cycle in which it did not fit, and the last cycle in which a reservation was searched,
+    /// with its start.
     failed: Vec<u64>,
     places: Vec<(u64, i64)>,
     look: u64,
-    /// Of jobs that started with a part of their limit: how much.
+    /// The granted time of jobs that started with a part of their time limit.
     limits: Vec<Option<i64>>,
-    /// How many bids of what waits may be of jobs that have started, and how many of these are in front.
+    /// The maximum number of waiting bids whose jobs have started, and the number of such bids at the front.
     stale: usize,
     head: usize,
-    /// Of jobs that did not start at the first look although nodes were free: for how long these were.
+    /// For jobs that did not start in the first cycle although nodes were free: the time for which these nodes were
+    /// free.
     gaps: Option<HashMap<usize, Gap>>,
 }
 
@@ -121,13 +124,13 @@ impl<'a> Play<'a> {
         play
     }
 
-    /// Without the nodes of jobs, and whom they wait for.
+    /// Makes the simulation skip the nodes of jobs and the jobs that they wait for.
     pub(super) fn in_short(mut self) -> Self {
         self.tells = false;
         self
     }
 
-    /// What runs now, and what will be without anybody's doing.
+    /// Adds the running jobs, and the events that are certain.
     fn begin(&mut self) {
         let (queue, now) = (self.model.queue, self.model.queue.now);
         for (index, job) in queue.jobs.iter().enumerate() {
@@ -162,7 +165,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// A job comes to the queue, now or when it is eligible, if nothing stands in its way for ever.
+    /// Lets a job enter the queue now or when it becomes eligible, unless it can never start.
     fn expect(&mut self, job: usize) {
         let of = &self.model.queue.jobs[job];
         if of.run.is_some() || self.model.never[job].is_some() || self.links.hopeless[job].is_some() {
@@ -170,7 +173,8 @@ impl<'a> Play<'a> {
         }
         let Outcome { started, ended, expired, .. } = &self.outcome;
         let Ready::At(ready) = self.links.ready(job, started, ended, expired) else { return };
-        // While a job waits for others, or for its turn in an array, Slurm does not say from when it is eligible.
+        // While a job waits for other jobs, or for its turn in an array, Slurm does not report when it becomes
+        // eligible.
         let at = ready.max(of.eligible.unwrap_or(i64::MIN));
         if at > self.world.now {
             self.events.push(Reverse((at, Event::Eligible(job))));
@@ -202,13 +206,13 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// The first look at what waits: the state afterwards tells why jobs do not start now.
+    /// Runs the first scheduling cycle. The state after the cycle shows why jobs do not start now.
     pub(super) fn first_look(&mut self) {
         self.gaps = Some(HashMap::new());
         self.decide();
     }
 
-    /// Everything until nothing waits or nothing more happens.
+    /// Runs the simulation until no job is pending or no event is left.
     pub(super) fn run(mut self) -> Outcome {
         self.decide();
         while let Some(&Reverse((now, _))) = self.events.peek() {
@@ -229,7 +233,7 @@ impl<'a> Play<'a> {
         self.outcome
     }
 
-    /// Whether jobs may come that wait for others.
+    /// Returns true if jobs may still arrive that wait for others.
     fn is_more_expected(&self) -> bool {
         let jobs = &self.model.queue.jobs;
         (0..jobs.len()).any(|job| {
@@ -274,7 +278,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// A look at the head of the queue, and where it is time at all of it.
+    /// Runs a cycle for the head of the queue. If the interval has passed, also runs a backfill cycle.
     fn decide(&mut self) {
         let now = self.world.now;
         let soonest = self.last_head.map_or(now, |last| last.saturating_add(self.looks.pause));
@@ -298,7 +302,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Looks again at this instant, unless it does so before.
+    /// Schedules a cycle at this instant, unless one is scheduled before.
     fn look_at(&mut self, at: i64) {
         if self.next_look.is_none_or(|next| at < next) {
             self.next_look = Some(at);
@@ -306,7 +310,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Leaves what has started out of what waits, once there are enough of them, or nothing else.
+    /// Removes the bids of started jobs, if there are enough of them or no others.
     fn forget_started(&mut self) {
         if self.stale * 16 > self.waiting.len() {
             (self.stale, self.head) = (0, 0);
@@ -314,10 +318,10 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Jobs in their order; one that does not fit keeps the nodes of its partition from all behind it.
+    /// Starts jobs in order. If a job does not fit, later jobs cannot use the nodes of its partition.
     fn start_the_head(&mut self) {
         self.blocked.clear();
-        // Where nobody waits nobody is looked for.
+        // Skip partitions without pending jobs.
         let mut closed: Vec<bool> = self.waiting_in.iter().map(|&count| count == 0).collect();
         let (mut looked, mut open) = (0, closed.iter().filter(|&&is_closed| !is_closed).count());
         self.skip_started();
@@ -343,10 +347,10 @@ impl<'a> Play<'a> {
             if !started {
                 self.lacks_nodes(bid.job);
             }
-            // Another way to satisfy its features may have room.
+            // Another alternative for its features may have room.
             let has_more = self.waiting.get(at).map(|&next| self.model.bids[next as usize]);
             let has_more = has_more.is_some_and(|next| next.job == bid.job && next.partition == bid.partition);
-            // A job that waits for a reservation does not stand in the way of others.
+            // A job that waits for a reservation does not block other jobs.
             if !started && !has_more && self.model.shapes[bid.shape].reservation.is_none() {
                 closed[bid.partition] = true;
                 open -= 1;
@@ -355,7 +359,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// The bids that a look for gaps asks; of those that the same limits hold back, the first.
+    /// Returns the bids for a backfill cycle. Among jobs that the same limits hold back, returns only the first.
     fn candidates(&mut self) -> Vec<u32> {
         let mut bids = Vec::new();
         let (mut at, mut looked) = (self.head, 0);
@@ -376,7 +380,7 @@ impl<'a> Play<'a> {
         bids
     }
 
-    /// Every job where it fits without putting off those before it, for which places are kept.
+    /// Starts every job that fits without delaying earlier jobs, whose reservations are kept.
     fn fill_gaps(&mut self) {
         self.world.forget_kept();
         let mut places = 0;
@@ -391,7 +395,7 @@ impl<'a> Play<'a> {
                 falls = [falls, self.world.falls_until(bid.job)].into_iter().flatten().min();
                 continue;
             }
-            // What did not fit for a job that asked for the same does not fit now.
+            // If an equal request did not fit in this cycle, this one does not fit either.
             let shape = &self.model.shapes[bid.shape];
             let is_alone = !self.teams.contains_key(&bid.job);
             let known = is_alone && self.failed[bid.shape] == self.look;
@@ -413,13 +417,13 @@ impl<'a> Play<'a> {
                 of_array.into_iter().for_each(|count| *count += 1);
             }
         }
-        // No event tells that what runs has used up more of its time.
+        // No event marks the instant at which running jobs have used enough of their time.
         if let Some(at) = falls {
             self.look_at(at.max(self.world.now.saturating_add(self.looks.interval)));
         }
     }
 
-    /// Whether a limit leaves no room for a job, which is kept in mind. Within a look there is never more room.
+    /// Returns true if a limit leaves no room for a job, and stores the limit. Within a cycle the room never increases.
     fn is_limited(&mut self, job: usize) -> bool {
         let group = self.model.alike.limits[job];
         if self.limited_at[group] == self.look {
@@ -431,8 +435,8 @@ impl<'a> Play<'a> {
         true
     }
 
-    /// The place in the queue behind all that is held back by the same limits as what is in front of `at`, and how many jobs wait in
-    /// between: at least as many as are asked for, if there are more.
+    /// Returns the position after all jobs that the same limits hold back as the job before `at`, and the number of
+    /// jobs in between. The number may be inexact if it is at least `most`.
     fn behind(&mut self, at: usize, most: usize) -> (usize, usize) {
         self.skip_started();
         let next = self.model.alike.next[self.waiting[at - 1] as usize];
@@ -444,17 +448,17 @@ impl<'a> Play<'a> {
         (end, self.waiting[at..end].iter().filter(waits).take(most).count())
     }
 
-    /// What has started in front of the queue is not looked at again.
+    /// Advances the head over jobs that have started.
     fn skip_started(&mut self) {
         let has_started = |bid: &&u32| self.outcome.started[self.model.bids[**bid as usize].job].is_some();
         self.head += self.waiting[self.head..].iter().take_while(has_started).count();
     }
 
-    /// Keeps a place for a job behind those that are kept for others, if there is one within the window.
+    /// Makes a reservation for a job after the existing reservations, if there is room within the window.
     fn keep_place(&mut self, bid: Bid) -> bool {
         let shape = &self.model.shapes[bid.shape];
         let (look, soonest) = self.places[bid.shape];
-        // Places are only taken in a look, so that the next job that asks for the same has its own no earlier.
+        // Reservations are only added in a cycle, so an equal request gets its reservation no earlier.
         let is_bound = look == self.look && shape.counted.is_none();
         let not_before = if is_bound { soonest } else { i64::MIN };
         let window = self.world.now.saturating_add(self.looks.window);
@@ -468,7 +472,7 @@ impl<'a> Play<'a> {
         true
     }
 
-    /// A job that no limit holds back any more finds no nodes.
+    /// Records that a job lacks nodes although no limit holds it back any more.
     fn lacks_nodes(&mut self, job: usize) {
         let now = self.world.now;
         if let Some(limited) = &mut self.limited[self.model.alike.limits[job]] {
@@ -476,14 +480,15 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// The counter for which a job waited until now, and the job whose end made room. What falls makes room by itself.
+    /// Returns the counter for which a job waited until now, and the job whose end made room. Counters of remaining
+    /// minutes make room without an end.
     fn waited_for(&self, job: usize) -> Option<(usize, usize)> {
         let Limited { counter, lacks_nodes_at } = self.limited[self.model.alike.limits[job]]?;
         let decides = lacks_nodes_at.is_none_or(|at| at == self.world.now) && !self.model.counters[counter].falls;
         self.last_of[counter].filter(|_| decides).map(|other| (counter, other))
     }
 
-    /// Starts a job, with those that start together with it, if all of them fit.
+    /// Starts a job, together with the jobs that must start at the same time, if all of them fit.
     fn try_start(&mut self, bid: Bid, without: Option<&Bits>, heeds_kept: bool) -> bool {
         let Some(team) = self.teams.get(&bid.job).cloned() else {
             let found = self.world.find(&self.model.shapes[bid.shape], without, heeds_kept);
@@ -505,7 +510,7 @@ impl<'a> Play<'a> {
             let mut found =
                 shapes.iter().filter_map(|&shape| self.world.find(&self.model.shapes[shape], without, heeds_kept));
             let Some(holds) = found.next() else {
-                // All or none.
+                // Start all of them or none.
                 begun.into_iter().for_each(|number| drop(self.world.give_back(number)));
                 return false;
             };
@@ -518,7 +523,8 @@ impl<'a> Play<'a> {
         true
     }
 
-    /// A job that will do with less time gets as much of its limit as puts off nobody for whom nodes are kept.
+    /// Starts a job. A job that accepts less time gets as much of its limit as is possible without delaying a job with
+    /// a reservation.
     fn start(&mut self, bid: Bid, holds: Vec<super::world::Hold>, heeds_kept: bool) {
         let (job, shape) = (bid.job, &self.model.shapes[bid.shape]);
         let all = limit(&self.model.queue.jobs[job]);
@@ -564,7 +570,7 @@ impl<'a> Play<'a> {
         self.tell(job);
     }
 
-    /// Of each job, how many are looked at before it, of those that wait now.
+    /// Returns, for each pending job, the number of jobs that the scheduler considers before it.
     pub(super) fn positions(&self) -> Vec<usize> {
         let mut positions = vec![0; self.model.queue.jobs.len()];
         for (position, &bid) in self.waiting.iter().enumerate().rev() {
@@ -573,7 +579,7 @@ impl<'a> Play<'a> {
         positions
     }
 
-    /// For how long the nodes of a job are free that did not start at the first look.
+    /// Returns the time for which the nodes of a job are free, if the job did not start in the first cycle.
     pub(super) fn gap(&self, job: usize) -> Option<Gap> {
         self.gaps.as_ref()?.get(&job).copied()
     }
@@ -583,7 +589,7 @@ impl<'a> Play<'a> {
     }
 }
 
-/// Jobs of one heterogeneous job.
+/// Returns the jobs of each heterogeneous job.
 fn teams(model: &Model<'_>) -> HashMap<usize, Vec<usize>> {
     let mut by_first: HashMap<u64, Vec<usize>> = HashMap::new();
     for (index, job) in model.queue.jobs.iter().enumerate().filter(|(_, job)| job.run.is_none()) {

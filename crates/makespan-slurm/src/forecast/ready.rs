@@ -1,19 +1,19 @@
-//! Which jobs a job waits for.
+//! //! Dependencies between jobs.
 
 use std::collections::HashMap;
 
 use crate::queue::{Condition, Dependency, Queue};
 
-/// When a job may start, as far as other jobs go.
+/// The instant at which the dependencies of a job are satisfied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ready {
-    /// From this instant on.
+    /// At this instant.
     At(i64),
-    /// Not before something else happens.
+    /// After an event that has not happened.
     Later,
 }
 
-/// A dependency, with the jobs of the queue that it speaks of.
+/// A dependency, with the jobs of the queue that it refers to.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     pub condition: Condition,
@@ -21,13 +21,13 @@ pub(super) struct Link {
     pub any: bool,
 }
 
-/// What each job waits for.
+/// The dependencies of all jobs.
 #[derive(Debug)]
 pub(super) struct Links {
     of: Vec<Vec<Link>>,
-    /// Which jobs wait for each.
+    /// For each job, the jobs that wait for it.
     pub behind: Vec<Vec<usize>>,
-    /// Of jobs whose dependency cannot come true: which.
+    /// For each job whose dependency can never be satisfied, this dependency.
     pub hopeless: Vec<Option<Dependency>>,
 }
 
@@ -50,7 +50,7 @@ impl Links {
                 let jobs = targets(queue, &by_id, index, dependency);
                 let fails = dependency.has_failed || dependency.condition == Condition::Failed;
                 let unseen = jobs.is_empty() && dependency.condition != Condition::Singleton;
-                // With alternatives, one that cannot be is left out.
+                // If there are alternatives, an impossible one is left out.
                 if fails || unseen {
                     if !dependency.any || queue.jobs[index].waits_for.len() == 1 {
                         links.hopeless[index] = Some(dependency.clone());
@@ -70,8 +70,8 @@ impl Links {
         &self.of[job]
     }
 
-    /// When the job may start, by when the others started and ended.
-    /// (`expired`: were given up, which is an end, too).
+    /// Returns the instant at which the dependencies of a job are satisfied, from the starts and ends of the other
+    /// jobs. `expired` contains the instants at which jobs were cancelled, which count as ends.
     pub(super) fn ready(
         &self,
         job: usize,
@@ -99,7 +99,7 @@ impl Links {
     }
 }
 
-/// Which jobs a dependency speaks of.
+/// Returns the jobs that a dependency refers to.
 fn targets(queue: &Queue, by_id: &HashMap<u64, Vec<usize>>, index: usize, dependency: &Dependency) -> Vec<usize> {
     let own = &queue.jobs[index];
     if dependency.condition == Condition::Singleton {

@@ -1,4 +1,4 @@
-//! Why each job waits, as the cluster is now.
+//! //! The reason why each job waits, in the current state of the cluster.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,55 +14,55 @@ use super::shape::Shape;
 use super::why::{Why, is_for_any_nodes, span, wanted};
 use super::world::{Gap, World};
 
-/// Clock times in words.
+/// Formats a time of day.
 pub(super) type Clock<'a> = &'a (dyn Fn(i64) -> String + Sync);
 
-/// What is asked to find reasons.
+/// The data from which reasons are derived.
 pub(super) struct Reasons<'a> {
     pub model: &'a Model<'a>,
     pub links: &'a Links,
-    /// After the first look.
+    /// The simulation after the first cycle.
     pub play: &'a Play<'a>,
     pub outcome: &'a Outcome,
-    /// What would become of all if nobody had a deadline, where some job misses its own.
+    /// The result of a simulation without deadlines, if some job misses its deadline.
     pub without_deadlines: Option<&'a Outcome>,
     pub clock: Clock<'a>,
     pub bids: Vec<Option<Bid>>,
-    /// Of each job, how many are looked at before it.
+    /// For each job, the number of jobs that the scheduler considers before it.
     pub positions: Vec<usize>,
-    /// When what runs started, and that nothing has ended.
+    /// The actual starts of running jobs. No job has ended.
     pub started: Vec<Option<i64>>,
     pub ended: Vec<Option<i64>>,
     pub expired: Vec<Option<i64>>,
-    /// Jobs that run, by the counters in which they count.
+    /// The running jobs of each counter.
     pub holders: HashMap<usize, Vec<usize>>,
-    /// What is free of what each kind of request asks for, found once.
+    /// The free resources for each kind of request, computed once.
     pub free: RefCell<HashMap<Shape, Free>>,
-    /// How many nodes have room for what is asked for on each.
+    /// The number of nodes with room for each kind of request per node.
     pub roomy: RefCell<HashMap<Shape, usize>>,
 }
 
-/// What is free now of what a request asks for.
+/// The free resources for a request.
 #[derive(Clone)]
 pub(super) struct Free {
-    /// Nodes.
+    /// Number of nodes with room.
     nodes: usize,
-    /// What is short on the others, in words.
+    /// The resources that the other nodes lack, as text.
     lack: String,
-    /// Whether it fits now, time aside.
+    /// True if the request fits now, without regard to time.
     fits: bool,
-    /// If it does, for how long.
+    /// The time for which it fits.
     gap: Option<Gap>,
 }
 
 impl Reasons<'_> {
-    /// Why a job waits.
+    /// Returns the reason why a job waits.
     pub(super) fn of(&self, index: usize) -> Why {
         let why = self.now(index);
         if self.outcome.expired[index].is_some() { self.deadline(index, why) } else { why }
     }
 
-    /// Its deadline passes before it gets what it waits for.
+    /// Returns the reason for a job whose deadline passes before it can start.
     fn deadline(&self, index: usize, why: Why) -> Why {
         let job = &self.model.queue.jobs[index];
         let Some(deadline) = job.deadline else { return why };
@@ -110,7 +110,7 @@ impl Reasons<'_> {
             .unwrap_or_else(|| self.resources(index, job, bid))
     }
 
-    /// Jobs that it waits for.
+    /// Returns a reason if the job waits for other jobs.
     fn others(&self, index: usize) -> Option<Why> {
         if self.links.of_job(index).is_empty() {
             return None;
@@ -160,7 +160,7 @@ impl Reasons<'_> {
         (!partition.is_up()).then(|| Why::new("partition", text()).with("another partition, or an operator opens it"))
     }
 
-    /// A part of a heterogeneous job that would have room, were it alone.
+    /// Returns a reason if the job is a part of a heterogeneous job and would fit alone.
     fn team(&self, index: usize, bid: Bid) -> Option<Why> {
         let first = self.model.queue.jobs[index].together?;
         let (world, shape) = (&self.play.world, &self.model.shapes[bid.shape]);
@@ -182,7 +182,7 @@ impl Reasons<'_> {
         Some(Why::new("limit", text).with(of.remedy.clone()))
     }
 
-    /// A limit that is not reached now and will be: what counts in it starts before the job does.
+    /// Returns a reason if a limit will be reached by jobs that start before this job.
     fn limit_later(&self, index: usize) -> Option<Why> {
         let outcome = self.told(index);
         let of = &self.model.counters[outcome.limit[index]?];
@@ -190,17 +190,18 @@ impl Reasons<'_> {
         Some(Why::new("limit", text + &self.names(&outcome.after[index])).with(of.remedy.clone()))
     }
 
-    /// What would become of a job if it had no deadline.
+    /// Returns the outcome of the simulation without deadlines if the job misses its deadline. Otherwise returns the
+    /// normal outcome.
     fn told(&self, index: usize) -> &Outcome {
         self.without_deadlines.filter(|_| self.outcome.expired[index].is_some()).unwrap_or(self.outcome)
     }
 
-    /// Nodes that are held, or kept for others.
+    /// Returns a reason if nodes are in use or reserved for other jobs.
     fn resources(&self, index: usize, job: &QueueJob, bid: Bid) -> Why {
         let (world, shape) = (&self.play.world, &self.model.shapes[bid.shape]);
         let position = self.positions[index];
         let free = self.free(world, shape);
-        // At its turn it may have had nodes that those behind it got, which need them for less time.
+        // At the turn of this job, nodes may have been free that later jobs got because they need them for less time.
         if let Some(gap) = self.play.gap(index) {
             return self.kept(shape, position, Some(gap));
         }
@@ -223,7 +224,7 @@ impl Reasons<'_> {
         };
         let asks = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model.queue, job, shape));
         let after = &self.told(index).after[index];
-        // What matters most comes first: tables cut the rest.
+        // The most important part comes first, because tables truncate the text.
         let mut text =
             if after.is_empty() { asks } else { format!("it waits for the end of {}: {asks}", self.names(after)) };
         if position > 0 {
@@ -239,7 +240,7 @@ impl Reasons<'_> {
     }
 
     fn free(&self, world: &World<'_>, shape: &Shape) -> Free {
-        // Only a reservation comes too soon where it would fit for a second.
+        // Use a request for one second, so that only a reservation can prevent it.
         let short = Shape { lasts: 1, ..shape.clone() };
         if let Some(known) = self.free.borrow().get(&short) {
             return known.clone();
@@ -253,7 +254,7 @@ impl Reasons<'_> {
         found
     }
 
-    /// Enough is free, but not for long enough.
+    /// Returns the reason if enough nodes are free, but not for long enough.
     fn kept(&self, shape: &Shape, position: usize, gap: Option<Gap>) -> Why {
         let before = format!("{position} job{} before it", if position == 1 { " comes" } else { "s come" });
         let Some(Gap { seconds: gap, kept, closed }) = gap else {
@@ -285,16 +286,16 @@ impl Reasons<'_> {
         }
     }
 
-    /// How many nodes have room for a shape now.
+    /// Returns the number of nodes that have room for a shape now.
     fn roomy(&self, world: &World<'_>, shape: &Shape) -> usize {
         *self.roomy.borrow_mut().entry(shape.of_node()).or_insert_with(|| world.roomy(shape))
     }
 
-    /// What is short on nodes that have free processors, where so many have room.
+    /// Returns the resources that are missing on nodes with free processors. `nodes` is the number of nodes with room.
     fn lack(&self, world: &World<'_>, shape: &Shape, nodes: usize) -> String {
         let without_memory = Shape { memory: None, ..shape.clone() };
         let without_gres = Shape { gres: Vec::new(), ..shape.clone() };
-        // Who asks for less has room wherever who asks for more has.
+        // A smaller request has room wherever a larger one has.
         let more = |other: &Shape| self.roomy(world, other).saturating_sub(nodes);
         let (memory, gres) = (more(&without_memory), more(&without_gres));
         match (memory, gres) {
@@ -312,7 +313,7 @@ impl Reasons<'_> {
         names.join(", ")
     }
 
-    /// `job 12`, `jobs 12, 13 and 4 more`
+    /// Formats job names, such as `job 12` or `jobs 12, 13 and 4 more`.
     fn names(&self, jobs: &[usize]) -> String {
         const SHOWN: usize = 3;
         let names: Vec<&str> = jobs.iter().take(SHOWN).map(|&job| self.model.queue.jobs[job].shown.as_str()).collect();
@@ -324,13 +325,13 @@ impl Reasons<'_> {
     }
 }
 
-/// Of a job that comes first, and whose nodes are free.
+/// The reason for a job that comes first and whose nodes are free.
 const LATER: &str = "nodes are free, and nobody comes before it: the scheduler looks at it again later";
 
-/// Slurm's reasons that say no more than that a job waits.
+/// Slurm's reasons that contain no information beyond the fact that the job is pending.
 const PLAIN: [&str; 5] = ["", "None", "Priority", "Resources", "(null)"];
 
-/// Nothing that is known here stands in the way of a job; Slurm may know more.
+/// Returns the reason for a job that should start at the next cycle, as far as is known here.
 fn next(job: &QueueJob) -> Why {
     let reason = job.reason.split(',').next().unwrap_or_default().trim();
     if PLAIN.contains(&reason) {
@@ -340,7 +341,7 @@ fn next(job: &QueueJob) -> Why {
     Why::new("slurm", text).with("what Slurm names: it may have looked before that changed")
 }
 
-/// With how many nodes it could start now, if its processors fit on them.
+/// Returns the number of nodes with which the job could start now, if its processors fit on them.
 fn smaller(world: &World<'_>, shape: &Shape, fits: usize) -> Option<u32> {
     let nodes = u32::try_from(fits).ok().filter(|&nodes| nodes > 0 && nodes < shape.min_nodes)?;
     let cpus = shape.cpus.div_ceil(u64::from(shape.min_nodes)) * u64::from(nodes);

@@ -1,45 +1,46 @@
-//! What a job asks for.
+//! //! The request of a job.
 
 use crate::queue::Memory;
 
-/// What a job asks for in one partition, the same for all jobs that ask for the same.
+/// The request of a job in one partition. Equal requests share one shape.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Shape {
-    /// Which set of nodes.
+    /// The index of the set of nodes.
     pub set: usize,
-    /// Which way to satisfy features of which so many nodes have to have some.
+    /// The index of the alternative for features that count nodes.
     pub counted: Option<usize>,
     pub min_nodes: u32,
-    /// Nodes at most, if there is a limit.
+    /// Maximum number of nodes, if there is a limit.
     pub max_nodes: Option<u32>,
     pub cpus: u64,
     pub per_node: u32,
     pub memory: Option<Memory>,
-    /// Kinds of a generic resource any of which will do, and how many on each node.
+    /// For each generic resource, the suitable kinds and the amount per node.
     pub gres: Vec<(Vec<usize>, u32)>,
     pub whole: bool,
     pub reservation: Option<usize>,
-    /// Seconds for which its nodes have to be free.
+    /// Seconds for which the nodes must be free.
     pub lasts: i64,
 }
 
 impl Shape {
-    /// Processors that it needs at least of each node.
+    /// Returns the minimum number of processors per node.
     pub(super) fn cpus_of_node(&self) -> u32 {
         self.per_node.max(1)
     }
 
-    /// Nodes at most; all there can be where there is no limit.
+    /// Returns the maximum number of nodes. Without a limit, returns `usize::MAX`.
     pub(super) fn most_nodes(&self) -> usize {
         self.max_nodes.map_or(usize::MAX, |most| most as usize)
     }
 
-    /// Whether it asks for more processors together than the least of each of its nodes, so that these alone may be too few.
+    /// Returns true if the total number of processors exceeds the minimum per node times the minimum number of nodes.
+    /// Then the minimum number of nodes may not be sufficient.
     pub(super) fn needs_more_together(&self) -> bool {
         self.cpus > u64::from(self.cpus_of_node()) * u64::from(self.min_nodes.max(1))
     }
 
-    /// Memory that it needs at least of each node.
+    /// Returns the minimum memory per node.
     fn memory_of_node(&self) -> u64 {
         match self.memory {
             Some(Memory::PerCpu(bytes)) => bytes.saturating_mul(self.cpus_of_node().into()),
@@ -48,22 +49,23 @@ impl Shape {
         }
     }
 
-    /// What it asks for on each node alone.
+    /// Returns the request for a single node.
     pub(super) fn of_node(&self) -> Self {
         Self { counted: None, min_nodes: 0, max_nodes: None, cpus: 0, lasts: 0, ..self.clone() }
     }
 }
 
-/// What jobs ask for on each node, ascending: sites are sorted by how much of it they have free.
+/// The amounts that jobs request per node, in ascending order. Sites are grouped by the levels that their free amounts
+/// reach.
 #[derive(Clone, Debug)]
 pub(super) struct Levels {
-    /// Processors: the first level is one.
+    /// Processors. The first level is one.
     pub cpus: Vec<u32>,
-    /// Bytes: the first level is none.
+    /// Bytes of memory. The first level is zero.
     pub memory: Vec<u64>,
 }
 
-/// Levels at most: more make a job that starts or ends cost more than is won.
+/// Maximum number of levels. More levels would make starts and ends of jobs more expensive than the gain.
 const MAX_LEVELS: usize = 16;
 
 impl Levels {
@@ -73,7 +75,7 @@ impl Levels {
         Self { cpus: thinned(cpus), memory: thinned(memory) }
     }
 
-    /// The highest levels that whatever has room for the shape reaches: of processors and of memory.
+    /// Returns the highest levels of processors and of memory that every site with room for the shape reaches.
     pub(super) fn reached_for(&self, shape: &Shape) -> (usize, usize) {
         let (cpus, memory) = (shape.cpus_of_node(), shape.memory_of_node());
         let below = |reached: usize| reached.saturating_sub(1);
@@ -84,7 +86,8 @@ impl Levels {
     }
 }
 
-/// In order, each once, and where there are too many as many as may be: always the first.
+/// Returns the sorted values without duplicates. If there are too many, returns an even selection that includes the
+/// first.
 fn thinned<T: Ord + Copy>(mut levels: Vec<T>) -> Vec<T> {
     levels.sort_unstable();
     levels.dedup();

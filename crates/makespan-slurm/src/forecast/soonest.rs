@@ -1,4 +1,4 @@
-//! When a job that waits will have its nodes, as the scheduler believes.
+//! //! The instant at which a pending job will have its nodes, by the scheduler's estimates.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use super::shape::Shape;
 use super::world::{World, prefix};
 
-/// Of so many nodes those that are free first are found without all others.
+/// Maximum number of nodes for which only the nodes that are free first are searched.
 const MAX_SOONEST: u64 = 256;
-/// So many instants at which a node gives more are gone through in the time in which a node is looked at.
+/// Number of instants at which a node gains room that cost as much as one examined node.
 const STEPS_AS_A_LOOK: u64 = 4;
 
-/// The place of the last node that a job needs among nodes by the instants from which they are free: those up to it, and all that are
-/// free at the same instant, come first and sorted. Few of many nodes are needed, so that not all are sorted.
+/// Returns the index of the last node that a job needs, after sorting the nodes by the instants from which they are
+/// free. The nodes up to it, and all nodes that are free at the same instant, come first and are sorted. Usually few of
+/// many nodes are needed, so the rest is not sorted.
 fn last_needed(shape: &Shape, times: &mut [(i64, usize, u32)]) -> Option<usize> {
     let mut sorted = (shape.min_nodes as usize).max(32).next_power_of_two();
     loop {
@@ -30,7 +31,7 @@ fn last_needed(shape: &Shape, times: &mut [(i64, usize, u32)]) -> Option<usize> 
             (index + 1 >= shape.min_nodes as usize && sum >= shape.cpus).then_some(index)
         };
         let last = ready.iter().enumerate().find_map(count);
-        // What is free at the same instant is among them if anything later is.
+        // If a later node is in the sorted part, then so are all nodes that are free at the same instant.
         let is_whole = |last: &usize| all || times[*last].0 < times[sorted].0;
         match last.filter(is_whole) {
             None if !all => sorted *= 4,
@@ -40,19 +41,21 @@ fn last_needed(shape: &Shape, times: &mut [(i64, usize, u32)]) -> Option<usize> 
 }
 
 impl World<'_> {
-    /// When a job of this shape will have its nodes, as the scheduler believes, and which: whatever runs lasts to its limit. It is known
-    /// not to have them before some instant.
+    /// Returns the instant at which a job of this shape will have its nodes, with these nodes. Running jobs are assumed
+    /// to use their limits. The job is known not to have its nodes before `not_before`.
     pub(super) fn earliest(&self, shape: &Shape, not_before: i64) -> Option<(i64, Vec<usize>)> {
         let found = self.with_first_room(shape, not_before);
         if !shape.needs_more_together() {
             return found;
         }
-        // More processors are asked for than the least of each node: a node gives more of them as its jobs end one after the other.
+        // The total number of processors exceeds the minimum of each node. A node provides more processors as its jobs
+        // end.
         let found = found.filter(|(_, sites)| sites.len() <= shape.most_nodes());
         self.with_growing_room(shape, not_before, found.as_ref().map_or(i64::MAX, |found| found.0)).or(found)
     }
 
-    /// The first instant between two others at which nodes that give ever more processors give enough of them together.
+    /// Returns the first instant in a range at which nodes with a growing number of free processors together provide
+    /// enough.
     fn with_growing_room(&self, shape: &Shape, not_before: i64, before: i64) -> Option<(i64, Vec<usize>)> {
         let most = shape.most_nodes();
         let opens = shape.reservation.map_or(self.now, |kept| self.model.queue.reservations[kept].start.max(self.now));
@@ -73,7 +76,7 @@ impl World<'_> {
         self.looked.set(self.looked.get() + steps.len() as u64 / STEPS_AS_A_LOOK);
         let mut rooms: BTreeMap<usize, u32> = BTreeMap::new();
         let (mut sum, mut largest, mut next) = (0_u64, 0_u32, 0);
-        // What is kept for others ends later: then is the time to look again.
+        // The ends of reservations for other jobs. Check again at these instants.
         let mut again: BTreeSet<i64> = BTreeSet::new();
         loop {
             let at = [steps.get(next).map(|step| step.0), again.first().copied()].into_iter().flatten().min()?;
@@ -104,11 +107,12 @@ impl World<'_> {
         }
     }
 
-    /// Nodes that have room soonest, each of them with what it gives first.
+    /// Returns the nodes that first have room. Each node counts with the processors that it provides first.
     fn with_first_room(&self, shape: &Shape, not_before: i64) -> Option<(i64, Vec<usize>)> {
         let mut times = Vec::new();
         let enough = shape.cpus.div_ceil(shape.cpus_of_node().into()).max(shape.min_nodes.max(1).into());
-        // Most jobs need few of the nodes, and those that are free soon are enough unless they are kept for others.
+        // Most jobs need few nodes, and the nodes that are free soon are sufficient unless they are reserved for
+        // others.
         if shape.counted.is_none() && enough <= MAX_SOONEST {
             let known = self.free_times(shape, not_before, enough as usize, &mut times);
             match self.together(shape, &mut times, known) {
@@ -121,8 +125,8 @@ impl World<'_> {
         self.together(shape, &mut times, i64::MAX)
     }
 
-    /// From when on each node has room, with how much: at least of so many nodes that have it first, and of all that have it until the
-    /// instant that is returned.
+    /// Computes the instant from which each node has room, and the number of its processors. The result contains at
+    /// least the first `enough` nodes, and all nodes that have room until the returned instant.
     fn free_times(&self, shape: &Shape, not_before: i64, enough: usize, times: &mut Vec<(i64, usize, u32)>) -> i64 {
         let opens = shape.reservation.map_or(self.now, |kept| self.model.queue.reservations[kept].start.max(self.now));
         let opens = opens.max(not_before);
@@ -157,13 +161,13 @@ impl World<'_> {
             }
         }
         let known = if soonest.len() == enough { soonest.peek().copied().unwrap_or(i64::MAX) } else { i64::MAX };
-        // Some were soon enough only until others were found.
+        // Some nodes were early enough only before others were found.
         times.retain(|time| time.0 <= known);
         known
     }
 
-    /// The first instant at which as many nodes as are needed are free together; `None` if there is none until the instant until which
-    /// all are known.
+    /// Returns the first instant at which all needed nodes are free together. Returns `None` if there is no such
+    /// instant until `known`, the instant until which all nodes are known.
     fn together(&self, shape: &Shape, times: &mut [(i64, usize, u32)], known: i64) -> Option<(i64, Vec<usize>)> {
         let most = shape.most_nodes();
         for _ in 0..64 {
@@ -180,7 +184,7 @@ impl World<'_> {
             if at > known {
                 return None;
             }
-            // What was free earlier may be taken again by then.
+            // A node that was free earlier may be reserved at this instant.
             let mut moved = false;
             for time in times.iter_mut().take_while(|time| time.0 <= at) {
                 let settled = self.settled(shape, time.1, at);
@@ -203,7 +207,8 @@ impl World<'_> {
             let mut sites: Vec<usize> = times.iter().take_while(|time| time.0 <= at).map(|time| time.1).collect();
             sites.sort_unstable();
             let wanted = (last + 1).max(shape.min_nodes as usize).min(most.max(last + 1));
-            // Nodes that give the processors count from the earliest on; any of them will do where each gives enough.
+            // Nodes are chosen in the order of time to reach the number of processors. If every node provides enough,
+            // any of them is suitable.
             if sites.len() > wanted {
                 sites.truncate(wanted);
             }
@@ -212,7 +217,8 @@ impl World<'_> {
         None
     }
 
-    /// Of nodes in their order the first that are enough, or the largest where there may not be so many.
+    /// Returns the first nodes in order that are sufficient. If their number exceeds the maximum, returns the largest
+    /// nodes instead.
     fn enough_of(&self, shape: &Shape, mut free: Vec<(usize, u32)>) -> Option<Vec<usize>> {
         let most = shape.most_nodes();
         let counted = self.model.put_counted_first(shape, &mut free, |one| one.0)?;
@@ -229,7 +235,7 @@ impl World<'_> {
         Some(sites)
     }
 
-    /// From when on a site is not taken for as long as the job lasts.
+    /// Returns the first instant from which a site is not reserved for the duration of the job.
     fn settled(&self, shape: &Shape, site: usize, mut from: i64) -> i64 {
         while let Some(until) = self.conflict(shape, site, from, true) {
             from = until;
@@ -237,9 +243,10 @@ impl World<'_> {
         from
     }
 
-    /// When enough of what runs on a site will have ended that has no room now, and how many processors it gives then.
+    /// Returns the instant at which enough jobs on a site will have ended, and the number of processors that the site
+    /// then provides. The site has no room now.
     fn freed(&self, shape: &Shape, site: usize) -> Option<(i64, u32)> {
-        // Most nodes run one job, after which they are empty.
+        // Most nodes run one job and are empty afterwards.
         if let [end] = self.on[site][..] {
             self.looked.set(self.looked.get() + 1);
             return Some((end.at.max(self.now + 1), self.model.capacity(shape, site)?));
@@ -252,7 +259,8 @@ impl World<'_> {
         first
     }
 
-    /// How many processors a site gives as its jobs end one after the other, until `tell` has heard enough.
+    /// Calls `tell` with the number of processors that a site provides each time one of its jobs ends, until `tell`
+    /// stops the iteration.
     fn rooms(&self, shape: &Shape, site: usize, tell: &mut dyn FnMut(i64, u32) -> bool) {
         self.looked.set(self.looked.get() + 1);
         let (mut cpus, mut memory) = (self.cpus[site], self.memory[site]);
@@ -286,7 +294,8 @@ mod tests {
     use super::*;
     use crate::queue::{Memory, Part, Queue, Texts};
 
-    /// Nodes of two sizes, the second half of them in a partition of its own, and a reservation of the first one.
+    /// Returns a queue with nodes of two sizes. The second half of the nodes has a partition of its own, and the first
+    /// node is reserved for a period.
     fn queue(nodes: usize, jobs: &[(u32, u32, u32, u32)]) -> Queue {
         let node = |at: usize| {
             let (cpus, memory) = if at.is_multiple_of(3) { (8, 8000) } else { (4, 6000) };
@@ -318,12 +327,12 @@ mod tests {
             .unwrap()
     }
 
-    /// What has room, counted node by node.
+    /// Returns the sites with room, examined one by one.
     fn roomy(world: &World<'_>, shape: &Shape) -> Vec<usize> {
         world.model.sets[shape.set].iter().filter(|&site| world.room_now(shape, site).is_some()).collect()
     }
 
-    /// Keeps a node unless it is kept for somebody else by then.
+    /// Reserves a node, unless it is reserved for another job in this period.
     fn keep(world: &mut World<'_>, site: usize, from: i64, until: i64) {
         if world.kept[site].iter().all(|other| other.until <= from || other.from >= until) {
             world.keep(&[site], Kept { from, until, job: 0 });
@@ -333,8 +342,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
-        /// Jobs that ask for more processors than the least of each node start when their nodes have them together, as found by looking at
-        /// every instant at which something ends.
+        /// If jobs request more processors than the minimum of each node, they start when their nodes together have
+        /// enough. The test compares with a search over all instants at which a job ends.
         #[test]
         fn processors_are_counted_together_as_jobs_end(
             nodes in 1_usize..6,
@@ -380,8 +389,8 @@ mod tests {
             }
         }
 
-        /// Whatever runs, has ended and is kept: sets by what is free leave out nobody who has room, and the nodes that are free soonest
-        /// are those that all nodes would give.
+        /// Sets of nodes by free resources never leave out a node with room, and the nodes that are found to be free
+        /// first are the right ones. The test uses random running jobs, ended jobs and reservations.
         #[test]
         fn what_is_found_in_sets_is_what_is_found_node_by_node(
             nodes in 2_usize..100,
@@ -413,7 +422,7 @@ mod tests {
                         .filter(|&site| !shape.whole || world.on[site as usize].is_empty()).collect();
                     let found = world.find(shape, None, heeds_kept).map(|holds| holds.iter().map(|hold| hold.site).collect::<Vec<_>>());
                     let needed = shape.min_nodes as usize;
-                    // Each node gives what is asked for on each, so that the first ones are enough.
+                    // Each node has the requested resources per node, so the first nodes are sufficient.
                     let expected = (free.len() >= needed).then(|| free[..needed].to_vec());
                     prop_assert_eq!(found, expected);
                 }
@@ -421,7 +430,7 @@ mod tests {
                 world.free_times(shape, i64::MIN, usize::MAX, &mut times);
                 let found = world.earliest(shape, i64::MIN);
                 prop_assert_eq!(&found, &world.together(shape, &mut times, i64::MAX));
-                // It makes no difference from when on it is looked for, until then.
+                // The result is the same for every earlier start of the search.
                 if let Some((at, _)) = found {
                     prop_assert_eq!(&found, &world.earliest(shape, at));
                     prop_assert_eq!(&found, &world.earliest(shape, at.midpoint(world.now)));

@@ -1,54 +1,55 @@
-//! How long jobs really run, learned from those that ended.
+//! //! Run times of jobs, learned from jobs that ended.
 
 use std::collections::HashMap;
 
 use super::usual::USUAL;
 use crate::queue::{PastRun, Queue, QueueJob};
 
-/// From what the run time of a job is known.
+/// The source of a run-time prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// From so many runs of the same user and name, numbers in it aside.
+    /// The given number of runs with the same user and name, without regard to numbers in the name.
     Name(usize),
-    /// From so many jobs of the same user, by the part of their limit that they used.
+    /// The given number of jobs of the same user, by the fractions of their limits that they used.
     User(usize),
-    /// From so many jobs of anybody, by the part of their limit that they used.
+    /// The given number of jobs of all users, by the fractions of their limits that they used.
     Anybody(usize),
-    /// From nothing of this cluster: it uses its limit as jobs of public logs do.
+    /// Public logs: no data of this cluster are known.
     Usual,
-    /// From nothing at all: the limit is taken.
+    /// The time limit: nothing is known.
     Limit,
 }
 
-/// From what run times are to be known.
+/// Where run-time predictions come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RunTimes {
-    /// From jobs of this cluster that ended; where there are none, as [`Usual`](Self::Usual).
+    /// Jobs of this cluster that ended. Without such jobs, as [`Usual`](Self::Usual).
     #[default]
     Learned,
-    /// Jobs use their limits as those of public logs do.
+    /// The fractions of their limits that jobs of public logs used.
     Usual,
-    /// Every job takes its limit.
+    /// The time limit of each job.
     Limits,
 }
 
-/// What is known of one job.
+/// The known run times for one job.
 #[derive(Clone, Debug)]
 pub(super) struct Times {
-    /// Seconds of alike jobs, ascending.
+    /// Seconds of similar jobs, in ascending order.
     pub own: std::sync::Arc<[i64]>,
-    /// Parts of limits that other jobs used, ascending.
+    /// Fractions of limits that other jobs used, in ascending order.
     pub others: std::sync::Arc<[f64]>,
-    /// Parts of limits that jobs of public logs used, ascending: together they count as one of the other jobs.
+    /// Fractions of limits that jobs of public logs used, in ascending order. Together they count as one of the other
+    /// jobs.
     pub usual: &'static [f64],
     pub limit: i64,
     pub known: Known,
-    /// Which jobs have the same user and name, and which the same user.
+    /// The group of jobs with the same user and name, and the group of jobs with the same user.
     pub name: usize,
     pub user: usize,
 }
 
-/// What is known of all.
+/// The known run times of all jobs.
 #[derive(Default)]
 pub(super) struct Learned {
     by_name: HashMap<(String, String), std::sync::Arc<[i64]>>,
@@ -57,9 +58,9 @@ pub(super) struct Learned {
     usual: &'static [f64],
 }
 
-/// So many runs of one kind are enough: more make draws no better.
+/// Maximum number of runs of one kind. More runs would not improve the draws.
 const ENOUGH: usize = 500;
-/// The limit of a job that has none, in seconds.
+/// The limit of a job without a limit, in seconds.
 pub(super) const FOR_EVER: i64 = 365 * 86_400;
 
 impl Learned {
@@ -75,7 +76,7 @@ impl Learned {
         let mut by_name: HashMap<(String, String), Vec<i64>> = HashMap::new();
         let mut by_user: HashMap<String, Vec<f64>> = HashMap::new();
         let mut all = Vec::new();
-        // The last ones come first where there are too many.
+        // If there are too many runs, keep the latest.
         let mut runs: Vec<&PastRun> = queue.past.iter().collect();
         runs.sort_by_key(|run| std::cmp::Reverse(run.id));
         let keep = |list: &mut Vec<f64>, part| {
@@ -107,7 +108,7 @@ impl Learned {
         }
     }
 
-    /// What is known of each job.
+    /// Returns the known run times for each job.
     pub(super) fn of_jobs(&self, jobs: &[QueueJob]) -> Vec<Times> {
         let mut names: HashMap<(&str, String), usize> = HashMap::new();
         let mut users: HashMap<&str, usize> = HashMap::new();
@@ -124,7 +125,7 @@ impl Learned {
     fn of_job(&self, job: &QueueJob) -> Times {
         let own = self.by_name.get(&(job.user.clone(), plain(&job.name))).cloned().unwrap_or_default();
         let of_user = self.by_user.get(&job.user).filter(|list| list.len() >= 3);
-        // Where there is no limit, parts of limits say nothing.
+        // Without a limit, fractions of limits are not useful.
         let (others, usual) = match job.limit {
             Some(_) => (of_user.unwrap_or(&self.all).clone(), self.usual),
             None => Default::default(),
@@ -140,7 +141,7 @@ impl Learned {
     }
 }
 
-/// Seconds that a job may run.
+/// Returns the time limit of a job in seconds.
 pub(super) fn limit(job: &QueueJob) -> i64 {
     job.limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(FOR_EVER).clamp(1, FOR_EVER)
 }
@@ -150,9 +151,9 @@ pub(super) fn ascending(mut list: Vec<f64>) -> std::sync::Arc<[f64]> {
     list.into()
 }
 
-/// A name without its numbers: `fit-3` and `fit-17` are runs of the same.
+/// Replaces numbers in a name: `fit-3` and `fit-17` are runs of the same program.
 fn plain(name: &str) -> String {
-    // Short names that are told apart by a number alone may be different programs.
+    // Keep the other characters, because short names that differ only in a number may be different programs.
     let mut plain = String::new();
     for character in name.chars() {
         match character.is_ascii_digit() {
@@ -165,12 +166,12 @@ fn plain(name: &str) -> String {
 }
 
 impl Times {
-    /// The mean of what is known, given that it has run for so long already.
+    /// Returns the mean of the known run times, given that the job has already run for `ran` seconds.
     pub(super) fn mean(&self, ran: i64) -> i64 {
         let own = longer(&self.own, ran);
         let (others, usual) = (self.beyond(&self.others, ran), self.beyond(self.usual, ran));
         let limit = self.limit as f64;
-        // What is usual counts as one of the others, and all others count as one run of its own.
+        // The public logs count as one of the other jobs, and all other jobs count as one run of this job.
         let other = with_one_more(others.iter().sum(), others.len(), mean(usual)).map(|part| part * limit);
         let known = with_one_more(own.iter().sum::<i64>() as f64, own.len(), other);
         self.within(ran, known.map_or_else(|| self.unseen(ran), |known| known.round() as i64))
@@ -180,14 +181,15 @@ impl Times {
         seconds.clamp(ran + 1, self.limit.max(ran + 1))
     }
 
-    /// Parts of the limit that are longer than what has passed.
+    /// Returns the fractions of the limit that exceed the elapsed time.
     pub(super) fn beyond<'a>(&self, parts: &'a [f64], ran: i64) -> &'a [f64] {
-        // All of what has not begun is to come.
+        // For a pending job all fractions are possible.
         let over = |&part: &f64| ran > 0 && part * self.limit as f64 <= ran as f64;
         &parts[parts.partition_point(over)..]
     }
 
-    /// Of one that has run for longer than any that is known: a quarter longer, at most its limit. Where nothing is known: its limit.
+    /// Returns the run time of a job that has run longer than every known run: a quarter longer than the elapsed time,
+    /// but at most its limit. If nothing is known, returns the limit.
     pub(super) fn unseen(&self, ran: i64) -> i64 {
         match self.known {
             Known::Limit => self.limit.max(ran + 1),
@@ -200,13 +202,13 @@ fn mean(list: &[f64]) -> Option<f64> {
     (!list.is_empty()).then(|| list.iter().sum::<f64>() / list.len() as f64)
 }
 
-/// The mean of so many values with this sum, and of one more if there is one.
+/// Returns the mean of `count` values with the given sum, and of one more value if it is set.
 fn with_one_more(sum: f64, count: usize, more: Option<f64>) -> Option<f64> {
     let all = count + usize::from(more.is_some());
     (all > 0).then(|| (sum + more.unwrap_or_default()) / all as f64)
 }
 
-/// Those that are longer.
+/// Returns the values that are longer than the elapsed time.
 pub(super) fn longer(list: &[i64], ran: i64) -> &[i64] {
     &list[list.partition_point(|&seconds| seconds <= ran)..]
 }
@@ -235,7 +237,8 @@ pub(super) mod tests {
 
     #[test]
     fn what_is_usual_counts_as_one_of_the_others_and_they_as_one_run() {
-        // In the mean public jobs use 44.5 % of their limits, those that use more than a half 80 %.
+        // In public logs, jobs use 44.5 % of their limits in the mean. Jobs that use more than half use 80 % in the
+        // mean.
         assert_eq!((usual(&[], &[], 1000).mean(0), usual(&[], &[], 1000).mean(500)), (445, 824));
         assert_eq!(usual(&[], &[0.1], 1000).mean(0), 273);
         assert_eq!(usual(&[10, 20], &[], 1000).mean(0), (10 + 20 + 445) / 3);

@@ -1,4 +1,4 @@
-//! Why a job does not start now, and what would have to change.
+//! //! The reason why a job does not start now, and its remedy.
 
 use crate::queue::{Condition, Dependency, Memory, Queue, QueueJob, Reservation};
 use crate::{JobState, Partition};
@@ -6,19 +6,19 @@ use crate::{JobState, Partition};
 use super::counters::Counter;
 use super::shape::Shape;
 
-/// Why a job waits.
+/// The reason why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Why {
-    /// One word: `held`, `dependency`, `begin-time`, `partition`, `reservation`, `limit`, `nodes`, `resources`, `priority`,
-    /// `deadline`, `slurm`, `next`.
+    /// The kind, one of: `held`, `dependency`, `begin-time`, `partition`, `reservation`, `limit`, `nodes`, `resources`,
+    /// `priority`, `deadline`, `slurm`, `next`.
     pub kind: &'static str,
-    /// A sentence.
+    /// The reason as a sentence.
     pub text: String,
-    /// What would have to change, if somebody can change it.
+    /// The change that would help, if somebody can make it.
     pub remedy: Option<String>,
 }
 
-/// A reason that nothing but a person removes.
+/// A reason that only a person can remove.
 pub(super) type Never = Why;
 
 impl Why {
@@ -30,7 +30,7 @@ impl Why {
         Self { remedy: Some(remedy.into()), ..self }
     }
 
-    /// What is known without a look at the cluster.
+    /// Returns a reason that is known from the job alone.
     pub(super) fn at_once(job: &QueueJob) -> Option<Self> {
         if job.is_held {
             let by_user = job.reason.contains("User");
@@ -63,13 +63,13 @@ impl Why {
         Self::new("partition", text).with(format!("at most {most} nodes, or another partition"))
     }
 
-    /// A counter that the job alone would bring beyond its limit.
+    /// Returns the reason for a job that alone exceeds the limit of a counter.
     pub(super) fn beyond(counter: &Counter, asked: u64) -> Self {
         let text = format!("limit on {}: it asks for {asked}, and {} is all there may be", counter.what, counter.total);
         Self::new("limit", text).with("a smaller request, or a higher limit")
     }
 
-    /// Its deadline does not leave it the time that it needs.
+    /// Returns the reason for a job whose deadline leaves too little time.
     pub(super) fn too_late(job: &QueueJob) -> Self {
         let needs = span(job.request.min_time.or(job.limit).unwrap_or(60));
         let text = format!("it needs {needs}, and its deadline comes before it could end: Slurm gives it up");
@@ -113,12 +113,12 @@ pub(super) fn state(node: &crate::Node) -> String {
     state.to_lowercase()
 }
 
-/// Whether a job gets its processors on as many nodes as it happens to: a partition or features may say more than the job.
+/// Returns true if a job's processors may be on any number of nodes. The partition or the features may restrict this.
 pub(super) fn is_for_any_nodes(job: &QueueJob, shape: &Shape) -> bool {
     job.request.is_for_any_nodes() && shape.min_nodes == 1 && shape.max_nodes.is_none()
 }
 
-/// What a job asks for, in words.
+/// Formats the request of a job.
 pub(super) fn wanted(queue: &Queue, job: &QueueJob, shape: &Shape) -> String {
     let any_nodes = is_for_any_nodes(job, shape);
     let mut parts = vec![if any_nodes { on_any_nodes(shape) } else { on_nodes(shape) }];
@@ -159,7 +159,7 @@ fn is_range(shape: &Shape) -> bool {
     shape.max_nodes.is_some_and(|most| most > shape.min_nodes)
 }
 
-/// `2 nodes with 4 processors`, `1 to 3 nodes with all their processors`
+/// Formats nodes, such as `2 nodes with 4 processors` or `1 to 3 nodes with all their processors`.
 fn on_nodes(shape: &Shape) -> String {
     let nodes = shape.min_nodes;
     let all = if nodes == 1 && !is_range(shape) { shape.cpus } else { 1 };
@@ -175,14 +175,14 @@ fn on_nodes(shape: &Shape) -> String {
     }
 }
 
-/// `8 processors on any number of nodes, at least 2 on each`
+/// Formats processors, such as `8 processors on any number of nodes, at least 2 on each`.
 fn on_any_nodes(shape: &Shape) -> String {
     let whole = if shape.whole { "whole " } else { "" };
     let each = if shape.per_node > 1 { format!(", at least {} on each", shape.per_node) } else { String::new() };
     format!("{} processors on any number of {whole}nodes{each}", shape.cpus)
 }
 
-/// An amount of memory: a job is not told that it needs less than it does.
+/// Formats an amount of memory. Rounds up, so that the text never states less than the job needs.
 fn size(bytes: u64) -> String {
     const MIB: u64 = 1 << 20;
     const GIB: u64 = 1 << 30;
@@ -193,7 +193,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// A span of time in two units at most.
+/// Formats a time span in at most two units.
 pub(super) fn span(seconds: u64) -> String {
     let two = |large: u64, unit: &str, rest: u64, small: &str| match rest {
         0 => format!("{large} {unit}"),

@@ -1,4 +1,4 @@
-//! What is held and what is free while time passes.
+//! //! The used and the free resources during a simulation.
 
 use std::cell::Cell;
 
@@ -8,27 +8,27 @@ use super::bits::{Bits, Common};
 use super::model::{Model, amounts};
 use super::shape::Shape;
 
-/// What a job holds of one node.
+/// The resources that a job holds on one node.
 #[derive(Clone, Debug)]
 pub(super) struct Hold {
     pub site: u32,
     pub cpus: u32,
     pub memory: u64,
-    /// Kinds and how many of each.
+    /// Kinds and amounts of generic resources.
     pub gres: Vec<(u16, u32)>,
 }
 
-/// Something that runs: a job, or what is held by jobs that are not seen.
+/// A running job, or the resources of jobs that this user cannot see.
 #[derive(Clone, Debug)]
 pub(super) struct Running {
-    /// Which job of the queue.
+    /// The index of the job in the queue.
     pub job: Option<usize>,
-    /// When the scheduler believes it to end.
+    /// The end that the scheduler assumes.
     pub believed: i64,
     pub holds: Vec<Hold>,
 }
 
-/// A node that is kept for a job that waits.
+/// A reservation of a node for a pending job.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
     pub from: i64,
@@ -36,7 +36,7 @@ pub(super) struct Kept {
     pub job: usize,
 }
 
-/// For how long nodes are free, and what ends that: a job for which they are kept, or a reservation.
+/// The time for which nodes are free, and the event that ends it: a reservation for a job, or a reservation of Slurm.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
     pub seconds: i64,
@@ -44,7 +44,7 @@ pub(super) struct Gap {
     pub closed: Option<usize>,
 }
 
-/// What is free of a site again when something has ended there, as the scheduler believes.
+/// The resources of a site that become free at an assumed end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
     pub at: i64,
@@ -53,9 +53,9 @@ pub(super) struct End {
     pub memory: u64,
 }
 
-/// A node that is taken and given back costs as much as so many that are looked at.
+/// Cost of allocating and releasing a node, in examined nodes.
 const NODE_AS_LOOKS: u64 = 10;
-/// So many words of a set are walked in the time in which a node is looked at.
+/// Number of words of a set that cost as much as one examined node.
 const WORDS_AS_A_LOOK: u64 = 4;
 
 #[derive(Clone, Debug)]
@@ -65,25 +65,26 @@ pub(super) struct World<'a> {
     pub cpus: Vec<u32>,
     pub memory: Vec<u64>,
     pub gres: Vec<u32>,
-    /// Sites that have as much free as each level of processors says, and of memory.
+    /// For each level of processors and of memory, the sites that have at least this amount free.
     with_cpus: Vec<Bits>,
     with_memory: Vec<Bits>,
-    /// Those on which nothing runs.
+    /// Sites on which nothing runs.
     idle: Bits,
     pub running: Vec<Option<Running>>,
-    /// Of each site, what runs there, in the order in which it ends.
+    /// For each site, the assumed ends of its running jobs in order.
     pub on: Vec<Vec<End>>,
-    /// When the first of it ends: never where nothing runs.
+    /// For each site, the first assumed end, or never if nothing runs.
     pub first_end: Vec<i64>,
-    /// Of each site, for whom it is kept in the present look: one after the other.
+    /// For each site, its reservations in the current cycle, in order.
     pub kept: Vec<Vec<Kept>>,
     touched: Vec<usize>,
-    /// Sites that are kept for somebody or reserved at some time.
+    /// Sites with a reservation for a job or by Slurm.
     taken_later: Bits,
     pub used: Vec<u64>,
-    /// Of counters that fall: what running jobs hold, and the sum of it times the seconds from the beginning to their ends.
+    /// For counters of remaining minutes: the amount that running jobs hold, and the sum of amount times seconds from
+    /// the beginning to their ends.
     falling: Vec<(u64, i128)>,
-    /// Nodes that were looked at for jobs: a measure of what a play costs, which is the same on every machine.
+    /// Number of nodes that were examined for jobs. It measures the cost of a simulation independently of the machine.
     pub looked: Cell<u64>,
 }
 
@@ -122,7 +123,7 @@ impl<'a> World<'a> {
         world
     }
 
-    /// What a job of the queue holds, as the simulation counts it.
+    /// Converts the resources of a job in the queue.
     pub(super) fn hold(&self, holding: &Holding) -> Hold {
         let amounts = amounts(&holding.gres, &self.model.kinds).into_iter().enumerate();
         Hold {
@@ -133,7 +134,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Something begins to run. What runs already may hold more than there is, as Slurm says it does.
+    /// Starts a job. Jobs that already run may hold more than the node has, if Slurm reports this.
     pub(super) fn take(&mut self, running: Running) -> usize {
         let number = self.running.len();
         self.looked.set(self.looked.get() + running.holds.len() as u64 * NODE_AS_LOOKS);
@@ -155,7 +156,7 @@ impl<'a> World<'a> {
         number
     }
 
-    /// It ends, and what it held is free.
+    /// Ends a job and releases its resources.
     pub(super) fn give_back(&mut self, number: usize) -> Option<Running> {
         let running = self.running[number].take()?;
         let kinds = self.model.kinds.len();
@@ -166,7 +167,7 @@ impl<'a> World<'a> {
             self.first_end[site] = self.on[site].first().map_or(i64::MAX, |end| end.at);
             self.idle.set(site, self.on[site].is_empty());
             if self.on[site].is_empty() {
-                // What was held beyond what there is, is not given back twice.
+                // The node had fewer resources than its jobs held, so release no more than it has.
                 self.have(site, of.cpus, of.memory);
                 self.gres[site * kinds..(site + 1) * kinds]
                     .copy_from_slice(&self.model.gres[site * kinds..(site + 1) * kinds]);
@@ -182,14 +183,14 @@ impl<'a> World<'a> {
         Some(running)
     }
 
-    /// So much of a site is free from now on.
+    /// Sets the free resources of a site.
     fn have(&mut self, site: usize, cpus: u32, memory: u64) {
         let levels = &self.model.levels;
         change(&levels.cpus, &mut self.with_cpus, site, std::mem::replace(&mut self.cpus[site], cpus), cpus);
         change(&levels.memory, &mut self.with_memory, site, std::mem::replace(&mut self.memory[site], memory), memory);
     }
 
-    /// Whether all limits leave room for a job.
+    /// Returns the first counter that leaves no room for a job, or `None` if all limits leave room.
     pub(super) fn limit_reached(&self, job: usize) -> Option<usize> {
         let mut uses = self.model.uses[job].iter();
         uses.find(|own| self.is_beyond(job, own)).map(|use_of| use_of.0)
@@ -199,7 +200,7 @@ impl<'a> World<'a> {
         self.taken(own.0).saturating_add(self.model.amount(job, own)) > self.model.counters[own.0].total
     }
 
-    /// How much of a counter is taken now.
+    /// Returns the used amount of a counter.
     pub(super) fn taken(&self, counter: usize) -> u64 {
         if !self.model.counters[counter].falls {
             return self.used[counter];
@@ -209,7 +210,8 @@ impl<'a> World<'a> {
         u64::try_from((ends - passed).max(0) / 60).unwrap_or(u64::MAX)
     }
 
-    /// When all limits will leave room for a job because what runs has used up enough of its time, if nothing else has to happen.
+    /// Returns the instant at which running jobs will have used so much of their time that all limits leave room for a
+    /// job. Returns `None` if other events must happen first.
     pub(super) fn falls_until(&self, job: usize) -> Option<i64> {
         let mut latest = None;
         for own in self.model.uses[job].iter().filter(|own| self.is_beyond(job, own)) {
@@ -218,7 +220,7 @@ impl<'a> World<'a> {
             if held == 0 || room < 0 {
                 return None;
             }
-            // The first instant at which the whole minutes that are left fit.
+            // The first instant at which the remaining whole minutes fit.
             let passed = (ends - (room * 60 + 59)).max(0) as u128;
             let at = i64::try_from(passed.div_ceil(u128::from(held))).ok()?;
             latest = latest.max(Some(self.model.queue.now.saturating_add(at).max(self.now + 1)));
@@ -226,7 +228,7 @@ impl<'a> World<'a> {
         latest
     }
 
-    /// A job that is believed to end then begins to count, or ceases to.
+    /// Adds a job with an assumed end to its counters, or removes it.
     pub(super) fn count(&mut self, job: usize, believed: i64, starts: bool) {
         for &(counter, amount) in self.model.uses[job].iter().filter(|own| !self.model.counters[own.0].falls) {
             let used = &mut self.used[counter];
@@ -235,7 +237,7 @@ impl<'a> World<'a> {
         self.count_falling(job, believed, starts);
     }
 
-    /// The same of what falls alone.
+    /// Adds a job to its counters of remaining minutes, or removes it.
     pub(super) fn count_falling(&mut self, job: usize, believed: i64, starts: bool) {
         let left = i128::from(believed.saturating_sub(self.model.queue.now));
         for &(counter, amount) in self.model.uses[job].iter().filter(|own| self.model.counters[own.0].falls) {
@@ -267,7 +269,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Sites that may have room for the shape now: no other has.
+    /// Returns the sites that may have room for the shape now. No other site has room.
     pub(super) fn open_for(&self, shape: &Shape) -> Common<'_> {
         let (cpus, memory) = self.model.levels.reached_for(shape);
         let (set, span) = (&self.model.sets[shape.set], self.model.spans[shape.set].clone());
@@ -275,12 +277,12 @@ impl<'a> World<'a> {
         Common { of: [set, &self.with_cpus[cpus], &self.with_memory[memory]], without: None, span }
     }
 
-    /// Sites that have room for the shape now, whatever comes later.
+    /// Returns the number of sites that have room for the shape now, without regard to later reservations.
     pub(super) fn roomy(&self, shape: &Shape) -> usize {
         self.open_for(shape).iter().filter(|&site| self.room_now(shape, site).is_some()).count()
     }
 
-    /// How many processors a site can give now, if it has what is asked for on each node.
+    /// Returns the number of processors that a site can provide now, if it has the requested resources per node.
     pub(super) fn room_now(&self, shape: &Shape, site: usize) -> Option<u32> {
         self.looked.set(self.looked.get() + 1);
         let kinds = self.model.kinds.len();
@@ -288,7 +290,8 @@ impl<'a> World<'a> {
         self.model.room(shape, site, self.cpus[site], self.memory[site], gres)
     }
 
-    /// Whether a job of this shape could not have the site from then on: until when it is taken.
+    /// Returns the instant until which a conflicting reservation holds the site, or `None` if a job of this shape could
+    /// use the site from `from` on.
     pub(super) fn conflict(&self, shape: &Shape, site: usize, from: i64, heeds_kept: bool) -> Option<i64> {
         if !self.taken_later.has(site) {
             return None;
@@ -306,7 +309,7 @@ impl<'a> World<'a> {
         latest
     }
 
-    /// Until when a job that starts now may hold these nodes.
+    /// Returns the instant until which a job that starts now may hold these nodes.
     pub(super) fn free_until(&self, shape: &Shape, holds: &[Hold], heeds_kept: bool) -> i64 {
         let of = |hold: &Hold| {
             let site = hold.site as usize;
@@ -318,7 +321,7 @@ impl<'a> World<'a> {
         holds.iter().map(of).min().unwrap_or(i64::MAX)
     }
 
-    /// Nodes on which a job can start now, with what it takes of each.
+    /// Returns nodes on which a job can start now, with the resources that it takes on each.
     pub(super) fn find(&self, shape: &Shape, without: Option<&Bits>, heeds_kept: bool) -> Option<Vec<Hold>> {
         let mut open = Common { without, ..self.open_for(shape) };
         if shape.whole {
@@ -351,7 +354,7 @@ impl<'a> World<'a> {
             return self.with_counted(shape, found, most);
         }
         if found.len() > most {
-            // The largest of them.
+            // Use the largest of them.
             found.sort_by_key(|&(site, room)| (std::cmp::Reverse(room), site));
             found.truncate(most);
             cpus = found.iter().map(|&(_, room)| u64::from(room)).sum();
@@ -360,12 +363,13 @@ impl<'a> World<'a> {
         enough.then(|| self.share_out(shape, &found))
     }
 
-    /// Of nodes that have room as many as a job needs, those first of which so many have to have something.
+    /// Chooses the needed number of nodes among those with room. The nodes that satisfy the counted features come
+    /// first.
     fn with_counted(&self, shape: &Shape, mut found: Vec<(usize, u32)>, most: usize) -> Option<Vec<Hold>> {
         let counted = self.model.put_counted_first(shape, &mut found, |one| one.0)?;
         let mut needed = prefix(shape, found.iter().map(|one| one.1))?.max(counted);
         if needed > most && counted <= most {
-            // The largest beside those.
+            // Besides those, use the largest nodes.
             found[counted..].sort_by_key(|&(site, room)| (std::cmp::Reverse(room), site));
             needed = prefix(shape, found.iter().map(|one| one.1))?.max(counted);
         }
@@ -377,7 +381,7 @@ impl<'a> World<'a> {
         Some(self.share_out(shape, &found))
     }
 
-    /// Each node gives the least that is asked for, and the first ones the rest.
+    /// Distributes the processors: each node provides the minimum, and the first nodes provide the rest.
     fn share_out(&self, shape: &Shape, found: &[(usize, u32)]) -> Vec<Hold> {
         let least = u64::from(shape.cpus_of_node());
         let mut rest = shape.cpus.saturating_sub(least * found.len() as u64);
@@ -413,15 +417,15 @@ impl<'a> World<'a> {
         taken
     }
 
-    /// Whether a job that runs in a reservation fits into it from then on.
+    /// Returns true if a job in a reservation fits into the reservation from this instant on.
     pub(super) fn in_reservation(&self, shape: &Shape, from: i64) -> bool {
         let kept = shape.reservation.map(|index| &self.model.queue.reservations[index]);
         kept.is_none_or(|kept| kept.start <= from && from.saturating_add(shape.lasts) <= kept.end)
     }
 
-    /// For how long from now on a job may hold as many sites as it needs, and what ends that.
+    /// Returns the time from now on for which a job may hold enough sites, and the event that ends this time.
     pub(super) fn gap_of(&self, shape: &Shape) -> Option<Gap> {
-        // Free nodes may be too few of a kind, or have too few processors together.
+        // The free nodes may have too few counted features, or too few processors together.
         let may_lack = shape.counted.is_some() || shape.needs_more_together();
         if may_lack && self.find(&Shape { lasts: 1, ..shape.clone() }, None, false).is_none() {
             return None;
@@ -435,7 +439,7 @@ impl<'a> World<'a> {
         order[..needed].iter().map(|&(at, _)| at).max().map(|last| gaps[last].0)
     }
 
-    /// The same of one site, with how many processors it gives, if it has what is asked for.
+    /// Returns the gap of one site and its number of processors, if it has the requested resources.
     fn gap(&self, shape: &Shape, site: usize) -> Option<(Gap, u32)> {
         let room = self.room_now(shape, site)?;
         let closed = self.model.sites[site].closed.iter().filter(|period| Some(period.2) != shape.reservation);
@@ -455,14 +459,14 @@ impl<'a> World<'a> {
     }
 }
 
-/// Moves a site to the levels that it reaches now.
+/// Moves a site to the levels that it now reaches.
 fn change<T: Ord + Copy>(levels: &[T], sets: &mut [Bits], site: usize, before: T, now: T) {
     let reached = |value: &T| levels.partition_point(|level| level <= value);
     let (before, now) = (reached(&before), reached(&now));
     sets[before.min(now)..before.max(now)].iter_mut().for_each(|set| set.set(site, now > before));
 }
 
-/// How many nodes in front are enough for a job, by the processors that each has.
+/// Returns the number of nodes at the front that are sufficient for a job, from the number of processors of each node.
 pub(super) fn prefix(shape: &Shape, rooms: impl Iterator<Item = u32>) -> Option<usize> {
     let mut sum = 0_u64;
     rooms.enumerate().find_map(|(at, room)| {

@@ -1,4 +1,4 @@
-//! The program of a job: runs one attempt at a task, and leaves how it ended.
+//! //! The program inside a job: runs one attempt of a task, and records how it ended.
 
 use std::path::PathBuf;
 use std::thread::sleep;
@@ -12,37 +12,38 @@ use super::board::{Board, Claim};
 use super::cores;
 use crate::pilot::{DOUBT, Fate, Order};
 
-/// Between two signs of life.
+/// Time between two signs of life.
 const BEAT: Duration = Duration::from_secs(4);
 
-/// Between two looks at the files.
+/// Time between two checks of the files.
 const GLANCE: Duration = Duration::from_millis(250);
 
-/// Between two attempts at what does not work now.
+/// Pause before another attempt at an operation that failed.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How long a job waits for what has ended before it to be seen here: so long that the planner knows by then which jobs are lost.
+/// Delay of a job after the end of its predecessors. By then the planner has seen these ends, and knows which jobs are
+/// lost.
 const DELAY: Duration = Duration::from_secs(15);
 
-/// The status of a job whose attempt it may not run.
+/// The exit status of a job that may not run its attempt.
 const REFUSED: u8 = 125;
 
-/// Which attempt a job runs.
+/// The attempt that a job runs.
 #[derive(Clone, Debug)]
 pub struct JobOptions {
     /// The folder of the run.
     pub folder: PathBuf,
     /// The name of the attempt.
     pub id: String,
-    /// Asks for the end, as Slurm does by SIGTERM.
+    /// The stop request. Slurm requests a stop by SIGTERM.
     pub stop: Stop,
 }
 
-/// Runs the attempt that this job of Slurm was submitted for, unless it was begun before or taken back. Returned is the exit status of
-/// the job: 0 if the task has succeeded, so that what depends on it may start.
+/// Runs the attempt that this Slurm job was submitted for, unless another job has started it or it was taken back.
+/// Returns the exit status of the job, which is 0 if the task has succeeded. Then dependent jobs may start.
 ///
 /// # Errors
-/// Why the attempt is not known here, in words.
+/// A message if the attempt is unknown here.
 pub fn run_job(options: &JobOptions) -> Result<u8, String> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let job = variable("SLURM_JOB_ID").and_then(|job| job.parse().ok());
@@ -85,7 +86,8 @@ pub fn run_job(options: &JobOptions) -> Result<u8, String> {
     Ok(status)
 }
 
-/// What must have succeeded before an attempt begins, and has not; a file system may show it a while later.
+/// Returns a predecessor that has not succeeded, if there is one. Waits for a while, because a shared file system may
+/// show a status late.
 fn missing<'a>(board: &Board, order: &'a Order, stop: &Stop) -> Option<&'a str> {
     let begun = Instant::now();
     loop {
@@ -107,16 +109,16 @@ struct Agent {
 }
 
 impl Agent {
-    /// How the attempt ended; `None` where another has begun it.
+    /// Runs the attempt and returns its fate, or `None` if another job has started it.
     fn run(&mut self, node: &str, all: Vec<usize>) -> Option<Fate> {
         let nodes = cores::nodes(self.job, node, self.order.allotment);
         let own = nodes.first().map(|(_, cpus)| cpus.clone()).unwrap_or_default();
-        // Slurm has confined the job, or else its numbers tell it from others.
+        // Either Slurm has confined the job, or the processor numbers separate it from others.
         let confined = all.len() <= own.len() as usize;
         let pinned = if confined { ProcSet::first(own.len().max(1)) } else { own };
         let mut local = Local::new(self.board.run(), all, None);
         local.group();
-        // When this program is gone the job is over, and the task comes again.
+        // If this program ends, the job ends, and the task is repeated.
         local.tie();
         self.order.environment = environment(&nodes, &pinned);
         loop {
@@ -142,7 +144,7 @@ impl Agent {
 
     fn start(&self, local: &mut Local, pinned: &ProcSet) -> Result<(), (String, bool)> {
         let order = &self.order;
-        // Those that Slurm gave, as it calls them.
+        // The GPUs that Slurm has allocated, by Slurm's numbers.
         let gpus = order.gpus.as_ref().map(|gpus| (0..gpus.len() as u64).collect::<Vec<u64>>());
         let start = Start {
             task: order.task,
@@ -165,13 +167,13 @@ impl Agent {
         local.start(&start).map(drop).map_err(|refusal| (refusal.reason, refusal.passing))
     }
 
-    /// Becomes the one who begins the attempt; whether nobody had.
+    /// Claims the attempt. Returns true if no other job had claimed it.
     fn claim(&self, nodes: Vec<(String, ProcSet)>) -> bool {
         let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let claim = Claim { job: self.job, began: u64::try_from(began).unwrap_or(0), nodes };
         loop {
             match self.board.claim(&self.id, &claim) {
-                // The answer to a request that was done may have been lost.
+                // A claim may have succeeded although its answer was lost.
                 Ok(made) => return made || self.board.claimant(&self.id).as_ref() == Some(&claim),
                 Err(error) => {
                     eprintln!("makespan: cannot write who begins `{}`: {error}; trying again", self.id);
@@ -181,7 +183,7 @@ impl Agent {
         }
     }
 
-    /// Ends the task when it is to end, and says how it ended.
+    /// Ends the task at its time limit or on request, and returns its fate.
     fn guard(&self, local: &mut Local) -> Fate {
         let task = self.order.task;
         let limit =
@@ -217,7 +219,7 @@ impl Agent {
         }
     }
 
-    /// Whether Slurm ends the job, which may reach the task a moment before this process.
+    /// Returns true if Slurm is ending the job. Its signal may reach the task before this process.
     fn is_being_stopped(&self, status: i32) -> bool {
         let ended_by = ended_by(&self.board.run().join(&self.order.files.status));
         if self.board.is_to_end(&self.id, false) || !(status > 128 || ended_by == Some(EndedBy::Signal)) {
@@ -231,7 +233,7 @@ impl Agent {
     }
 }
 
-/// How a task learns its nodes.
+/// Returns the variables that describe a task's nodes.
 fn environment(nodes: &[(String, ProcSet)], pinned: &ProcSet) -> Vec<(String, String)> {
     let join = |words: Vec<String>| words.join(",");
     vec![

@@ -1,4 +1,4 @@
-//! How pilots are asked for, and how those of earlier sessions are found.
+//! //! Submission of pilots, and the search for pilots of earlier sessions.
 
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -9,19 +9,19 @@ use crate::Program;
 use crate::engine::{Allocation, Pilots};
 use crate::pilot::Place;
 
-/// How often the queue is searched for a job that may have been submitted, and how long it is waited in between.
+/// Number of searches of the queue for a job that may have been submitted, and the pause between them.
 const LOOKS: u32 = 4;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
-/// How long it may take to say what is in the queue.
+/// Time limit for a query of the queue.
 const ANSWER: Duration = Duration::from_secs(10);
 
 impl Pilots {
-    /// The pilots of earlier sessions that are not over, and what they were given.
+    /// Adopts the pilots of earlier sessions that have not ended, with their tasks.
     pub(in crate::engine) fn find_earlier(&mut self) {
         let places = self.board.places();
         let bound = places.into_iter().filter_map(|place| Some((self.board.slot(&place)?, place)));
-        // A pilot that was ended holds nothing any more, unless somebody did not live to say so.
+        // A pilot that has ended holds no tasks, unless its planner ended before it recorded this.
         let counts = |place: &Place| !self.board.is_over(place.job) || self.board.holds_any(place);
         let bound = bound.filter(|(slot, place)| *slot < self.nodes.slots.len() && counts(place));
         let bound: Vec<_> = bound.collect();
@@ -36,7 +36,7 @@ impl Pilots {
             jobs = vec![(job, 0)];
         }
         for (job, seat) in jobs {
-            // The latest counts; what runs in others goes on.
+            // The latest pilot of a seat counts. Tasks in the other pilots continue.
             self.nodes.seats[seat] = Seat { job: Some(job), has_ended_any: true, ..Seat::default() };
             self.hearing.watch.ask_job(job);
         }
@@ -46,7 +46,7 @@ impl Pilots {
         }
     }
 
-    /// Asks for the pilots that are missing, or begins in the allocation that is there.
+    /// Submits the missing pilots, or begins in the existing allocation.
     pub(in crate::engine) fn ask_first(&mut self) -> Result<(), String> {
         if let Allocation::Here { job, up, .. } = &self.options.allocation {
             return self.lead_here(*job, up);
@@ -60,7 +60,7 @@ impl Pilots {
         Ok(())
     }
 
-    /// Starts the head of the pilot in an allocation that is there, unless it lives.
+    /// Starts the head of the pilot in an existing allocation, unless it is alive.
     fn lead_here(&self, job: u64, up: &[String]) -> Result<(), String> {
         let wrong = |error: std::io::Error| format!("cannot begin in the allocation {job}: {error}");
         self.board.declare_not_over(job);
@@ -71,7 +71,7 @@ impl Pilots {
         let log = std::fs::File::create(self.board.log(job)).map_err(wrong)?;
         let mut command = Command::new(&self.options.program);
         command.args(["agent", "--head", "--folder"]).arg(&self.options.folder).env("SLURM_JOB_ID", job.to_string());
-        // Slurm would choose among all nodes of the allocation, also those that are down and those that are not planned for.
+        // Slurm would choose among all nodes of the allocation, including nodes that are down or not part of the plan.
         command.arg(format!("--nodelist={}", up.join(",")));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -79,11 +79,13 @@ impl Pilots {
         Ok(())
     }
 
-    /// Jobs of our name in the queue that are on no record: whoever submitted them died before it could write that down.
+    /// Finds jobs with the run's name in the queue that have no record. A session that ended between submission and
+    /// recording leaves such jobs.
     pub(super) fn find_unknown(&mut self) {
         let Allocation::Asked { name, pilots, .. } = &self.options.allocation else { return };
         let asked = ["--noheader", "--me", "--states=PENDING,RUNNING", "--format=%i %D", "--name", name.as_str()];
-        // Who does not answer holds nothing up: at worst there is a pilot too many, which ends by itself.
+        // Do not wait for a controller that does not answer. At worst there is one pilot too many, which ends by
+        // itself.
         let commands = self.options.commands.clone().with_limit(ANSWER).with_patience(Duration::ZERO);
         let Ok(printed) = commands.run(Program::Squeue, asked) else { return };
         let sizes: Vec<usize> = pilots.iter().map(|pilot| pilot.nodes).collect();
@@ -94,7 +96,7 @@ impl Pilots {
                 continue;
             }
             let free = || (0..sizes.len()).filter(|&seat| self.nodes.seats[seat].job.is_none());
-            // Fewer may have been asked for than it is to have.
+            // The job may have requested fewer nodes than the pilot needs.
             let seat = free().find(|&seat| sizes[seat] == nodes).or_else(|| free().find(|&seat| sizes[seat] > nodes));
             if let Some(seat) = seat.filter(|&seat| self.board.record_pilot(job, seat).is_ok()) {
                 self.nodes.seats[seat].job = Some(job);
@@ -103,8 +105,8 @@ impl Pilots {
         }
     }
 
-    /// Asks for a pilot, with all its nodes or those of them that are among these. The error says why there is none, and whether there may
-    /// be one later.
+    /// Submits a pilot with all its nodes, or only with those in `among`. On an error, returns the reason, and true if
+    /// a later attempt may succeed.
     pub(super) fn submit(&mut self, seat: usize, among: Option<&[String]>) -> Result<(), (String, bool)> {
         let Allocation::Asked { pilots, options, name } = &self.options.allocation else { return Ok(()) };
         let size = &pilots[seat];
@@ -126,7 +128,7 @@ impl Pilots {
         match self.options.commands.submit(&arguments, &script) {
             Ok(submitted) => {
                 let job = submitted.job;
-                // A controller that died and forgot a job gives its number again.
+                // A controller that has lost its state may reuse the id of a forgotten job.
                 self.board.declare_not_over(job);
                 self.nodes
                     .agents
@@ -143,7 +145,7 @@ impl Pilots {
                 Ok(())
             }
             Err(error) if error.is_ambiguous() => {
-                // It may be on its way.
+                // The job may still be on its way to the queue.
                 for _ in 0..LOOKS {
                     self.find_unknown();
                     if self.nodes.seats[seat].job.is_some() {

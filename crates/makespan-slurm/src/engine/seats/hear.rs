@@ -1,4 +1,4 @@
-//! What Slurm says of pilots and their nodes.
+//! //! Handles Slurm's reports about pilots and their nodes.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use super::{Life, MAX_FRUITLESS, Seat, Wants};
 use crate::engine::watch::{Became, FORGOTTEN, Report, Waiting};
 use crate::engine::{Allocation, Pilots};
 
-/// Whether a job that waits for this reason may wait for ever.
+/// Returns true if a job that is pending for this reason may wait forever.
 fn is_stuck(reason: &str) -> bool {
     const PASSING: [&str; 7] = ["priority", "resources", "begintime", "cleaning", "dependency", "none", "prolog"];
     !PASSING.contains(&reason.trim_matches(['(', ')']).to_ascii_lowercase().as_str())
@@ -31,13 +31,13 @@ impl Pilots {
         }
     }
 
-    /// A pilot is in the queue.
+    /// Handles a pilot that is pending in the queue.
     fn waits(&mut self, seat: usize, job: u64, waiting: &Waiting) {
         if self.nodes.seats[seat].waits.as_ref() != Some(&waiting.reason) {
-            // At first Slurm has not looked at it.
+            // The reason is empty until Slurm's scheduler has considered the job.
             if !waiting.reason.is_empty() {
                 let text = format!("pilot {job} waits in the queue: {}", waiting.reason);
-                // What does not pass by itself is told to those, too, who want to hear nothing.
+                // Show a warning even in quiet mode if the reason will not go away by itself.
                 self.run.notices.push_back(if is_stuck(&waiting.reason) {
                     Notice::Warned(text)
                 } else {
@@ -82,14 +82,14 @@ impl Pilots {
         }
     }
 
-    /// Agents of a pilot that is no more are gone as soon as they are silent.
+    /// Marks the agents of an ended pilot as gone. They are dropped when they are silent.
     pub(super) fn write_off(&mut self, job: u64, reason: &str) {
         for (_, agent) in self.nodes.agents.iter_mut().filter(|(place, _)| place.job == job) {
             agent.gone.get_or_insert_with(|| reason.to_owned());
         }
     }
 
-    /// A pilot is over.
+    /// Handles the end of a pilot.
     pub(in crate::engine) fn is_over(&mut self, job: u64, how: &str) {
         let seat = self.nodes.seats.iter().position(|seat| seat.job == Some(job));
         let _ = self.board.declare_over(job);
@@ -107,7 +107,7 @@ impl Pilots {
         self.nodes.seats[seat].ends = None;
         self.announce(seat);
         let Seat { has_ended_any, fruitless, wants, .. } = self.nodes.seats[seat];
-        // What a controller forgot that died is no sign of anything.
+        // If a restarted controller has forgotten the job, the end does not indicate a failure.
         let counts = u32::from(how != FORGOTTEN);
         let fruitless = if has_ended_any { 0 } else { fruitless + counts };
         let again = fruitless < MAX_FRUITLESS;

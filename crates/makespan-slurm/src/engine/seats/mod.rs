@@ -1,4 +1,4 @@
-//! The pilots that there are to be, and those that there are.
+//! //! The pilots of a run: the seats that must be filled, and the jobs that fill them.
 
 mod ask;
 mod hear;
@@ -11,93 +11,95 @@ use makespan_exec::engine::{Notice, Start};
 
 use super::{Allocation, Pilots};
 
-/// How long before its end a pilot is planned to be empty.
+/// Time before its end at which a pilot is planned to be empty.
 const MARGIN: Duration = Duration::from_secs(2);
 
-/// How much longer than expected a task must have until its pilot ends: less, since policies are woken a little late.
+/// Time that must remain in a pilot after the expected end of a task. It is less than `MARGIN`, because policies run a
+/// little late.
 const SLACK: Duration = Duration::from_secs(1);
 
-/// By how much the end of a pilot may differ from what was said without being said again: Slurm counts whole seconds.
+/// Change of a pilot's end that is not announced. Slurm counts whole seconds.
 const DRIFT: Duration = Duration::from_secs(3);
 
-/// Between two looks for pilots in which no task that waits has time enough.
+/// Time between two checks for pilots in which no pending task can end in time.
 const REVIEW: Duration = Duration::from_secs(1);
 
-/// So many pilots in a row in which no task ended are the last: something is wrong that another does not mend.
+/// Number of consecutive pilots without any ended task after which no further pilot is submitted. The cause is then
+/// something that a new pilot does not solve.
 const MAX_FRUITLESS: u32 = 3;
 
-/// Between two attempts at a submission that Slurm refused for now.
+/// Pause after a submission that Slurm refused temporarily.
 const PAUSE: Duration = Duration::from_secs(15);
 
-/// A pilot that there is to be.
+/// A seat for one pilot.
 #[derive(Debug, Default)]
 pub(super) struct Seat {
-    /// The job that it is.
+    /// The id of the current job.
     pub job: Option<u64>,
-    /// Why it waits, as was told.
+    /// The last reported reason why the job is pending.
     waits: Option<String>,
-    /// When it ends, if that is known.
+    /// The end of the pilot, if known.
     ends: Option<Instant>,
-    /// The same, as the plan knows it.
+    /// The last announced end.
     announced: Option<Instant>,
-    /// The longest that it was known to have left.
+    /// The longest remaining time that was seen.
     whole: Duration,
-    /// Whether what runs in it may end, and nothing else starts.
+    /// True if running tasks may end, but nothing else starts.
     draining: bool,
-    /// Whether a task has ended in it.
+    /// True if a task has ended in the pilot.
     pub has_ended_any: bool,
-    /// How many pilots in a row have ended in which none had.
+    /// Number of consecutive pilots without any ended task.
     fruitless: u32,
-    /// Whether another is not asked for.
+    /// True if no further pilot will be submitted.
     pub closed: bool,
-    /// When to ask again.
+    /// Time of the next submission.
     again: Option<Instant>,
-    /// Since when it waits for nodes that take no jobs.
+    /// Time since when the job waits for nodes that accept no jobs.
     lacking: Option<Instant>,
-    /// Which of its nodes it is to have.
+    /// The nodes that the next pilot needs.
     wants: Wants,
-    /// How many of its nodes are gone.
+    /// Number of nodes that the pilot has lost.
     lost: usize,
-    /// What Slurm said of it last.
+    /// The last state that Slurm reported.
     life: Life,
-    /// When it was last tried to give it up.
+    /// Time of the last attempt to cancel the pilot as lost.
     tried: Option<Instant>,
 }
 
-/// What Slurm says of a pilot.
+/// The state of a pilot according to Slurm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Life {
-    /// It has not begun, or nothing is known.
+    /// Not started, or unknown.
     #[default]
     Unknown,
-    /// It runs.
+    /// Running.
     Runs,
-    /// It is suspended, with all that runs in it.
+    /// Suspended, with all its tasks.
     Rests,
 }
 
-/// Which of its nodes a pilot is to have.
+/// The nodes that a pilot needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Wants {
-    /// Those that take jobs.
+    /// Those that accept jobs.
     #[default]
     Some,
-    /// All, however long that takes.
+    /// All, no matter how long this takes.
     All,
 }
 
 impl Seat {
-    /// Empty ones.
+    /// Returns an empty seat for each pilot.
     pub fn all(allocation: &Allocation) -> Vec<Self> {
         allocation.sizes().iter().map(|_| Self::default()).collect()
     }
 
-    /// Whether Slurm says that it runs, and not that it is suspended.
+    /// Returns true if Slurm reports that the pilot runs and is not suspended.
     pub fn is_awake(&self) -> bool {
         self.life == Life::Runs
     }
 
-    /// Whether it may be tried to give it up, which is not done all the time.
+    /// Returns true if the pilot may be cancelled as lost now. Attempts are at least five seconds apart.
     pub fn may_give_up(&mut self) -> bool {
         let is_due = self.tried.is_none_or(|tried| tried.elapsed() >= Duration::from_secs(5));
         self.tried = Some(Instant::now()).filter(|_| is_due).or(self.tried);
@@ -110,7 +112,8 @@ impl Seat {
 }
 
 impl Pilots {
-    /// Whether a task would outlast a pilot that it is to start in. Then nothing starts there any more.
+    /// Returns a reason if a task would outlast the pilot in which it should start. Then nothing more starts in this
+    /// pilot.
     pub(super) fn drain_for(&mut self, parts: &[(usize, ProcSet)], start: &Start<'_>) -> Option<String> {
         let expected = Duration::from_nanos(u64::try_from(start.expected.ticks()).unwrap_or(0));
         let mut reason = None;
@@ -118,7 +121,7 @@ impl Pilots {
             let seat = self.nodes.slots.seat(*slot);
             let Some(ends) = self.nodes.seats[seat].ends else { continue };
             let left = ends.saturating_duration_since(Instant::now());
-            // What is guessed to take longer than any pilot has is to begin somewhere.
+            // If the run time is a guess that exceeds every pilot, start the task anyway.
             let most = if start.is_guess { self.nodes.seats[seat].whole / 2 } else { Duration::MAX };
             if left < expected.min(most).saturating_add(SLACK) {
                 let text = format!(
@@ -134,7 +137,7 @@ impl Pilots {
         reason
     }
 
-    /// Says when a pilot ends, so that nothing is planned into its end.
+    /// Announces the end of a pilot, so that nothing is planned across this end.
     fn announce(&mut self, seat: usize) {
         let Seat { ends, announced, .. } = self.nodes.seats[seat];
         let has_moved = match (ends, announced) {
@@ -150,7 +153,7 @@ impl Pilots {
         }
     }
 
-    /// Gives back pilots in which nothing runs, and that end before any task that waits could end there.
+    /// Gives back pilots in which nothing runs, if they end before any pending task could end there.
     pub(super) fn give_back_idle(&mut self, shortest: &dyn Fn() -> Option<Duration>) {
         if self.run.waiting == 0 || self.looks.reviewed.elapsed() < REVIEW {
             return;
@@ -188,7 +191,7 @@ impl Pilots {
         }
     }
 
-    /// Ends pilots that are done with, asks for others, and says when none will come.
+    /// Ends the pilots that are no longer needed, submits others, and reports when no more pilots will come.
     pub(super) fn look_after_seats(&mut self) {
         self.look_for_stuck();
         for seat in 0..self.nodes.seats.len() {
@@ -232,21 +235,21 @@ impl Pilots {
         }
     }
 
-    /// Whether more tasks wait for nodes than pilots that have not begun.
+    /// Returns true if more tasks wait for nodes than there are pilots that have not started.
     fn may_use_another(&self) -> bool {
         let has_begun = |job: u64| self.nodes.agents.keys().any(|place| place.job == job);
         let coming = self.nodes.seats.iter().filter(|seat| seat.job.is_some_and(|job| !has_begun(job))).count();
         self.run.waiting > coming
     }
 
-    /// The run is over, for now: pilots end, and those that wait leave the queue.
+    /// Ends the pilots at the end of the session. Pending pilots leave the queue.
     pub(super) fn end_pilots(&mut self) {
         let here = matches!(self.options.allocation, Allocation::Here { .. });
         for job in self.nodes.seats.iter().filter_map(|seat| seat.job) {
             let _ = self.board.declare_over(job);
             let begun = self.nodes.agents.keys().any(|place| place.job == job);
             if !here && !begun {
-                // It has not begun, so nobody there could see that it is over.
+                // No agent runs that could see the end, because the job has not started.
                 let _ = self.options.commands.cancel(job);
             }
         }

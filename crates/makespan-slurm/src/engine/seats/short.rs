@@ -1,4 +1,4 @@
-//! Pilots that have fewer nodes than the plan, since some take no jobs or have gone down.
+//! //! Pilots with fewer nodes than planned, because some nodes accept no jobs or have failed.
 
 use std::time::{Duration, Instant};
 
@@ -6,16 +6,17 @@ use super::{Seat, Wants};
 use crate::engine::watch::Waiting;
 use crate::engine::{Allocation, Pilots};
 
-/// How long nodes that take no jobs may keep a pilot waiting until it is asked for without them.
+/// Time that a pilot waits for nodes that accept no jobs before it is resubmitted without them.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long nothing must be able to start in a pilot that has lost a node, and in one whose other agents may still come, until it is given
-/// back for one with all its nodes.
+/// Time without any start after which a pilot that has lost a node (`STUCK`), or whose other agents may still come
+/// (`LATE`), is given back for a pilot with all its nodes.
 const STUCK: Duration = Duration::from_secs(10);
 const LATE: Duration = Duration::from_mins(1);
 
 impl Pilots {
-    /// A pilot that waits for more nodes than take jobs gives way to one with fewer: better some of the work than none.
+    /// Replaces a pilot that waits for more nodes than accept jobs by one with fewer nodes. Some of the work can then
+    /// be done.
     pub(super) fn shorten(&mut self, seat: usize, waiting: &Waiting) {
         let Allocation::Asked { pilots, .. } = &self.options.allocation else { return };
         let hosts = &pilots[seat].placed.hosts;
@@ -35,7 +36,7 @@ impl Pilots {
         }
         let _ = self.board.declare_over(job);
         self.hearing.watch.forget_job(job);
-        // It may have the number of one that a controller forgot, whose agents are in its places.
+        // The job id may be that of a forgotten job, whose agents still hold places.
         self.write_off(job, &format!("pilot {job} has left the queue"));
         self.tell(format!(
             "only {} of the {} nodes that pilot {job} waits for take jobs now: it is asked for without the others",
@@ -50,8 +51,8 @@ impl Pilots {
         }
     }
 
-    /// Where tasks wait, none runs and none is started, for lack of nodes that are gone or were never there, pilots that lack some are given
-    /// back: others are asked for that have all.
+    /// Gives back pilots that lack nodes if tasks wait, none runs, and none can start because of these nodes. Submits
+    /// pilots with all nodes instead.
     pub(super) fn look_for_stuck(&mut self) {
         let begun = |seat: &Seat| seat.job.is_none_or(|job| self.nodes.agents.keys().any(|place| place.job == job));
         let nothing = self.run.tasks.is_empty() && self.run.waiting > 0 && self.nodes.seats.iter().all(begun);
@@ -74,14 +75,14 @@ impl Pilots {
             let text = format!("pilot {job} has {there} of its {all} nodes, and no job that waits can start there");
             self.drain(seat, &text);
             if matches!(self.options.allocation, Allocation::Here { .. }) {
-                // Its nodes are all that there are.
+                // An existing allocation cannot be replaced.
                 let _ = self.board.declare_over(job);
                 self.nodes.seats[seat] = Seat { closed: true, ..Seat::default() };
             }
         }
     }
 
-    /// Whether a pilot has begun and lacks nodes.
+    /// Returns true if a pilot has started and lacks nodes.
     fn is_short(&self, seat: usize) -> bool {
         let mut slots = self.nodes.slots.of_seat(seat);
         self.nodes.seats[seat].takes_tasks() && slots.any(|slot| self.place_of(slot).is_none())
