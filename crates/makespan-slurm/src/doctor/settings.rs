@@ -113,7 +113,7 @@ fn ending(config: &Config) -> Finding {
         0..=1 => Finding::doubtful(
             TOPIC,
             format!("{}: jobs are killed almost at once at their limit", span(seconds)),
-            "pilots stop early by themselves; let their time exceed that of the longest job",
+            "pilots stop early by themselves; give them more time than the longest job needs",
         ),
         seconds => Finding::good(TOPIC, format!("{} between SIGTERM and SIGKILL", span(seconds))),
     }

@@ -1,4 +1,4 @@
-//! The files that planner and jobs share.
+//! //! The files that the planner and the jobs share.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -12,17 +12,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::pilot::{Fate, Order};
 
-/// The folder in that of the run.
+/// Name of the folder inside the run's folder.
 const FOLDER: &str = "jobs";
 
-/// Who has begun an attempt.
+/// The claim of the job that started an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Claim {
-    /// The job of Slurm; 0 where the planner took the attempt back.
+    /// The id of the Slurm job, or 0 if the planner took the attempt back.
     pub job: u64,
-    /// Nanoseconds after 1970.
+    /// Start of the attempt in nanoseconds since 1970.
     pub began: u64,
-    /// Its nodes, with the processors that it uses of each, in Slurm's numbers.
+    /// The nodes of the job, with the processors used on each, by Slurm's numbers.
     pub nodes: Vec<(String, ProcSet)>,
 }
 
@@ -36,17 +36,19 @@ impl Claim {
     }
 }
 
-/// The files in the folder of a run by which planner and jobs know of each other. An attempt is named as its status file.
+/// The files in the folder of a run through which the planner and the jobs communicate. An attempt has the name of its
+/// status file.
 ///
-/// | name | what it is |
+/// | name | content |
 /// |---|---|
-/// | `orders/ID` | what an attempt is, written before it is submitted |
-/// | `submitted` | a line `ID ?` before a submission, a line `ID NUMBER` behind it |
-/// | `claims/ID` | who has begun an attempt, or that nobody may: made only where there is none, and never removed |
-/// | `new/ID` | the same claim, until the planner has seen it |
-/// | `done/ID=FATE` | how an attempt ended |
-/// | `end/ID=HOW` | an attempt is to end |
-/// | `log/ID` | what the job has to say |
+/// | `orders/ID` | the order of an attempt, written before its submission |
+/// | `submitted` | a line `ID ?` before a submission, and a line `ID NUMBER` after it |
+/// | `claims/ID` | the claim of the job that started an attempt, or a void claim that prevents a start; created only if
+/// it does not exist, and never removed |
+/// | `new/ID` | the same claim, until the planner has read it |
+/// | `done/ID=FATE` | the fate of an attempt |
+/// | `end/ID=HOW` | a request to end an attempt |
+/// | `log/ID` | the output of the job |
 #[derive(Clone, Debug)]
 pub(super) struct Board {
     run: PathBuf,
@@ -75,14 +77,14 @@ impl Board {
         self.file("log", id)
     }
 
-    /// The last line that a job had to say.
+    /// Returns the last line of a job's log.
     pub fn last_words(&self, id: &str) -> Option<String> {
         let bytes = fs::read(self.log(id)).ok()?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
         text.lines().rev().find(|line| !line.trim().is_empty()).map(|line| line.trim().chars().take(300).collect())
     }
 
-    /// Writes what an attempt is. What is called so is whole.
+    /// Writes the order of an attempt. The file appears only when it is complete.
     pub fn write_order(&self, id: &str, order: &Order) -> io::Result<()> {
         let todo = self.file("todo", id);
         write(&todo, &serde_json::to_vec(order)?)?;
@@ -93,12 +95,12 @@ impl Board {
         Ok(serde_json::from_slice(&fs::read(self.file("orders", id))?)?)
     }
 
-    /// The attempts that are on order.
+    /// Returns the attempts with orders.
     pub fn orders(&self) -> Vec<String> {
         names(&self.folder.join("orders"))
     }
 
-    /// Becomes the one who begins an attempt, or takes care that nobody does; whether nobody had. It is whole for whoever finds it.
+    /// Claims an attempt. Returns true if it was not claimed before. Every reader sees a complete claim.
     pub fn claim(&self, id: &str, claim: &Claim) -> io::Result<bool> {
         let todo = self.file("todo", &format!("{id}={}", claim.job));
         write(&todo, &serde_json::to_vec(claim)?)?;
@@ -117,7 +119,7 @@ impl Board {
         made
     }
 
-    /// Takes care that nobody begins an attempt. Whether that is so: not where it has begun.
+    /// Prevents the start of an attempt. Returns false if it has already started.
     pub fn void(&self, id: &str) -> bool {
         let void = Claim { job: 0, began: 0, nodes: Vec::new() };
         match self.claim(id, &void) {
@@ -130,18 +132,18 @@ impl Board {
         serde_json::from_slice(&fs::read(self.file("claims", id)).ok()?).ok()
     }
 
-    /// Says that whoever has begun an attempt is there.
+    /// Records a sign of life of the job that runs an attempt.
     pub fn beat(&self, id: &str) {
         let file = OpenOptions::new().append(true).open(self.file("claims", id));
         let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
     }
 
-    /// When it last said so, by its own clock.
+    /// Returns the last sign of life by the job's own clock.
     pub fn last_beat(&self, id: &str) -> Option<SystemTime> {
         fs::metadata(self.file("claims", id)).ok()?.modified().ok()
     }
 
-    /// The attempts that have begun and of which the planner has not heard.
+    /// Returns the attempts that have started since the planner's last check.
     pub fn news(&self) -> Vec<String> {
         names(&self.folder.join("new"))
     }
@@ -150,7 +152,7 @@ impl Board {
         let _ = fs::remove_file(self.file("new", id));
     }
 
-    /// An attempt has ended. What is called so is whole.
+    /// Records the end of an attempt. The file appears only when it is complete.
     pub fn done(&self, id: &str, fate: &Fate) -> io::Result<()> {
         let todo = self.file("todo", &format!("{id}=done"));
         let reason = if let Fate::Refused(reason) = fate { reason.as_str() } else { "" };
@@ -158,7 +160,7 @@ impl Board {
         fs::rename(todo, self.file("done", &format!("{id}={}", fate.word())))
     }
 
-    /// The attempts that have ended, with their fates.
+    /// Returns the ended attempts with their fates.
     pub fn ends(&self) -> Vec<(String, Fate)> {
         let of = |name: String| {
             let (id, word) = name.rsplit_once('=')?;
@@ -171,22 +173,23 @@ impl Board {
         names(&self.folder.join("done")).into_iter().filter_map(of).collect()
     }
 
-    /// Forgets how an attempt ended.
+    /// Removes the record of an end.
     pub fn forget_end(&self, id: &str, fate: &Fate) {
         let _ = fs::remove_file(self.file("done", &format!("{id}={}", fate.word())));
     }
 
-    /// Asks for the end of an attempt.
+    /// Requests the end of an attempt.
     pub fn ask_end(&self, id: &str, kill: bool) -> io::Result<()> {
         File::create(self.file("end", &end_name(id, kill))).map(drop)
     }
 
-    /// Whether an attempt is to end, or to be killed.
+    /// Returns true if an attempt should end (`kill` is false) or be killed.
     pub fn is_to_end(&self, id: &str, kill: bool) -> bool {
         self.file("end", &end_name(id, kill)).exists()
     }
 
-    /// Forgets an attempt that has ended or was taken back; nobody can begin it any more.
+    /// Removes the files of an attempt that has ended or was taken back. Its claim remains, so no job can start it any
+    /// more.
     pub fn forget(&self, id: &str) {
         let _ = fs::remove_file(self.file("orders", id));
         for kill in [false, true] {
@@ -195,7 +198,7 @@ impl Board {
         self.heard(id);
     }
 
-    /// The submissions that there were: `None` where no answer was written down.
+    /// Returns all submissions with their job ids, or `None` if no answer was recorded.
     pub fn submissions(&self) -> BTreeMap<String, Option<u64>> {
         let text = fs::read_to_string(self.folder.join("submitted")).unwrap_or_default();
         let of = |line: &str| {
@@ -203,7 +206,7 @@ impl Board {
             let number = if number == "?" { None } else { Some(number.parse().ok()?) };
             Some((id.to_owned(), number))
         };
-        // A line without an end was never acted upon.
+        // A line without a line break is incomplete. Its submission was not made.
         text.split_inclusive('\n').filter_map(of).collect()
     }
 
@@ -226,7 +229,7 @@ impl Board {
 pub(super) struct Submissions(File);
 
 impl Submissions {
-    /// It is on disk when this returns.
+    /// Appends a line. It is on disk when this function returns.
     pub fn note(&mut self, id: &str, number: Option<u64>) -> io::Result<()> {
         let number = number.map_or_else(|| "?".to_owned(), |number| number.to_string());
         self.0.write_all(format!("{id} {number}\n").as_bytes())?;
@@ -238,12 +241,12 @@ fn end_name(id: &str, kill: bool) -> String {
     format!("{id}={}", if kill { "kill" } else { "term" })
 }
 
-/// Writes a file that only this user may read: commands may hold secrets.
+/// Writes a file that only this user can read, because commands may contain secrets.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(bytes)
 }
 
-/// The names in a folder; none where there is no folder.
+/// Returns the names in a folder, or nothing if the folder does not exist.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()

@@ -1,4 +1,4 @@
-//! Where a job runs, as it finds out itself.
+//! //! The nodes and processors of a job, determined inside the job.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use makespan_core::ProcSet;
 use super::set;
 use crate::{Commands, expand};
 
-/// How long the controller may take to say which processors a job has.
+/// Time limit of the query for a job's processors.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// The nodes of the job that this process is in, the first one first, and the processors that a task of so many uses of each, in Slurm's
-/// numbers. Slurm may give more than was asked for, such as whole cores.
+/// Returns the nodes of the current job, with this node first, and the processors that a task uses on each node, by
+/// Slurm's numbers. The task uses `allotment` processors. Slurm may allocate more than requested, such as whole cores.
 pub(super) fn nodes(job: u64, node: &str, allotment: u32) -> Vec<(String, ProcSet)> {
     let commands = Commands::new().with_patience(Duration::ZERO).with_limit(LIMIT);
     let shares = commands.job(job).ok().flatten().map(|job| job.shares).unwrap_or_default();
@@ -27,7 +27,7 @@ pub(super) fn nodes(job: u64, node: &str, allotment: u32) -> Vec<(String, ProcSe
     let last = all.len() as u32;
     let mut left = allotment;
     for (at, (_, cpus)) in (1..).zip(&mut all) {
-        // Each of the others has at least one.
+        // Leave at least one processor for each of the other nodes.
         let count = cpus.len().min(left.saturating_sub(last - at)).max(1);
         *cpus = set(cpus.iter().take(count as usize));
         left = left.saturating_sub(count);
@@ -35,7 +35,7 @@ pub(super) fn nodes(job: u64, node: &str, allotment: u32) -> Vec<(String, ProcSe
     all
 }
 
-/// What the environment says: how many processors each node has, not which.
+/// Returns the nodes and the number of processors from the environment, which does not contain processor numbers.
 fn stated() -> Vec<(String, ProcSet)> {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let nodes = expand(&variable("SLURM_JOB_NODELIST")).unwrap_or_default();
@@ -46,7 +46,7 @@ fn stated() -> Vec<(String, ProcSet)> {
         .collect()
 }
 
-/// `4(x2),3`: 4, 4 and 3.
+/// Parses counts such as `4(x2),3`, which stands for 4, 4 and 3.
 fn counts(text: &str) -> Vec<u32> {
     let one = |part: &str| {
         let (count, times) =

@@ -1,7 +1,7 @@
-//! Jobs: each attempt at a task is a job of Slurm, so that the cluster's own policy decides when it starts.
+//! //! Runs each attempt of a task as a Slurm job, so that the cluster's own policy decides when it starts.
 //!
-//! All is submitted at once, with the order of a graph as dependencies, and goes on while no planner is there: [`run_job`], in the job,
-//! runs one attempt and leaves in files how it ended.
+//! All jobs are submitted at once. The order of a graph becomes dependencies. The jobs continue without a planner:
+//! inside the job, [`run_job`] runs one attempt and records its end in files.
 
 mod agent;
 mod board;
@@ -16,7 +16,7 @@ pub use engine::{Jobs, JobsOptions};
 pub use occupied::occupied;
 pub use shape::{Shape, inexpressible, limit_of};
 
-/// Processors of these numbers.
+/// Collects processor numbers into a set.
 fn set(ids: impl Iterator<Item = u32>) -> makespan_core::ProcSet {
     makespan_core::ProcSet::from_intervals(ids.map(|id| (id, id)).collect())
 }

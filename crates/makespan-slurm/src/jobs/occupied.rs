@@ -1,4 +1,4 @@
-//! When processors of a cluster are not free, by its queue.
+//! //! The periods in which a cluster's processors are in use according to its queue.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,14 +7,14 @@ use makespan_core::{Platform, ProcSet, Time, Unavailable};
 use super::set;
 use crate::{Job, JobState, Limit};
 
-/// Most jobs that wait and are looked at, in the order of their priorities.
+/// Maximum number of pending jobs that are considered, in the order of their priorities.
 const MOST: usize = 200;
 
-/// How long a job without a limit is taken to run: seconds.
+/// Assumed run time in seconds of a job without a time limit.
 const LONG: u64 = 24 * 3600;
 
-/// What jobs that run hold until their limits, and what those that wait will hold, each where processors are free first. An estimate
-/// for plans; instant 0 is now.
+/// Estimates the periods in which processors are in use, for plans. Running jobs hold their processors until their
+/// limits. Each pending job gets the processors that are free first. Instant 0 is now.
 pub fn occupied(platform: &Platform, jobs: &[Job]) -> Vec<Unavailable> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
     let mut free = vec![0_u64; platform.processors() as usize];
@@ -30,7 +30,7 @@ pub fn occupied(platform: &Platform, jobs: &[Job]) -> Vec<Unavailable> {
             let own = platform.processors_of(node);
             let first = own.iter().next().unwrap_or(0);
             let share = job.shares.iter().find(|share| share.nodes.contains(name));
-            // Where nothing is said of the processors, it may be all of them.
+            // If the processors are unknown, the job may hold all of them.
             let here = share.map_or_else(|| own.clone(), |share| set(share.cpus.iter().map(|cpu| first + cpu)));
             held.insert(&here.intersection(&own));
         }
@@ -54,7 +54,7 @@ pub fn occupied(platform: &Platform, jobs: &[Job]) -> Vec<Unavailable> {
 }
 
 fn period(processors: ProcSet, start: u64, end: u64) -> Option<Unavailable> {
-    // Far beyond any plan, and far from the end of time.
+    // Limit times to values far beyond any plan, which cannot overflow.
     let time = |seconds: u64| Time::from_seconds(i64::try_from(seconds.min(LONG * 3650)).unwrap_or(0));
     let (start, end) = (time(start), time(end));
     (!processors.is_empty() && start < end).then_some(Unavailable { processors, start, end })

@@ -1,4 +1,4 @@
-//! The threads that run Slurm's programs: one submits and cancels, one reads the queue.
+//! //! The threads that run Slurm's programs: one submits and cancels jobs, and one queries the queue.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -9,25 +9,25 @@ use makespan_core::TaskId;
 
 use crate::{CommandError, Commands, JobState, Program};
 
-/// Most jobs that one command cancels.
+/// Maximum number of jobs that one command cancels.
 const MOST: usize = 500;
 
-/// What is to be done.
+/// A request to the threads.
 #[derive(Debug)]
 pub(super) enum Wish {
     Submit { task: TaskId, id: String, options: Vec<String>, script: String },
     Cancel(Vec<String>),
 }
 
-/// What was heard.
+/// An answer of the threads.
 #[derive(Debug)]
 pub(super) enum Heard {
     Submitted(TaskId, String, Result<u64, CommandError>),
-    /// What is in the queue, as it was asked for at that instant.
+    /// The queue, with the time of the query.
     Queue(Instant, Result<Snapshot, String>),
 }
 
-/// One of our jobs.
+/// A job of this run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub job: u64,
@@ -35,7 +35,8 @@ pub(super) struct Entry {
     pub reason: String,
 }
 
-/// Our jobs by the names of their attempts. Of several of one name that which has not ended counts.
+/// The jobs of this run by the names of their attempts. If several jobs have one name, the job that has not ended
+/// counts.
 pub(super) type Snapshot = HashMap<String, Entry>;
 
 /// The threads.
@@ -47,7 +48,7 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// The names of our jobs end with `mark`.
+    /// Starts the threads. The names of the run's jobs end with `mark`.
     pub fn begin(commands: &Commands, mark: &str, heard: &Sender<Heard>) -> Self {
         let (wishes, wanted) = mpsc::channel();
         let (questions, asked) = mpsc::channel::<()>();
@@ -73,14 +74,14 @@ impl Queue {
         }
     }
 
-    /// Asks for what is in the queue.
+    /// Requests a query of the queue.
     pub fn ask(&self) {
         let _ = self.questions.send(());
     }
 }
 
 impl Queue {
-    /// Returns when what was wished is done; nothing is afterwards.
+    /// Waits until all requests are done. No request is possible afterwards.
     pub fn finish(&mut self) {
         drop(self.wishes.take());
         if let Some(submitter) = self.submitter.take() {
@@ -101,8 +102,8 @@ fn submit(commands: &Commands, mark: &str, wanted: &Receiver<Wish>, told: &Sende
     }
 }
 
-/// Takes the jobs of attempts out of the queue, by their names: a controller that forgot a job gives its number to another. Where
-/// Slurm does not answer, what was taken back is refused by its claim, should it start all the same.
+/// Cancels the jobs of attempts by name, because a controller that has forgotten a job may reuse its id. If Slurm does
+/// not answer and such a job starts later, its void claim prevents the attempt.
 pub(super) fn cancel(commands: &Commands, mark: &str, ids: &[String]) {
     if ids.is_empty() {
         return;
@@ -115,7 +116,7 @@ pub(super) fn cancel(commands: &Commands, mark: &str, ids: &[String]) {
     }
 }
 
-/// Our jobs in the queue, those included that ended a short time ago.
+/// Returns the jobs of this run in the queue, including recently ended jobs.
 pub(super) fn snapshot(commands: &Commands, mark: &str) -> Result<Snapshot, CommandError> {
     let printed = commands.run(Program::Squeue, ["--me", "--noheader", "--states=all", "--format=%i|%T|%r|%j"])?;
     Ok(entries(&printed.out, mark))

@@ -1,22 +1,23 @@
-//! What a task asks of Slurm.
+//! //! The request of a task to Slurm.
 
 use makespan_core::{Instance, ProcSet, Resource, ResourceKind, TaskId};
 
 use crate::{Commands, Program};
 
-/// How many nodes a task has, and how many processors on them: exactly, never a range.
+/// The exact number of nodes of a task, and of processors on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: u32,
-    /// Tasks in Slurm's sense: one a node, or one a processor where the nodes have different numbers of them.
+    /// Number of tasks in Slurm's sense: one per node, or one per processor if the nodes have different numbers of
+    /// processors.
     pub tasks: u32,
-    /// Processors of each of these.
+    /// Processors per task.
     pub cpus: u32,
 }
 
 impl Shape {
-    /// That of a task which the plan has on these processors: as few nodes as hold them.
+    /// Returns the shape of a task that the plan places on the given processors. It has as few nodes as possible.
     ///
     /// ```
     /// use makespan_core::{Instance, Job, Platform, ProcSet, Profile, TaskId, Time};
@@ -32,7 +33,7 @@ impl Shape {
         let (platform, allotment) = (instance.platform(), processors.len().max(1));
         let parts = platform.parts(processors);
         let room = |node: usize| platform.room_for(node, instance.demands(task), allotment);
-        // On the nodes that the plan has chosen.
+        // The maximum on the nodes that the plan has chosen.
         let most = parts.iter().map(|&(node, _)| room(node)).max().unwrap_or(1).max(1);
         let nodes = allotment.div_ceil(most).min(parts.len().max(1) as u32);
         if allotment % nodes == 0 {
@@ -41,12 +42,12 @@ impl Shape {
         Self { nodes, tasks: allotment, cpus: 1 }
     }
 
-    /// Most processors on one node.
+    /// Returns the maximum number of processors on one node.
     fn most(self) -> u32 {
         if self.tasks == self.nodes { self.cpus } else { (self.tasks - (self.nodes - 1)) * self.cpus }
     }
 
-    /// As `sbatch` takes it.
+    /// Returns the shape as options of `sbatch`.
     fn options(self) -> Vec<String> {
         let Self { nodes, tasks, cpus } = self;
         let mut options =
@@ -58,8 +59,8 @@ impl Shape {
     }
 }
 
-/// What `sbatch` is told of what a task needs: its shape, memory of each node, GPUs and other generic resources, licences, and the nodes of
-/// the plan where others would take longer.
+/// Returns the options of `sbatch` for the needs of a task: its shape, memory per node, GPUs and other generic
+/// resources, and licences. Includes the nodes of the plan if the task would take longer on others.
 pub(super) fn needs(instance: &Instance, task: TaskId, processors: &ProcSet, memory: Option<u64>) -> Vec<String> {
     let (platform, shape, allotment) =
         (instance.platform(), Shape::of(instance, task, processors), processors.len().max(1));
@@ -89,7 +90,7 @@ pub(super) fn needs(instance: &Instance, task: TaskId, processors: &ProcSet, mem
     if !licences.is_empty() {
         options.push(format!("--licenses={}", licences.join(",")));
     }
-    // Of nodes that are equally fast Slurm takes any that have what is asked for.
+    // If nodes are equally fast, Slurm may choose any nodes with these resources.
     if !platform.has_unit_speed() || instance.profile(task).machine_times().is_some() {
         let names: Vec<&str> =
             platform.parts(processors).iter().map(|&(node, _)| platform.nodes()[node].name.as_str()).collect();
@@ -100,19 +101,19 @@ pub(super) fn needs(instance: &Instance, task: TaskId, processors: &ProcSet, mem
     options
 }
 
-/// How much longer than its walltime Slurm lets a job have its nodes, so that the task is ended by its own agent: seconds.
+/// Time in seconds by which a job's limit exceeds its walltime, so that the task is ended by its own agent.
 const SLACK: u64 = 60;
 
-/// The time limit of a job in seconds: its walltime and some more, but no more than a job may have.
+/// Returns the time limit of a job in seconds: its walltime plus a margin, but at most the limit of jobs.
 pub fn limit_of(walltime: u64, grace: u64, most: Option<u64>) -> u64 {
     let limit = walltime.saturating_add(grace).saturating_add(SLACK);
     most.map_or(limit, |most| limit.min(most.max(walltime)))
 }
 
-/// Why an instance cannot be expressed in jobs of Slurm, with what helps.
+/// Returns the reason why an instance cannot be expressed as Slurm jobs, with a remedy. Returns `None` if it can.
 ///
 /// # Errors
-/// What Slurm says where it is asked.
+/// A message of Slurm.
 pub fn inexpressible(instance: &Instance, commands: &Commands) -> Result<Option<String>, String> {
     let platform = instance.platform();
     if let Some((name, _)) = platform.consumables().iter().next() {

@@ -1,146 +1,146 @@
-//! Why a cluster makes no platform.
+//! //! Errors of the description of a cluster as a platform.
 
 use makespan_core::{PlatformError, ResourceError};
 use thiserror::Error;
 
 use crate::command::CommandError;
 
-/// Why there is no platform, and what helps.
+/// The reason why there is no platform, with a remedy.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MachinesError {
     /// Slurm gave no answer.
     #[error(transparent)]
     Command(#[from] CommandError),
-    /// A partition that does not exist, or that this user may not see.
+    /// The partition does not exist, or this user cannot see it.
     #[error("there is no partition `{name}`; the cluster has {known}")]
     NoPartition {
-        /// What was asked for.
+        /// The requested partition.
         name: String,
-        /// What there is.
+        /// The existing partitions.
         known: String,
     },
-    /// Several partitions, and nobody says which.
+    /// There are several partitions, and no default.
     #[error("the cluster has no default partition; name one of {known}, such as --from slurm:NAME")]
     NoDefault {
-        /// What there is.
+        /// The existing partitions.
         known: String,
     },
-    /// No node takes jobs.
+    /// No node accepts jobs.
     #[error(
         "{place} has no node that takes jobs: {why}; `sinfo -R` says why nodes are away; choose another partition or wait"
     )]
     NoNodes {
-        /// Which partition or job.
+        /// The partition or the job.
         place: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A job that is not there.
+    /// The job does not exist.
     #[error(
         "there is no job {0}; it has ended, or it belongs to another cluster; unset SLURM_JOB_ID to look at the whole cluster"
     )]
     NoJob(u64),
-    /// A job that has no nodes.
+    /// The job has no nodes.
     #[error(
         "job {id} holds no nodes: it is {state}{reason}; wait until it runs, or unset SLURM_JOB_ID to look at the whole cluster"
     )]
     HoldsNothing {
-        /// Which.
+        /// The id of the job.
         id: u64,
-        /// Its state.
+        /// The state of the job.
         state: String,
-        /// Its reason in parentheses.
+        /// The reason of the state, in parentheses.
         reason: String,
     },
-    /// The number of a job that is none.
+    /// The text is not a job id.
     #[error("SLURM_JOB_ID is `{0}`, which is no number of a job; unset it to look at the whole cluster")]
     JobNumber(String),
-    /// Amounts that cannot be counted.
+    /// The amounts of a node cannot be counted.
     #[error("node `{node}`: {error}")]
     Resources {
-        /// Which.
+        /// The name of the node.
         node: String,
-        /// What is wrong.
+        /// The problem.
         error: ResourceError,
     },
-    /// An option of `sbatch` that cannot be understood.
+    /// An option of `sbatch` cannot be parsed.
     #[error("{option}: {problem}")]
     Option {
-        /// As it was given.
+        /// The option as given.
         option: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
-    /// An option of `sbatch` that runs give themselves.
+    /// The run sets this option of `sbatch` itself.
     #[error("{option} is given to sbatch by the run itself; write {instead}")]
     OwnOption {
-        /// Which.
+        /// The option.
         option: String,
-        /// What helps.
+        /// The alternative.
         instead: String,
     },
-    /// More nodes than there are.
+    /// More nodes are requested than exist.
     #[error("{asked} nodes are asked for at once, and {place} has {there} that take jobs with these options; ask for fewer nodes{}", because(.why))]
     TooFew {
-        /// Which partition.
+        /// The partition.
         place: String,
-        /// Of all pilots together.
+        /// The number of nodes of all pilots together.
         asked: usize,
-        /// That may be given.
+        /// The number of nodes that are available.
         there: usize,
-        /// Why there are so few, if anything is known.
+        /// The reason why there are so few nodes, if known.
         why: String,
     },
-    /// More nodes than a job may have.
+    /// A pilot requests more nodes than a job may have.
     #[error(
         "a pilot is to have {asked} nodes, and a job in the partition `{partition}` may have at most {most}; ask for fewer nodes, or \
          for several pilots, such as --pilots 2x{most}nodes"
     )]
     MaxNodes {
-        /// Which.
+        /// The partition.
         partition: String,
-        /// Of one pilot.
+        /// The number of nodes of one pilot.
         asked: usize,
-        /// The limit.
+        /// The maximum number of nodes of a job.
         most: u64,
     },
-    /// A plan for another number of nodes.
+    /// The plan is for another number of nodes.
     #[error(
         "the plan is for {planned} nodes, and the pilots have {there} together: a run keeps the nodes that it began with; ask for as many, or, \
          where not all can be had at once, for single ones that come as they can: --pilots {planned}x1nodes"
     )]
     Sizes {
-        /// Of the plan.
+        /// The number of nodes in the plan.
         planned: usize,
-        /// Of the pilots.
+        /// The number of nodes of the pilots.
         there: usize,
     },
-    /// A plan for nodes that are not to be had.
+    /// The plan is for nodes that are not available.
     #[error(
         "the run is planned for {asked} {} {node}, and {place} has {there}; go on where there are such nodes, or begin a new run in \
          another folder", if *.asked == 1 { "node" } else { "nodes" }
     )]
     NoSuchNodes {
-        /// Which partition or job.
+        /// The partition or the job.
         place: String,
-        /// How many are needed.
+        /// The number of nodes that are needed.
         asked: usize,
-        /// How many there are.
+        /// The number of nodes that are available.
         there: usize,
-        /// What is needed.
+        /// The kind of node that is needed.
         node: String,
     },
-    /// Nodes that make no platform.
+    /// The nodes cannot form a platform.
     #[error("{place} as a platform: {error}")]
     Platform {
-        /// Which partition or job.
+        /// The partition or the job.
         place: String,
-        /// What is wrong.
+        /// The problem.
         error: PlatformError,
     },
 }
 
-/// What is known of a reason.
+/// Formats a reason in parentheses.
 fn because(why: &str) -> String {
     if why.is_empty() { String::new() } else { format!(" ({why})") }
 }

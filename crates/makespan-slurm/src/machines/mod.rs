@@ -1,4 +1,4 @@
-//! The machines of a cluster, or of an allocation in it, as a platform.
+//! //! Describes the machines of a cluster, or of an allocation, as a platform.
 
 mod error;
 mod pool;
@@ -15,30 +15,30 @@ pub use error::MachinesError;
 pub use pool::{Placed, Pool, fit};
 use resources::resources;
 
-/// Machines on which tasks can be planned, with remarks for the user. A task is on one node if one is large enough: a command of which
-/// nothing else is known starts no processes on others.
+/// Machines for a plan, with warnings for the user. A task runs on a single node if a node is large enough, because an
+/// ordinary command starts no processes on other nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machines {
-    /// A node of it is a node of the cluster, of the same name; a processor is what Slurm counts as one: a hardware thread, unless the
-    /// cluster counts cores.
+    /// The platform. Its nodes are the nodes of the cluster, with the same names. A processor is what Slurm counts as
+    /// one: a hardware thread, unless the cluster counts cores.
     pub platform: Platform,
-    /// What was left out, and what the platform does not say.
+    /// Warnings about nodes that were left out, and about properties that the platform does not contain.
     pub remarks: Vec<String>,
 }
 
-/// What a job holds.
+/// A running job and its machines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Allocated {
-    /// The job.
+    /// The job that holds the machines.
     pub job: Job,
-    /// What it may use of its nodes.
+    /// The part of the nodes that the job may use.
     pub machines: Machines,
 }
 
-/// How many nodes a remark names.
+/// Maximum number of nodes that a warning names.
 const SHOWN: usize = 5;
 
-/// What one node gives: all that jobs may have of it, or what one job holds of it.
+/// The usable part of a node: all that jobs can use, or the share of one job.
 struct Part<'a> {
     node: &'a Node,
     processors: u32,
@@ -46,7 +46,8 @@ struct Part<'a> {
 }
 
 impl Commands {
-    /// The nodes of a partition that take jobs, as if they were empty; without a name those of the default partition.
+    /// Returns the nodes of a partition that accept jobs, as if they were empty. Without a name, uses the default
+    /// partition.
     ///
     /// # Errors
     /// [`MachinesError`]
@@ -86,7 +87,8 @@ impl Commands {
         machines(&parts, &place, remarks)
     }
 
-    /// What a running job holds: its processors, memory and generic resources on each of its nodes that answers.
+    /// Returns the resources of a running job: its processors, memory and generic resources on each of its nodes that
+    /// answers.
     ///
     /// # Errors
     /// [`MachinesError`]
@@ -99,7 +101,7 @@ impl Commands {
         }
         let nodes = self.nodes_named(&job.nodes)?;
         let mut remarks = nodes.remarks;
-        // A job keeps running on nodes that are being drained; those that are down are lost to it.
+        // A job continues on nodes that are being drained, but has lost nodes that are down.
         let is_gone = |node: &&Node| node.state.base == "DOWN" || node.state.has("NOT_RESPONDING");
         let (away, there): (Vec<&Node>, Vec<&Node>) = nodes.items.iter().partition(is_gone);
         remarks.extend(left_out(&away));
@@ -118,7 +120,7 @@ impl Commands {
     }
 }
 
-/// The partition of this name, or the default one.
+/// Returns the partition with this name, or the default partition.
 fn chosen<'a>(partitions: &'a [Partition], name: Option<&str>) -> Result<&'a Partition, MachinesError> {
     let known = || partitions.iter().map(|partition| partition.name.clone()).collect::<Vec<_>>().join(", ");
     let found = partitions.iter().find(|partition| name.map_or(partition.is_default, |name| partition.name == name));
@@ -128,7 +130,7 @@ fn chosen<'a>(partitions: &'a [Partition], name: Option<&str>) -> Result<&'a Par
     })
 }
 
-/// Which nodes take no jobs, and why.
+/// Formats the nodes that accept no jobs, with reasons.
 fn left_out(nodes: &[&Node]) -> Option<String> {
     if nodes.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! The nodes of a partition from which jobs get some.
+//! //! The nodes of a partition that are available to jobs.
 
 use makespan_core::{Node as Machine, Platform, Resource, Resources, counted};
 
@@ -7,34 +7,37 @@ use super::wish::{Wish, check_sizes, partition_of};
 use super::{Machines, MachinesError, chosen, left_out};
 use crate::{Commands, Node, Partition, compress};
 
-/// The nodes of a partition that jobs with some options of `sbatch` may have.
+/// The nodes of a partition that are available to jobs with certain options of `sbatch`.
 #[derive(Clone, Debug)]
 pub struct Pool {
-    /// The partition.
+    /// The partition of the nodes.
     pub partition: Partition,
-    /// Those that take jobs now, each as a machine.
+    /// The nodes that accept jobs now, as machines.
     there: Vec<Machine>,
-    /// Those that do not.
+    /// The nodes that accept no jobs now, as machines.
     away: Vec<Machine>,
     remarks: Vec<String>,
     wish: Wish,
-    /// Whether the cluster gives out memory, so that a job must ask for all that its nodes have.
+    /// True if the cluster allocates memory, so that a job must request all memory of its nodes.
     gives_out_memory: bool,
 }
 
-/// What a job is to ask for so that its nodes are those of a plan.
+/// The request of a job that must get the nodes of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placed {
-    /// Options of `sbatch`, which come after all others; the names of nodes come after them.
+    /// Options of `sbatch`, which follow all other options. The names of nodes follow them.
     pub options: Vec<String>,
-    /// Its nodes in the order of the plan, where it is to have these and no others; else it may have any that `options` allow.
+    /// The nodes in the order of the plan, if the job must have exactly these. Otherwise any nodes that `options` allow
+    /// are suitable.
     pub names: Option<Vec<String>>,
-    /// The nodes among which Slurm chooses, or `names`: fewer of them may be asked for. None where the user names those that it is to have.
+    /// The nodes from which Slurm chooses, or `names`. The job may also request fewer of them. Empty if the user names
+    /// the nodes.
     pub hosts: Vec<String>,
 }
 
 impl Placed {
-    /// All options of `sbatch`, where it is to have those of its nodes that are among these, if any are given.
+    /// Returns all options of `sbatch`. If `among` is set, the job requests only those of its nodes that are in
+    /// `among`.
     pub fn sbatch(&self, among: Option<&[String]>) -> Vec<String> {
         let list = self.names.as_ref().map(|names| {
             let names = names.iter().filter(|name| among.is_none_or(|among| among.contains(*name)));
@@ -45,8 +48,8 @@ impl Placed {
 }
 
 impl Commands {
-    /// The nodes of a partition, or of the one that options of `sbatch` name, or of the default one, that jobs with these options may
-    /// have.
+    /// Returns the nodes that are available to jobs with these options. The partition is the one named in the options,
+    /// or else `partition`, or else the default partition.
     ///
     /// # Errors
     /// [`MachinesError`]
@@ -93,7 +96,7 @@ fn machine(node: &Node, most: u64, wish: &Wish) -> Result<Machine, MachinesError
     Ok(Machine { resources, ..Machine::new(&node.name, u64::from(node.usable_cpus).min(most) as u32) })
 }
 
-/// Whether a machine has all that another has.
+/// Returns true if a machine has all resources of another machine.
 fn suffices(machine: &Machine, other: &Machine) -> bool {
     let has = |(name, amount): (&str, u64)| machine.resources.amount(name) >= amount;
     machine.processors >= other.processors && other.resources.iter().all(has)
@@ -104,13 +107,13 @@ fn are_equal(machine: &Machine, other: &Machine) -> bool {
 }
 
 impl Pool {
-    /// How many nodes there are, also those that take no jobs now.
+    /// Returns the number of nodes, including those that accept no jobs now.
     pub fn size(&self) -> usize {
         self.there.len() + self.away.len()
     }
 
-    /// The machines of a plan for jobs of so many nodes each, which run at the same time: equal ones where there are as many, the
-    /// most numerous kind first; otherwise kind by kind.
+    /// Chooses the machines of a plan for simultaneous jobs with the given numbers of nodes. Prefers equal machines of
+    /// the most numerous kind. If there are not enough equal machines, adds kind after kind.
     ///
     /// # Errors
     /// [`MachinesError`]
@@ -121,7 +124,7 @@ impl Pool {
             let (place, why) = (self.place_name(), self.remarks.join("; "));
             return Err(MachinesError::TooFew { place, asked: total, there: self.there.len(), why });
         }
-        // One that is down may be up when the job's turn comes; the queue says so meanwhile.
+        // A node that is down may be up when the job's turn comes. In the meantime the queue shows the reason.
         let away = if total > self.there.len() { &self.away[..] } else { &[] };
         let candidates: Vec<&Machine> = self.there.iter().chain(away).collect();
         let mut kinds: Vec<Vec<&Machine>> = Vec::new();
@@ -143,7 +146,7 @@ impl Pool {
         };
         let sample = least.as_ref().or_else(|| (kinds[0].len() >= total).then(|| kinds[0][0]));
         let platform = match sample {
-            // Which of many equal ones they are is Slurm's business.
+            // Slurm decides which of several equal nodes the job gets.
             Some(sample) if total < candidates.len() || least.is_some() => {
                 if kinds.len() > 1 && least.is_none() {
                     remarks.push(format!(
@@ -174,10 +177,11 @@ impl Pool {
         Ok(Machines { platform: platform.requiring_compact(), remarks })
     }
 
-    /// What jobs of so many nodes each are to ask for so that they have those of a plan, in its order.
+    /// Returns the requests of jobs with the given numbers of nodes that must get the nodes of a plan, in the order of
+    /// the plan.
     ///
     /// # Errors
-    /// [`MachinesError`] where the cluster has no such nodes.
+    /// [`MachinesError`] if the cluster has no such nodes.
     pub fn place(&self, platform: &Platform, sizes: &[usize]) -> Result<Vec<Placed>, MachinesError> {
         check_sizes(&self.partition, sizes)?;
         let slots: Vec<&Machine> = platform.nodes().iter().filter(|node| node.processors > 0).collect();
@@ -221,7 +225,8 @@ impl Pool {
         Ok(placed.collect())
     }
 
-    /// Steps of a job have the GPUs that the job asked for, and no others, even where it holds all of its nodes.
+    /// Returns a request for GPUs. The steps of a job only have the GPUs that the job requested, even if it holds whole
+    /// nodes.
     fn gpus(&self, slots: &[&Machine]) -> Option<String> {
         let each = slots.iter().map(|slot| slot.resources.amount(Resource::GPUS)).min().unwrap_or(0);
         (each > 0 && !self.wish.states_gpus).then(|| format!("--gres=gpu:{each}"))
@@ -232,18 +237,18 @@ impl Pool {
     }
 }
 
-/// A machine that has of everything the least that any of these has.
+/// Returns a machine with the minimum of each resource over the given machines.
 fn least(machines: &[&Machine]) -> Machine {
     let processors = machines.iter().map(|machine| machine.processors).min().unwrap_or(1);
     let least_of = |name: &str| machines.iter().map(|machine| machine.resources.amount(name)).min().unwrap_or(0);
     let names = machines.first().map(|machine| machine.resources.iter().map(|(name, _)| name).collect::<Vec<_>>());
     let amounts = names.unwrap_or_default().into_iter().map(|name| (name, least_of(name)));
-    // They are amounts of such a machine.
+    // The amounts come from existing machines, so they are valid.
     let resources = Resources::new(amounts.filter(|(_, amount)| *amount > 0).collect::<Vec<_>>()).unwrap_or_default();
     Machine { resources, ..Machine::new("n0", processors) }
 }
 
-/// `of 8 processors with gpus 2, memory 4 GiB`.
+/// Formats a machine, such as `of 8 processors with gpus 2, memory 4 GiB`.
 fn describe(machine: &Machine) -> String {
     let amounts: Vec<String> = machine
         .resources
@@ -257,11 +262,11 @@ fn describe(machine: &Machine) -> String {
     format!("of {}{with}", counted(machine.processors, "processor"))
 }
 
-/// Which of the machines of an allocation each machine of a plan is, by name: itself if it is there, else one that has all that the
-/// plan counts on. Machines that are `held` by the allocation and down stay what they are.
+/// Maps each machine of a plan to a machine of an allocation. A machine is mapped to itself if it is present, or else
+/// to one that has all its resources. Machines that are down but `held` by the allocation are mapped to themselves.
 ///
 /// # Errors
-/// [`MachinesError::NoSuchNodes`] names the first machine of the plan for which none is left.
+/// [`MachinesError::NoSuchNodes`] with the first machine of the plan for which none is left.
 pub fn fit(plan: &Platform, present: &Platform, held: &[String], job: u64) -> Result<Vec<String>, MachinesError> {
     let slots: Vec<&Machine> = plan.nodes().iter().filter(|node| node.processors > 0).collect();
     let mut left: Vec<&Machine> = present.nodes().iter().filter(|node| node.processors > 0).collect();
@@ -274,7 +279,7 @@ pub fn fit(plan: &Platform, present: &Platform, held: &[String], job: u64) -> Re
             there.map(|at| left.remove(at));
         }
     }
-    // Those that need the most choose first, and take the least that suffices.
+    // The machines with the largest demands choose first, and take the smallest sufficient machine.
     let mut open: Vec<usize> = (0..slots.len()).filter(|&at| names[at].is_none()).collect();
     let demand = |machine: &Machine| {
         let amounts: Vec<(String, u64)> =

@@ -1,4 +1,4 @@
-//! What nodes have besides processors.
+//! //! Resources of nodes other than processors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,14 @@ use makespan_core::{Resource, ResourceError, Resources};
 
 use crate::{Gres, Node, Share};
 
-/// Views of GPUs that Slurm gives out in place of whole ones.
+/// Generic resources that stand for parts of GPUs.
 const PARTS_OF_GPUS: [&str; 2] = ["mps", "shard"];
 
-/// Memory, GPUs (of all types together) and other generic resources of a node, or what a job holds of them.
+/// Returns the memory, the GPUs (of all types together) and the other generic resources of a node, or of a job's share
+/// of the node.
 pub(super) fn resources(node: &Node, share: Option<&Share>) -> Result<Resources, ResourceError> {
     let mut amounts: BTreeMap<String, u64> = BTreeMap::new();
-    // A cluster that does not give out memory says that jobs hold none: all of it is theirs.
+    // If a cluster does not allocate memory, it reports that jobs hold none. Then a job can use all memory.
     let held = share.map(|share| share.memory).filter(|&memory| memory > 0);
     let all = node.memory.map(|memory| memory.saturating_sub(node.kept_memory));
     if let Some(memory) = held.or(all) {
@@ -22,7 +23,7 @@ pub(super) fn resources(node: &Node, share: Option<&Share>) -> Result<Resources,
     for gres in share.map_or(&node.gres, |share| &share.gres).iter().filter(counted) {
         let name = match gres.name.as_str() {
             Gres::GPU => Resource::GPUS.to_owned(),
-            // These words have a meaning of their own.
+            // These names have a special meaning in a platform.
             taken @ (Resource::MEMORY | Resource::GPUS) => format!("gres/{taken}"),
             name => name.to_owned(),
         };
@@ -32,7 +33,7 @@ pub(super) fn resources(node: &Node, share: Option<&Share>) -> Result<Resources,
     Resources::new(amounts)
 }
 
-/// What the amounts do not say.
+/// Returns warnings about properties that the amounts do not contain.
 pub(super) fn remarks<'a>(nodes: impl Iterator<Item = (&'a Node, Option<&'a Share>)>) -> Vec<String> {
     let (mut kinds, mut parts, mut shared) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let mut without_memory = 0_usize;

@@ -1,4 +1,4 @@
-//! What options of `sbatch` say of nodes, as far as a plan must know it.
+//! //! The effect of `sbatch` options on the choice of nodes, as far as a plan must know it.
 
 use makespan_core::Resource;
 
@@ -6,7 +6,7 @@ use super::MachinesError;
 use crate::text::{Gres, bytes, expand};
 use crate::{Node, Partition};
 
-/// Options that a run gives itself, with what is to be written instead.
+/// Options that a run sets itself, with the alternative for the user.
 const OWN: [(&str, &str, &str); 6] = [
     ("nodes", "N", "--nodes or --pilots"),
     ("time", "t", "--time or --pilots"),
@@ -16,7 +16,7 @@ const OWN: [(&str, &str, &str); 6] = [
     ("no-requeue", "", "nothing: pilots are never put back"),
 ];
 
-/// Options by which a job gets GPUs.
+/// Options with which a job requests GPUs.
 const GPU_OPTIONS: [(&str, &str); 6] = [
     ("gres", ""),
     ("gpus", "G"),
@@ -26,24 +26,24 @@ const GPU_OPTIONS: [(&str, &str); 6] = [
     ("tres-per-task", ""),
 ];
 
-/// Which nodes of a partition options of `sbatch` allow, and how much of each.
+/// The nodes that options of `sbatch` allow, and the amounts on each node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wish {
-    /// None but these, if any are named.
+    /// The only allowed nodes, if any are named.
     pub only: Vec<String>,
-    /// None of these.
+    /// Excluded nodes.
     pub excluded: Vec<String>,
-    /// All of these features.
+    /// Required features.
     features: Vec<String>,
-    /// What each node has at least.
+    /// Minimum generic resources per node.
     gres: Vec<Gres>,
     cpus: u32,
-    /// Bytes of memory that a job has of each node; 0 is all of it.
+    /// Memory per node in bytes. 0 means all memory.
     memory: Option<u64>,
     memory_per_cpu: Option<u64>,
-    /// An option that only Slurm understands.
+    /// An option that only Slurm can interpret.
     pub unclear: Option<String>,
-    /// Whether they say how many GPUs a job has, in whatever way.
+    /// True if an option requests GPUs.
     pub states_gpus: bool,
 }
 
@@ -92,7 +92,7 @@ impl Wish {
         })
     }
 
-    /// Whether a job with these options may have a node.
+    /// Returns true if a job with these options may use a node.
     pub fn allows(&self, node: &Node) -> bool {
         let has = |wanted: &Gres| {
             let of_kind =
@@ -107,13 +107,14 @@ impl Wish {
             && node.memory.is_none_or(|memory| memory >= self.memory.unwrap_or(0))
     }
 
-    /// Bytes that a job with these options has at most of the memory of a node.
+    /// Returns the memory of a node in bytes that a job with these options gets at most, if the options limit it.
     pub fn memory_of(&self, node: &Node) -> Option<u64> {
         let each = self.memory_per_cpu.map(|bytes| bytes.saturating_mul(u64::from(node.usable_cpus)));
         self.memory.or(each)
     }
 
-    /// How much of a generic resource, by its name in the plan, a job with these options holds on each node, where they say so.
+    /// Returns the amount of a generic resource that a job with these options holds on each node, if the options state
+    /// it. `name` is the name in the plan.
     pub fn held_of(&self, name: &str) -> Option<u64> {
         let name = if name == Resource::GPUS { Gres::GPU } else { name.strip_prefix("gres/").unwrap_or(name) };
         let mut own = self.gres.iter().filter(|gres| gres.name == name).map(|gres| gres.count).peekable();
@@ -126,12 +127,12 @@ impl Wish {
     }
 }
 
-/// The partition that options of `sbatch` name.
+/// Returns the partition that the options of `sbatch` name.
 pub(super) fn partition_of(options: &[String]) -> Option<String> {
     value(options, "partition", "p")
 }
 
-/// Refuses pilots of more nodes than a job of the partition may have.
+/// Rejects pilots with more nodes than a job of the partition may have.
 pub(super) fn check_sizes(partition: &Partition, sizes: &[usize]) -> Result<(), MachinesError> {
     let largest = sizes.iter().copied().max().unwrap_or(0);
     match partition.max_nodes.value().filter(|&most| (largest as u64) > most) {
@@ -140,7 +141,7 @@ pub(super) fn check_sizes(partition: &Partition, sizes: &[usize]) -> Result<(), 
     }
 }
 
-/// The last value of an option: `--long=value`, `--long value`, `-lvalue` or `-l value`.
+/// Returns the last value of an option: `--long=value`, `--long value`, `-lvalue` or `-l value`.
 fn value(options: &[String], long: &str, short: &str) -> Option<String> {
     let (long, mut last) = (format!("--{long}"), None);
     for (index, option) in options.iter().enumerate() {

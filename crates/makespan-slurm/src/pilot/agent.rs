@@ -1,4 +1,4 @@
-//! The agent of a node: takes what its place is given, runs it, and says how it ended.
+//! //! The agent of a node: takes the tasks that are given to its place, runs them, and records how they ended.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -18,34 +18,34 @@ use super::inherited::{GLANCE, Inherited};
 use super::link::Server;
 use super::order::Fate;
 
-/// Between two signs of life.
+/// Time between two signs of life.
 const BEAT: Duration = Duration::from_secs(2);
 
-/// Between two looks at the files while a planner is connected.
+/// Time between two checks of the files while a planner is connected.
 const CONNECTED: Duration = Duration::from_secs(1);
 
-/// The same without a planner: at first, and at last.
+/// Minimum and maximum time between two checks of the files without a planner.
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// How long tasks may take to react when the pilot ends, before they are killed. Slurm kills all half a minute after it asked,
-/// where a site did not choose otherwise.
+/// Time that tasks have to end when the pilot ends, before they are killed. Unless a site configures otherwise, Slurm
+/// kills everything half a minute after its request.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What an agent says when it takes nothing more.
+/// The message of an agent that accepts no more tasks.
 pub(crate) const LEAVING: &str = ".";
 
-/// What stands before something that an agent says to the user. No name of an attempt has it.
+/// Prefix of an agent's messages for the user. No attempt's name begins with it.
 pub(crate) const REMARK: char = '#';
 
-/// How an agent runs.
+/// The options of an agent.
 #[derive(Clone, Debug)]
 pub struct AgentOptions {
     /// The folder of the run.
     pub folder: PathBuf,
-    /// The program around each task ([`makespan_exec::ExecuteOptions::shim`]).
+    /// The program that wraps each task ([`makespan_exec::ExecuteOptions::shim`]).
     pub shim: Option<PathBuf>,
-    /// Ends the agent, and what it runs.
+    /// Ends the agent and its tasks when requested.
     pub stop: Stop,
 }
 
@@ -58,15 +58,15 @@ pub(super) struct Agent {
     pub boot: String,
     pub running: BTreeMap<TaskId, Begun>,
     pub inherited: Vec<Inherited>,
-    /// What is to be begun again at an instant.
+    /// Attempts that will be started again, with the times.
     pub delayed: Vec<(Instant, String)>,
-    /// Why, as was said last.
+    /// The reason that was reported last.
     pub delayed_for: String,
-    /// Ends that could not be said.
+    /// Ends that could not yet be reported.
     pub untold: Vec<(String, Fate)>,
-    /// Ends that look as if somebody had stopped all that runs here, who may be about to stop this agent, too.
+    /// Ends that may be caused by a stop of everything on this node. This agent may then be stopped soon, too.
     pub doubtful: Vec<(Instant, String, Fate)>,
-    /// Whether nothing new is begun, and what runs is ended.
+    /// True if no new task starts, and running tasks are ended.
     pub ending: bool,
     ending_since: Option<Instant>,
     server: Option<Server>,
@@ -79,16 +79,16 @@ pub(super) struct Agent {
     _lock: File,
 }
 
-/// Serves a place, which the environment of a step of Slurm names, until its pilot ends or the run is over.
+/// Serves the place that the environment of a Slurm step names, until its pilot ends or the run is over.
 ///
 /// # Errors
-/// What the system says of the folder, in words.
+/// A message of the system about the folder.
 pub fn serve(options: &AgentOptions) -> Result<(), String> {
     let place = place()?;
     let board = Board::of(&options.folder);
     let wrong = |error: io::Error| format!("{}: {error}", options.folder.display());
     board.make().and_then(|()| board.make_place(&place)).map_err(wrong)?;
-    // One that is there already serves the place; should it die, this one goes on.
+    // Another agent already serves the place. If it dies, this agent continues.
     let lock = loop {
         if board.is_over(place.job) || options.stop.is_requested() {
             return Ok(());
@@ -104,7 +104,7 @@ pub fn serve(options: &AgentOptions) -> Result<(), String> {
     Ok(())
 }
 
-/// The place of this process.
+/// Returns the place of this process.
 fn place() -> Result<Place, String> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let job = variable("SLURM_JOB_ID").and_then(|job| job.parse().ok());
@@ -195,7 +195,7 @@ impl Agent {
         }
     }
 
-    /// How long to wait at most.
+    /// Returns the maximum waiting time.
     fn next(&self) -> Duration {
         let connected = self.server.as_ref().is_some_and(Server::is_connected);
         let look = if connected { CONNECTED } else { self.pause };
@@ -204,7 +204,7 @@ impl Agent {
         if busy || self.ending { look.min(GLANCE) } else { look.min(LONGEST) }
     }
 
-    /// Takes what was given, and ends what is to end: what planners told of, and now and then whatever is there.
+    /// Takes given tasks, and ends tasks on request. Handles the planner's messages, and checks all files at intervals.
     fn hear(&mut self) {
         if self.beat.is_none_or(|beat| beat.elapsed() >= BEAT) {
             self.beat = Some(Instant::now());
@@ -232,7 +232,7 @@ impl Agent {
         }
         if due || ends {
             for (id, kill) in self.board.asked(&self.place) {
-                // What was given with it comes first.
+                // If the task was given together with the request to end it, take the task first.
                 self.take(&id);
                 self.end(&id, kill);
                 self.board.heeded(&self.place, &id, kill);
@@ -246,7 +246,7 @@ impl Agent {
         ids.iter().for_each(|id| self.end(id, kill));
     }
 
-    /// Gives tasks limits of memory, where that is possible; otherwise the planner is told.
+    /// Limits the memory of tasks. If this is not possible, informs the planner.
     pub(super) fn limit_memory(&mut self) {
         if std::mem::replace(&mut self.limits_asked, true) {
             return;
@@ -263,13 +263,13 @@ impl Agent {
         }
     }
 
-    /// To the log of the pilot.
+    /// Writes a message to the log of the pilot.
     pub(super) fn say(&self, text: &str) {
         eprintln!("makespan agent {}: {text}", self.place.name());
     }
 }
 
-/// Whether it is the name of a file and no path.
+/// Returns true if the text is a file name and not a path.
 fn is_name(id: &str) -> bool {
     Path::new(id).file_name().is_some_and(|name| name == id)
 }

@@ -10,7 +10,7 @@ pub(super) struct Begun {
     pub id: String,
     pub order: Order,
     pub since: Instant,
-    /// When it was asked to end.
+    /// Time at which the attempt was asked to end.
     pub asked: Option<Instant>,
     pub timed_out: bool,
 }

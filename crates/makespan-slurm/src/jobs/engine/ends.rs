@@ -1,4 +1,4 @@
-//! What attempts say in files, and how they are ended and taken over.
+//! //! Handles the files of attempts, and ends and adopts attempts.
 
 use std::collections::HashMap;
 use std::thread::sleep;
@@ -11,11 +11,11 @@ use super::{Held, Jobs, Wish};
 use crate::jobs::queue::snapshot;
 use crate::pilot::{Fate, Order};
 
-/// Between two looks at what is being ended.
+/// Time between two checks of attempts that are being ended.
 const GLANCE: Duration = Duration::from_millis(100);
 
 impl Jobs<'_> {
-    /// Looks for what has begun and what has ended; whether there was any.
+    /// Searches the files for attempts that have started or ended. Returns true if there are any.
     pub(super) fn look_for_news(&mut self) -> bool {
         let (news, ends) = (self.board.news(), self.board.ends());
         let found = !news.is_empty() || !ends.is_empty();
@@ -29,14 +29,14 @@ impl Jobs<'_> {
         for (id, fate) in ends {
             match self.run.by_id.get(&id) {
                 Some(&task) => found_end |= self.see_end(task, fate),
-                // Nobody waits for it.
+                // No task of this session waits for this end.
                 None => self.board.forget_end(&id, &fate),
             }
         }
         found && found_end
     }
 
-    /// Looks for the claim of an attempt, and tells of a new one.
+    /// Checks the claim of an attempt, and reports a new one.
     pub(super) fn see_begin(&mut self, task: TaskId) {
         let Some(held) = self.run.tasks.get_mut(&task).filter(|held| held.claim.is_none()) else { return };
         let Some(claim) = self.board.claimant(&held.id).filter(|claim| !claim.is_void()) else { return };
@@ -49,7 +49,7 @@ impl Jobs<'_> {
         self.run.notices.push_back(Notice::Begun { task, at: claim.wall(), processors });
     }
 
-    /// An attempt says how it ended; whether that was new.
+    /// Handles the end of an attempt. Returns true if it is new.
     fn see_end(&mut self, task: TaskId, fate: Fate) -> bool {
         self.see_begin(task);
         let Some(held) = self.run.tasks.get_mut(&task).filter(|held| held.fate.is_none()) else { return false };
@@ -58,13 +58,13 @@ impl Jobs<'_> {
             Fate::Exit(_) => self.run.notices.push_back(Notice::Ended(task)),
             Fate::TimedOut => self.run.notices.push_back(Notice::TimedOut(task)),
             Fate::Refused(reason) => self.run.notices.push_back(Notice::Refused(task, reason)),
-            // Slurm knows why.
+            // Slurm reports the reason.
             Fate::Gone => held.is_stopped = true,
         }
         true
     }
 
-    /// Takes back what has not begun; whether that was so.
+    /// Takes a task back if it has not started. Returns true on success.
     pub(super) fn take_back(&mut self, task: TaskId) -> bool {
         let Some(held) = self.run.tasks.get(&task) else { return false };
         let may_be_there = held.submitted.is_some() || self.submissions.submitting == Some(task);
@@ -78,21 +78,21 @@ impl Jobs<'_> {
         true
     }
 
-    /// Asks an attempt to end.
+    /// Requests the end of an attempt.
     pub(super) fn ask_end(&mut self, task: TaskId, kill: bool) {
         if self.take_back(task) {
             self.run.notices.push_back(Notice::Lost(task, "it was taken back before it began".into()));
             return;
         }
         let Some(held) = self.run.tasks.get(&task) else { return };
-        // Where that fails it is asked for again.
+        // If the request fails, it is repeated.
         let _ = self.board.ask_end(&held.id, kill);
         if kill {
             self.slurm.cancel.push(held.id.clone());
         }
     }
 
-    /// What may go on of these attempts, or has ended and was not told.
+    /// Adopts attempts that may still run, or that ended without a report.
     pub(super) fn find_tasks(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
         let submissions = self.board.submissions();
         let known = |id: String| Some((self.board.order(&id).ok()?, id));
@@ -105,7 +105,7 @@ impl Jobs<'_> {
             let Some(number) = submissions.get(&id) else { continue };
             let is_void = self.board.claimant(&id).is_some_and(|claim| claim.is_void());
             if is_void {
-                // It was taken back, and who did so could not write that down.
+                // The attempt was taken back, but the session ended before it removed the order.
                 self.board.forget(&id);
                 self.slurm.cancel.push(id);
                 continue;
@@ -126,7 +126,7 @@ impl Jobs<'_> {
         taken
     }
 
-    /// Ends what earlier sessions submitted and this one does not know. Returns when nothing of it lives.
+    /// Ends the attempts of earlier sessions that are unknown to this session. Returns when none of them lives.
     pub(super) fn end_strangers(&mut self, grace: Duration, tell: &mut dyn FnMut(&str)) {
         let begun = Instant::now();
         let (mut asked, mut killed, mut told) = (false, false, false);
@@ -155,7 +155,7 @@ impl Jobs<'_> {
                 (asked, killed) = (true, kill);
             }
             if kill && let Ok(there) = snapshot(&self.options.commands, &self.submissions.mark) {
-                // A job that is over leaves nothing that lives.
+                // If a job is over, none of its processes lives.
                 for id in left.iter().filter(|id| there.get(*id).is_none_or(|entry| entry.state.has_ended())) {
                     self.board.forget(id);
                 }

@@ -1,4 +1,4 @@
-//! Jobs as an engine: it is handed all tasks, submits each as a job, and says what became of them.
+//! //! Slurm jobs as an engine. The engine receives all tasks, submits each as a job, and reports how it ended.
 
 mod ends;
 mod places;
@@ -18,63 +18,64 @@ use super::queue::{Heard, Queue, Wish, cancel};
 use crate::Commands;
 use crate::pilot::{Fate, Order};
 
-/// Between two looks at the files: at first, and at last.
+/// Minimum and maximum time between two checks of the files.
 const SHORTEST: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// Between two questions about the queue, and how many times as long as the last answer took.
+/// Minimum time between two queries of the queue, and the minimum as a multiple of the duration of the last query.
 const PAUSE: Duration = Duration::from_secs(1);
 const TIMES: u32 = 5;
 
-/// Most tasks that were taken and are not submitted: what a planner that dies leaves to be begun anew.
+/// Maximum number of tasks that are taken from the run but not submitted. If the planner ends, these tasks begin anew.
 const MAX_WAITING: usize = 32;
 
-/// How jobs are submitted.
+/// The options of the engine.
 #[derive(Clone, Debug)]
 pub struct JobsOptions {
-    /// The folder of the run, on a file system that all nodes share; the path is absolute.
+    /// The folder of the run, on a file system that all nodes share. The path is absolute.
     pub folder: PathBuf,
-    /// How Slurm's programs are run.
+    /// The commands that are used.
     pub commands: Commands,
-    /// This program, as the nodes find it.
+    /// The path of this program on the nodes.
     pub program: PathBuf,
-    /// How long a task that is ended may take to react.
+    /// Time between the request to end a task and its kill.
     pub grace: Duration,
-    /// What else `sbatch` is told: account, partition ..
+    /// Further options of `sbatch`, such as account and partition.
     pub options: Vec<String>,
-    /// For how long jobs of tasks without a walltime have their nodes, in seconds; `None`: what the partition gives.
+    /// Time limit in seconds of jobs whose tasks have no walltime. `None` means the default of the partition.
     pub limit: Option<u64>,
-    /// The longest that a job may ask for, in seconds.
+    /// Maximum time limit of a job in seconds.
     pub most: Option<u64>,
 }
 
-/// An attempt that is a job, or is to be one.
+/// An attempt that is a job or will be one.
 #[derive(Debug)]
 struct Held {
     id: String,
     order: Order,
-    /// What `sbatch` is told of it alone.
+    /// The options of `sbatch` for this attempt.
     options: Vec<String>,
-    /// What must have ended with success before.
+    /// The tasks that must succeed before.
     after: Vec<TaskId>,
     is_let_go: bool,
-    /// Since when it may be in the queue.
+    /// Time since when the job may be in the queue.
     submitted: Option<Instant>,
     number: Option<u64>,
     claim: Option<Claim>,
     fate: Option<Fate>,
-    /// Whether it was stopped, and Slurm is to say why.
+    /// True if the attempt was stopped for a reason that Slurm must report.
     is_stopped: bool,
-    /// Since when its job is over, or is not in the queue.
+    /// Time since when the job is over or not in the queue.
     over: Option<Instant>,
-    /// Its last sign of life, by its own clock, and when we saw that it was new.
+    /// The last sign of life by the job's own clock, and the time at which it was noticed.
     beat: Option<(SystemTime, Instant)>,
 }
 
-/// Each task is a job of Slurm, which decides when it starts; the tasks that a graph has before it are its dependencies.
+/// An engine in which each task is a Slurm job. Slurm decides when it starts. The predecessors of a task in a graph are
+/// the dependencies of its job.
 ///
-/// Attempts go on while this process is gone. Who begins one makes its claim, so that a job that is started twice, or that was taken
-/// back too late, runs nothing.
+/// Attempts continue while this process is absent. The job that starts an attempt claims it. So a job that starts
+/// twice, or that was taken back too late, runs nothing.
 #[derive(Debug)]
 pub struct Jobs<'a> {
     instance: &'a Instance,
@@ -105,14 +106,14 @@ struct RunSide {
 struct SlurmSide {
     queue: Queue,
     heard: Receiver<Heard>,
-    /// Whether an answer is on the way, and when to ask again.
+    /// True if a query is running, and the time of the next query.
     is_asked: bool,
     ask: Instant,
-    /// Why Slurm does not answer, as was told.
+    /// The last reported reason why Slurm does not answer.
     mute: Option<String>,
-    /// When there was the last sign that the controller was away, or has forgotten jobs.
+    /// Time of the last sign that the controller was unavailable or has forgotten jobs.
     doubt: Option<Instant>,
-    /// Attempts whose jobs are to leave the queue.
+    /// Attempts whose jobs must leave the queue.
     cancel: Vec<String>,
 }
 
@@ -122,43 +123,44 @@ struct SubmissionSide {
     log: Submissions,
     /// Suffix of the names of the jobs that this run submits.
     mark: String,
-    /// Tells the attempts of this session from others.
+    /// Distinguishes the attempts of this session from others.
     session: String,
     /// Tasks that have not been submitted yet, in the order of submission.
     waiting: VecDeque<TaskId>,
-    /// The submission that is on the way.
+    /// The current submission.
     submitting: Option<TaskId>,
-    /// The number of the latest job.
+    /// The largest job id so far.
     highest: u64,
-    /// When to submit again, after Slurm took no more.
+    /// Time of the next submission, after Slurm refused one.
     again: Option<Instant>,
     has_told_limit: bool,
-    /// How often tasks have waited for that since they were planned.
+    /// Number of times that tasks have waited for this since they were planned.
     kept_waiting: u32,
-    /// Whether Slurm ever took a job.
+    /// True if Slurm has accepted any job.
     has_any: bool,
-    /// How many ended without a trace, until any has begun.
+    /// Number of jobs that ended without a trace, until the first job starts.
     stillborn: Option<u32>,
 }
 
 impl Jobs<'_> {
-    /// A new name for an attempt: that of its status file, and of this session, since an edited instance counts attempts anew.
+    /// Returns a new id for an attempt: the name of its status file with the session, because an edited instance
+    /// numbers attempts anew.
     fn id_of(&self, status: &str) -> String {
         format!("{}+{}", status.rsplit_once('/').map_or(status, |(_, name)| name), self.submissions.session)
     }
 }
 
-/// With what the names of the jobs of a run end: runs in different folders have different ones.
+/// Returns the suffix of the job names of a run. Runs in different folders have different suffixes.
 fn mark_of(folder: &std::path::Path) -> String {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     format!("@{:016x}", folder.as_os_str().as_encoded_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step))
 }
 
 impl<'a> Jobs<'a> {
-    /// Begins with what earlier sessions submitted.
+    /// Begins a session, which can adopt the attempts of earlier sessions.
     ///
     /// # Errors
-    /// In words: what the file system says.
+    /// A message of the file system.
     pub fn begin(instance: &'a Instance, options: JobsOptions) -> Result<Self, String> {
         let board = Board::of(&options.folder);
         let wrong = |error: std::io::Error| format!("{}: {error}", options.folder.display());
@@ -192,7 +194,7 @@ impl<'a> Jobs<'a> {
         self.run.notices.push_back(Notice::Told(text.into()));
     }
 
-    /// Forgets a task, with its files.
+    /// Removes a task and its files.
     fn forget(&mut self, task: TaskId) {
         self.submissions.waiting.retain(|&other| other != task);
         self.run.busy.remove(&task);
@@ -205,13 +207,13 @@ impl<'a> Jobs<'a> {
         }
     }
 
-    /// A task is gone, and left no end.
+    /// Reports a task as lost because no record of its end exists.
     fn lose(&mut self, task: TaskId, reason: String) {
         self.forget(task);
         self.run.notices.push_back(Notice::Lost(task, reason));
     }
 
-    /// Looks at the files and at the queue now and then, and submits.
+    /// Checks the files and the queue, each after its interval, and submits tasks.
     fn look(&mut self) {
         if self.looked.elapsed() >= self.pause {
             self.looked = Instant::now();
@@ -369,7 +371,7 @@ impl Engine for Jobs<'_> {
     }
 }
 
-/// Nobody hears of what is submitted from now on; what was taken back leaves the queue.
+/// Cancels the jobs of attempts that were taken back, because no planner is left that handles later answers.
 impl Drop for Jobs<'_> {
     fn drop(&mut self) {
         self.slurm.queue.wish(Wish::Cancel(std::mem::take(&mut self.slurm.cancel)));

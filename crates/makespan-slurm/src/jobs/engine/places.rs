@@ -1,4 +1,4 @@
-//! Where jobs run, in the processors of the plan.
+//! //! Maps the places of jobs to processors of the plan.
 
 use makespan_core::ProcSet;
 
@@ -6,12 +6,13 @@ use super::{Claim, Jobs};
 use crate::jobs::set;
 
 impl Jobs<'_> {
-    /// The processors of an attempt. Those that Slurm names where they are of the plan, else as many that are free there.
+    /// Returns the processors of an attempt. If Slurm's processors are part of the plan, returns these. Otherwise
+    /// returns an equal number of free processors of the node.
     pub(super) fn processors_of(&self, claim: &Claim, planned: &ProcSet) -> ProcSet {
         let platform = self.instance.platform();
         let mut all = ProcSet::new();
         for (name, cpus) in &claim.nodes {
-            // A node that came to the cluster later is none of the plan.
+            // A node that was added to the cluster later is not part of the plan.
             let Some(&node) = self.nodes.get(name.as_str()) else { return planned.clone() };
             let own = platform.processors_of(node);
             let first = own.iter().next().unwrap_or(0);

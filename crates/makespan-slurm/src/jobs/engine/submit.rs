@@ -1,4 +1,4 @@
-//! How tasks become jobs.
+//! //! Submits tasks as jobs.
 
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,14 @@ use crate::jobs::shape::{limit_of, needs};
 use crate::pilot::{Before, Order};
 use crate::{CommandError, Refusal};
 
-/// Between two attempts at a submission that Slurm refused for now.
+/// Pause after a submission that Slurm refused temporarily.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// What Slurm says when a user has as many jobs as he may have, or the cluster as many as it holds.
+/// Parts of Slurm's messages if a user or the cluster has the maximum number of jobs.
 const LIMITS: [&str; 4] = ["submit limit", "temporarily unable to accept job", "submitjob", "maxjobcount"];
 
 impl Jobs<'_> {
-    /// Takes in what is to be submitted when it may run.
+    /// Prepares a task. It is submitted when it may run.
     pub(super) fn prepare(&mut self, start: &Start<'_>) {
         let gpus = start.gpus.map(|_| {
             let options = needs(self.instance, start.task, start.processors, None);
@@ -62,7 +62,7 @@ impl Jobs<'_> {
         self.run.tasks.insert(held.order.task, held);
     }
 
-    /// Submits the next task, one at a time: others depend on its number.
+    /// Submits the next task. There is only one submission at a time, because later jobs depend on its job id.
     pub(super) fn submit_next(&mut self) {
         if self.submissions.again.is_some_and(|again| again > Instant::now()) || self.submissions.submitting.is_some() {
             return;
@@ -78,7 +78,8 @@ impl Jobs<'_> {
         }
         let (mut numbers, mut attempts) = (Vec::new(), Vec::new());
         for before in held.after.iter().filter(|before| !self.run.succeeded.contains(before)) {
-            // What is gone comes again, and this is taken back; what has no number has not been found yet.
+            // If a predecessor is gone, it will be repeated, and this task is taken back. If it has no job id yet, its
+            // job must be found first.
             let Some(before) = self.run.tasks.get(before) else { return };
             let Some(number) = before.number else { return };
             numbers.push(number.to_string());
@@ -96,12 +97,13 @@ impl Jobs<'_> {
             options.push("--kill-on-invalid-dep=yes".into());
         }
         options.extend(self.options.options.iter().cloned());
-        // Sizes are those of the plan, whatever the user's options say.
+        // The sizes of the plan come after the user's options, so they take precedence.
         options.extend(held.options.iter().cloned());
         let word = |path: &std::path::Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
         let (program, folder) = (word(&self.options.program), word(&self.options.folder));
         let script = format!("#!/bin/sh\nexec {program} agent --job '{}' --folder {folder}\n", held.id);
-        // A controller that has lost its memory gives numbers again: then the dependency is on another job.
+        // A controller that has lost its state reuses job ids. Then the dependency may refer to another job, so the
+        // order also names the attempts.
         let (id, order) = (held.id.clone(), Order { after: attempts, ..held.order.clone() });
         let written = self.board.write_order(&id, &order).and_then(|()| self.submissions.log.note(&id, None));
         if let Err(error) = written {
@@ -114,24 +116,24 @@ impl Jobs<'_> {
         self.slurm.queue.wish(Wish::Submit { task, id, options, script });
     }
 
-    /// Slurm has answered a submission.
+    /// Handles Slurm's answer to a submission.
     pub(super) fn submitted(&mut self, task: TaskId, id: &str, answer: Result<u64, CommandError>) {
         self.submissions.submitting = None;
         if let Ok(number) = &answer {
             self.submissions.has_any = true;
-            // Without it the job is found by its name.
+            // If this record is missing, the job is found by its name.
             let _ = self.submissions.log.note(id, Some(*number));
         }
         if let Ok(number) = &answer {
             if *number <= self.submissions.highest {
-                // The controller gives numbers again, so it has forgotten who had them.
+                // The controller reuses job ids, so it has forgotten earlier jobs.
                 self.slurm.doubt = Some(Instant::now());
             }
             self.submissions.highest = *number;
         }
         let has_any_there = self.run.tasks.values().any(|held| held.submitted.is_some());
         let Some(held) = self.run.tasks.get_mut(&task).filter(|held| held.id == id) else {
-            // It was taken back meanwhile.
+            // The task was taken back in the meantime.
             if answer.is_ok() {
                 self.slurm.cancel.push(id.to_owned());
             }
@@ -142,11 +144,11 @@ impl Jobs<'_> {
                 held.number = Some(number);
                 held.submitted = Some(Instant::now());
             }
-            // The same words tell of a job that is too large: then it does not help that others end.
+            // Slurm uses the same message for a job that is too large. Then the end of other jobs does not help.
             Err(error) if is_limit(&error) && (error.is_passing() || has_any_there) => {
                 self.postpone(task, &error, true);
             }
-            // It may be on its way: its name is looked for.
+            // The job may be on its way. Its name is searched in the queue.
             Err(error) if error.is_ambiguous() => held.submitted = Some(Instant::now()),
             Err(error) if error.is_passing() => self.postpone(task, &error, false),
             Err(error) => self.refused(task, &error),
@@ -165,7 +167,7 @@ impl Jobs<'_> {
 
     fn refused(&mut self, task: TaskId, error: &CommandError) {
         use Refusal::{Account, Identity, NoConfiguration, NoRights, Option, Partition, Reservation};
-        // What is wrong with every job is not tried with each of them.
+        // If an error concerns every job, do not try the other jobs.
         let of_all = error.refusal().is_none_or(|refusal| {
             matches!(refusal, Account | Identity | NoConfiguration | NoRights | Option | Partition | Reservation)
         });
@@ -179,19 +181,19 @@ impl Jobs<'_> {
     }
 }
 
-/// A file as `sbatch` takes it, which drops backslashes.
+/// Formats a path for `sbatch`, which removes backslashes.
 fn output(path: &std::path::Path) -> String {
     let text = path.display().to_string();
     if text.contains('\\') { "/dev/null".into() } else { text.replace('%', "%%") }
 }
 
-/// Whether Slurm takes no more jobs for now.
+/// Returns true if Slurm accepts no more jobs now.
 fn is_limit(error: &CommandError) -> bool {
     let text = error.to_string().to_lowercase();
     LIMITS.iter().any(|limit| text.contains(limit))
 }
 
-/// Seconds as `sbatch --time` takes them.
+/// Formats seconds for `sbatch --time`.
 fn clock(seconds: u64) -> String {
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }

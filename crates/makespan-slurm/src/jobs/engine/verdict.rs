@@ -1,4 +1,4 @@
-//! What became of jobs that do not say it themselves.
+//! //! Determines the fate of jobs that do not report it themselves.
 
 use std::time::{Duration, Instant};
 
@@ -10,46 +10,48 @@ use crate::JobState;
 use crate::jobs::queue::{Entry, Snapshot};
 use crate::pilot::Fate;
 
-/// How long what a job that is over has written may take to be seen here.
+/// Delay until the files of an ended job are visible here.
 const DELAY: Duration = Duration::from_secs(2);
 
-/// How long a job must not be in the queue until it is given up, and how long nothing must be heard of it.
+/// Time that a job must be absent from the queue (`ABSENT`), and time without a sign of life (`SILENT`), after which an
+/// attempt counts as lost.
 const ABSENT: Duration = Duration::from_secs(8);
 const SILENT: Duration = Duration::from_secs(12);
 
-/// How long after a sign that the controller has forgotten jobs a cancelled one may be none of a user.
+/// Time after a sign that the controller has forgotten jobs during which a cancelled job may not have been cancelled by
+/// a user.
 const DOUBT: Duration = Duration::from_mins(1);
 
-/// The statuses of what a stop and a kill ended.
+/// The exit statuses of tasks that were ended by SIGTERM and by SIGKILL.
 const STOPPED: i32 = 128 + 15;
 const KILLED: i32 = 128 + 9;
 
-/// Why a job never starts that waits for one without success.
+/// Slurm's reason for a job whose dependency has failed.
 const NEVER: &str = "DependencyNeverSatisfied";
 
-/// What a job that has left no log lets one think.
+/// The probable cause if a job has left no log.
 const NO_LOG: &str =
     "it has left no log, so its node may not share the folder of the run; `makespan slurm doctor` tries that";
 
-/// So many jobs that leave no log are the last, where none ever began.
+/// Number of jobs without a log after which no further job is submitted, if no job has ever started.
 const MAX_STILLBORN: u32 = 8;
 
-/// What is to be thought of an attempt.
+/// The fate of an attempt.
 enum Verdict {
     Goes,
-    /// It has not begun and never will, and comes again.
+    /// The attempt has not started and never will. It is repeated.
     Lost(String),
-    /// It has not begun and never will, by somebody's wish.
+    /// The attempt has not started and never will, because somebody cancelled it.
     Cancelled(String),
-    /// It was ended.
+    /// The attempt was ended.
     Ended(i32, String),
     TimedOut(String),
 }
 
 impl Jobs<'_> {
-    /// Compares what is held with what was in the queue at an instant.
+    /// Compares the attempts with the queue at an instant.
     pub(super) fn judge(&mut self, at: Instant, snapshot: &Snapshot) {
-        // What has ended meanwhile says so itself.
+        // Attempts that have ended in the meantime report it themselves.
         self.look_for_news();
         let due = |held: &Held| held.submitted.is_some_and(|since| since < at);
         let open = |held: &&Held| due(held) && (held.fate.is_none() || held.is_stopped);
@@ -72,7 +74,7 @@ impl Jobs<'_> {
         }
     }
 
-    /// A job is over, or is not in the queue, for so long.
+    /// Handles a job that has been over, or absent from the queue, for the time `since`.
     fn conclude(&mut self, task: TaskId, entry: Option<&Entry>, since: Duration) {
         self.see_begin(task);
         let Some(held) = self.run.tasks.get(&task).filter(|held| held.fate.is_none() || held.is_stopped) else {
@@ -98,12 +100,12 @@ impl Jobs<'_> {
         let has_begun = held.claim.is_some();
         let waits = held.after.iter().any(|before| !self.run.succeeded.contains(before));
         match &entry.state {
-            // One that its user cancels keeps its reason, which is then only that it waits.
+            // If a user cancels such a job, Slurm keeps the reason, which then only shows that the job was pending.
             _ if !has_begun && entry.reason == NEVER => {
-                // Until it is known what became of that.
+                // Wait until the fate of the predecessor is known.
                 if waits { Verdict::Goes } else { Verdict::Lost(format!("its job {job} waited for one that is gone")) }
             }
-            // To a controller that has lost its memory the end of an earlier job of the same number may be told.
+            // A controller that has lost its state may apply the end of an earlier job with the same id to this job.
             JobState::Cancelled if !has_begun && self.is_doubtful() => {
                 Verdict::Lost(format!("its job {job} was cancelled when the controller of Slurm began anew"))
             }
@@ -133,12 +135,12 @@ impl Jobs<'_> {
         }
     }
 
-    /// Whether the controller was away a short time ago, or has forgotten jobs.
+    /// Returns true if the controller was unavailable or has forgotten jobs a short time ago.
     fn is_doubtful(&self) -> bool {
         self.slurm.doubt.is_some_and(|since| since.elapsed() < DOUBT)
     }
 
-    /// Whether nothing was heard for a while of who has begun an attempt.
+    /// Returns true if the job of an attempt has given no sign of life for a while.
     fn is_silent(&mut self, task: TaskId) -> bool {
         let Some(held) = self.run.tasks.get_mut(&task) else { return false };
         if held.claim.is_none() {
@@ -159,7 +161,7 @@ impl Jobs<'_> {
         let Some(held) = self.run.tasks.get_mut(&task) else { return };
         let never_began = matches!(verdict, Verdict::Lost(_) | Verdict::Cancelled(_)) && held.claim.is_none();
         if never_began && !self.board.void(&held.id) {
-            // It has begun just now, or the disk is full.
+            // Either the attempt has just started, or the disk is full.
             return;
         }
         let name = held.order.name.clone();
@@ -187,7 +189,7 @@ impl Jobs<'_> {
                 let left = ended_by(&self.board.run().join(&held.order.files.status)).is_some();
                 (held.fate, held.is_stopped) = (Some(Fate::Exit(status)), false);
                 self.board.forget_end(&held.id, &Fate::Gone);
-                // A status that was left tells more than the queue.
+                // A status file contains more information than the queue.
                 self.tell(format!("job `{name}`: {reason}{}", if left { "" } else { "; it left no status" }));
                 self.run.notices.push_back(Notice::Ended(task));
             }
@@ -201,7 +203,7 @@ impl Jobs<'_> {
     }
 }
 
-/// Whether a job waits for one that did not succeed.
+/// Returns true if a job waits for a predecessor that did not succeed.
 fn never_starts(entry: &Entry) -> bool {
     entry.state.is_waiting() && entry.reason == NEVER
 }
