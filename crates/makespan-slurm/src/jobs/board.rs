@@ -43,8 +43,7 @@ impl Claim {
 /// |---|---|
 /// | `orders/ID` | the order of an attempt, written before its submission |
 /// | `submitted` | a line `ID ?` before a submission, and a line `ID NUMBER` after it |
-/// | `claims/ID` | the claim of the job that started an attempt, or a void claim that prevents a start; created only if
-/// it does not exist, and never removed |
+/// | `claims/ID` | the claim of the job that started an attempt, or a void claim that prevents a start; never replaced or removed |
 /// | `new/ID` | the same claim, until the planner has read it |
 /// | `done/ID=FATE` | the fate of an attempt |
 /// | `end/ID=HOW` | a request to end an attempt |

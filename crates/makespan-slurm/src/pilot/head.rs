@@ -1,4 +1,4 @@
-//! Starts the agents of a pilot, again and again.
+//! //! The head of a pilot, which starts its agents and restarts them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,50 +10,51 @@ use std::time::{Duration, Instant};
 use super::board::{Board, Place};
 use crate::{Commands, Program};
 
-/// Between two looks.
+/// Time between two checks.
 const GLANCE: Duration = Duration::from_millis(250);
 
-/// How long the place of an agent that was there must be empty until another is started.
+/// Time for which the place of a lost agent must be empty before another agent is started.
 const EMPTY: Duration = Duration::from_secs(1);
 
-/// Between two starts of what does not stay: at first, and at last.
+/// Minimum and maximum pause between two starts of a step that ends early.
 const PAUSE: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// How long agents may take to end with the run.
+/// Time that agents have to end with the run.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How the head of a pilot runs.
+/// The options of a head.
 #[derive(Clone, Debug)]
 pub struct HeadOptions {
     /// The folder of the run.
     pub folder: PathBuf,
-    /// This program.
+    /// The path of this program.
     pub program: PathBuf,
-    /// The nodes of the allocation on which agents are started, with commas between them; `None` for all.
+    /// The nodes of the allocation on which agents are started, separated by commas. `None` means all nodes.
     pub nodes: Option<String>,
-    /// How long the pilot is kept when its planner is gone and it has nothing left to do.
+    /// Time for which the pilot is kept if its planner is gone and no work is left.
     pub wait: Duration,
 }
 
 impl HeadOptions {
-    /// How long that is where nobody says anything else: time enough to resume a run that has died.
+    /// Default of `wait`. It is sufficient to resume a run that has died.
     pub const WAIT: Duration = Duration::from_mins(5);
 }
 
-/// How long the folder of the run must be gone until it is taken as removed: file systems of a network may be away for a while.
+/// Time for which the run's folder must be missing before it counts as removed. A network file system may be
+/// unavailable for a while.
 const REMOVED: Duration = Duration::from_secs(30);
 
-/// Between two looks at whether the pilot is still of use.
+/// Time between two checks if the pilot is still needed.
 const REVIEW: Duration = Duration::from_secs(1);
 
-/// Whether a pilot is still of use.
+/// The data that decide if a pilot is still needed.
 #[derive(Debug)]
 struct Use {
     reviewed: Instant,
-    /// Since when the folder is gone.
+    /// Time since when the folder is missing.
     gone: Option<Instant>,
-    /// The last sign of life of a planner, and when it was new or there was something to do.
+    /// The last sign of life of a planner, and the last time at which there was a new one or work to do.
     beat: Option<Duration>,
     needed: Instant,
 }
@@ -64,7 +65,7 @@ impl Use {
         Self { reviewed: now, gone: None, beat: None, needed: now }
     }
 
-    /// Why it is not, if so.
+    /// Returns the reason why the pilot is no longer needed, or `None` if it is needed.
     fn ended(&mut self, board: &Board, job: u64, wait: Duration) -> Option<String> {
         if self.reviewed.elapsed() < REVIEW {
             return None;
@@ -86,7 +87,7 @@ impl Use {
     }
 }
 
-/// A step of Slurm that may have to be started again.
+/// A Slurm step that may have to be restarted.
 #[derive(Debug, Default)]
 struct Step {
     child: Option<Child>,
@@ -95,7 +96,7 @@ struct Step {
 }
 
 impl Step {
-    /// Whether it runs. One that ended at once is not started again at once.
+    /// Returns true if the step runs. If a step ended early, increases the pause before its restart.
     fn runs(&mut self) -> bool {
         if let Some(child) = &mut self.child
             && !matches!(child.try_wait(), Ok(None))
@@ -120,11 +121,11 @@ impl Step {
     }
 }
 
-/// Leads the pilot that this process is in: starts an agent on every node, all in one step, and another where one has died, until the run is
-/// over. Without it the job ends, and with the job all that runs.
+/// Leads the current pilot: starts an agent on every node in one step, and restarts agents that have died, until the
+/// run is over. When the head ends, the job ends, with everything in it.
 ///
 /// # Errors
-/// What the system says of the folder, in words.
+/// A message of the system about the folder.
 pub fn lead(options: &HeadOptions) -> Result<(), String> {
     let variable = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let Some(job) = variable("SLURM_JOB_ID") else {
@@ -137,8 +138,8 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
     let board = Board::of(&options.folder);
     let wrong = |error: io::Error| format!("{}: {error}", options.folder.display());
     board.make().map_err(wrong)?;
-    // One that is there already leads. Should it end, this one goes on: a controller without its memory gives the number of a job again, and
-    // what it has forgotten may live for a while.
+    // Another head already leads the pilot. If it ends, this one continues. This can happen because a controller that
+    // has lost its state reuses job ids, while a forgotten job may live for a while.
     let _lock = loop {
         match board.lock_head(job).map_err(wrong)? {
             Some(lock) => break lock,
@@ -153,7 +154,7 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
     while !board.is_over(job) {
         if let Some(why) = of_use.ended(&board, job, options.wait) {
             eprintln!("makespan agent: pilot {job} ends: {why}");
-            // Agents see it, and whoever resumes the run.
+            // The agents, and a later session, see this record.
             if board.declare_over(job).is_err() {
                 return Ok(());
             }
@@ -182,7 +183,7 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
     Ok(())
 }
 
-/// A step of agents on so many nodes: on these, if any are named.
+/// Returns a step of agents on `nodes` nodes. If `names` is set, they run on these nodes.
 fn step(options: &HeadOptions, job: u64, nodes: u64, names: Option<&str>) -> Command {
     let mut command = Commands::new().process(Program::Srun);
     command.args([
@@ -197,7 +198,7 @@ fn step(options: &HeadOptions, job: u64, nodes: u64, names: Option<&str>) -> Com
     command.args(names.map(|names| format!("--nodelist={names}")));
     command.args(["--job-name=makespan-agent", "--input=none"]);
     command.arg(&options.program).args(["agent", "--folder"]).arg(&options.folder);
-    // Tasks are measured by what they are given, not by what the script of the job was.
+    // The size of a task depends on its order, not on the script of the job.
     command.env_remove("SLURM_CPUS_PER_TASK").env_remove("SLURM_TRES_PER_TASK");
     command.stdin(Stdio::null());
     command

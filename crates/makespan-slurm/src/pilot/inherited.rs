@@ -1,4 +1,4 @@
-//! Attempts that an earlier agent of this place began.
+//! //! Attempts that an earlier agent of this place started.
 
 use std::time::{Duration, Instant};
 
@@ -8,17 +8,17 @@ use makespan_exec::engine::{EndedBy, ended_by};
 use super::board::{Board, Left};
 use super::order::{Fate, Order};
 
-/// One of them. The process around it goes on without the agent, and leaves its status.
+/// An attempt of an earlier agent. The process that wraps the task continues without the agent, and writes its status.
 #[derive(Debug)]
 pub(super) struct Inherited {
     pub id: String,
     pub order: Order,
     left: Left,
-    /// Whether it lived under this agent.
+    /// True if the attempt was alive under this agent.
     has_lived: bool,
-    /// Since when it is watched, at the latest since when it runs.
+    /// Time since when this agent watches the attempt, which is not before its start.
     pub since: Instant,
-    /// When it was asked to end.
+    /// Time at which the attempt was asked to end.
     pub asked: Option<Instant>,
     pub timed_out: bool,
 }
@@ -29,7 +29,8 @@ impl Inherited {
         Self { id, order, left, has_lived: false, since: Instant::now(), asked: None, timed_out: false }
     }
 
-    /// How it ended, if it has, and whether that looks as if somebody was stopping all that runs here.
+    /// Returns the fate of the attempt, if it has ended. The flag is true if a stop of everything on this node may be
+    /// the cause.
     pub fn fate(&mut self, board: &Board, local: &Local, boot: &str) -> Option<(Fate, bool)> {
         if self.left.boot == boot && self.left.shim.is_alive() {
             self.has_lived = true;
@@ -45,9 +46,9 @@ impl Inherited {
     fn fate_if_ended(&self, by: Option<EndedBy>) -> (Fate, bool) {
         match by {
             Some(_) if self.timed_out => (Fate::TimedOut, false),
-            // Whatever ended its agent ended it: an agent that lived on would have told of the end.
+            // The attempt ended together with its agent: if the agent had lived, it would have recorded the end.
             Some(EndedBy::Signal) if !self.has_lived => (Fate::Gone, false),
-            // The status tells more.
+            // The status file contains more information.
             Some(by) => (Fate::Exit(0), by == EndedBy::Signal && self.asked.is_none()),
             None => (Fate::Gone, false),
         }
@@ -61,7 +62,7 @@ impl Inherited {
     }
 }
 
-/// How often it is looked at them.
+/// Time between two checks of inherited attempts.
 pub(super) const GLANCE: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
@@ -70,7 +71,8 @@ mod tests {
 
     use super::*;
 
-    /// A node that kills all at once kills the task a moment before the agent, and what runs around the task says so.
+    /// If a node kills all processes at once, the task may die a moment before the agent. Then the status of the task
+    /// says that a signal ended it.
     #[test]
     fn what_a_signal_ended_before_anybody_saw_it_live_ended_with_its_agent() {
         let left = Left { shim: Identity::of_this(), boot: "b".into(), gpus: None };

@@ -1,4 +1,5 @@
-//! A connection that says which file has moved. An agent listens, and planners come and go. Whoever cannot connect looks at the files.
+//! //! A connection that announces moved files. An agent listens, and planners come and go. Without a connection, both
+//! check the files.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs};
@@ -11,27 +12,27 @@ use makespan_exec::{Waker, host};
 
 use super::board::{Beacon, Place};
 
-/// How long a connection may take to come about.
+/// Time limit for a connection attempt.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long a line may take to be sent; whoever does not read is let go.
+/// Time limit for sending a line. Connections that do not read are closed.
 const SENDING: Duration = Duration::from_secs(1);
 
-/// The longest line. Names of files are no longer than 255 bytes.
+/// Maximum length of a line in bytes. File names have at most 255 bytes.
 const LONGEST: u64 = 512;
 
-/// The end of an agent.
+/// The agent's side of the connections.
 #[derive(Debug)]
 pub(crate) struct Server {
-    /// Where it listens.
+    /// The port on which it listens.
     pub port: u16,
-    /// What a planner says first.
+    /// The token with which a planner must begin.
     pub token: String,
     planners: Arc<Mutex<Vec<TcpStream>>>,
 }
 
 impl Server {
-    /// Listens. Lines that planners send go to `heard`.
+    /// Starts to listen. Lines from planners are sent to `heard`.
     pub fn open(heard: Sender<String>, waker: Waker) -> io::Result<Self> {
         let listener = TcpListener::bind(("0.0.0.0", 0))?;
         let port = listener.local_addr()?.port();
@@ -42,14 +43,14 @@ impl Server {
             for stream in listener.incoming().flatten() {
                 let (heard, waker, all, expected) = (heard.clone(), waker.clone(), all.clone(), expected.clone());
                 let serve = move || serve(&stream, &heard, &waker, &all, &expected);
-                // A planner that finds nobody looks at the files.
+                // If no thread can be started, the planner checks the files.
                 let _ = thread::Builder::new().name("planner".into()).stack_size(128 * 1024).spawn(serve);
             }
         })?;
         Ok(Self { port, token, planners })
     }
 
-    /// Tells all planners that are there.
+    /// Sends a line to all connected planners.
     pub fn tell(&self, line: &str) {
         let text = format!("{line}\n");
         locked(&self.planners).retain_mut(|planner| {
@@ -61,7 +62,7 @@ impl Server {
         });
     }
 
-    /// Whether a planner is there.
+    /// Returns true if a planner is connected.
     pub fn is_connected(&self) -> bool {
         !locked(&self.planners).is_empty()
     }
@@ -74,7 +75,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn serve(stream: &TcpStream, heard: &Sender<String>, waker: &Waker, all: &Mutex<Vec<TcpStream>>, expected: &str) {
     let prepared = stream.set_nodelay(true).and_then(|()| stream.set_write_timeout(Some(SENDING)));
     let (Ok(()), Ok(address), Ok(writer)) = (prepared, stream.peer_addr(), stream.try_clone()) else { return };
-    // Whoever does not know the token is gone soon.
+    // A client that does not know the token is disconnected soon.
     let _ = stream.set_read_timeout(Some(PATIENCE));
     let mut reader = BufReader::new(stream);
     if line(&mut reader).as_deref() != Some(expected) {
@@ -93,32 +94,32 @@ fn serve(stream: &TcpStream, heard: &Sender<String>, waker: &Waker, all: &Mutex<
     waker.wake();
 }
 
-/// The next line; `None` at the end, and where it is no line.
+/// Reads the next line. Returns `None` at the end, or if the text is not a complete line.
 fn line(reader: &mut impl BufRead) -> Option<String> {
     let mut line = String::new();
     reader.take(LONGEST).read_line(&mut line).ok()?;
     Some(line.strip_suffix('\n')?.to_owned())
 }
 
-/// 128 random bits.
+/// Returns 128 random bits as text.
 fn token() -> io::Result<String> {
     let mut bytes = [0; 16];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// What a planner hears of an agent.
+/// A message from an agent to a planner.
 #[derive(Debug)]
 pub(crate) enum Said {
-    /// It is connected.
+    /// The connection is open.
     Open(TcpStream),
-    /// A line.
+    /// A line from the agent.
     Line(String),
-    /// The connection is gone, or did not come about.
+    /// The connection was closed, or could not be opened.
     Closed,
 }
 
-/// Connects to an agent in a thread of its own. All is told with the place and this number of the attempt.
+/// Connects to an agent in a separate thread. Each message contains the place and the number of the attempt.
 pub(crate) fn dial(
     place: &Place,
     beacon: &Beacon,

@@ -1,8 +1,9 @@
-//! The pilot: an allocation in which an agent runs on each node, and starts the tasks that it is given.
+//! //! Pilots: allocations in which an agent on each node starts the tasks that it is given.
 //!
-//! Planner and agents share the folder of the run, and files in it are the truth (`board`): each attempt at a task is one file, which
-//! moves by renaming alone, from the planner to the agent of a node and back. Whoever dies, nothing is lost and nothing is
-//! started twice. A connection (`link`) says that a file has moved; nothing depends on it but speed.
+//! The planner and the agents share the folder of the run. Its files (`board`) contain the state: each attempt of a
+//! task is one file, which only moves by renaming, from the planner to the agent of a node and back. If a process dies,
+//! nothing is lost and nothing starts twice. A connection (`link`) announces moved files. It only makes the exchange
+//! faster.
 
 mod agent;
 mod begun;

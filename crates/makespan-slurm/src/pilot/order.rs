@@ -1,4 +1,4 @@
-//! What the agent of a node is told of a task, and what it says of its end.
+//! //! The order of a task for an agent, and the fate that the agent reports.
 
 use std::time::Duration;
 
@@ -6,63 +6,63 @@ use makespan_core::{ProcSet, TaskId, Time};
 use makespan_exec::engine::TaskFiles;
 use serde::{Deserialize, Serialize};
 
-/// An attempt at a task.
+/// The order to run an attempt of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub task: TaskId,
     pub attempt: u32,
-    /// What it is called.
+    /// The name of the task.
     pub name: String,
-    /// The program and its arguments, with `{processors}` and `{gpus}`.
+    /// The program and its arguments, which may contain `{processors}` and `{gpus}`.
     pub command: Vec<String>,
-    /// How many processors it has, on all nodes together.
+    /// Number of processors on all nodes together.
     pub allotment: u32,
-    /// Those of this node, which is the first, numbered from 0.
+    /// The processors on this node, which is the first one of the task, numbered from 0.
     pub processors: ProcSet,
-    /// The GPUs that it holds here, numbered from 0; `None` where the platform states none.
+    /// The GPUs that the task holds on this node, numbered from 0. `None` if the platform states no GPUs.
     pub gpus: Option<Vec<u64>>,
-    /// Those that it holds on all nodes, numbered through the platform.
+    /// The GPUs that the task holds on all nodes, numbered through the platform.
     pub all_gpus: Vec<u64>,
-    /// Most bytes of memory, where they are to be limited.
+    /// Maximum memory in bytes, if it should be limited.
     pub memory: Option<u64>,
-    /// After how long it is ended, should the planner not do so.
+    /// Time after which the agent ends the task if the planner does not.
     pub walltime: Option<Time>,
-    /// How long it may take to react to SIGTERM then.
+    /// Time between SIGTERM and SIGKILL at the walltime.
     pub grace: Duration,
     pub files: TaskFiles,
     pub environment: Vec<(String, String)>,
-    /// What its status will hold.
+    /// The text that the status file will contain.
     pub claim: String,
-    /// What must have succeeded before it begins, where nobody else sees to it.
+    /// The attempts that must succeed first, if nobody else checks this.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<Before>,
 }
 
-/// An attempt that another one waits for.
+/// A predecessor of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Before {
-    /// What it is called.
+    /// The name of the task.
     pub name: String,
-    /// Its status file, from the folder of the run on, and what that will hold.
+    /// Its status file, relative to the run's folder, and the text that this file will contain.
     pub status: String,
     pub claim: String,
 }
 
-/// How an attempt ended, as far as its agent knows.
+/// The end of an attempt, as far as its agent knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// The process around it ended with this status.
+    /// The process that wraps the task ended with this status.
     Exit(i32),
-    /// It reached its walltime while no planner was there to end it.
+    /// The attempt reached its walltime while no planner could end it.
     TimedOut,
-    /// It was not started, for this reason.
+    /// The attempt was not started, for the given reason.
     Refused(String),
-    /// Nothing is left of it, and it has left no end of its own.
+    /// The attempt is gone and left no status.
     Gone,
 }
 
 impl Fate {
-    /// As it stands in the name of a file.
+    /// Returns the word for file names.
     pub fn word(&self) -> String {
         match self {
             Self::Exit(status) => status.to_string(),
@@ -72,7 +72,7 @@ impl Fate {
         }
     }
 
-    /// Of such a word; the reason of a refusal is elsewhere.
+    /// Parses such a word. The reason of a refusal is stored elsewhere.
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             "walltime" => Some(Self::TimedOut),

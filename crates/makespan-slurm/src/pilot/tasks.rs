@@ -1,4 +1,4 @@
-//! What an agent has begun.
+//! //! The attempts that an agent runs.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -13,33 +13,33 @@ use super::board::Left;
 use super::inherited::Inherited;
 use super::order::{Fate, Order};
 
-/// How much later than the planner an agent ends a task at its walltime.
+/// Delay after the walltime before the agent ends a task, so that the planner can end it first.
 const SLACK: Duration = Duration::from_secs(2);
 
-/// How long an end that looks like a stop waits for one.
-/// Slurm ends the agent and its tasks one after the other; on a busy machine that takes a while.
+/// Time that an end which may be caused by a stop waits for the stop of this agent. Slurm ends the agent and its tasks
+/// one after the other, which takes a while on a busy machine.
 pub(crate) const DOUBT: Duration = Duration::from_secs(2);
 
-/// Whether an attempt may have its GPUs now.
+/// The GPUs for an attempt.
 enum Gpus {
-    /// These, or none where it needs none.
+    /// These GPUs, or `None` if the attempt needs none.
     These(Option<Vec<u64>>),
-    /// Other attempts have them.
+    /// Other attempts hold them.
     Busy,
 }
 
-/// Between two attempts at what the system refuses for now.
+/// Pause before another attempt at an operation that failed.
 const PAUSE: Duration = Duration::from_millis(200);
 
 impl Agent {
-    /// Takes an attempt that the planner gave, or that was taken and not begun, and begins it.
+    /// Takes an attempt that the planner has given, and starts it.
     pub(super) fn take(&mut self, id: &str) {
         if self.board.take(&self.place, id) {
             self.begin(id);
         }
     }
 
-    /// Begins an attempt that was taken, unless somebody has.
+    /// Starts a taken attempt, unless it was started before.
     fn begin(&mut self, id: &str) {
         let bytes = match self.board.taken(&self.place, id) {
             Ok(bytes) => bytes,
@@ -59,11 +59,11 @@ impl Agent {
         self.start(id, order, file);
     }
 
-    /// Somebody has begun it before: an agent that is gone.
+    /// Inherits an attempt that an earlier agent started.
     fn inherit(&mut self, id: &str, order: Order) {
         match self.board.claimant(id) {
             Some(left) => self.inherited.push(Inherited::new(id.to_owned(), order, left)),
-            // A process that is not on record was never let run.
+            // A process that is not recorded was never allowed to run.
             None => self.ended(id, &Fate::Gone),
         }
     }
@@ -72,7 +72,7 @@ impl Agent {
         match self.gpus_for(&order) {
             Ok(Gpus::These(gpus)) => order.gpus = gpus,
             Ok(Gpus::Busy) => {
-                // They are free when another job has ended.
+                // The GPUs become free when another job ends.
                 self.board.unclaim(id);
                 self.delayed.push((Instant::now() + PAUSE, id.to_owned()));
                 return;
@@ -112,7 +112,7 @@ impl Agent {
         let left = Left { shim, boot: self.boot.clone(), gpus: order.gpus.clone() };
         let written = serde_json::to_vec(&left).map_err(Into::into).and_then(|bytes| claim.write_all(&bytes));
         if let Err(error) = written {
-            // What nobody could find again does not run.
+            // An attempt that is not recorded must not run, because no other agent could find it.
             self.local.call_off(order.task);
             self.board.unclaim(id);
             return self.delay(id, &format!("cannot write who begins it: {error}"));
@@ -122,11 +122,11 @@ impl Agent {
         self.running.insert(begun.order.task, begun);
     }
 
-    /// The GPUs of this node for an attempt: those that the plan gave it, or others where the pilot holds fewer than the plan
-    /// counts.
+    /// Returns the GPUs of this node for an attempt: those of the plan, or others if the pilot holds fewer GPUs than
+    /// the plan assumes.
     ///
     /// # Errors
-    /// In words, where the pilot does not hold as many.
+    /// A message if the pilot holds too few GPUs.
     fn gpus_for(&self, order: &Order) -> Result<Gpus, String> {
         let planned = || Ok(Gpus::These(order.gpus.clone()));
         let (Some(own), Some(wanted)) = (self.beacon.gpus, order.gpus.as_deref().filter(|wanted| !wanted.is_empty()))
@@ -148,7 +148,7 @@ impl Agent {
         Ok(if free.len() == wanted.len() { Gpus::These(Some(free)) } else { Gpus::Busy })
     }
 
-    /// Begins an attempt a moment later.
+    /// Schedules another start of an attempt a moment later.
     fn delay(&mut self, id: &str, reason: &str) {
         if self.delayed_for != reason {
             self.say(&format!("{id}: {reason}; trying again"));
@@ -158,12 +158,12 @@ impl Agent {
         self.delayed.push((Instant::now() + PAUSE, id.to_owned()));
     }
 
-    /// Nothing of a task is left.
+    /// Handles the end of a task's process.
     pub(super) fn exited(&mut self, task: TaskId) {
         let status = self.local.reap(task);
         let Some(begun) = self.running.remove(&task) else { return };
         let fate = match status {
-            // The pilot ends, and with it whatever was not done.
+            // The pilot is ending, so unfinished tasks are gone.
             status if self.ending && status != 0 => Fate::Gone,
             _ if begun.timed_out => Fate::TimedOut,
             status => Fate::Exit(status),
@@ -177,12 +177,12 @@ impl Agent {
         self.ended(&begun.id, &fate);
     }
 
-    /// Whether it looks as if somebody had stopped a task, as Slurm does with all that runs in a job.
+    /// Returns true if a task may have been stopped from outside, as Slurm stops everything in a job.
     fn was_stopped(&self, status: i32, order: &Order) -> bool {
         status > 128 || ended_by(&self.board.run().join(&order.files.status)) == Some(EndedBy::Signal)
     }
 
-    /// What nobody explains by its time was the doing of the task.
+    /// Reports doubtful ends as the tasks' own if no stop of the agent has followed in time.
     pub(super) fn settle_doubts(&mut self) {
         let now = Instant::now();
         let ending = self.ending;
@@ -193,7 +193,7 @@ impl Agent {
         }
     }
 
-    /// Says how an attempt ended. What cannot be said now is said later.
+    /// Reports the end of an attempt. If this fails, it is repeated later.
     pub(super) fn ended(&mut self, id: &str, fate: &Fate) {
         match self.board.done(&self.place, id, fate) {
             Ok(name) => self.tell(&name),
@@ -206,7 +206,7 @@ impl Agent {
         }
     }
 
-    /// Looks at what earlier agents began.
+    /// Checks the attempts of earlier agents.
     pub(super) fn look_after(&mut self) {
         let (board, local, boot) = (&self.board, &self.local, &self.boot);
         let mut over = Vec::new();
@@ -236,7 +236,7 @@ impl Agent {
         }
     }
 
-    /// Ends what has reached its walltime while no planner does so, and kills what does not react.
+    /// Ends tasks that have reached their walltime without a planner, and kills those that do not end.
     pub(super) fn enforce_walltimes(&mut self) {
         let now = Instant::now();
         let mut due = Vec::new();
@@ -264,7 +264,7 @@ impl Agent {
         }
     }
 
-    /// Begins again what the system refused, says again what could not be said.
+    /// Repeats starts and reports that failed.
     pub(super) fn try_again(&mut self) {
         let now = Instant::now();
         let (due, rest) = std::mem::take(&mut self.delayed).into_iter().partition(|(at, _)| *at <= now);
@@ -277,7 +277,7 @@ impl Agent {
         }
     }
 
-    /// What was taken, by an agent before this one.
+    /// Adopts tasks that a previous agent took but did not finish.
     pub(super) fn look_for_taken(&mut self) {
         for id in self.board.ids("run", &self.place) {
             self.begin(&id);

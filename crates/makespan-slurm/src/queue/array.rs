@@ -1,18 +1,18 @@
-//! Tasks of arrays: one record that waits stands for several, such as `3-10%2`.
+//! //! Tasks of job arrays. One pending record stands for several tasks, such as `3-10%2`.
 
-/// Which task of which array a job is.
+/// The array of a job, and its task number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// The number of the array.
+    /// The id of the array.
     pub array: u64,
-    /// The number of the task in it.
+    /// The number of the task in the array.
     pub task: u64,
-    /// How many tasks of the array may run at the same time, if that is limited.
+    /// Maximum number of tasks of the array that may run at the same time, if limited.
     pub at_once: Option<u64>,
 }
 
-/// The numbers of the tasks that `3-10%2` or `1,3,5-15:5` stands for, and how many of them may run at the same time. At most
-/// `most` numbers are returned, with the number of those that were left out.
+/// Parses task numbers such as `3-10%2` or `1,3,5-15:5`. Returns the numbers, the maximum number of tasks that may run
+/// at the same time, and the number of omitted task numbers. At most `most` task numbers are returned.
 ///
 /// ```
 /// use makespan_slurm::queue::members;

@@ -1,17 +1,18 @@
-//! Limits that keep a job from starting whatever else ends: on what one job may ask for, and on what was used before.
+//! //! Limits that prevent a job from starting even if all other jobs end: limits of a single job, and limits of past
+//! usage.
 
 use super::{Association, Budget, JobLimits, Memory, Qos, Queue, QueueJob};
 
-/// A limit that a job does not keep.
+/// A limit that a job exceeds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bar {
-    /// Which, and by how much, in a sentence.
+    /// The limit and the excess, as a sentence.
     pub text: String,
-    /// What would have to change.
+    /// The change that would help.
     pub remedy: &'static str,
 }
 
-/// Rules for one job, with whose they are.
+/// The limits of a QOS, a user or an account for one job.
 struct Rule<'a> {
     whose: String,
     job: &'a JobLimits,
@@ -28,7 +29,7 @@ const ASK: &str = "another request, or a higher limit";
 const WAIT: &str = "usage that decays or is reset, or a higher limit";
 
 impl Queue {
-    /// The limit of a QOS, an account or a user that a job breaks by itself, if there is one.
+    /// Returns the limit of a QOS, an account or a user that the job alone exceeds, if there is one.
     pub fn barred(&self, job: &QueueJob) -> Option<Bar> {
         let rules = self.rules(job);
         let time = rules.iter().find(|rule| rule.job.max_time.is_some());
@@ -36,8 +37,8 @@ impl Queue {
         time.or_else(|| too_much(job, &rules)).or_else(|| rules.iter().find_map(|rule| self.used_up(job, rule)))
     }
 
-    /// Those of the partition's QOS, of the job's own, of the user and of the accounts above: of a kind of limit the first that states
-    /// it holds.
+    /// Returns the rules of the partition's QOS, of the job's QOS, of the user and of the parent accounts. For each
+    /// kind of limit, the first rule that states it applies.
     fn rules<'a>(&'a self, job: &'a QueueJob) -> Vec<Rule<'a>> {
         let own = self.qualities(job).map(Rule::of_qos);
         own.chain(self.memberships(job).into_iter().map(|one| {
@@ -48,16 +49,16 @@ impl Queue {
         .collect()
     }
 
-    /// The QOS of a job: that of its partition comes first.
+    /// Returns the QOS of a job. The QOS of its partition comes first.
     pub(crate) fn qualities<'a>(&'a self, job: &'a QueueJob) -> impl Iterator<Item = &'a Qos> {
-        // Of several partitions it is not known which it will be.
+        // If a job has several partitions, its final partition is unknown.
         let only = job.partitions.first().filter(|_| job.partitions.len() == 1);
         let of_partition = only.and_then(|name| self.partition(name)?.record.get("QoS"));
         let names = of_partition.into_iter().chain(job.qos.as_deref().filter(move |own| of_partition != Some(*own)));
         names.filter_map(|name| self.qos.iter().find(|qos| qos.name == name))
     }
 
-    /// What is said of the user of a job in its account, of the account, and of those above it.
+    /// Returns the associations of the job's user in its account, of the account, and of its parent accounts.
     fn memberships(&self, job: &QueueJob) -> Vec<&Association> {
         let mut found = Vec::new();
         let own = job.account.as_deref().unwrap_or_default();
@@ -66,7 +67,7 @@ impl Queue {
             speaks && one.account == own && one.user.as_deref() == Some(job.user.as_str())
         }));
         let mut next = Some(own);
-        // Accounts are a tree; a circle would be a mistake of the text.
+        // Accounts form a tree. The limit of 64 levels protects against a cycle in invalid input.
         for _ in 0..64 {
             let of = |name: &str| self.associations.iter().find(|one| one.user.is_none() && one.account == name);
             let Some(account) = next.and_then(of) else { break };
@@ -76,7 +77,7 @@ impl Queue {
         found
     }
 
-    /// What was used before, and with safe limits what the job may come to use.
+    /// Checks the past usage. With safe limits, also counts the possible usage of the job.
     fn used_up(&self, job: &QueueJob, rule: &Rule<'_>) -> Option<Bar> {
         let is_safe = self.config.get("AccountingStorageEnforce").is_some_and(|text| text.contains("safe"));
         rule.budgets.iter().find_map(|budget| {
@@ -108,7 +109,8 @@ fn too_long(job: &QueueJob, rule: &Rule<'_>) -> Option<Bar> {
     Some(Bar { text: format!("it asks for {asked}, and {} allows {} min", rule.whose, most / 60), remedy: ASK })
 }
 
-/// The limit of a job on a resource: its name, the amount that the job asks for, that of the limit, and whether this is too much.
+/// The limit of a job on a resource: its name, the requested amount, the limit, and true if the amount exceeds the
+/// limit.
 type Asked = (String, u64, u64, bool);
 
 fn too_much(job: &QueueJob, rules: &[Rule<'_>]) -> Option<Bar> {
@@ -156,7 +158,7 @@ fn too_much(job: &QueueJob, rules: &[Rule<'_>]) -> Option<Bar> {
 }
 
 impl QueueJob {
-    /// How much of a resource it holds or asks for, in the units of limits.
+    /// Returns the amount of a resource that the job holds or requests, in the units of limits.
     pub(crate) fn amount(&self, name: &str) -> u64 {
         let holds = self.run.as_ref().map(|run| &run.holds);
         let request = &self.request;
@@ -182,7 +184,7 @@ impl QueueJob {
         }
     }
 
-    /// Minutes for which it may still run; `None` without a limit.
+    /// Returns the remaining minutes of the job's time limit, or `None` without a limit.
     pub(crate) fn minutes(&self) -> Option<u64> {
         self.limit.map(|limit| limit.div_ceil(60))
     }

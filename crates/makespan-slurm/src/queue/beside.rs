@@ -1,4 +1,4 @@
-//! What files of a folder say against each other: outputs of two instants, or of two clusters, are no queue.
+//! //! Contradictions between the files of a folder: outputs of two instants, or of two clusters, do not form a queue.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,20 +15,20 @@ use super::{Part, Texts};
 struct JobList {
     name: String,
     all: BTreeSet<u64>,
-    /// Those that have not ended: some outputs leave out the others.
+    /// The jobs that have not ended. Some outputs leave out ended jobs.
     active: BTreeSet<u64>,
     told: Option<Told>,
 }
 
 impl JobList {
-    /// What makes no sense is said where it is used.
+    /// Collects the jobs of a file. Invalid content is reported elsewhere.
     fn of(part: Part, name: String, text: &str) -> Self {
         let (records, told) = if part == Part::JobsJson {
             (jobs_of_json(text).unwrap_or_default(), now::of_json(text))
         } else {
             (records(Kind::Job, text).0, None)
         };
-        // What cannot be read is there all the same.
+        // A record that cannot be parsed still counts as present.
         let number = |record: &Record| record.get("JobId")?.split_whitespace().next()?.parse().ok();
         let all = records.iter().filter_map(number).collect();
         let jobs: Vec<Job> = records.into_iter().filter_map(|record| Job::of(record).ok()).collect();
@@ -39,7 +39,7 @@ impl JobList {
     }
 }
 
-/// What other files say against those that are taken, in sentences.
+/// Returns the contradictions between the files that are used and the other files, as sentences.
 pub(super) fn remarks(folder: &Path, texts: &Texts, names: &[(Part, String)]) -> Result<Vec<String>, SavedError> {
     let mut remarks = Vec::new();
     let of = |part: Part| Some((names.iter().find(|name| name.0 == part)?.1.clone(), texts.get(part)?));
@@ -49,7 +49,7 @@ pub(super) fn remarks(folder: &Path, texts: &Texts, names: &[(Part, String)]) ->
     let is_of_jobs = |part: Part| matches!(part, Part::Jobs | Part::JobsJson);
     for (part, name) in FILES.iter().filter(|file| is_of_jobs(file.0) && file.1 != taken.name) {
         let other = match saved(folder, name) {
-            // It is not needed.
+            // The damaged file is not needed.
             Err(SavedError::Damaged { .. }) => continue,
             other => other?,
         };
@@ -67,7 +67,7 @@ pub(super) fn remarks(folder: &Path, texts: &Texts, names: &[(Part, String)]) ->
         };
         let told = now::of_nodes(&nodes, Some(text).filter(|_| part == Part::NodesJson));
         remarks.extend(instants(&taken.name, taken.told, &name, told));
-        // The text is taken where both are there.
+        // If both formats exist, the text is used.
         break;
     }
     let config = of(Part::Config).map(|(name, text)| (name, Config::parse(text)));
@@ -84,13 +84,13 @@ pub(super) fn remarks(folder: &Path, texts: &Texts, names: &[(Part, String)]) ->
     Ok(remarks)
 }
 
-/// Whether both are the same but for their third number.
+/// Returns true if two versions differ at most in their third number.
 fn same_version(one: &str, other: &str) -> bool {
     let start = |text: &str| text.split('.').take(2).map(str::to_owned).collect::<Vec<_>>();
     start(one) == start(other)
 }
 
-/// What another list of jobs says against the one that is taken.
+/// Returns the contradictions between the list of jobs that is used and another one.
 fn against(taken: &JobList, other: &JobList) -> Vec<String> {
     if let Some(remark) = instants(&taken.name, taken.told, &other.name, other.told) {
         return vec![format!("{remark}; the jobs of {} count", taken.name)];
@@ -105,7 +105,7 @@ fn against(taken: &JobList, other: &JobList) -> Vec<String> {
     [missing(&other.active, other, taken), missing(&taken.active, taken, other)].into_iter().flatten().collect()
 }
 
-/// Says so where two files are of two instants.
+/// Returns a message if two files are from different instants.
 fn instants(name: &str, told: Option<Told>, other: &str, other_told: Option<Told>) -> Option<String> {
     let (told, other_told) = told.zip(other_told)?;
     let of = |told: Told| match told {

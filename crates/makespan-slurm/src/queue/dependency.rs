@@ -1,45 +1,45 @@
-//! What a job waits for: `afterok:69(unfulfilled),afterany:70`.
+//! //! Dependencies of jobs, such as `afterok:69(unfulfilled),afterany:70`.
 
-/// What has to become of the other job.
+/// The required state of the other job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// It has started, so many seconds ago.
+    /// It has started, at least the given number of seconds ago.
     Started(i64),
-    /// It has ended, however.
+    /// It has ended in any way.
     Ended,
     /// It has ended with success.
     Succeeded,
     /// It has ended without success.
     Failed,
-    /// The task of the same number in the other array has ended with success.
+    /// The task with the same number in the other array has ended with success.
     SameTask,
-    /// All jobs of this name that the user submitted before have ended.
+    /// All earlier jobs of the user with the same name have ended.
     Singleton,
 }
 
-/// One thing that a job waits for.
+/// A dependency of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependency {
-    /// What has to become of the other job.
+    /// The required state of the other job.
     pub condition: Condition,
-    /// Its number: that of an array stands for all its tasks. 0 of [`Condition::Singleton`].
+    /// The id of the other job. The id of an array stands for all its tasks. 0 for [`Condition::Singleton`].
     pub job: u64,
-    /// Which task of the array, if not all.
+    /// The task of the array, if not all.
     pub task: Option<u64>,
-    /// Whether Slurm says that it can never be.
+    /// True if Slurm reports that the dependency can never be satisfied.
     pub has_failed: bool,
-    /// Whether one of the dependencies of a job is enough.
+    /// True if one dependency of the job is sufficient.
     pub any: bool,
 }
 
 impl Dependency {
-    /// Reads the list; what cannot be understood is returned as it stands.
+    /// Parses a list. Also returns the parts that cannot be parsed.
     pub fn list(text: &str) -> (Vec<Self>, Vec<String>) {
         let (mut found, mut strange) = (Vec::new(), Vec::new());
         let any = text.contains('?');
         let mut condition = None;
         for part in text.split([',', '?']).map(str::trim).filter(|part| !part.is_empty()) {
-            // A job behind a comma without a word has the condition of the one before it.
+            // A job after a comma without a condition has the condition of the previous job.
             let mut words = part.split(':');
             let first = words.next().unwrap_or_default();
             let named = named(first.split_once('(').map_or(first, |(word, _)| word));
@@ -63,7 +63,7 @@ impl Dependency {
         (found, strange)
     }
 
-    /// `65_3+5(unfulfilled)`
+    /// Parses a job such as `65_3+5(unfulfilled)`.
     fn one(condition: Condition, text: &str, any: bool) -> Option<Self> {
         let (text, note) = text.split_once('(').unwrap_or((text, ""));
         let (text, minutes) = match text.split_once('+') {
@@ -86,7 +86,7 @@ impl Dependency {
 fn named(word: &str) -> Option<Condition> {
     Some(match word {
         "after" => Condition::Started(0),
-        // The second waits until the buffers of an earlier job are written, too.
+        // The second condition also waits until the buffers of the other job are written.
         "afterany" | "afterburstbuffer" => Condition::Ended,
         "afterok" => Condition::Succeeded,
         "afternotok" => Condition::Failed,

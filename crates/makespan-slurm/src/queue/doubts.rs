@@ -1,4 +1,4 @@
-//! What cannot be as the outputs say: dates that are none, and outputs that contradict each other. Each is counted and named once.
+//! //! Doubtful data: invalid dates, and outputs that contradict each other. Each kind is counted and reported once.
 
 use crate::text::{date, moment};
 use crate::{Job, JobState, Node};
@@ -6,7 +6,7 @@ use crate::{Job, JobState, Node};
 use super::QueueJob;
 use super::now::TOLERANCE;
 
-/// Dates of jobs, in the words of the text and of the JSON, and what is supposed where one is wrong.
+/// Dates of jobs, by their names in the text output and in JSON, with the assumption if a date is invalid.
 const DATES: [(&str, &str, &str); 5] = [
     ("SubmitTime", "SubmitTime", "it counts as missing"),
     ("EligibleTime", "eligible_time", "the job may start at once"),
@@ -15,14 +15,14 @@ const DATES: [(&str, &str, &str); 5] = [
     ("Deadline", "deadline", "the job is taken to have none"),
 ];
 
-/// Dates that are none, and those of what has happened that lie behind the instant of the queue.
+/// Reports invalid dates, and dates of past events that are after the instant of the queue.
 pub(super) fn dates(jobs: &[Job], now: i64) -> Vec<String> {
     let mut remarks = Vec::new();
     let listed = |job: &&Job| job.state.is_waiting() || job.state.holds_nodes();
     for (key, other, supposed) in DATES {
         let wrong = jobs.iter().filter(listed).filter_map(|job| {
             let text = job.record.get(key).or_else(|| job.record.get(other))?;
-            // Nothing is written as 0 or in words.
+            // A missing date is 0 or a word.
             let is_wrong = moment(text).is_none() && text != "0" && text.bytes().any(|byte| byte.is_ascii_digit());
             is_wrong.then(|| format!("{key}={text} of job {}", job.id))
         });
@@ -43,12 +43,13 @@ fn submitted(job: &Job) -> Option<i64> {
     job.submitted
 }
 
-/// When it started; what waits has an expected start at most.
+/// Returns the start of a job. A pending job has only an expected start, which is ignored.
 fn started(job: &Job) -> Option<i64> {
     job.start.filter(|_| !job.state.is_waiting())
 }
 
-/// Jobs that run on nodes which are idle. What ends, or stands still, may have left its nodes.
+/// Returns the jobs that run on idle nodes. Jobs that are ending or suspended are not included, because they may have
+/// left their nodes.
 pub(super) fn on_idle_nodes<'a>(
     jobs: &'a [QueueJob],
     nodes: &'a [Node],
@@ -60,7 +61,7 @@ pub(super) fn on_idle_nodes<'a>(
     })
 }
 
-/// Says so where jobs run on nodes that are idle.
+/// Reports jobs that run on idle nodes.
 pub(super) fn idle(jobs: &[QueueJob], nodes: &[Node]) -> Option<String> {
     let found: Vec<_> = on_idle_nodes(jobs, nodes).collect();
     let (job, node) = found.first()?;
@@ -73,7 +74,8 @@ pub(super) fn idle(jobs: &[QueueJob], nodes: &[Node]) -> Option<String> {
     Some(format!("{runs}: nodes and jobs are of two instants, or of two clusters"))
 }
 
-/// `x is ..`, or `3 such as x are ..`; nothing where there is none.
+/// Formats a count with an example, such as `x is ..` or `x and 2 more are ..`. Returns `None` if there is nothing to
+/// report.
 fn counted(mut found: impl Iterator<Item = String>, one: &str, several: &str) -> Option<String> {
     let first = found.next()?;
     Some(match found.count() {
@@ -82,7 +84,7 @@ fn counted(mut found: impl Iterator<Item = String>, one: &str, several: &str) ->
     })
 }
 
-/// Jobs of which a text may have been taken for fields, and what helps where there is no JSON.
+/// Reports jobs whose texts may have been parsed as fields, with a remedy if there is no JSON.
 pub(super) fn texts(jobs: &[u64], lacks_json: bool) -> Option<String> {
     let looks = match jobs {
         [] => return None,
@@ -93,7 +95,7 @@ pub(super) fn texts(jobs: &[u64], lacks_json: bool) -> Option<String> {
     Some(format!("{}: {looks}{help}", named(jobs)))
 }
 
-/// Records that JSON does not know.
+/// Reports records that are not in the JSON output.
 pub(super) fn part_of_a_name(jobs: &[u64], json: &str) -> Option<String> {
     let is = match jobs {
         [] => return None,
@@ -103,7 +105,7 @@ pub(super) fn part_of_a_name(jobs: &[u64], json: &str) -> Option<String> {
     Some(format!("{} {is}, and {json} does not know {}", named(jobs), if jobs.len() == 1 { "it" } else { "them" }))
 }
 
-/// `job 7`, `jobs 7, 8, 9 and 4 more`
+/// Formats job ids, such as `job 7` or `jobs 7, 8, 9 and 4 more`.
 fn named(jobs: &[u64]) -> String {
     const SHOWN: usize = 3;
     let names: Vec<String> = jobs.iter().take(SHOWN).map(u64::to_string).collect();
@@ -112,7 +114,7 @@ fn named(jobs: &[u64]) -> String {
     format!("{} {}{more}", if jobs.len() == 1 { "job" } else { "jobs" }, names.join(", "))
 }
 
-/// Records that cannot be read, by number.
+/// Reports the number of records that cannot be parsed.
 pub(super) fn unread(problems: &[String], of: usize) -> Option<String> {
     let first = problems.first()?;
     let count = problems.len();

@@ -1,4 +1,4 @@
-//! A queue whose cluster has more nodes.
+//! //! A queue on a cluster with additional nodes.
 
 use std::collections::HashSet;
 
@@ -6,12 +6,12 @@ use super::Queue;
 use crate::Node;
 
 impl Queue {
-    /// The node that further ones are like: the last one that takes jobs.
+    /// Returns the node that is the model for additional nodes: the last node that accepts jobs.
     pub fn like_new_nodes(&self) -> Option<&Node> {
         self.nodes.iter().rfind(|node| node.state.takes_jobs() && node.usable_cpus > 0)
     }
 
-    /// The same with so many nodes more, in the partitions of the one that they are like.
+    /// Returns this queue with `more` additional nodes, in the partitions of the model node.
     pub fn with_more_nodes(&self, more: u32) -> Self {
         let mut queue = self.clone();
         let Some(like) = self.like_new_nodes() else { return queue };

@@ -1,4 +1,4 @@
-//! What a running job holds of each node.
+//! //! The resources that a running job holds on each node.
 
 use std::collections::HashMap;
 
@@ -7,21 +7,21 @@ use serde_json::Value;
 use crate::text::Gres;
 use crate::{Job, Node};
 
-/// What is held of one node.
+/// The resources held on one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holding {
-    /// The node, as an index into those of the queue.
+    /// The index of the node in the queue.
     pub node: usize,
-    /// Processors.
+    /// Number of processors.
     pub cpus: u32,
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub memory: u64,
-    /// Generic resources.
+    /// Generic resources of the job on this node.
     pub gres: Vec<Gres>,
 }
 
-/// What a job holds, with the nodes that are not known: from the groups of `scontrol show -d job`, from `job_resources` of the
-/// JSON, or, where there is neither, an equal part on each of its nodes.
+/// Returns the resources of a job, and the names of unknown nodes. The source is the groups of `scontrol show -d job`
+/// or `job_resources` of the JSON output. Without either, each node counts with an equal part.
 pub(super) fn holdings(job: &Job, nodes: &HashMap<&str, usize>) -> (Vec<Holding>, Vec<String>) {
     let mut held = of_shares(job);
     if held.is_empty() {
@@ -50,7 +50,8 @@ fn of_shares(job: &Job) -> Vec<(String, Holding)> {
     job.shares.iter().flat_map(of).collect()
 }
 
-/// Of 22.05 to 23.11 a list `allocated_nodes` of nodes with their cores, from 24.05 on `nodes.allocation` with counts.
+/// Parses `job_resources`. Versions 22.05 to 23.11 have a list `allocated_nodes` of nodes with their cores. Versions
+/// from 24.05 on have `nodes.allocation` with counts.
 fn of_json(text: &str) -> Vec<(String, Holding)> {
     let Ok(document) = serde_json::from_str::<Value>(text) else { return Vec::new() };
     let nodes =
@@ -68,8 +69,8 @@ fn of_json(text: &str) -> Vec<(String, Holding)> {
     nodes.and_then(Value::as_array).map(|nodes| nodes.iter().filter_map(one).collect()).unwrap_or_default()
 }
 
-/// What `job_resources` leaves out: generic resources, which `gres_detail` has node by node, and of 22.05 the processors of nodes that a
-/// job has as a whole.
+/// Adds the data that `job_resources` lacks: generic resources, which are in `gres_detail` for each node, and in
+/// version 22.05 the processors of nodes that a job holds completely.
 fn complete(held: &mut [(String, Holding)], job: &Job) {
     let parts = in_equal_parts(job);
     let own = |name: &String| parts.iter().find(|part| part.0 == *name).map(|part| &part.1);
@@ -87,12 +88,13 @@ fn complete(held: &mut [(String, Holding)], job: &Job) {
     }
 }
 
-/// A number that is bare, a text, or `{set, infinite, number}`.
+/// Parses a number that is bare, a text, or `{set, infinite, number}`.
 fn number(value: &Value) -> Option<u64> {
     crate::cluster::plain(value).parse().ok()
 }
 
-/// How many cores are listed below the sockets of a node, which are objects by number or lists.
+/// Returns the number of cores listed for the sockets of a node. Sockets are either a list or an object with numbers as
+/// keys.
 fn cores(node: &Value) -> u64 {
     let of = |socket: &Value| socket.get("cores").map_or(0, length);
     match node.get("sockets") {
@@ -118,7 +120,7 @@ fn in_equal_parts(job: &Job) -> Vec<(String, Holding)> {
     job.nodes.iter().enumerate().map(part).collect()
 }
 
-/// What a job has been given, as Slurm writes trackable resources.
+/// Returns the allocated resources of a job in Slurm's notation.
 fn tres(job: &Job) -> Option<&str> {
     job.record.get("AllocTRES").or_else(|| job.record.get("tres_alloc_str")).or_else(|| job.record.get("TRES"))
 }
@@ -131,18 +133,18 @@ fn allocated_cpus(job: &Job) -> u64 {
     allocated(job, "cpu").and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
-/// An equal part of the generic resources of all nodes together.
+/// Returns an equal part of the generic resources of all nodes together.
 pub(super) fn gres(tres: Option<&str>, nodes: u64) -> Vec<Gres> {
     let parts =
         tres.unwrap_or_default().split(',').filter(|part| part.starts_with("gres/")).map(|part| Gres::list(part).0);
     let all: Vec<Gres> = parts.flatten().collect();
-    // A total without a kind stands beside those of the kinds.
+    // The list may contain a total without a kind in addition to the kinds.
     let has_kind = |name: &str| all.iter().any(|gres| gres.name == name && !gres.kind.is_empty());
     let counted = all.iter().filter(|gres| !gres.kind.is_empty() || !has_kind(&gres.name));
     counted.map(|gres| Gres { count: gres.count.div_ceil(nodes.max(1)), ..gres.clone() }).collect()
 }
 
-/// What nodes say that jobs hold, beyond what the jobs that are seen do.
+/// Returns the resources that nodes report as held, minus those of the visible jobs.
 pub(super) fn hidden<'a>(nodes: &[Node], seen: impl Iterator<Item = &'a Holding>) -> Vec<Holding> {
     let mut known = vec![(0_u64, 0_u64); nodes.len()];
     for holding in seen {
@@ -161,7 +163,7 @@ pub(super) fn hidden<'a>(nodes: &[Node], seen: impl Iterator<Item = &'a Holding>
 mod tests {
     use super::*;
 
-    /// The shapes of 22.05 and 23.11, and of 24.05 and later, where cores that a job does not have are listed too.
+    /// Tests the formats of 22.05 and 23.11, and of 24.05 and later, which also list cores that the job does not hold.
     #[test]
     fn what_a_job_holds_is_read_from_the_json_of_every_version() {
         let older = |sockets: &str| {

@@ -1,4 +1,4 @@
-//! Jobs that wait or run, each task of an array by itself.
+//! //! Pending and running jobs. Each task of an array is a separate job.
 
 use std::collections::HashMap;
 
@@ -11,74 +11,74 @@ use super::array::known_of_cut;
 use super::holding::holdings;
 use super::{Dependency, Holding, Member, Request, members};
 
-/// What runs.
+/// The data of a running job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Seconds after 1970.
+    /// Start in seconds since 1970.
     pub started: i64,
-    /// When it is ended at the latest; `None` without a limit.
+    /// Latest end in seconds since 1970, or `None` without a limit.
     pub ends_by: Option<i64>,
-    /// What it holds, by node.
+    /// Held resources by node.
     pub holds: Vec<Holding>,
 }
 
-/// A job that waits or runs.
+/// A pending or running job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueJob {
-    /// Its number; tasks of an array that wait share that of their record.
+    /// The id of the job. Pending tasks of an array share the id of their record.
     pub id: u64,
-    /// As Slurm shows it: `12`, `12_3` of an array, `12+1` of a heterogeneous job.
+    /// The id as Slurm shows it: `12`, or `12_3` in an array, or `12+1` in a heterogeneous job.
     pub shown: String,
-    /// As its user calls it.
+    /// The name that the user gave the job.
     pub name: String,
-    /// Whose it is.
+    /// The user who submitted the job.
     pub user: String,
-    /// Who pays.
+    /// The account that is charged.
     pub account: Option<String>,
-    /// Its quality of service.
+    /// The quality of service.
     pub qos: Option<String>,
-    /// Where it may run, or runs.
+    /// The partitions in which the job may run, or the partition in which it runs.
     pub partitions: Vec<String>,
-    /// Its state.
+    /// The state of the job.
     pub state: JobState,
-    /// Why it waits, as Slurm says.
+    /// Slurm's reason why the job is pending.
     pub reason: String,
-    /// Higher comes first.
+    /// Priority. Jobs of higher priority come first.
     pub priority: u64,
-    /// Whether its user or an operator holds it.
+    /// True if the job is held by its user or an operator.
     pub is_held: bool,
-    /// Seconds after 1970 at which it was submitted.
+    /// Time of submission in seconds since 1970.
     pub submitted: Option<i64>,
-    /// From when it may start.
+    /// Earliest start in seconds since 1970.
     pub eligible: Option<i64>,
-    /// Seconds that it may run; `None`: for ever.
+    /// Time limit in seconds, or `None` without a limit.
     pub limit: Option<u64>,
-    /// Slurm does not start it where it cannot end by then, and gives it up.
+    /// Deadline in seconds since 1970. Slurm cancels the job if it cannot end by then.
     pub deadline: Option<i64>,
-    /// What it asks for.
+    /// The requested resources.
     pub request: Request,
-    /// What it waits for.
+    /// The dependencies of the job.
     pub waits_for: Vec<Dependency>,
-    /// Which task of which array it is.
+    /// The array and the task number, for a task of an array.
     pub array: Option<Member>,
-    /// The number of the first of the jobs that start together with it.
+    /// The id of the first component, for a component of a heterogeneous job.
     pub together: Option<u64>,
-    /// What it holds, if it runs.
+    /// The data of the run, if the job runs.
     pub run: Option<Run>,
-    /// When Slurm expects it to start, if it says so.
+    /// Start in seconds since 1970 that Slurm expects, if known.
     pub slurm_start: Option<i64>,
 }
 
 impl QueueJob {
-    /// The last instant at which it may start, if it has a deadline.
+    /// Returns the latest start that the deadline allows, if the job has a deadline.
     pub fn latest_start(&self) -> Option<i64> {
-        // To a job with a deadline and no limit Slurm gives a least time of a minute.
+        // For a job with a deadline and without a limit, Slurm assumes a minimum time of one minute.
         let needs = self.request.min_time.or(self.limit).unwrap_or(60);
         Some(self.deadline?.saturating_sub(i64::try_from(needs).unwrap_or(i64::MAX)))
     }
 }
 
-/// What is known around the jobs, and how many tasks of arrays may still be listed.
+/// The context of the jobs, and the remaining number of array tasks that may be listed.
 pub(super) struct Around<'a> {
     pub now: i64,
     pub nodes: HashMap<&'a str, usize>,
@@ -88,7 +88,8 @@ pub(super) struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// The entries of a job: several for a record that stands for tasks of an array, none for one that is over.
+    /// Returns the entries of a job. A record that stands for tasks of an array has several entries. An ended job has
+    /// none.
     pub(super) fn entries(&mut self, job: &Job) -> Vec<QueueJob> {
         let waits = job.state.is_waiting();
         if !waits && !job.state.holds_nodes() {
@@ -171,7 +172,7 @@ impl Around<'_> {
         }
     }
 
-    /// The limit of a job, or that of its partition where it states none.
+    /// Returns the time limit of a job. If the job has none, returns the limit of its partition.
     fn limit(&mut self, job: &Job, partitions: &[String]) -> Option<u64> {
         let text = job.record.get("TimeLimit").filter(|text| job.time_limit.is_none() && *text != "Partition_Limit");
         if let Some(text) = text {

@@ -1,48 +1,48 @@
-//! Limits on what runs at the same time, of qualities of service, accounts and users.
+//! //! Limits of qualities of service, accounts and users on jobs that run at the same time.
 
 use std::collections::HashSet;
 
 use crate::text::{Limit, bytes, duration};
 
-/// How many jobs may run at the same time, and how much of each resource they may hold.
+/// Limits on the number of jobs that run at the same time, and on the resources that they hold together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Limits {
-    /// Jobs.
+    /// Maximum number of jobs.
     pub jobs: Option<u64>,
-    /// Resources as Slurm calls them (`cpu`, `node`, `gres/gpu`; `mem` in MiB), each with its limit.
+    /// Maximum amounts of resources, by Slurm's names (`cpu`, `node`, `gres/gpu`; `mem` in MiB).
     pub tres: Vec<(String, u64)>,
-    /// Resources times the minutes for which running jobs may still hold them (`GrpTRESRunMins`).
+    /// Maximum amounts of resources times the minutes for which running jobs may still hold them (`GrpTRESRunMins`).
     pub tres_minutes: Vec<(String, u64)>,
 }
 
-/// What one job may ask for.
+/// Limits of a single job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct JobLimits {
-    /// Resources at most.
+    /// Maximum amounts of resources.
     pub tres: Vec<(String, u64)>,
-    /// Resources of each node at most.
+    /// Maximum amounts of resources per node.
     pub per_node: Vec<(String, u64)>,
-    /// Resources times minutes at most.
+    /// Maximum amounts of resources times minutes.
     pub minutes: Vec<(String, u64)>,
-    /// Resources at least.
+    /// Minimum amounts of resources.
     pub least: Vec<(String, u64)>,
-    /// Seconds at most.
+    /// Maximum time limit in seconds.
     pub max_time: Option<u64>,
 }
 
-/// A limit on what was used in the past, and how much was.
+/// A limit on past usage, with the amount that is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// The resource times minutes; `wall` for minutes of jobs.
+    /// The resource, counted in amount times minutes, or `wall` for minutes of jobs.
     pub name: String,
-    /// The limit.
+    /// The maximum usage.
     pub total: u64,
-    /// What is used of it, if that is known.
+    /// The usage so far, if known.
     pub used: Option<u64>,
 }
 
 impl Limits {
-    /// Whether nothing is limited.
+    /// Returns true if nothing is limited.
     pub fn is_empty(&self) -> bool {
         self.jobs.is_none() && self.tres.is_empty() && self.tres_minutes.is_empty()
     }
@@ -51,42 +51,42 @@ impl Limits {
 /// A quality of service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Qos {
-    /// As it is called.
+    /// The name of the quality of service.
     pub name: String,
-    /// Of all its jobs together.
+    /// Limits of all its jobs together.
     pub all: Limits,
-    /// Of the jobs of each user.
+    /// Limits of the jobs of each user.
     pub each_user: Limits,
-    /// Of the jobs of each account.
+    /// Limits of the jobs of each account.
     pub each_account: Limits,
-    /// Of one job.
+    /// Limits of a single job.
     pub job: JobLimits,
-    /// On what was used.
+    /// Limits of past usage.
     pub budgets: Vec<Budget>,
 }
 
-/// What an account, or one of its users, may have.
+/// The limits of an account or of one of its users.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Association {
-    /// The account.
+    /// The name of the account.
     pub account: String,
-    /// The user; `None` of the account itself.
+    /// The user, or `None` for the account itself.
     pub user: Option<String>,
-    /// The partition, if it speaks of one only.
+    /// The partition, if the limits apply to one partition only.
     pub partition: Option<String>,
-    /// The account above.
+    /// The parent account.
     pub parent: Option<String>,
-    /// Of all jobs of the account and of those below it.
+    /// Limits of all jobs of the account and of its child accounts.
     pub all: Limits,
-    /// Of the jobs of this user in this account.
+    /// Limits of the jobs of this user in this account.
     pub own: Limits,
-    /// Of one job.
+    /// Limits of a single job.
     pub job: JobLimits,
-    /// On what all jobs of the account and of those below it have used.
+    /// Limits of past usage of all jobs of the account and of its child accounts.
     pub budgets: Vec<Budget>,
 }
 
-/// What `scontrol -o show assoc_mgr` prints.
+/// Parses the output of `scontrol -o show assoc_mgr`.
 pub(super) fn of_controller(text: &str) -> (Vec<Qos>, Vec<Association>) {
     let (mut qos, mut associations) = (Vec::new(), Vec::new());
     for line in text.lines() {
@@ -118,8 +118,9 @@ pub(super) fn of_controller(text: &str) -> (Vec<Qos>, Vec<Association>) {
     (qos, associations)
 }
 
-/// Whether lines of `scontrol -o show assoc_mgr` that end without an end of line were cut off: it tells of users, then of accounts and
-/// at last of qualities of service, and its last record has all that others of its kind have.
+/// Returns true if the output of `scontrol -o show assoc_mgr`, which ends without a line break, was cut off. The output
+/// contains users, then accounts and then qualities of service. If it is complete, its last record has all fields that
+/// other records of its kind have.
 pub(super) fn is_cut(lines: &[&str]) -> bool {
     const LAST: &str = " User Limits";
     let Some((&last, others)) = lines.split_last() else { return false };
@@ -140,10 +141,10 @@ pub(super) fn is_cut(lines: &[&str]) -> bool {
         || common.is_some_and(|common| !common.is_subset(&own))
 }
 
-/// What `sacctmgr -P show qos` prints: columns named in the first line.
+/// Parses the output of `sacctmgr -P show qos`. The first line contains the names of the columns.
 ///
 /// # Errors
-/// A sentence when there is no such first line.
+/// A message if the first line is missing.
 pub(super) fn of_accounts(text: &str) -> Result<Vec<Qos>, String> {
     let mut lines = text.lines();
     let columns: Vec<&str> = lines.next().unwrap_or_default().split('|').collect();
@@ -177,7 +178,7 @@ pub(super) fn of_accounts(text: &str) -> Result<Vec<Qos>, String> {
     Ok(lines.filter(|line| !line.trim().is_empty()).map(row).collect())
 }
 
-/// A line of fields `KEY=value`, in which a value holds no blank.
+/// A line of fields `KEY=value`. Values contain no spaces.
 struct Fields<'a>(&'a str);
 
 impl Fields<'_> {
@@ -210,7 +211,7 @@ impl Fields<'_> {
     }
 }
 
-/// Limits on what was used of resources, and of time.
+/// Parses limits of past usage of resources and of time.
 fn budgets(minutes: &str, wall: &str) -> Vec<Budget> {
     let parts = minutes.split(',').filter_map(|part| part.rsplit_once('='));
     let one = |(name, value): (&str, &str)| {
@@ -223,11 +224,11 @@ fn budgets(minutes: &str, wall: &str) -> Vec<Budget> {
 }
 
 impl Budget {
-    /// The name of minutes of jobs.
+    /// The name of the minutes of jobs.
     pub const WALL: &'static str = "wall";
 }
 
-/// Seconds of minutes or of a span such as `1-00:00:00`, with what is used behind it or not.
+/// Converts minutes, or a time span such as `1-00:00:00`, to seconds. The usage in parentheses may follow.
 fn span(text: &str) -> Option<u64> {
     let text = text.split_once('(').map_or(text, |(limit, _)| limit);
     match text.parse::<u64>() {
@@ -237,12 +238,12 @@ fn span(text: &str) -> Option<u64> {
     }
 }
 
-/// `5(2)`: a limit of which 2 are used; `N(2)` and nothing are no limit.
+/// Parses a limit with its usage, such as `5(2)`. `N(2)` and an empty text mean no limit.
 fn number(text: &str) -> Option<u64> {
     text.split_once('(').map_or(text, |(limit, _)| limit).parse().ok()
 }
 
-/// `cpu=N(4),mem=4096(0),gres/gpu=8` or `cpu=10,mem=100G`
+/// Parses amounts such as `cpu=N(4),mem=4096(0),gres/gpu=8` or `cpu=10,mem=100G`.
 pub(super) fn tres(text: &str) -> Vec<(String, u64)> {
     let parts = text.split(',').filter_map(|part| part.rsplit_once('='));
     let one = |(name, value): (&str, &str)| {

@@ -1,4 +1,4 @@
-//! The records of a part: those that can be read, each once, and what is said of the others.
+//! //! The records of an output: the valid ones without duplicates, and messages about the others.
 
 use std::collections::HashSet;
 
@@ -7,19 +7,19 @@ use crate::text::{Kind, Record, records};
 
 use super::doubts;
 
-/// What a part lists.
+/// The records of an output.
 pub(super) struct Listed<T> {
     pub items: Vec<T>,
-    /// What is wrong with each record that cannot be read.
+    /// A message for each record that cannot be parsed.
     pub problems: Vec<String>,
-    /// How many records there are.
+    /// Number of records.
     pub of: usize,
-    /// Lines that belong to no record, in a sentence.
+    /// A message about lines that belong to no record.
     pub strange: Option<String>,
 }
 
 impl<T> Listed<T> {
-    /// Of what `scontrol -o show` printed.
+    /// Parses the output of `scontrol -o show`.
     pub fn of_text(kind: Kind, text: &str, read: impl Fn(Record) -> Result<T, String>) -> Self {
         let (found, strange) = records(kind, text);
         let head = kind.head();
@@ -31,20 +31,20 @@ impl<T> Listed<T> {
         Self { strange, ..Self::of_records(found, read) }
     }
 
-    /// Of records.
+    /// Parses records.
     pub fn of_records(records: Vec<Record>, read: impl Fn(Record) -> Result<T, String>) -> Self {
         let of = records.len();
         let (items, problems) = read_all(records, read);
         Self { items, problems, of, strange: None }
     }
 
-    /// What is said of records and lines that cannot be read.
+    /// Returns messages about records and lines that cannot be parsed.
     pub fn remarks(&self) -> Vec<String> {
         doubts::unread(&self.problems, self.of).into_iter().chain(self.strange.clone()).collect()
     }
 }
 
-/// Takes out what was there before, told apart by `key`, which is its name; what is said of that.
+/// Removes duplicates with equal `key`, which is the name of an item. Returns a message about them.
 pub(super) fn once<T>(items: &mut Vec<T>, what: &str, key: impl Fn(&T) -> String) -> Option<String> {
     let mut known = HashSet::new();
     let (mut count, mut first) = (0, None);

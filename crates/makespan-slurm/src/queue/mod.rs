@@ -1,7 +1,7 @@
-//! The queue of a cluster at an instant: what waits and what runs, with all that decides when a job starts.
+//! //! The queue of a cluster at an instant: pending and running jobs, with all data that decide when a job starts.
 //!
-//! [`Queue::read`] asks a running Slurm, [`Queue::from_folder`] reads what its commands printed at another time. Both only read: no
-//! command is run that changes anything.
+//! [`Queue::read`] queries a running Slurm. [`Queue::from_folder`] reads saved outputs of Slurm's commands. Both only
+//! read, and run no command that changes anything.
 
 mod array;
 mod barred;
@@ -40,44 +40,46 @@ pub use saved::SavedError;
 
 use crate::{Config, Node, Partition};
 
-/// A cluster's queue at an instant. It may be changed before it is used, to ask what would be if.
+/// A cluster's queue at an instant. It can be changed before a forecast, to answer what-if questions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Queue {
-    /// The instant, in seconds after 1970.
+    /// The instant in seconds since 1970.
     pub now: i64,
-    /// Settings; empty where they could not be read.
+    /// Settings of the cluster. Empty if they could not be read.
     pub config: Config,
-    /// All nodes, those that are away too.
+    /// All nodes, including unavailable ones.
     pub nodes: Vec<Node>,
-    /// All partitions.
+    /// All partitions of the cluster.
     pub partitions: Vec<Partition>,
-    /// Reservations of nodes and licences, those of the future too.
+    /// Reservations of nodes and licences, including future ones.
     pub reservations: Vec<Reservation>,
     /// Licences that the cluster counts.
     pub licences: Vec<Licence>,
-    /// Limits by quality of service; empty where the cluster keeps no accounts.
+    /// Limits by quality of service. Empty if the cluster keeps no accounts.
     pub qos: Vec<Qos>,
-    /// Limits of accounts and of their users; empty where the cluster keeps no accounts.
+    /// Limits of accounts and of their users. Empty if the cluster keeps no accounts.
     pub associations: Vec<Association>,
-    /// Jobs that wait or run, each task of an array by itself, in Slurm's order.
+    /// Pending and running jobs in Slurm's order. Each task of an array is a separate job.
     pub jobs: Vec<QueueJob>,
-    /// What is held by jobs that this user may not see.
+    /// Resources held by jobs that this user cannot see.
     pub hidden: Vec<Holding>,
-    /// Jobs that ended, from which times are learned.
+    /// Ended jobs, from which run times are learned.
     pub past: Vec<PastRun>,
-    /// Why it has no more of these than the controller remembers, in a sentence; `None` where accounts were read.
+    /// The reason, as a sentence, why `past` contains only the ended jobs that the controller remembers. `None` if
+    /// accounts were read.
     pub past_missing: Option<String>,
-    /// What is missing or strange, in sentences.
+    /// Warnings about missing or strange data, as sentences.
     pub remarks: Vec<String>,
 }
 
 impl Queue {
-    /// A partition by its name.
+    /// Returns a partition by name.
     pub fn partition(&self, name: &str) -> Option<&Partition> {
         self.partitions.iter().find(|partition| partition.name == name)
     }
 
-    /// A word of `SchedulerParameters`, such as `bf_interval`, with its value if it has one.
+    /// Returns the value of a word in `SchedulerParameters`, such as `bf_interval`. The value is empty if the word has
+    /// none.
     pub fn scheduler_parameter(&self, name: &str) -> Option<&str> {
         let words = self.config.get("SchedulerParameters")?.split(',');
         words
@@ -85,12 +87,13 @@ impl Queue {
             .find_map(|(known, value)| known.eq_ignore_ascii_case(name).then_some(value))
     }
 
-    /// The same as a number.
+    /// Returns the value of a word in `SchedulerParameters` as a number.
     pub fn scheduler_number(&self, name: &str) -> Option<i64> {
         self.scheduler_parameter(name)?.parse().ok()
     }
 
-    /// Whether memory is given out, as processors are. Where the settings are missing it is if some job holds memory.
+    /// Returns true if the cluster allocates memory. If the settings are missing, returns true if some job holds
+    /// memory.
     pub fn counts_memory(&self) -> bool {
         match self.config.get("SelectTypeParameters") {
             Some(text) => text.to_uppercase().contains("MEMORY"),
@@ -102,12 +105,12 @@ impl Queue {
         }
     }
 
-    /// Whether whole cores are given out, of all their hardware threads.
+    /// Returns true if the cluster allocates whole cores, with all their hardware threads.
     pub fn gives_whole_cores(&self) -> bool {
         self.config.get("SelectTypeParameters").is_some_and(|text| text.to_uppercase().contains("CR_CORE"))
     }
 
-    /// Whether whole nodes are given out.
+    /// Returns true if the cluster allocates whole nodes.
     pub fn gives_whole_nodes(&self) -> bool {
         self.config.get("SelectType").is_some_and(|text| text == "select/linear")
     }

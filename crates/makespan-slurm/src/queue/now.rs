@@ -1,17 +1,17 @@
-//! The instant of outputs that were saved: they seldom say it in so many words.
+//! //! The instant of saved outputs, which usually do not state it explicitly.
 
 use crate::text::{Limit, duration, moment};
 use crate::{Job, JobState, Node};
 
-/// Seconds that may lie between two commands, and between two clocks.
+/// Maximum time in seconds between two commands, and maximum difference of two clocks.
 pub(super) const TOLERANCE: i64 = 60;
 
-/// What outputs tell of the instant at which they were printed.
+/// Information of an output about the instant at which it was printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
-    /// The instant itself.
+    /// The exact instant.
     Exactly(i64),
-    /// Something that had happened by then.
+    /// The instant of an event that had happened by then.
     AtLeast(i64),
 }
 
@@ -22,7 +22,7 @@ impl Told {
         }
     }
 
-    /// Whether both cannot be of one instant.
+    /// Returns true if the two cannot be from the same instant.
     pub fn contradicts(self, other: Self) -> bool {
         let is_later = |early: i64, late: i64| late.saturating_sub(early) > TOLERANCE;
         match (self, other) {
@@ -35,8 +35,8 @@ impl Told {
     }
 }
 
-/// A job that runs says for how long it has run, which tells the instant; otherwise it was at least as late as anything that had
-/// happened.
+/// Derives the instant from jobs. The start and the run time of a running job give the exact instant. Otherwise the
+/// instant is at least as late as any past event.
 pub(super) fn of_jobs<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Option<Told> {
     let exact = jobs.clone().filter_map(present).max().map(Told::Exactly);
     let happened = |job: &Job| {
@@ -49,7 +49,7 @@ pub(super) fn of_jobs<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Option
     exact.or_else(|| jobs.filter_map(happened).max().map(Told::AtLeast))
 }
 
-/// Its start and how long it has run, unless it stood still in between.
+/// Returns the start plus the run time of a job, unless it was suspended in between.
 fn present(job: &Job) -> Option<i64> {
     let stood = job.record.get("SecsPreSuspend").is_some_and(|seconds| seconds != "0");
     let ran = job.record.get("RunTime").and_then(duration).and_then(Limit::value);
@@ -57,12 +57,12 @@ fn present(job: &Job) -> Option<i64> {
     start.checked_add_unsigned(ran)
 }
 
-/// What newer versions say beside the jobs.
+/// Returns the instant that newer versions include in the JSON output.
 pub(super) fn of_json(text: &str) -> Option<Told> {
     last_update(text).map(Told::Exactly)
 }
 
-/// By when nodes had booted, or had last been busy.
+/// Returns the latest instant at which a node had booted or was busy.
 pub(super) fn of_nodes(nodes: &[Node], json: Option<&str>) -> Option<Told> {
     let times = |node: &Node| {
         let time = |key: &str| node.record.get(key).and_then(moment);

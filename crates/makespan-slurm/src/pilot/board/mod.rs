@@ -1,4 +1,4 @@
-//! The files that planner and agents share.
+//! //! The files that the planner and the agents share.
 
 mod agent;
 mod planner;
@@ -13,28 +13,28 @@ use makespan_exec::engine::Identity;
 use makespan_exec::host;
 use serde::{Deserialize, Serialize};
 
-/// The folder in that of the run.
+/// Name of the folder inside the run's folder.
 pub(crate) const FOLDER: &str = "pilot";
 
-/// The file among `agents` by which a planner says that it is there.
+/// Name of the file in `agents` that contains a planner's sign of life.
 const PLANNER_BEAT: &str = "planner=beat";
 
-/// A node in a pilot: `JOB.NODE`.
+/// A place: a node in a pilot, `JOB.NODE`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Place {
-    /// The number of the job that the pilot is.
+    /// The id of the pilot's job.
     pub job: u64,
-    /// As Slurm calls it.
+    /// The name of the node in Slurm.
     pub node: String,
 }
 
 impl Place {
-    /// The name of its folders and files.
+    /// Returns the name of the place's folders and files.
     pub fn name(&self) -> String {
         format!("{}.{}", self.job, self.node)
     }
 
-    /// Of such a name.
+    /// Parses such a name.
     pub fn parse(name: &str) -> Option<Self> {
         let (job, node) = name.split_once('.')?;
         (!node.is_empty() && !node.contains('/')).then_some(())?;
@@ -42,54 +42,54 @@ impl Place {
     }
 }
 
-/// What an agent says of itself when it begins.
+/// An agent's description of itself, written when it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Beacon {
-    /// What its machine is called.
+    /// The host name of its machine.
     pub host: String,
-    /// Where it listens; 0 where it cannot.
+    /// The port on which it listens, or 0 if it cannot listen.
     pub port: u16,
-    /// What whoever connects says first.
+    /// The token with which a connection must begin.
     pub token: String,
-    /// Its process, in the machine's present boot.
+    /// Its process, valid in the current boot of the machine.
     pub process: Identity,
     pub boot: String,
-    /// How many cores it may use.
+    /// Number of cores that it may use.
     pub cores: usize,
-    /// How many GPUs, where they can be counted.
+    /// Number of GPUs, if they can be counted.
     pub gpus: Option<usize>,
-    /// By how many nanoseconds its clock is ahead of that of the file system, as far as it can tell.
+    /// Nanoseconds by which its clock is ahead of the file system's clock, if known.
     #[serde(default)]
     pub clock: Option<i64>,
-    /// Why the memory of tasks is not limited, where somebody wants it to be.
+    /// The reason why the memory of tasks is not limited, if a limit is wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_limits: Option<String>,
 }
 
-/// Who has begun an attempt: the process around it, in the boot of its machine.
+/// The claim of an attempt: the process that wraps the task, valid in the given boot of its machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Left {
     pub shim: Identity,
     pub boot: String,
-    /// The GPUs of the node that it has.
+    /// The GPUs of the node that the attempt holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpus: Option<Vec<u64>>,
 }
 
-/// The files in the folder of a run by which planner and agents know of each other.
+/// The files in the folder of a run through which the planner and the agents communicate.
 ///
-/// | folder | what is in it |
+/// | folder | content |
 /// |---|---|
-/// | `todo` | what the planner is writing |
-/// | `in/PLACE` | attempts that a place was given |
-/// | `run/PLACE` | attempts that its agent has taken |
+/// | `todo` | orders that the planner is writing |
+/// | `in/PLACE` | attempts that are given to a place |
+/// | `run/PLACE` | attempts that the agent has taken |
 /// | `done/PLACE` | attempts that have ended, `ID=FATE` |
-/// | `end/PLACE` | attempts that are to end, `ID=term` or `ID=kill` |
-/// | `claims` | who has begun an attempt: made only where there is none |
-/// | `agents` | what each agent says of itself, its lock, and the times at which it was there |
-/// | `slots` | which node of the plan each place is |
+/// | `end/PLACE` | attempts that must end, `ID=term` or `ID=kill` |
+/// | `claims` | the claims of attempts that have started; created only if they do not exist |
+/// | `agents` | each agent's description of itself, its lock, and its signs of life |
+/// | `slots` | the plan node of each place |
 /// | `pilots` | the jobs that are pilots |
-/// | `over` | pilots that are to end |
+/// | `over` | pilots that must end |
 #[derive(Clone, Debug)]
 pub(crate) struct Board {
     run: PathBuf,
@@ -97,17 +97,17 @@ pub(crate) struct Board {
 }
 
 impl Board {
-    /// That of the run in this folder.
+    /// Returns the board of the run in this folder.
     pub fn of(run: &Path) -> Self {
         Self { run: run.to_owned(), folder: run.join(FOLDER) }
     }
 
-    /// The folder of the run.
+    /// Returns the folder of the run.
     pub fn run(&self) -> &Path {
         &self.run
     }
 
-    /// Makes what the planner needs.
+    /// Creates the folders that the planner needs.
     pub fn make(&self) -> io::Result<()> {
         for name in ["todo", "in", "run", "done", "end", "claims", "agents", "slots", "pilots", "over"] {
             fs::create_dir_all(self.folder.join(name))?;
@@ -115,17 +115,18 @@ impl Board {
         Ok(())
     }
 
-    /// Makes what the agent of a place needs.
+    /// Creates the folders that the agent of a place needs.
     pub fn make_place(&self, place: &Place) -> io::Result<()> {
         ["in", "run", "done", "end"].into_iter().try_for_each(|name| fs::create_dir_all(self.at(name, place)))
     }
 
-    /// Whether the folder is gone; not whether nobody can tell.
+    /// Returns true if the folder was removed. Returns false if this cannot be determined.
     pub fn is_removed(&self) -> bool {
         fs::metadata(&self.folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// By how many nanoseconds the clock of this machine is ahead of that of the file system: what is written is of now.
+    /// Returns the nanoseconds by which the clock of this machine is ahead of the file system's clock, from the time of
+    /// a file written now.
     pub fn clock(&self) -> Option<i64> {
         let path = self.folder.join("agents").join(format!("{}.{}=clock", host(), std::process::id()));
         let nanoseconds = |at: SystemTime| i64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_nanos()).ok();
@@ -144,12 +145,12 @@ impl Board {
     }
 }
 
-/// Writes a file that only this user may read: commands may hold secrets.
+/// Writes a file that only this user can read, because commands may contain secrets.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(bytes)
 }
 
-/// The names in a folder; none where there is no folder.
+/// Returns the names in a folder, or nothing if the folder does not exist.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()

@@ -1,4 +1,4 @@
-//! What the planner does.
+//! //! File operations of the planner.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,7 +16,7 @@ impl Board {
         fs::rename(todo, self.file("in", place, id))
     }
 
-    /// Takes back an attempt that its place has not taken; whether that was so.
+    /// Takes an attempt back if the agent has not taken it. Returns true on success.
     pub fn take_back(&self, place: &Place, id: &str) -> bool {
         let todo = self.folder.join("todo").join(id);
         let back = fs::rename(self.file("in", place, id), &todo).is_ok();
@@ -24,19 +24,20 @@ impl Board {
         back
     }
 
-    /// Removes what was never given.
+    /// Removes orders that were never given.
     pub fn sweep(&self) {
         for id in names(&self.folder.join("todo")) {
             let _ = fs::remove_file(self.folder.join("todo").join(id));
         }
     }
 
-    /// Asks the agent of a place to end an attempt, or to kill it.
+    /// Requests the end of an attempt from the agent of a place, or its kill.
     pub fn ask_end(&self, place: &Place, id: &str, kill: bool) -> io::Result<()> {
         File::create(self.file("end", place, &format!("{id}={}", if kill { "kill" } else { "term" }))).map(drop)
     }
 
-    /// How an attempt has ended at a place, by a name in its folder `done`; `None` where nothing is called so.
+    /// Returns an attempt and its fate from a name in the folder `done` of a place. Returns `None` if the file does not
+    /// exist.
     pub fn fate(&self, place: &Place, name: &str) -> Option<(String, Fate)> {
         let path = self.file("done", place, name);
         path.symlink_metadata().ok()?;
@@ -48,7 +49,7 @@ impl Board {
         Some((id.to_owned(), fate))
     }
 
-    /// Forgets an attempt that has ended.
+    /// Removes the files of an attempt that has ended.
     pub fn forget(&self, place: &Place, id: &str, fate: &Fate) {
         self.unclaim(id);
         for ask in ["term", "kill"] {
@@ -57,14 +58,14 @@ impl Board {
         let _ = fs::remove_file(self.file("done", place, &format!("{id}={}", fate.word())));
     }
 
-    /// Forgets an attempt whose place is gone.
+    /// Removes the files of an attempt whose place is gone.
     pub fn bury(&self, place: &Place, id: &str) {
         let _ = fs::remove_file(self.file("in", place, id));
         let _ = fs::remove_file(self.file("run", place, id));
         self.forget(place, id, &Fate::Gone);
     }
 
-    /// All places that there ever were, and what is in `in`, `run` and `done` of each.
+    /// Returns all places of this run, including those that are gone. Each has folders in `in`, `run` and `done`.
     pub fn places(&self) -> Vec<Place> {
         let mut places: Vec<Place> =
             names(&self.folder.join("in")).iter().filter_map(|name| Place::parse(name)).collect();
@@ -72,15 +73,15 @@ impl Board {
         places
     }
 
-    /// The attempts in a folder of a place; in `done` with their fates.
+    /// Returns the attempts in a folder of a place. The names in `done` include the fates.
     pub fn ids(&self, state: &str, place: &Place) -> Vec<String> {
         names(&self.at(state, place))
     }
 
-    /// An attempt that a place was given, and has perhaps taken.
+    /// Returns an attempt that was given to a place. The agent may have taken it.
     pub fn order(&self, place: &Place, id: &str) -> Option<Order> {
         let read = |state| fs::read(self.file(state, place, id)).ok();
-        // It may move on in between.
+        // The file may move between two reads.
         let bytes = read("in").or_else(|| read("run")).or_else(|| {
             let name = self
                 .ids("done", place)
@@ -91,41 +92,41 @@ impl Board {
         serde_json::from_slice(&bytes).ok()
     }
 
-    /// Whether a place was given attempts of which a planner has not heard the end.
+    /// Returns true if a place holds attempts whose ends no planner has handled.
     pub fn holds_any(&self, place: &Place) -> bool {
         ["in", "run", "done"].iter().any(|state| !self.ids(state, place).is_empty())
     }
 
-    /// What the agent of a place says of itself.
+    /// Returns the description of the agent of a place.
     pub fn beacon(&self, place: &Place) -> Option<Beacon> {
         serde_json::from_slice(&fs::read(self.folder.join("agents").join(place.name())).ok()?).ok()
     }
 
-    /// When the agent of a place last said that it is there, by the clock of the file system.
+    /// Returns the last sign of life of the agent of a place, by the file system's clock.
     pub fn last_beat(&self, place: &Place) -> Option<Duration> {
         self.modified(&format!("{}=beat", place.name()))
     }
 
-    /// Says that a planner is there.
+    /// Records a sign of life of the planner.
     pub fn beat_as_planner(&self) {
-        // Pilots are given back some minutes after the last one that arrives.
+        // Pilots end some minutes after the last sign of life.
         let _ = fs::write(self.folder.join("agents").join(PLANNER_BEAT), ".");
     }
 
-    /// When a file beside what agents say of themselves was written last, by the clock of the file system.
+    /// Returns the time of the last change of a file in `agents`, by the file system's clock.
     pub(super) fn modified(&self, name: &str) -> Option<Duration> {
         let beat = self.folder.join("agents").join(name);
         fs::metadata(beat).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()
     }
 
-    /// Remembers that a job is this one of the pilots.
+    /// Records the pilot number of a job.
     pub fn record_pilot(&self, job: u64, number: usize) -> io::Result<()> {
         let new = self.folder.join("todo").join(format!("{job}=pilot"));
         write(&new, number.to_string().as_bytes())?;
         fs::rename(new, self.folder.join("pilots").join(job.to_string()))
     }
 
-    /// The pilots that there ever were, each with its number.
+    /// Returns all pilots of this run, including those that have ended, with their numbers.
     pub fn pilots(&self) -> Vec<(u64, usize)> {
         let folder = self.folder.join("pilots");
         let of = |name: &String| {
@@ -135,17 +136,17 @@ impl Board {
         names(&folder).iter().filter_map(of).collect()
     }
 
-    /// What the head of a pilot and its agents have to say.
+    /// Returns the log file of a pilot's head and agents.
     pub fn log(&self, job: u64) -> PathBuf {
         self.folder.join(format!("{job}.log"))
     }
 
-    /// The same, as `sbatch` writes the number of the job.
+    /// Returns the log file with the placeholder of `sbatch` for the job id.
     pub fn log_pattern(&self) -> PathBuf {
         self.folder.join("%j.log")
     }
 
-    /// Remembers which node of the plan a place is.
+    /// Records the plan node of a place.
     pub fn bind(&self, place: &Place, slot: usize) -> io::Result<()> {
         let path = self.folder.join("slots").join(place.name());
         let new = self.folder.join("todo").join(format!("{}=slot", place.name()));
@@ -153,22 +154,22 @@ impl Board {
         fs::rename(new, path)
     }
 
-    /// Which node of the plan a place is.
+    /// Returns the plan node of a place.
     pub fn slot(&self, place: &Place) -> Option<usize> {
         fs::read_to_string(self.folder.join("slots").join(place.name())).ok()?.trim().parse().ok()
     }
 
-    /// A pilot is to end.
+    /// Requests the end of a pilot.
     pub fn declare_over(&self, job: u64) -> io::Result<()> {
         File::create(self.folder.join("over").join(job.to_string())).map(drop)
     }
 
-    /// A pilot goes on that was to end.
+    /// Revokes the request to end a pilot.
     pub fn declare_not_over(&self, job: u64) {
         let _ = fs::remove_file(self.folder.join("over").join(job.to_string()));
     }
 
-    /// Whether a pilot is to end.
+    /// Returns true if a pilot must end.
     pub fn is_over(&self, job: u64) -> bool {
         self.folder.join("over").join(job.to_string()).exists()
     }
