@@ -1,5 +1,6 @@
-//! A real Slurm on this machine, to try things on: `cargo run -p makespan-slurm --example cluster -- 4x4` starts 4 nodes of 4 processors,
-//! prints the variables of an environment that sees it, and ends it with its standard input.
+//! //! Starts a real Slurm on this machine for experiments. `cargo run -p makespan-slurm --example cluster -- 4x4`
+//! starts 4 nodes with 4 processors each, and prints the environment variables with which programs find the cluster.
+//! The cluster stops when standard input closes.
 
 #[path = "../tests/it/cluster/mod.rs"]
 mod cluster;

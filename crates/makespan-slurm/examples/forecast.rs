@@ -1,4 +1,4 @@
-//! How long it takes to read saved outputs and to say when each job will start: `forecast FOLDER [DRAWS]`.
+//! //! Measures the time to read saved outputs and to predict the start of each job: `forecast FOLDER [DRAWS]`.
 
 use std::path::Path;
 use std::time::Instant;

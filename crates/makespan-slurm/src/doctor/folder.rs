@@ -66,7 +66,7 @@ fn moves(folder: &Path) -> std::io::Result<()> {
     fs::read(to.join("a")).map(drop)
 }
 
-/// Returns the file system of a folder: that of the longest mount point above the folder.
+/// Returns the file system of a folder, which is the one of the longest mount point above the folder.
 fn kind(folder: &Path) -> Option<String> {
     let folder = folder.canonicalize().ok()?;
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;

@@ -179,7 +179,7 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     let mut remarks = remarks(queue);
     if options.draws < asked {
         remarks.push(format!(
-            "the spread of starts is that of {} plays of the future in place of {asked}, which would take too long for a queue like this",
+            "the spread of starts comes from {} simulations instead of {asked}, which would take too long for a queue of this size",
             options.draws
         ));
     }

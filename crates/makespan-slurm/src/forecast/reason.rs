@@ -135,7 +135,7 @@ impl Reasons<'_> {
             Ready::Later if open.iter().any(|&other| expired[other].is_some()) => {
                 "which its deadline prevents".to_owned()
             }
-            Ready::Later => "nobody knows when".to_owned(),
+            Ready::Later => "at an unknown time".to_owned(),
         };
         let one_of =
             if open.len() > 1 && self.links.of_job(index).iter().any(|link| link.any) { "one of " } else { "" };
@@ -326,7 +326,7 @@ impl Reasons<'_> {
 }
 
 /// The reason for a job that comes first and whose nodes are free.
-const LATER: &str = "nodes are free, and nobody comes before it: the scheduler looks at it again later";
+const LATER: &str = "nodes are free, and no job comes before it: the scheduler considers it again later";
 
 /// Slurm's reasons that contain no information beyond the fact that the job is pending.
 const PLAIN: [&str; 5] = ["", "None", "Priority", "Resources", "(null)"];

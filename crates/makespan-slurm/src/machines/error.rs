@@ -117,7 +117,7 @@ pub enum MachinesError {
     },
     /// The plan is for nodes that are not available.
     #[error(
-        "the run is planned for {asked} {} {node}, and {place} has {there}; go on where there are such nodes, or begin a new run in \
+        "the run is planned for {asked} {} {node}, and {place} has {there}; continue on a cluster with such nodes, or begin a new run in \
          another folder", if *.asked == 1 { "node" } else { "nodes" }
     )]
     NoSuchNodes {

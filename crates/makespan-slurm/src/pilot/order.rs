@@ -33,7 +33,7 @@ pub(crate) struct Order {
     pub environment: Vec<(String, String)>,
     /// The text that the status file will contain.
     pub claim: String,
-    /// The attempts that must succeed first, if nobody else checks this.
+    /// The attempts that must succeed first. Empty if Slurm or the planner checks this.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<Before>,
 }

@@ -1,4 +1,4 @@
-//! What is asked for, each part by itself, and how the parts become a queue.
+//! //! The outputs that describe a cluster, and their combination into a queue.
 
 use std::collections::HashMap;
 
@@ -10,35 +10,35 @@ use super::job::Around;
 use super::listed::{Listed, once};
 use super::{Licence, PastRun, Queue, Reservation, doubts, limits, now};
 
-/// A part of what is known of a cluster.
+/// An output that describes a part of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
-    /// `scontrol show config`
+    /// The output of `scontrol show config`.
     Config,
-    /// `scontrol -o -d show nodes`
+    /// The output of `scontrol -o -d show nodes`.
     Nodes,
-    /// `sinfo --json` or `scontrol show nodes --json`, where there is no text
+    /// The output of `sinfo --json` or `scontrol show nodes --json`, if there is no text.
     NodesJson,
-    /// `scontrol -o show partitions`
+    /// The output of `scontrol -o show partitions`.
     Partitions,
-    /// `scontrol -o -d show jobs`
+    /// The output of `scontrol -o -d show jobs`.
     Jobs,
-    /// `squeue --json --states=all`, where the text is missing or doubtful
+    /// The output of `squeue --json --states=all`, if the text is missing or doubtful.
     JobsJson,
-    /// `scontrol -o show reservations`
+    /// The output of `scontrol -o show reservations`.
     Reservations,
-    /// `scontrol -o show licenses`
+    /// The output of `scontrol -o show licenses`.
     Licences,
-    /// `scontrol -o show assoc_mgr`
+    /// The output of `scontrol -o show assoc_mgr`.
     Limits,
-    /// `sacctmgr -P show qos`
+    /// The output of `sacctmgr -P show qos`.
     Qos,
-    /// `sacct -P`
+    /// The output of `sacct -P`.
     Past,
 }
 
 impl Part {
-    /// What it is, for people.
+    /// Returns the name of the part for messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Config => "settings",
@@ -58,53 +58,53 @@ impl Part {
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     parts: HashMap<Part, String>,
-    /// Files that parts are from.
+    /// The files from which parts were read.
     names: HashMap<Part, String>,
-    /// When the file of the jobs was last changed, in seconds after 1970.
+    /// Time of the last change of the jobs file, in seconds since 1970.
     pub(super) changed: Option<i64>,
-    /// What could not be had, in sentences.
+    /// Warnings about missing data, as sentences.
     pub remarks: Vec<String>,
-    /// Why accounts of ended jobs could not be had, in a sentence.
+    /// The reason, as a sentence, why accounts of ended jobs are missing.
     pub past_missing: Option<String>,
 }
 
-/// Tasks of arrays that are listed one by one.
+/// Maximum number of array tasks that are listed individually.
 const MAX_TASKS: usize = 200_000;
 
 impl Texts {
-    /// The same with this part.
+    /// Returns these texts with another part.
     #[must_use]
     pub fn with(mut self, part: Part, text: impl Into<String>) -> Self {
         self.parts.insert(part, text.into());
         self
     }
 
-    /// The same with a part of this file.
+    /// Returns these texts with a part from a file.
     pub(super) fn with_file(mut self, part: Part, name: &str, text: String) -> Self {
         self.names.insert(part, name.to_owned());
         self.with(part, text)
     }
 
-    /// What a remark on a part begins with: its file, where it is from one.
+    /// Returns the prefix of warnings about a part: its file, if it was read from one.
     fn name(&self, part: Part) -> &str {
         let unnamed = if part == Part::JobsJson { "squeue --json" } else { part.name() };
         self.names.get(&part).map_or(unnamed, String::as_str)
     }
 
-    /// Adds remarks on a part.
+    /// Adds warnings about a part.
     fn remark(&self, part: Part, said: impl IntoIterator<Item = String>, remarks: &mut Vec<String>) {
         remarks.extend(said.into_iter().map(|remark| format!("{}: {remark}", self.name(part))));
     }
 
-    /// The text of a part.
+    /// Returns the text of a part.
     pub fn get(&self, part: Part) -> Option<&str> {
         self.parts.get(&part).map(String::as_str)
     }
 
-    /// The queue that they describe, at `now` or, without it, at the instant of which the jobs speak.
+    /// Combines the texts into a queue at `now`. Without `now`, uses the instant that the jobs state.
     ///
     /// # Errors
-    /// The part that is missing or makes no sense, and a sentence.
+    /// The part that is missing or invalid, with a message.
     pub fn queue(&self, now: Option<i64>) -> Result<Queue, (Part, String)> {
         let mut remarks = self.remarks.clone();
         let nodes = self.nodes(&mut remarks)?;
@@ -144,7 +144,8 @@ impl Texts {
         })
     }
 
-    /// The instant of the jobs: JSON that is there beside a text may be of another one, and helps only where the text does not tell it.
+    /// Returns the instant of the jobs. A JSON file next to a text may be from another instant, so it is used only if
+    /// the text does not state the instant.
     fn told(&self, listed: &[Job]) -> Option<i64> {
         let (own, json) = (now::of_jobs(listed.iter()), self.get(Part::JobsJson));
         if let Some(now::Told::Exactly(at)) = own
@@ -155,7 +156,8 @@ impl Texts {
         own.into_iter().chain(json.and_then(now::of_json)).map(now::Told::instant).max()
     }
 
-    /// The instant where there are no jobs: at least that of which nodes speak, or when the file of the jobs was changed.
+    /// Returns the instant if there are no jobs: the latest instant that the nodes state, or the last change of the
+    /// jobs file.
     fn told_without_jobs(&self, nodes: &[Node], remarks: &mut Vec<String>) -> Option<i64> {
         let (part, json) = match self.get(Part::Nodes) {
             Some(_) => (Part::Nodes, None),
@@ -190,7 +192,7 @@ impl Texts {
         Ok(reading.items)
     }
 
-    /// Without a list of them, partitions are those that nodes name.
+    /// Returns the partitions. Without a list, these are the partitions that nodes name.
     fn partitions(&self, nodes: &[Node], remarks: &mut Vec<String>) -> Vec<Partition> {
         if let Some(text) = self.get(Part::Partitions) {
             let mut reading = Listed::of_text(Kind::Partition, text, Partition::of);
@@ -218,7 +220,7 @@ impl Texts {
         names.into_iter().filter_map(of).collect()
     }
 
-    /// The text, and what the JSON says of jobs of which the text is doubtful.
+    /// Returns the jobs of the text. For doubtful jobs, uses the JSON output.
     fn jobs(&self, remarks: &mut Vec<String>) -> Result<Vec<Job>, (Part, String)> {
         let json = || {
             self.get(Part::JobsJson).map(|text| jobs_of_json(text).map(|records| Listed::of_records(records, Job::of)))
@@ -266,7 +268,7 @@ impl Texts {
                     let mut rest: Vec<Job> = better.into_values().filter(|job| !known.contains(&job.id)).collect();
                     rest.sort_by_key(|job| job.id);
                     reading.items.extend(rest);
-                    // A line that belongs to no record is of a text that the JSON has in full.
+                    // A line that belongs to no record is part of a text that the JSON output contains completely.
                     let count =
                         format!("{} of {}", reading.problems.len(), makespan_core::counted(reading.of, "record"));
                     let from = self.name(Part::JobsJson);
@@ -292,8 +294,9 @@ impl Texts {
         Ok(reading.items)
     }
 
-    /// Whether the JSON is of the same instant as the jobs of the text, and whether these count as it has them, all of them. Where one
-    /// has fields of two records, any of them may stand within the name of another; files of two instants have other jobs anyway.
+    /// Returns two flags: true if the JSON output is from the same instant as the text, and true if all jobs are taken
+    /// from the JSON output. If a record has fields of two records, every record may be part of another job's name.
+    /// Files from two instants contain different jobs anyway.
     fn doubted(&self, jobs: &[Job]) -> (bool, bool) {
         let sure = jobs.iter().filter(|job| !job.is_doubtful);
         let json = self.get(Part::JobsJson).and_then(now::of_json);
@@ -311,7 +314,7 @@ impl Texts {
     ) -> Vec<T> {
         let Some(text) = self.get(part) else { return Vec::new() };
         let text = text.trim();
-        // That there is none is said in words.
+        // If there are no records, Slurm prints a sentence.
         if text.is_empty() || text.starts_with("No ") {
             return Vec::new();
         }
@@ -359,7 +362,7 @@ impl Texts {
         if let Some(text) = self.get(Part::Qos) {
             match limits::of_accounts(text) {
                 Ok(better) if !better.is_empty() => {
-                    // The accounts know all limits, and the controller what is used.
+                    // The accounts contain all limits, and the controller knows the usage.
                     let known = std::mem::replace(&mut qos, better);
                     for one in &mut qos {
                         let own = known.iter().find(|known| known.name == one.name);

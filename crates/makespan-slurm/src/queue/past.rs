@@ -1,28 +1,29 @@
-//! Jobs that ended, from which run times are learned: `sacct`, and what the controller still remembers.
+//! //! Ended jobs, from which run times are learned: from `sacct`, and from the controller's memory.
 
 use crate::{Job, JobState, Limit};
 
-/// How long a job really ran.
+/// The run time of an ended job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastRun {
-    /// Its number.
+    /// The id of the job.
     pub id: u64,
-    /// As its user called it.
+    /// The name that the user gave the job.
     pub name: String,
-    /// Whose it was.
+    /// The user who submitted the job.
     pub user: String,
-    /// Who paid.
+    /// The account that was charged.
     pub account: Option<String>,
-    /// Where it ran.
+    /// The partition in which the job ran.
     pub partition: String,
-    /// Seconds that it was allowed.
+    /// Time limit in seconds.
     pub limit: Option<u64>,
-    /// Seconds that it ran.
+    /// Run time in seconds.
     pub seconds: u64,
 }
 
 impl PastRun {
-    /// A job that has ended on its own, or at its limit: a job that somebody ended says nothing of its length.
+    /// Returns the run of a job that ended by itself or at its limit. The run time of a cancelled job is not
+    /// informative.
     pub(super) fn of(job: &Job) -> Option<Self> {
         let (start, end) = (job.start?, job.end?);
         let seconds = u64::try_from(end.checked_sub(start)?).ok().filter(|&seconds| seconds > 0)?;
@@ -37,12 +38,12 @@ impl PastRun {
         })
     }
 
-    /// Reads the output of `sacct -P`, and returns the runs and the number of unreadable lines. The first line of the
-    /// output names the columns. A job name may contain the separator, so the columns after the name are counted from
-    /// the right.
+    /// Parses the output of `sacct -P`. Returns the runs and the number of unreadable lines. The first line of the
+    /// output contains the names of the columns. A job name may contain the separator, so the columns after the name
+    /// are counted from the right.
     ///
     /// # Errors
-    /// A sentence when there is no such first line.
+    /// A message if the first line is missing.
     pub fn of_sacct(text: &str) -> Result<(Vec<Self>, usize), String> {
         let mut lines = text.lines();
         let Some(heading) = lines.next() else { return Ok((Vec::new(), 0)) };
@@ -91,7 +92,7 @@ fn words(line: &str, columns: usize, free: usize) -> Vec<String> {
     words
 }
 
-/// Whether the length of a job with such an end is its own.
+/// Returns true if the run time of a job with this final state is informative.
 fn tells(state: &JobState) -> bool {
     matches!(state, JobState::Completed | JobState::Failed | JobState::Timeout | JobState::OutOfMemory)
 }

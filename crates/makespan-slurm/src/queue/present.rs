@@ -1,4 +1,4 @@
-//! A queue as core's simulator takes it: machines, jobs and what runs.
+//! //! Conversion of a queue to an instance for the simulator of `makespan-core`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,46 +12,48 @@ use super::site::{FOR_EVER, Texts};
 use super::waits::{Notes, Waits, add_what_waits};
 use super::{Memory, Queue, QueueJob};
 
-/// A queue as an instance, whose time 0 is the instant of the queue.
+/// A queue as an instance. Time 0 is the instant of the queue.
 #[derive(Clone, Debug)]
 pub struct Present {
-    /// Machines that take jobs or run some, and one job of one task for each that runs or may start: those that run first, then
-    /// those that wait in the queue's order. Estimates are limits: of a running job what is left of it. The platform has the rules of
-    /// the cluster, and jobs say how they were submitted.
+    /// The instance. Its machines are the nodes that accept jobs or run some. It has one job with one task for each
+    /// running job, and for each pending job that may start, in the queue's order. Run-time estimates are time limits,
+    /// or the remaining limit of a running job. The platform has the rules of the cluster, and the jobs have their
+    /// submissions.
     pub instance: Instance,
-    /// Of each job of the instance, which of the queue it is.
+    /// For each job of the instance, the index of the job in the queue.
     pub jobs: Vec<usize>,
-    /// What runs, and where: a simulation starts these at 0.
+    /// The running tasks with their processors. A simulation starts them at 0.
     pub running: Vec<(TaskId, ProcSet)>,
-    /// The first processor of each node of the queue; `None` of nodes that are away.
+    /// The first processor of each node of the queue, or `None` for unavailable nodes.
     pub first_processor: Vec<Option<u32>>,
-    /// Which jobs are left out, and why; what is otherwise than in the cluster.
+    /// Jobs that are left out, with reasons, and differences from the cluster.
     pub remarks: Vec<String>,
 }
 
-/// Why a queue is no instance.
+/// The reason why a queue cannot be converted.
 #[derive(Debug, Error)]
 pub enum PresentError {
-    /// No machines.
+    /// There are no machines.
     #[error("the cluster has no node that takes jobs")]
     NoNodes,
-    /// The machines are refused.
+    /// The platform is invalid.
     #[error(transparent)]
     Platform(#[from] PlatformError),
-    /// The resources of a node or of a job are refused.
+    /// The resources of a node or of a job are invalid.
     #[error(transparent)]
     Resource(#[from] ResourceError),
-    /// The rules are refused.
+    /// The rules are invalid.
     #[error(transparent)]
     Site(#[from] SiteError),
-    /// The jobs are refused.
+    /// The jobs are invalid.
     #[error(transparent)]
     Instance(#[from] InstanceError),
 }
 
 impl Present {
-    /// What waits alone. The processors of what runs are closed until its limit, and who waits for it is released then. With it come
-    /// remarks on jobs that are left out because there are not as many nodes as they ask for.
+    /// Returns an instance with only the pending jobs, and warnings about jobs that are left out because they request
+    /// more nodes than exist. The processors of a running job are unavailable until its limit. Jobs that depend on a
+    /// running job are released at this limit.
     ///
     /// # Errors
     /// [`InstanceError`]
@@ -84,7 +86,7 @@ impl Present {
         Ok((instance, notes.remarks()))
     }
 
-    /// What running jobs hold of resources.
+    /// Returns the resources that running jobs hold.
     fn held(&self) -> Vec<HeldAmount> {
         let Self { instance, running, .. } = self;
         let platform = instance.platform();
@@ -109,7 +111,7 @@ impl Present {
     }
 }
 
-/// Takes out jobs that ask for more nodes than there are, and all that wait for these.
+/// Removes jobs that request more nodes than exist, and all jobs that depend on them.
 fn leave_out_too_wide(works: &mut Vec<Work>, nodes: usize, notes: &mut Notes) {
     let is_too_wide = |job: &Work| {
         let least = job.submission.as_ref().and_then(|submission| submission.nodes).map_or(0, |range| range.0);
@@ -130,7 +132,8 @@ fn leave_out_too_wide(works: &mut Vec<Work>, nodes: usize, notes: &mut Notes) {
 }
 
 impl Queue {
-    /// The queue as an instance, with the rules of the cluster and licences. What is said otherwise than in the cluster is in the remarks.
+    /// Converts the queue to an instance with the rules of the cluster and its licences. Differences from the cluster
+    /// are listed in the warnings.
     ///
     /// # Errors
     /// [`PresentError`]
@@ -145,7 +148,7 @@ impl Queue {
             taken: vec![0; self.nodes.len()],
             left: left(&platform),
         };
-        // Those that run come first.
+        // Running jobs come first.
         let (run, wait): (Vec<usize>, Vec<usize>) = (0..self.jobs.len()).partition(|&at| self.jobs[at].run.is_some());
         for index in run.into_iter().chain(wait) {
             let job = &self.jobs[index];
@@ -214,15 +217,16 @@ impl Queue {
         Ok((platform.with_site(site)?, first))
     }
 
-    /// Reservations that no job which waits names, and that are not over: in [`Queue::present`] they close their nodes.
+    /// Returns the current and future reservations that no pending job names. In [`Queue::present`], their nodes are
+    /// unavailable.
     pub fn closed_by(&self) -> impl Iterator<Item = &super::Reservation> {
         let is_closed =
             |kept: &&super::Reservation| kept.end > self.now && !self.is_used(kept) && !kept.nodes.is_empty();
         self.reservations.iter().filter(is_closed)
     }
 
-    /// Reservations that nobody who waits may use. A processor on which a job runs closes when that has reached its limit: what runs in
-    /// a reservation, or is let run into one, is not ended by it.
+    /// Returns the periods of reservations that no pending job can use. If a job runs on a processor, the period begins
+    /// at the limit of this job, because a reservation does not end running jobs.
     fn closed(&self, first: &[Option<u32>], running: &[(TaskId, ProcSet)], works: &[Work]) -> Vec<Unavailable> {
         let processors = |node: usize| {
             let from = first[node]?;
@@ -252,7 +256,7 @@ impl Queue {
     }
 }
 
-/// Core's name of a generic resource.
+/// Returns the name of a generic resource in `makespan-core`.
 fn resource(name: &str) -> &str {
     if name == "gpu" { Resource::GPUS } else { name }
 }
@@ -261,20 +265,20 @@ struct Builder<'a> {
     queue: &'a Queue,
     platform: &'a Platform,
     first: &'a [Option<u32>],
-    /// Processors of each node that are held already.
+    /// Number of processors of each node that are already held.
     taken: Vec<u32>,
-    /// What is left of each resource of each node of the platform, and of licences by name.
+    /// The remaining resources of each node of the platform, and the remaining licences.
     left: Vec<HashMap<String, u64>>,
 }
 
-/// What an empty platform has: node by node, and licences behind the last one.
+/// Returns the resources of an empty platform: one map for each node, and one for licences at the end.
 fn left(platform: &Platform) -> Vec<HashMap<String, u64>> {
     let of = |resources: &Resources| resources.iter().map(|(name, amount)| (name.to_owned(), amount)).collect();
     platform.nodes().iter().map(|node| of(&node.resources)).chain([of(platform.licences())]).collect()
 }
 
 impl Builder<'_> {
-    /// Processors of a running job: the next free ones of each of its nodes.
+    /// Returns the processors of a running job: the next free ones of each of its nodes.
     fn held(&mut self, job: &QueueJob) -> ProcSet {
         let mut set = ProcSet::new();
         for holding in job.run.iter().flat_map(|run| &run.holds) {
@@ -289,8 +293,8 @@ impl Builder<'_> {
         set
     }
 
-    /// What a running job holds of what it needs. Needs are shares by processors, and what it really holds of a node may be less: what
-    /// there is not is not counted; whether there was any.
+    /// Returns the needs of a running job, reduced to the resources that exist. Needs are shares by processors, while
+    /// the real use of a node may be smaller. The flag is true if something was reduced.
     fn hold(&mut self, job: &QueueJob, needs: &Needs, processors: &ProcSet) -> Result<(Needs, bool), ResourceError> {
         let width = processors.len();
         let nodes: BTreeSet<usize> = job.run.iter().flat_map(|run| &run.holds).map(|holding| holding.node).collect();
@@ -320,7 +324,7 @@ impl Builder<'_> {
         Ok((Needs::new(kept)?, is_less))
     }
 
-    /// Processors of a waiting job: whole nodes count with all their processors.
+    /// Returns the number of processors of a pending job. Whole nodes count with all their processors.
     fn width(&self, job: &QueueJob) -> u32 {
         let request = &job.request;
         let least = request.cpus.max(request.min_nodes.saturating_mul(request.cpus_per_node));
@@ -330,7 +334,7 @@ impl Builder<'_> {
         width.min(u64::from(u32::MAX)) as u32
     }
 
-    /// The job, and whether it holds something that is not counted; or why it is left out.
+    /// Returns the job, and true if it holds something that is not counted. If the job is left out, returns the reason.
     fn work(&mut self, job: &QueueJob, processors: &ProcSet, width: u32) -> Result<(Work, bool), String> {
         if job.is_held && job.run.is_none() {
             return Err("held by its user or an operator".into());

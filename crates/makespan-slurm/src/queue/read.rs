@@ -1,4 +1,4 @@
-//! Where the texts come from: commands of a running Slurm, or files in a folder.
+//! //! Reads the texts of a queue from a running Slurm, or from files in a folder.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::now::TOLERANCE;
 use super::saved::{FILES, SavedError, file, saved};
 use super::{Part, Queue, Texts, beside};
 
-/// Parts without which there is a queue all the same, and what is not known then.
+/// Optional parts, with the consequence if they are missing.
 const HELPFUL: [(Part, &str); 4] = [
     (Part::Config, "how often the scheduler looks and what it counts is assumed"),
     (Part::Reservations, "no reservation is known"),
@@ -20,14 +20,14 @@ const HELPFUL: [(Part, &str); 4] = [
     (Part::Limits, "no limit of users and accounts is known"),
 ];
 
-/// The same of the accounts of ended jobs, which matter only where run times are learned.
+/// The consequence if accounts of ended jobs are missing. It matters only if run times are learned.
 const NO_PAST: &str = "times are learned from jobs that the controller remembers alone";
 
 impl Queue {
-    /// Asks a running Slurm. Only commands are run that read.
+    /// Queries a running Slurm. Only runs commands that read.
     ///
     /// # Errors
-    /// [`CommandError`] when nodes or jobs cannot be had; whatever else cannot is a remark.
+    /// [`CommandError`] if nodes or jobs are unavailable. Other missing parts lead to warnings.
     pub fn read(commands: &Commands, days: u32) -> Result<Self, CommandError> {
         let mut texts = Texts::default();
         for part in [Part::Config, Part::Partitions, Part::Reservations, Part::Licences, Part::Limits, Part::Qos] {
@@ -37,8 +37,8 @@ impl Queue {
             texts = helpful(commands, Part::Past, texts, days)?;
         }
         let mut best: Option<Self> = None;
-        // Jobs that start or end between two commands look as if somebody held what nobody sees, or as if they ran on idle nodes; then
-        // both are asked for again.
+        // If jobs start or end between two commands, they seem to be hidden, or to run on idle nodes. In this case,
+        // query both again.
         for _ in 0..2 {
             let queue = asked(commands, &texts)?;
             let fewer = best.as_ref().is_none_or(|best| queue.hidden.len() < best.hidden.len());
@@ -53,8 +53,8 @@ impl Queue {
         Ok(best.expect("it was asked for at least once"))
     }
 
-    /// Reads what commands printed at another time: files in a folder, named as in `docs/queue.md`, any of them compressed
-    /// (`.gz`). `now` is their instant, in seconds after 1970, where it is known.
+    /// Reads saved outputs from files in a folder. The names are listed in `docs/queue.md`, and each file may be
+    /// compressed (`.gz`). `now` is the instant of the outputs in seconds since 1970, if known.
     ///
     /// # Errors
     /// [`SavedError`]
@@ -124,25 +124,25 @@ impl Queue {
     }
 }
 
-/// When a file was last changed, in seconds after 1970.
+/// Returns the time of the last change of a file, in seconds since 1970.
 fn changed(path: &Path) -> Option<i64> {
     let at = path.metadata().ok()?.modified().ok()?;
     i64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
 }
 
-/// Parts of which one can stand in for another, and that are needed.
+/// Required parts that have a substitute.
 const STAND_INS: [Part; 2] = [Part::Nodes, Part::Jobs];
 
-/// A file of which nothing can be taken.
+/// A file that cannot be used.
 struct Unusable {
     part: Part,
     path: PathBuf,
-    /// What is wrong with it; `None` where it is empty.
+    /// The problem, or `None` if the file is empty.
     problem: Option<String>,
 }
 
 impl Unusable {
-    /// The texts with what is said of the file and of what is taken for it.
+    /// Adds a warning about the file and about its substitute.
     fn replaced(&self, mut texts: Texts, names: &[(Part, String)]) -> Result<Texts, SavedError> {
         let group = match self.part {
             Part::Nodes | Part::NodesJson => &[Part::Nodes, Part::NodesJson][..],
@@ -161,7 +161,7 @@ impl Unusable {
         }
         match (names.iter().find(|taken| group.contains(&taken.0)), &self.problem) {
             (Some((_, taken)), _) => texts.remarks.push(format!("{name} {what}: {taken} is taken")),
-            // That it is empty is said where it is read.
+            // An empty file is reported when its part is parsed.
             (None, None) if texts.get(self.part).is_none() => {
                 texts = texts.with_file(self.part, &name, String::new());
             }
@@ -179,8 +179,8 @@ fn path_is_text(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|extension| extension == "txt")
 }
 
-/// Whether the last line of a text without an end of line lacks something that all others have. Some editors and scripts leave
-/// the last end of line out.
+/// Returns true if the last line of a text has no line break and lacks something that all other lines have. A missing
+/// line break alone is no sign, because some editors and scripts leave it out.
 fn is_cut(part: Part, text: &str) -> bool {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let Some((&last, others)) = lines.split_last() else { return false };
@@ -190,12 +190,12 @@ fn is_cut(part: Part, text: &str) -> bool {
         Part::Jobs => Kind::Job,
         Part::Reservations => Kind::Reservation,
         Part::Licences => Kind::License,
-        // The same columns in each line.
+        // All lines have the same columns.
         Part::Qos | Part::Past => {
             let columns = |line: &str| line.matches('|').count();
             return others.first().is_some_and(|first| columns(first) > columns(last));
         }
-        // The last lines say that the controllers are up or down.
+        // The last lines state if the controllers are up or down.
         Part::Config => return !last.contains(" = ") && !last.ends_with("UP") && !last.ends_with("DOWN"),
         Part::Limits => return super::limits::is_cut(&lines),
         Part::NodesJson | Part::JobsJson => return false,
@@ -208,12 +208,12 @@ fn is_cut(part: Part, text: &str) -> bool {
     let common = others.iter().filter_map(|line| keys(line)).reduce(|all, keys| &all & &keys);
     match common {
         Some(common) => !common.is_subset(&own),
-        // Nothing to compare with: at least its last word is a field.
+        // There is no other record to compare with. At least the last word must be a field.
         None => last.split_whitespace().last().is_some_and(|word| !word.contains('=')),
     }
 }
 
-/// Nodes and jobs, as close together as can be.
+/// Queries nodes and jobs in quick succession.
 fn asked(commands: &Commands, texts: &Texts) -> Result<Queue, CommandError> {
     let jobs = ["-o", "-d", "show", "jobs"];
     let nodes = ["-o", "-d", "show", "nodes"];
@@ -234,7 +234,8 @@ fn asked(commands: &Commands, texts: &Texts) -> Result<Queue, CommandError> {
     })
 }
 
-/// A part that may be missing: why it is becomes a remark. Where the controller says nothing at all, it will not tell of jobs either.
+/// Queries an optional part. If it is missing, adds a warning. Returns an error if the controller does not answer at
+/// all, because then it will not return jobs either.
 fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Result<Texts, CommandError> {
     let since = format!("now-{days}days");
     let scontrol = |what: &'static str| (Program::Scontrol, vec!["-o", "show", what]);
@@ -249,9 +250,9 @@ fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Resu
     };
     match commands.run(program, arguments) {
         Ok(printed) => Ok(texts.with(part, printed.out)),
-        // Each command would wait for as long to find no configuration, and jobs cannot be had without one.
+        // Without a configuration, each further command would also wait a long time, and jobs cannot be queried.
         Err(error) if program == Program::Scontrol && ends_all(&error) => Err(error),
-        // A cluster without a database of accounts says so; that is no fault of it.
+        // A cluster without an accounting database reports this. It is not an error.
         Err(error) => {
             if part == Part::Past {
                 texts.past_missing = Some(format!("the {} are not known: {NO_PAST} ({error})", part.name()));
@@ -265,12 +266,12 @@ fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Resu
     }
 }
 
-/// Whether no other command will be answered.
+/// Returns true if further commands will not be answered either.
 fn ends_all(error: &CommandError) -> bool {
     matches!(error, CommandError::TimedOut { .. }) || error.refusal() == Some(crate::Refusal::NoConfiguration)
 }
 
-/// Columns that exist in all versions; the name of a job last, since it may hold the sign between columns.
+/// Columns that exist in all versions. The job name is last, because it may contain the separator.
 const PAST: [&str; 8] = [
     "-a",
     "-X",

@@ -1,4 +1,4 @@
-//! What a job asks for.
+//! //! Requests of jobs.
 
 use std::collections::HashSet;
 
@@ -9,70 +9,70 @@ use super::Features;
 use super::holding::gres;
 use super::reservation::licences;
 
-/// How much memory a job asks for.
+/// The memory that a job requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Memory {
-    /// Bytes for each processor.
+    /// Bytes per processor.
     PerCpu(u64),
-    /// Bytes on each node.
+    /// Bytes per node.
     PerNode(u64),
-    /// All that a node has.
+    /// All memory of the nodes.
     Whole,
 }
 
-/// What a job asks for.
+/// The request of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Nodes at least.
+    /// Minimum number of nodes.
     pub min_nodes: u64,
-    /// Nodes at most, if the job says so.
+    /// Maximum number of nodes, if stated.
     pub max_nodes: Option<u64>,
-    /// Processors, on all nodes together.
+    /// Number of processors on all nodes together.
     pub cpus: u64,
-    /// Processors on each node at least.
+    /// Minimum number of processors per node.
     pub cpus_per_node: u64,
-    /// Memory.
+    /// The requested memory.
     pub memory: Memory,
-    /// Generic resources on each node.
+    /// Generic resources per node.
     pub gres: Vec<Gres>,
-    /// Features of its nodes.
+    /// Features that the nodes must have.
     pub features: Option<Features>,
-    /// The same as it was written.
+    /// The features as written by the user.
     pub features_text: String,
-    /// Nodes that it has to have, each once.
+    /// Nodes that must be among the nodes of the job, each once.
     pub required: Vec<String>,
-    /// Nodes that it does not want.
+    /// Nodes that the job must not get.
     pub excluded: Vec<String>,
-    /// All of it as Slurm counts it, or what it holds (`cpu`, `node`, `billing`, `gres/gpu`; `mem` in MiB).
+    /// All requested or held resources as Slurm counts them (`cpu`, `node`, `billing`, `gres/gpu`; `mem` in MiB).
     pub tres: Vec<(String, u64)>,
-    /// Licences, from when it starts to when it ends.
+    /// Licences that the job holds while it runs.
     pub licences: Vec<(String, u64)>,
-    /// The reservation in which it is to run.
+    /// The reservation in which the job must run.
     pub reservation: Option<String>,
-    /// Whether its nodes are to stand side by side (`--contiguous`).
+    /// True if the nodes must be adjacent (`--contiguous`).
     pub contiguous: bool,
-    /// Whether its nodes are to be its own.
+    /// True if no other job may use the nodes.
     pub exclusive: bool,
-    /// Seconds that it will do with, if its user says so (`--time-min`).
+    /// Minimum acceptable time limit in seconds, if stated (`--time-min`).
     pub min_time: Option<u64>,
 }
 
 impl Request {
-    /// Whether it asks for several processors wherever they are (`-n 8` alone): then the least number of nodes is one, and no most is
-    /// stated.
+    /// Returns true if the job requests several processors on any nodes (such as `-n 8` alone). Then the minimum number
+    /// of nodes is one, and no maximum is stated.
     pub fn is_for_any_nodes(&self) -> bool {
         self.min_nodes == 1 && self.max_nodes.is_none() && self.cpus > self.cpus_per_node
     }
 
-    /// The only nodes that it may have, if there may be `most`: those that it has to have, where it may have no more or needs no more. Slurm
-    /// adds others to them otherwise, as many as are needed; then it is none.
+    /// Returns the only nodes that the job may have, if it may have at most `most` nodes. These are the required nodes,
+    /// if the job may not have more or does not need more. Otherwise Slurm adds other nodes, and the result is empty.
     pub fn only_nodes(&self, most: Option<u64>) -> &[String] {
         let listed = self.required.len() as u64;
         let is_enough = || listed >= self.min_nodes && listed.saturating_mul(self.cpus_per_node) >= self.cpus;
         if most.map_or_else(is_enough, |most| listed >= most) { &self.required } else { &[] }
     }
 
-    /// Reads what a job asks for, with what could not be understood in sentences.
+    /// Reads the request of a job. Also returns warnings about parts that cannot be parsed.
     pub(super) fn of(job: &Job) -> (Self, Vec<String>) {
         let record = &job.record;
         let mut remarks = Vec::new();
@@ -93,7 +93,7 @@ impl Request {
                 format!("job {}: its features `{features_text}` cannot be understood and are left out", job.id);
             remarks.push(problem);
         }
-        // All that are listed are given.
+        // The job gets all listed nodes.
         let min_nodes = job.node_count.0.max(required.len() as u64).max(1);
         let number = |keys| first(record, keys).and_then(|text| text.parse::<u64>().ok());
         let request = Self {
@@ -118,12 +118,13 @@ impl Request {
     }
 }
 
-/// The value of the key of the text, or of that of the JSON.
+/// Returns the value of the text's key, or of the JSON key.
 fn first<'a>(record: &'a Record, keys: [&str; 2]) -> Option<&'a str> {
     keys.iter().find_map(|key| record.get(key))
 }
 
-/// The text writes `4-4` where the job states a maximum, and `4` where it does not; in JSON 0 is none.
+/// Returns the maximum number of nodes. The text output has `4-4` if the job states a maximum, and `4` if it does not.
+/// In JSON, 0 means no maximum.
 fn max_nodes(record: &Record) -> Option<u64> {
     if let Some(text) = record.get("max_nodes") {
         return text.parse().ok().filter(|&most| most > 0);
@@ -140,7 +141,7 @@ fn tres(record: &Record) -> Vec<(String, u64)> {
 
 fn memory(record: &Record) -> Memory {
     let amount = |keys| first(record, keys).and_then(bytes).filter(|&bytes| bytes > 0);
-    // The least of each, where both stand there, is what it was given by default.
+    // If both values are present, the value per processor is the default that the job was given.
     amount(["MinMemoryCPU", "memory_per_cpu"]).map_or_else(
         || amount(["MinMemoryNode", "memory_per_node"]).map_or(Memory::Whole, Memory::PerNode),
         Memory::PerCpu,
@@ -156,12 +157,13 @@ fn generic(record: &Record, nodes: u64) -> Vec<Gres> {
     gres(total, nodes)
 }
 
-/// 1 in the text, and true in JSON.
+/// Returns true for 1 in the text output, and for true in JSON.
 fn is_contiguous(record: &Record) -> bool {
     first(record, ["Contiguous", "contiguous"]).is_some_and(|text| matches!(text, "1" | "true"))
 }
 
-/// 22.05 says so by `OverSubscribe` alone; later versions have a word of their own, and JSON has a list `shared`.
+/// Returns true if the nodes are exclusive. Version 22.05 only has `OverSubscribe`. Later versions have a separate
+/// field. JSON has a list `shared`.
 fn is_exclusive(record: &Record) -> bool {
     if let Some(text) = record.raw("Exclusive") {
         return text != "NO" && !text.is_empty();

@@ -2,34 +2,34 @@
 
 use crate::text::{Record, expand, moment};
 
-/// Nodes or licences that are kept for somebody for a while.
+/// Nodes or licences that are reserved for certain users for a period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reservation {
-    /// As it is called.
+    /// The name of the reservation.
     pub name: String,
-    /// Seconds after 1970.
+    /// Start in seconds since 1970.
     pub start: i64,
-    /// Seconds after 1970.
+    /// End in seconds since 1970.
     pub end: i64,
-    /// Names of its nodes.
+    /// Names of the reserved nodes.
     pub nodes: Vec<String>,
-    /// Whether it has some of the cores of its nodes only.
+    /// True if only some cores of the nodes are reserved.
     pub is_partial: bool,
-    /// `MAINT`, `IGNORE_JOBS`, `DAILY` ..
+    /// Flags such as `MAINT`, `IGNORE_JOBS` and `DAILY`.
     pub flags: Vec<String>,
-    /// Who may use it: all if there are neither users nor accounts.
+    /// Users who may use it. If there are neither users nor accounts, all users may.
     pub users: Vec<String>,
     /// Accounts that may use it.
     pub accounts: Vec<String>,
-    /// Licences that it keeps.
+    /// Reserved licences.
     pub licences: Vec<(String, u64)>,
 }
 
 impl Reservation {
-    /// Reads a record; the error names the field that is missing or wrong.
+    /// Parses a record.
     ///
     /// # Errors
-    /// A sentence.
+    /// A message that names the missing or invalid field.
     pub fn of(record: &Record) -> Result<Self, String> {
         let name = record.get("ReservationName").ok_or("a reservation has no name")?.to_owned();
         let time = |key: &str| {
@@ -43,7 +43,7 @@ impl Reservation {
         let nodes = record.get("Nodes").unwrap_or_default();
         let nodes = expand(nodes).map_err(|error| format!("reservation `{name}`: {error}"))?;
         let (start, end) = (time("StartTime")?, time("EndTime")?);
-        // A part of the cores of a node is listed behind the name of the node.
+        // If only a part of a node's cores is reserved, the cores are listed after the name of the node.
         let is_partial = record.fields().iter().any(|(key, _)| key == "CoreIDs");
         Ok(Self {
             start,
@@ -58,7 +58,7 @@ impl Reservation {
         })
     }
 
-    /// Whether a job of this user and account may use it.
+    /// Returns true if a job of this user and account may use the reservation.
     pub fn admits(&self, user: &str, account: Option<&str>) -> bool {
         let allows = |list: &[String], name: &str| {
             let denied = list.iter().any(|entry| entry.strip_prefix('-') == Some(name));
@@ -72,21 +72,21 @@ impl Reservation {
 /// A licence that the cluster counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Licence {
-    /// As it is called.
+    /// The name of the licence.
     pub name: String,
-    /// How many there are.
+    /// Total number.
     pub total: u64,
-    /// How many are used now, by jobs and by others.
+    /// Number in use, by jobs and outside Slurm.
     pub used: u64,
-    /// How many are kept by reservations.
+    /// Number that is reserved.
     pub reserved: u64,
 }
 
 impl Licence {
-    /// Reads a record; the error names the field that is missing or wrong.
+    /// Parses a record.
     ///
     /// # Errors
-    /// A sentence.
+    /// A message that names the missing or invalid field.
     pub fn of(record: &Record) -> Result<Self, String> {
         let name = record.get("LicenseName").ok_or("a licence has no name")?.to_owned();
         let number = |key: &str| match record.get(key) {
@@ -97,7 +97,7 @@ impl Licence {
     }
 }
 
-/// `matlab:2,ansys`: names with numbers.
+/// Parses names with numbers, such as `matlab:2,ansys`.
 pub(super) fn licences(text: &str) -> Vec<(String, u64)> {
     let parts = text.split([',', ';', '|']).map(str::trim).filter(|part| !part.is_empty());
     let one = |part: &str| match part.rsplit_once([':', '*', '=']) {

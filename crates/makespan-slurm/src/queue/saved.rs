@@ -10,66 +10,66 @@ use thiserror::Error;
 use super::Part;
 use crate::text::date;
 
-/// Most bytes of one text: 100,000 jobs are 100 MB.
+/// Maximum size of a text in bytes. 100,000 jobs are 100 MB.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// Why saved outputs are no queue.
+/// The reason why saved outputs do not form a queue.
 #[derive(Debug, Error)]
 pub enum SavedError {
-    /// The folder cannot be read.
+    /// The folder or a file cannot be read.
     #[error("cannot read {}: {problem}", path.display())]
     Read {
         /// The folder, or a file in it.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         problem: io::Error,
     },
-    /// A file that is needed is not there.
+    /// A required file is missing.
     #[error(
         "{} has no {}: save what `{command}` prints as {}", folder.display(), part.name(), file(*part)
     )]
     Missing {
-        /// Where.
+        /// The folder that was searched.
         folder: PathBuf,
-        /// What.
+        /// The missing part.
         part: Part,
-        /// What prints it.
+        /// The command that prints it.
         command: &'static str,
     },
-    /// A file makes no sense.
+    /// The content of a file is invalid.
     #[error("{}: {problem}", path.display())]
     Nonsense {
-        /// Which file.
+        /// The invalid file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// A file that was cut off or damaged, and nothing can stand in for it.
+    /// A file was cut off or damaged, and there is no substitute.
     #[error("{} was cut off or is damaged ({problem}){help}", path.display())]
     Damaged {
-        /// Which file.
+        /// The damaged file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
-        /// What helps.
+        /// The remedy.
         help: String,
     },
-    /// The stated instant is before what the outputs tell.
+    /// The stated instant is before the instant of the outputs.
     #[error(
         "{} is before the outputs in {}: they are of {} (UTC), and know nothing of what was before; leave the instant out, or state a later one",
         date(*stated), folder.display(), date(*told)
     )]
     Early {
-        /// Where.
+        /// The folder of the outputs.
         folder: PathBuf,
-        /// Seconds after 1970.
+        /// The stated instant in seconds since 1970.
         stated: i64,
-        /// The same, as the outputs tell it.
+        /// The instant of the outputs in seconds since 1970.
         told: i64,
     },
 }
 
-/// Files of the parts, that which is taken first in front. Any of them may end in `.gz`.
+/// The files of the parts, in order of preference. Each may end in `.gz`.
 pub(super) const FILES: [(Part, &str); 15] = [
     (Part::Config, "scontrol.config.txt"),
     (Part::Nodes, "scontrol.nodes-d.txt"),
@@ -93,7 +93,7 @@ pub(super) fn file(part: Part) -> &'static str {
     FILES.iter().find(|file| file.0 == part).map_or("", |file| file.1)
 }
 
-/// The text of a file, if it or its compressed form is there.
+/// Returns the text of a file, if the file or its compressed form exists.
 pub(super) fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String)>, SavedError> {
     for (path, compressed) in [(folder.join(name), false), (folder.join(format!("{name}.gz")), true)] {
         let file = match File::open(&path) {
@@ -119,17 +119,17 @@ pub(super) fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String
         if bytes.len() as u64 > MAX_BYTES {
             return Err(SavedError::Nonsense { path, problem: "it is more than 1 GiB".into() });
         }
-        // An empty file is what a command left that failed.
+        // A command that failed leaves an empty file.
         if bytes.iter().all(u8::is_ascii_whitespace) && is_json {
             continue;
         }
-        // What begins as a document and does not end as one was cut off.
+        // If the file begins as a document and does not end as one, it was cut off.
         let end = bytes.trim_ascii();
         if is_json && end.first() == Some(&b'{') && end.last() != Some(&b'}') {
             let problem = "it is no JSON: it ends within its document".to_owned();
             return Err(SavedError::Damaged { path, problem, help: String::new() });
         }
-        // Names may be in any encoding, but no text has a zero.
+        // Names may be in any encoding, but no text contains a zero byte.
         if bytes.contains(&0) {
             return Err(SavedError::Nonsense { path, problem: "it is no text".into() });
         }

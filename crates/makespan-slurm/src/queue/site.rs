@@ -1,4 +1,4 @@
-//! The rules of a cluster, and what its jobs were submitted with, as core knows them.
+//! //! Conversion of the rules of a cluster, and of the submissions of its jobs, for `makespan-core`.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use makespan_core::{
 
 use super::{Limits, Queue, QueueJob, Reservation};
 
-/// The limit of a job that has none: a year.
+/// The time limit in seconds of a job without a limit: a year.
 pub(super) const FOR_EVER: i64 = 365 * 86_400;
 
-/// The names of core's resources for those of Slurm, with what an amount is multiplied by.
+/// Converts the name of a resource from Slurm to `makespan-core`. Also returns the factor for amounts.
 fn resource(name: &str) -> Option<(&str, u64)> {
     match name {
         "cpu" => Some((Site::CPUS, 1)),
@@ -29,7 +29,7 @@ fn resources(tres: &[(String, u64)]) -> Resources {
         let (name, factor) = resource(name)?;
         Some((name, amount.saturating_mul(factor)))
     });
-    // A limit of none would be a resource that nobody may hold, which core writes as no entry.
+    // Leave out limits of zero, which `makespan-core` does not represent.
     Resources::new(own.filter(|&(_, amount)| amount > 0)).unwrap_or_default()
 }
 
@@ -42,7 +42,7 @@ fn seconds(seconds: u64) -> Time {
 }
 
 impl Queue {
-    /// The rules, for nodes of these numbers on the platform.
+    /// Returns the rules. `number` maps node names to node numbers of the platform.
     pub(super) fn site(&self, number: &HashMap<&str, usize>) -> Site {
         Site {
             partitions: self.site_partitions(number),
@@ -72,7 +72,7 @@ impl Queue {
                 ..Part::new(own.name.as_str(), nodes.into_iter().collect())
             }
         };
-        // One whose nodes are all away starts nothing: jobs that name it have no place.
+        // Leave out partitions whose nodes are all unavailable. Jobs in them cannot start.
         self.partitions.iter().map(part).filter(|part| !part.nodes.is_empty()).collect()
     }
 
@@ -101,7 +101,7 @@ impl Queue {
         first.map(class).collect()
     }
 
-    /// Accounts, and users whose account is there; what speaks of one partition only is left out.
+    /// Returns the accounts, and the users whose account exists. Leaves out limits that apply to one partition only.
     fn site_associations(&self) -> Vec<Member> {
         let own = || self.associations.iter().filter(|one| one.partition.is_none() && !one.account.is_empty());
         let mut seen = BTreeSet::new();
@@ -120,8 +120,8 @@ impl Queue {
         accounts.iter().copied().chain(users).map(member).collect()
     }
 
-    /// Those that jobs of the queue name. Users and accounts are those that are stated, or, where that is said otherwise than by lists
-    /// of either, the users of jobs that are admitted.
+    /// Returns the reservations that jobs of the queue name, with the stated users and accounts. If the permission is
+    /// not stated by lists of either users or accounts, lists the users of the permitted jobs.
     fn site_reservations(&self, number: &HashMap<&str, usize>) -> Vec<SiteReservation> {
         let kept = self.reservations.iter().filter(|kept| self.is_used(kept)).filter_map(|kept| {
             let nodes: BTreeSet<usize> =
@@ -150,7 +150,7 @@ impl Queue {
         kept.filter(|kept| seen.insert(kept.name.clone())).collect()
     }
 
-    /// Whether a job that waits names the reservation: its nodes are then no closed ones.
+    /// Returns true if a pending job names the reservation. Then its nodes do not count as unavailable.
     pub(super) fn is_used(&self, kept: &Reservation) -> bool {
         self.jobs.iter().any(|job| job.run.is_none() && names(job, kept))
     }
@@ -160,7 +160,7 @@ fn names(job: &QueueJob, kept: &Reservation) -> bool {
     job.request.reservation.as_deref() == Some(kept.name.as_str())
 }
 
-/// Texts that many jobs share, once each.
+/// Texts that several jobs share, stored once each.
 #[derive(Default)]
 pub(super) struct Texts(HashMap<String, Arc<str>>);
 
@@ -176,14 +176,14 @@ impl Texts {
         }
     }
 
-    /// How a job was submitted.
+    /// Returns the submission of a job.
     pub(super) fn submission(&mut self, job: &QueueJob, queue: &Queue) -> Submission {
         let request = &job.request;
         let waits = job.run.is_none();
         let by_then = |at: i64| Time::from_seconds(at.saturating_sub(queue.now).clamp(0, FOR_EVER));
         let count = |nodes: u64| u32::try_from(nodes).unwrap_or(u32::MAX);
         let constraint = request.features.as_ref().map(ToString::to_string);
-        // Beside those that it has to have it may have any others, which is remarked.
+        // A job that requires some nodes may also have others. A warning reports this.
         let only = request.only_nodes(request.max_nodes);
         Submission {
             user: Some(self.of(&job.user)),
@@ -192,7 +192,7 @@ impl Texts {
             partitions: job.partitions.iter().map(|name| self.of(name)).collect(),
             constraint: constraint.map(|text| self.of(&text)),
             nodes: Some((count(request.min_nodes), request.max_nodes.map_or(u32::MAX, count))),
-            // What runs has its processors, however it asked for them.
+            // A running job has its processors, independently of its request.
             least_per_node: Some(count(request.cpus_per_node)).filter(|&least| waits && least > 1),
             exclusive: request.exclusive || queue.gives_whole_nodes(),
             only: only.iter().map(|name| self.of(name)).collect(),

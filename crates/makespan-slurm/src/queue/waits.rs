@@ -1,4 +1,4 @@
-//! Which jobs of an instance wait for which, and what is said of jobs that are left out.
+//! //! Dependencies between the jobs of an instance, and warnings about jobs that are left out.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -6,10 +6,10 @@ use makespan_core::Job as Work;
 
 use super::{Condition, Dependency, Queue, QueueJob};
 
-/// Jobs left out for one reason that are named.
+/// Maximum number of jobs that a warning names.
 const MAX_NAMED: usize = 4;
 
-/// Why jobs are left out or changed, with those that are.
+/// Warnings with the affected jobs.
 #[derive(Default)]
 pub(super) struct Notes(BTreeMap<String, Vec<String>>);
 
@@ -36,7 +36,7 @@ impl Notes {
     }
 }
 
-/// Adds all that wait, over however many others, for a job that is left out.
+/// Adds all jobs that directly or indirectly depend on a job that is left out.
 pub(super) fn add_what_waits(gone: &mut HashMap<String, &'static str>, works: &[Work]) {
     let mut before = 0;
     while gone.len() > before {
@@ -49,19 +49,19 @@ pub(super) fn add_what_waits(gone: &mut HashMap<String, &'static str>, works: &[
     }
 }
 
-/// What jobs wait for.
+/// The dependencies of the jobs.
 pub(super) struct Waits {
-    /// Jobs that will never start, by their place in the instance, and why.
+    /// Jobs that can never start, by their index in the instance, with reasons.
     never: Vec<(usize, &'static str)>,
 }
 
-/// Jobs of the instance by the numbers that dependencies name: their own, and that of their array.
+/// The jobs of the instance, by the ids that dependencies refer to: their own ids, and those of their arrays.
 struct Places<'a> {
     queue: &'a Queue,
-    /// Of each job of the instance, which of the queue it is.
+    /// For each job of the instance, the index of the job in the queue.
     jobs: &'a [usize],
     by_number: HashMap<u64, Vec<usize>>,
-    /// Numbers of all that waits or runs, whether it is in the instance or not.
+    /// The ids of all pending and running jobs, including those that are not in the instance.
     known: HashSet<u64>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Places<'a> {
         &self.queue.jobs[self.jobs[place]]
     }
 
-    /// The jobs of the instance that a dependency names.
+    /// Returns the jobs of the instance that a dependency refers to.
     fn named(&self, wait: &Dependency, by: usize) -> Vec<usize> {
         let task = |place: usize| self.job(place).array.map(|member| member.task);
         let is_meant = |place: usize| match (wait.condition, wait.task) {
@@ -94,7 +94,7 @@ impl<'a> Places<'a> {
         all.iter().copied().filter(|&place| place != by && is_meant(place)).collect()
     }
 
-    /// Those of the same user and name before it.
+    /// Returns the earlier jobs of the same user with the same name.
     fn same_name(&self, by: usize) -> Vec<usize> {
         let own = self.job(by);
         let is_same = |place: &usize| {
@@ -104,7 +104,7 @@ impl<'a> Places<'a> {
         (0..by).filter(is_same).collect()
     }
 
-    /// What is to end before a job starts, or why it never will.
+    /// Returns the jobs that must end before a job starts, or the reason why it can never start.
     fn before(&self, wait: &Dependency, by: usize, notes: &mut Notes) -> Result<Vec<usize>, &'static str> {
         if wait.has_failed {
             return Err("what it waits for will never be");
@@ -129,7 +129,7 @@ impl<'a> Places<'a> {
 }
 
 impl Waits {
-    /// Lets the jobs of an instance wait for others of it. What they wait for beside these has been already.
+    /// Sets the dependencies between the jobs of an instance. Dependencies on other jobs are already satisfied.
     pub(super) fn of(queue: &Queue, jobs: &[usize], works: &mut [Work], notes: &mut Notes) -> Self {
         let places = Places::of(queue, jobs);
         let mut never = Vec::new();
@@ -161,7 +161,7 @@ impl Waits {
         Self { never }
     }
 
-    /// Takes out what never starts, and all that waits for it.
+    /// Removes the jobs that can never start, and all jobs that depend on them.
     pub(super) fn leave_out(self, queue: &Queue, jobs: &mut Vec<usize>, works: &mut Vec<Work>, notes: &mut Notes) {
         let named = self.never.into_iter().map(|(place, why)| (works[place].name.clone(), why));
         let mut gone: HashMap<String, &'static str> = named.collect();

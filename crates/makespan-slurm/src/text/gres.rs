@@ -1,27 +1,27 @@
-//! Generic resources: `gpu:a100:2(S:0-1),shard:8`.
+//! //! Generic resources, such as `gpu:a100:2(S:0-1),shard:8`.
 
 use makespan_core::ProcSet;
 
-/// Some of a generic resource, on a node or held by a job.
+/// An amount of a generic resource, on a node or held by a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gres {
-    /// Such as `gpu`.
+    /// The name, such as `gpu`.
     pub name: String,
-    /// Such as `a100`; empty without one.
+    /// The kind, such as `a100`. May be empty.
     pub kind: String,
-    /// How many.
+    /// The amount of the resource.
     pub count: u64,
-    /// Which of them, where Slurm says so.
+    /// The indices of the units, if Slurm states them.
     pub indices: Option<ProcSet>,
-    /// Whether jobs use it together, each as if it had it alone (`no_consume`).
+    /// True if all jobs use the resource together without consuming it (`no_consume`).
     pub shared: bool,
 }
 
 impl Gres {
-    /// What GPUs are called.
+    /// The name of GPUs.
     pub const GPU: &'static str = "gpu";
 
-    /// The resources of a list; what cannot be understood is returned as it stands.
+    /// Parses a list. Also returns the parts that cannot be parsed.
     ///
     /// ```
     /// use makespan_slurm::Gres;
@@ -46,9 +46,9 @@ impl Gres {
 
     fn one(text: &str) -> Option<Self> {
         let (text, note) = text.split_once('(').map_or((text, ""), |(text, note)| (text, note.trim_end_matches(')')));
-        // Requests are written as `gres:gpu:2` or `gres/gpu:2`.
+        // Requests have the form `gres:gpu:2` or `gres/gpu:2`.
         let text = text.strip_prefix("gres:").or_else(|| text.strip_prefix("gres/")).unwrap_or(text);
-        // What a job holds of all its nodes is written as `gres/gpu:a100=2`.
+        // The total that a job holds on all nodes has the form `gres/gpu:a100=2`.
         let words: Vec<&str> = text.split([':', '=']).collect();
         let (&name, rest) = words.split_first()?;
         let (count, kinds) = match rest.split_last() {
@@ -66,7 +66,7 @@ impl Gres {
     }
 }
 
-/// The parts between commas that are not in parentheses.
+/// Splits a text at commas outside parentheses.
 fn parts(text: &str) -> Vec<&str> {
     let mut depth = 0_u32;
     let between = |character| {
@@ -80,7 +80,7 @@ fn parts(text: &str) -> Vec<&str> {
     text.split(between).filter(|part| !part.is_empty()).collect()
 }
 
-/// A count, which may have a unit of 1024: `4G` of a file system's bandwidth.
+/// Parses a count, which may have a unit with powers of 1024, such as `4G` for the bandwidth of a file system.
 fn number(text: &str) -> Option<u64> {
     let (digits, shift) = match text.char_indices().last()? {
         (at, 'k' | 'K') => (&text[..at], 10),

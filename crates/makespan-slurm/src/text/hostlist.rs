@@ -1,40 +1,40 @@
-//! Lists of hosts in short form: `n[0-3,7],login1`.
+//! //! Short lists of hosts, such as `n[0-3,7],login1`.
 
 use thiserror::Error;
 
-/// Most hosts that are expanded. Slurm knows at most 65,533 nodes.
+/// Maximum number of hosts in a list. Slurm supports at most 65,533 nodes.
 const MAX_HOSTS: usize = 100_000;
-/// Longest name without its numbers, and most brackets in it: they are memory for each host.
+/// Maximum length of a name without its numbers, and maximum number of brackets in it. Both limit the memory per host.
 const MAX_NAME: usize = 256;
 const MAX_BRACKETS: usize = 8;
 
-/// Why a text is no list of hosts.
+/// The reason why a text is not a list of hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum HostlistError {
     /// A bracket without its partner.
     #[error("`{0}` has a bracket without its partner; a list of hosts is such as n[0-3,7],login1")]
     Bracket(String),
-    /// Something in brackets that is no range of numbers.
+    /// Brackets that contain something other than ranges of numbers.
     #[error("`{range}` in `{text}` is no range of numbers; a list of hosts is such as n[0-3,7],login1")]
     Range {
-        /// What stands there.
+        /// The invalid text in brackets.
         range: String,
-        /// Where.
+        /// The whole list.
         text: String,
     },
-    /// A comma with no name beside it.
+    /// A comma without a name next to it.
     #[error("`{0}` has a name that is empty; a list of hosts is such as n[0-3,7],login1")]
     Empty(String),
-    /// A name that no host has.
+    /// A name that is too long or has too many brackets.
     #[error("`{0}` has a name of more than {MAX_NAME} characters or {MAX_BRACKETS} brackets")]
     Long(String),
-    /// More than anybody has.
+    /// More hosts than the maximum.
     #[error("`{0}` stands for more than {MAX_HOSTS} hosts")]
     TooMany(String),
 }
 
-/// The hosts of a list, in its order. Numbers keep their leading zeros, and a name may have several brackets. What Slurm writes for
-/// no host at all gives an empty list.
+/// Returns the hosts of a list in order. Numbers keep their leading zeros, and a name may have several brackets.
+/// Slurm's texts for "no host" give an empty list.
 ///
 /// # Errors
 /// [`HostlistError`]
@@ -59,7 +59,8 @@ pub fn expand(text: &str) -> Result<Vec<String>, HostlistError> {
     Ok(hosts)
 }
 
-/// Names of hosts in short form: `n[0-3,7],login1`. Their last numbers are put together, in the order in which names first come.
+/// Formats host names as a short list, such as `n[0-3,7],login1`. Names that differ only in the last number are
+/// combined. The groups are in the order in which they first occur.
 ///
 /// ```
 /// use makespan_slurm::compress;
@@ -75,7 +76,7 @@ pub fn compress<'a>(hosts: impl IntoIterator<Item = &'a str>) -> String {
         let width = if digits > 1 && number.starts_with('0') { digits } else { 0 };
         let number = number.parse().ok();
         let known = groups.iter_mut().find(|(other, zeros, numbers)| {
-            // `09` and `10` are of one form, `9` and `010` are not.
+            // `09` and `10` have one format. `9` and `010` have different formats.
             *other == name
                 && number.is_some()
                 && !numbers.is_empty()
@@ -105,7 +106,7 @@ fn ranges(mut numbers: Vec<u64>, width: usize) -> String {
     runs.map(run).collect::<Vec<_>>().join(",")
 }
 
-/// The parts between commas that are not in brackets.
+/// Splits a text at commas outside brackets.
 fn names(text: &str) -> Result<Vec<&str>, HostlistError> {
     let (mut names, mut from, mut open) = (Vec::new(), 0, false);
     for (at, character) in text.char_indices() {
@@ -155,7 +156,7 @@ fn expand_name(name: &str, room: usize, text: &str, hosts: &mut Vec<String>) -> 
     Ok(())
 }
 
-/// The numbers of `3` or `08-11`, with the leading zeros of the first.
+/// Parses the numbers of `3` or `08-11`. The first number determines the leading zeros.
 fn numbers_of(range: &str, room: usize, text: &str, numbers: &mut Vec<String>) -> Result<(), HostlistError> {
     let wrong = || HostlistError::Range { range: shown(range), text: shown(text) };
     let number = |text: &str| {
@@ -168,7 +169,7 @@ fn numbers_of(range: &str, room: usize, text: &str, numbers: &mut Vec<String>) -
     if count >= (room - numbers.len().min(room)) as u64 {
         return Err(HostlistError::TooMany(shown(text)));
     }
-    // Slurm writes no more than 64 digits; a width is memory for each host.
+    // Slurm writes no more than 64 digits. The limit protects against numbers that need much memory for each host.
     if first.len() > 20 {
         return Err(wrong());
     }
@@ -177,7 +178,7 @@ fn numbers_of(range: &str, room: usize, text: &str, numbers: &mut Vec<String>) -
     Ok(())
 }
 
-/// The beginning of a text that may be long.
+/// Returns the beginning of a long text.
 fn shown(text: &str) -> String {
     match text.char_indices().nth(80) {
         Some((at, _)) => format!("{} ..", &text[..at]),

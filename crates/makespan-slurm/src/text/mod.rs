@@ -1,4 +1,4 @@
-//! The forms in which Slurm writes things: records of `KEY=value`, lists of hosts, times, sizes and generic resources.
+//! //! Slurm's text formats: records of `KEY=value`, lists of hosts, times, sizes and generic resources.
 
 mod gres;
 mod hostlist;

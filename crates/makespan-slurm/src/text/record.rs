@@ -1,25 +1,26 @@
-//! What `scontrol -o show` prints: a record a line, of fields `KEY=value`. Values are not quoted, and some are free text, so that a
-//! value may look like a field; where that can have happened, the record says that it is doubtful.
+//! //! Parser for the output of `scontrol -o show`: one record per line, with fields `KEY=value`. Values are not
+//! quoted, and some are free text, so a value may look like a field. If this may have happened, the record is marked as
+//! doubtful.
 
 use std::borrow::Cow;
 
-/// What is shown.
+/// The kind of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// `scontrol -o show nodes`
+    /// The output of `scontrol -o show nodes`.
     Node,
-    /// `scontrol -o show partitions`
+    /// The output of `scontrol -o show partitions`.
     Partition,
-    /// `scontrol -o show jobs`, with or without `-d`
+    /// The output of `scontrol -o show jobs`, with or without `-d`.
     Job,
-    /// `scontrol -o show reservations`
+    /// The output of `scontrol -o show reservations`.
     Reservation,
-    /// `scontrol -o show licenses`
+    /// The output of `scontrol -o show licenses`.
     License,
 }
 
 impl Kind {
-    /// The first key of each record.
+    /// Returns the first key of each record.
     pub const fn head(self) -> &'static str {
         match self {
             Self::Node => "NodeName",
@@ -30,7 +31,8 @@ impl Kind {
         }
     }
 
-    /// A key that every record contains. Without `-o`, `scontrol` prints this key below the first line of a record.
+    /// Returns a key that every record contains. Without `-o`, `scontrol` prints this key below the first line of a
+    /// record.
     const fn below_head(self) -> &'static str {
         match self {
             Self::Job => " JobState=",
@@ -39,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// Keys whose values may hold spaces, before the free text at the end.
+    /// Returns the keys whose values may contain spaces, before the free text at the end.
     const fn free_text(self) -> &'static [&'static str] {
         match self {
             Self::Node => &["OS"],
@@ -48,7 +50,7 @@ impl Kind {
         }
     }
 
-    /// Keys of free text, with which the end of a record begins.
+    /// Returns the keys of free text. The first of them begins the end of a record.
     const fn texts(self) -> &'static [&'static str] {
         match self {
             Self::Node => &["Reason", "Comment", "Extra"],
@@ -57,7 +59,7 @@ impl Kind {
         }
     }
 
-    /// Keys that stand between and behind these texts; any other key there is part of a text.
+    /// Returns the keys that may occur between and after these texts. Any other key is part of a text.
     const fn tail(self) -> &'static [&'static str] {
         match self {
             Self::Node => &["ReservationName", "InstanceId", "InstanceType"],
@@ -66,17 +68,17 @@ impl Kind {
         }
     }
 
-    /// Keys that stand once for each group of nodes.
+    /// Returns true if the key occurs once for each group of nodes.
     fn is_repeated(self, key: &str) -> bool {
         self == Self::Job && matches!(key, "Nodes" | "CPU_IDs" | "Mem" | "GRES")
     }
 
-    /// Whether the key may follow on the name of a job; those that are missing here would come from the name.
+    /// Returns true if the key may follow the name of a job. Any other key would be a part of the name.
     fn may_follow_name(key: &str) -> bool {
         matches!(key, "UserId" | "HetJobIdSet" | "SLUID")
     }
 
-    /// Keys that end a free text: all that versions 22.05 to 26.05 print.
+    /// Returns true if the key ends a free text. The lists contain all keys that versions 22.05 to 26.05 print.
     fn knows(self, key: &str) -> bool {
         let keys: &[&str] = match self {
             Self::Node => &NODE_KEYS,
@@ -166,52 +168,53 @@ const TAIL: [&str; 21] = [
     "StepMgrEnabled",
 ];
 
-/// The fields of one thing, in the order in which they stand there, nothing left out.
+/// The fields of one record, complete and in the original order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     fields: Vec<(String, String)>,
-    /// How many fields stand before the free text at the end.
+    /// Number of fields before the free text at the end.
     before_tail: usize,
     doubtful: bool,
-    /// Whether it has fields of two records.
+    /// True if the record has fields of two records.
     of_two: bool,
 }
 
 impl Record {
-    /// A record of these fields, of which none is doubtful.
+    /// Returns a record of the given fields, which is not doubtful.
     pub fn of(fields: Vec<(String, String)>) -> Self {
         Self { before_tail: fields.len(), fields, ..Self::default() }
     }
 
-    /// Keys and values as they stand there.
+    /// Returns the unchanged keys and values.
     pub fn fields(&self) -> &[(String, String)] {
         &self.fields
     }
 
-    /// Whether a value may have been taken for a field, or a field for a part of a value.
+    /// Returns true if a value may have been parsed as a field, or a field as a part of a value.
     pub fn is_doubtful(&self) -> bool {
         self.doubtful
     }
 
-    /// Whether it has fields of two records: then it, and any before it, may stand within the name of a job.
+    /// Returns true if the record has fields of two records. Then it, and any record before it, may be part of a job's
+    /// name.
     pub fn is_of_two(&self) -> bool {
         self.of_two
     }
 
-    /// The value of a key as it stands there. Of a key that stands there twice before the free text at the end it is the last one:
-    /// the name of a job comes first.
+    /// Returns the unchanged value of a key. If a key occurs twice before the free text at the end, returns the last
+    /// value, because the job name comes first.
     pub fn raw(&self, key: &str) -> Option<&str> {
         let (head, tail) = self.fields.split_at(self.before_tail);
         let found = head.iter().rfind(|field| field.0 == key).or_else(|| tail.iter().find(|field| field.0 == key));
         found.map(|field| field.1.as_str())
     }
 
-    /// The value of a key, unless Slurm says that there is none.
+    /// Returns the value of a key, or `None` if the value means "none".
     pub fn get(&self, key: &str) -> Option<&str> {
         self.raw(key).and_then(super::present)
     }
 
-    /// One line.
+    /// Parses one line.
     fn parse(kind: Kind, line: &str) -> Self {
         let mut record = Self::default();
         let mut in_tail = false;
@@ -248,21 +251,24 @@ impl Record {
         record
     }
 
-    /// Whether a text at its end holds what follows on the name of each job. The name of a job may hold a line break and what looks like
-    /// a record: the last field of that takes in what really follows on the name.
+    /// Returns true if a text at the end contains the fields that normally follow a job's name. A job's name may
+    /// contain a line break and a text that looks like a record. The last field of this text then includes the real
+    /// fields after the name.
     fn swallows(&self, kind: Kind) -> bool {
         let tail = self.fields[self.before_tail..].iter();
         kind == Kind::Job
             && tail.map(|field| &field.1).any(|text| text.contains(" GroupId=") && text.contains(" JobState="))
     }
 
-    /// Whether it ends before what every job has, as one does whose name holds a line break.
+    /// Returns true if the record ends before a field that every job has. This happens if the job's name contains a
+    /// line break.
     fn is_broken(&self, kind: Kind) -> bool {
         kind == Kind::Job && self.raw("JobState").is_none()
     }
 
     fn push(&mut self, key: &str, value: &str) {
-        // Exactly the blanks between two fields are cut: the value of a free text may end with some, which nobody can tell apart.
+        // Remove only the spaces between two fields. If the value of a free text ends with spaces, these cannot be
+        // distinguished.
         self.fields.push((key.to_owned(), value.trim_end_matches(' ').to_owned()));
     }
 
@@ -274,7 +280,7 @@ impl Record {
     }
 }
 
-/// Where fields may begin in a line: a key and `=` behind a blank.
+/// Returns the positions in a line at which fields may begin: a key and `=` after a space.
 fn candidates(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let of_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b':' | b'.' | b'-');
     let bytes = line.as_bytes();
@@ -310,12 +316,12 @@ fn lines(kind: Kind, text: &str) -> Vec<Cow<'_, str>> {
     lines
 }
 
-/// Returns whether a line begins a record.
+/// Returns true if a line begins a record.
 fn begins(kind: Kind, line: &str) -> bool {
     line.split_once('=').is_some_and(|(key, _)| key == kind.head())
 }
 
-/// Returns the records of a text, and the lines that do not belong to any record. The text is the output of `scontrol`
+/// Parses the records of a text. Also returns the lines that belong to no record. The text is the output of `scontrol`
 /// with `-o` (one line for each record) or without `-o` (several lines). If a line neither begins nor continues a
 /// record, the record before it is marked as doubtful, because a name in that record may contain a line break.
 pub fn records(kind: Kind, text: &str) -> (Vec<Record>, Vec<String>) {

@@ -1,16 +1,16 @@
-//! Times, sizes and counts as Slurm writes them.
+//! //! Parser for times, sizes and counts in Slurm's formats.
 
-/// A limit that may not be there.
+/// An optional limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Limit {
-    /// So many seconds, nodes or whatever is limited.
+    /// A limit, in the unit of the limited quantity.
     At(u64),
     /// No limit.
     Unlimited,
 }
 
 impl Limit {
-    /// The value, if there is a limit.
+    /// Returns the value, if there is a limit.
     pub const fn value(self) -> Option<u64> {
         match self {
             Self::At(value) => Some(value),
@@ -19,12 +19,12 @@ impl Limit {
     }
 }
 
-/// What Slurm writes for a value that is not there.
+/// Slurm's texts for a missing value.
 const NOTHING: [&str; 9] = ["", "(null)", "N/A", "n/a", "None", "NONE", "Unknown", "n/s", "NotSet"];
-/// What it writes for no limit.
+/// Slurm's texts for "no limit".
 const UNLIMITED: [&str; 2] = ["UNLIMITED", "INFINITE"];
 
-/// A value, unless it says that there is none.
+/// Returns the text, or `None` if it means "none".
 pub fn present(text: &str) -> Option<&str> {
     (!NOTHING.contains(&text)).then_some(text)
 }
@@ -34,12 +34,12 @@ fn digits(text: &str) -> Option<u64> {
     all.then(|| text.parse().ok()).flatten()
 }
 
-/// A whole number, or no limit.
+/// Parses a whole number, or "no limit".
 pub fn count(text: &str) -> Option<Limit> {
     if UNLIMITED.contains(&text) { Some(Limit::Unlimited) } else { digits(text).map(Limit::At) }
 }
 
-/// Seconds of `1-02:03:04`, `02:03:04`, `03:04` or `04`, as Slurm prints spans of time.
+/// Parses a time span such as `1-02:03:04`, `02:03:04`, `03:04` or `04`. Returns seconds.
 ///
 /// ```
 /// use makespan_slurm::{Limit, duration};
@@ -59,7 +59,7 @@ pub fn duration(text: &str) -> Option<Limit> {
     let mut seconds = 0_u64;
     for unit in [1, 60, 3600] {
         let Some(part) = parts.next() else { break };
-        // Seconds may have a fraction in the accounts.
+        // In accounts, seconds may have a fraction.
         let whole = if unit == 1 { part.split_once('.').map_or(part, |(whole, _)| whole) } else { part };
         seconds = seconds.checked_add(digits(whole)?.checked_mul(unit)?)?;
     }
@@ -69,7 +69,8 @@ pub fn duration(text: &str) -> Option<Limit> {
     days.checked_mul(86_400)?.checked_add(seconds).map(Limit::At)
 }
 
-/// Seconds after 1970 of `2026-11-22T02:03:58`, which is UTC as [`crate::Commands`] asks for it, or of a number of seconds.
+/// Parses a time such as `2026-11-22T02:03:58`, which is in UTC for outputs of [`crate::Commands`], or a number of
+/// seconds. Returns seconds since 1970.
 ///
 /// ```
 /// use makespan_slurm::moment;
@@ -79,7 +80,7 @@ pub fn duration(text: &str) -> Option<Limit> {
 /// ```
 pub fn moment(text: &str) -> Option<i64> {
     if let Some(seconds) = digits(text) {
-        // Zero is how Slurm says that it does not know.
+        // Zero means "unknown".
         return i64::try_from(seconds).ok().filter(|seconds| (1..=LAST).contains(seconds));
     }
     let (date, clock) = text.split_once('T')?;
@@ -98,16 +99,17 @@ pub fn moment(text: &str) -> Option<i64> {
     in_range.then(|| days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
 }
 
-/// The last second of the year 9999, after 1970.
+/// The last second of the year 9999, in seconds since 1970.
 const LAST: i64 = 253_402_300_799;
 
-/// A moment as [`moment`] reads it, in UTC; what is beyond the years 1 to 9999 is a number.
+/// Formats an instant in UTC so that [`moment`] can parse it. Instants outside the years 1 to 9999 are formatted as
+/// numbers.
 pub fn date(seconds: i64) -> String {
     let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     if !(days_since_1970(1, 1, 1)..=days_since_1970(9999, 12, 31)).contains(&day) {
         return seconds.to_string();
     }
-    // No year is longer than 366 days, and none shorter than 365: a guess is at most some years late.
+    // Every year has 365 or 366 days, so this estimate is at most some years too late.
     let mut year = 1 + (day - days_since_1970(1, 1, 1)) / 365;
     while days_since_1970(year, 1, 1) > day {
         year -= 1;
@@ -125,7 +127,8 @@ fn days_of_month(year: i64, month: i64) -> i64 {
     days_since_1970(next_year, next, 1) - days_since_1970(year, month, 1)
 }
 
-/// Days from 1970-01-01 to a date of the Gregorian calendar: whole years begin in March, so that the leap day is a year's last.
+/// Returns the days from 1970-01-01 to a date of the Gregorian calendar. Years are counted from March, so that the leap
+/// day is the last day of a year.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
@@ -133,7 +136,7 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     days - 719_468
 }
 
-/// Bytes of `128G` or `62.50M`; a number without a unit counts MiB.
+/// Parses a size such as `128G` or `62.50M`. A number without a unit is in MiB. Returns bytes.
 ///
 /// ```
 /// use makespan_slurm::bytes;
@@ -156,14 +159,14 @@ pub fn bytes(text: &str) -> Option<u64> {
     whole.checked_add(part as u64)
 }
 
-/// The least and the most of `2-4` or `6`.
+/// Parses a range such as `2-4` or `6`. Returns the minimum and the maximum.
 pub fn range(text: &str) -> Option<(u64, u64)> {
     let (least, most) = text.split_once('-').unwrap_or((text, text));
     let (least, most) = (bare(least)?, bare(most)?);
     (least <= most).then_some((least, most))
 }
 
-/// A number that may be written with a unit of thousands, as Slurm does for large ones: `2K`, `1.50M`.
+/// Parses a number that may have a unit with powers of 1000, as Slurm prints large numbers: `2K`, `1.50M`.
 fn bare(text: &str) -> Option<u64> {
     let units = [('K', 1_000_u64), ('k', 1_000), ('M', 1_000_000), ('G', 1_000_000_000)];
     let Some((number, factor)) = units.iter().find_map(|&(unit, factor)| Some((text.strip_suffix(unit)?, factor)))

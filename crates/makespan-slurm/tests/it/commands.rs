@@ -1,4 +1,4 @@
-//! Slurm's programs fail in many ways, and each is told with its command and a remedy.
+//! //! Tests that every failure of Slurm's programs is reported with the command and a remedy.
 
 use crate::fakes;
 
@@ -142,7 +142,7 @@ fn a_program_that_says_nothing_or_dies_is_told() {
     assert!(error.to_string().contains("status 3 and said nothing"), "{error}");
     let error = Fakes::new().with("sinfo", "kill -9 $$").commands().run(Program::Sinfo, ["-h"]).unwrap_err();
     assert!(error.to_string().contains("ended by signal 9"), "{error}");
-    // A submission may have arrived before its program died, or whatever it says.
+    // A submission may have succeeded although its program died or printed something else.
     for text in ["kill -9 $$", "echo welcome", "echo 17; kill $$"] {
         let error = Fakes::new().with("sbatch", text).commands().submit(["-N1"], "#!/bin/sh\n").unwrap_err();
         assert!(error.is_ambiguous(), "{error:?}");

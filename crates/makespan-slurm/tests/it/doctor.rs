@@ -1,4 +1,4 @@
-//! The doctor finds what is wrong, and says what is to be done.
+//! //! Tests that the doctor finds problems and recommends remedies.
 
 use crate::cluster;
 use crate::fakes;
@@ -17,7 +17,7 @@ fn examination(commands: Commands, folder: &std::path::Path) -> Examination {
 
 fn commands(cluster: &Cluster) -> Commands {
     let (name, value) = cluster.variable();
-    // Jobs that say nothing of their output leave it nowhere.
+    // Jobs without an output option write their output to `/dev/null`.
     Commands::new().with_variable(name, value).with_variable("SBATCH_OUTPUT", "/dev/null")
 }
 
@@ -63,7 +63,7 @@ fn inside_a_job_its_nodes_are_examined() {
     }
     let folder = cluster.shared_folder().join("inside");
     std::fs::create_dir_all(&folder).unwrap();
-    // It has two nodes, however many are asked for.
+    // The job has two nodes, although more are requested.
     let diagnosis = Examination { own_job: Some(job), nodes: 7, ..examination(commands.clone(), &folder) }.run();
     commands.cancel(job).unwrap();
     std::fs::remove_dir(&folder).unwrap();
@@ -85,7 +85,7 @@ fn a_controller_that_is_down_is_found_at_once() {
     assert!(finding.remedy.as_ref().unwrap().contains("scontrol ping"), "{finding:?}");
 }
 
-/// A cluster whose answers are all well, but for what is told.
+/// Returns a cluster with normal answers, except for the given settings and `srun`.
 fn strange(settings: &str, srun: &str) -> Fakes {
     let scontrol = format!(
         "case \"$*\" in

@@ -1,4 +1,4 @@
-//! What contradicts itself, or cannot be read, is said with its number and place.
+//! //! Tests that contradictory and unreadable data are reported with number and place.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ fn recorded(version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/queue-{version}"))
 }
 
-/// A folder with files of recorded ones, each of its own version.
+/// Creates a folder with recorded files, each from its own version.
 fn mixed(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (version, name) in files {
@@ -60,9 +60,9 @@ fn files_of_two_instants_and_of_two_clusters_are_told_apart() {
     let instants = "scontrol.jobs-d.txt is of 2026-11-22T01:50:14 and squeue.json is of 2026-11-22T02:03:57 (UTC)";
     assert!(said.contains(instants) && said.contains("the jobs of scontrol.jobs-d.txt count"), "{said}");
     assert!(said.contains("squeue.json is of Slurm 26.05.5 and scontrol.config.txt of 24.11.5"), "{said}");
-    // The instant is that of the jobs that count.
+    // The jobs that are used determine the instant.
     assert_eq!(Queue::from_folder(folder.path(), None).unwrap().now, 1_795_312_214);
-    // Newer nodes than jobs, and older ones: jobs run on what is idle.
+    // The nodes are newer than the jobs, or older. Then jobs run on idle nodes.
     let folder = mixed(&[("24.11", "scontrol.jobs-d.txt.gz"), ("26.05", "scontrol.nodes.json.gz")]);
     assert!(remarks(folder.path()).contains("scontrol.nodes.json speaks of 2026-11-22T02:03:57"));
     let idle = "NodeName=n0 CPUTot=8 CPUAlloc=0 State=IDLE Partitions=p\n";
@@ -102,7 +102,7 @@ fn dates_that_cannot_be_are_counted_and_named() {
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    // An expected start may be as late as it likes, and what is not known is no date by intention.
+    // An expected start may be in the far future, and "unknown" is a valid missing date.
     assert!(!said.contains("StartTime=2031") && !said.contains("Unknown") && !said.contains("N/A"), "{said}");
     let json = r#"{"jobs": [{"job_id": 5, "name": "a", "user_name": "u", "job_state": ["RUNNING"], "partition": "p", "nodes": "n0",
         "submit_time": 1000, "start_time": 99999999999999, "end_time": 0, "eligible_time": {"set": false, "infinite": false, "number": 0}}]}"#;
@@ -149,7 +149,7 @@ fn json_of_which_nothing_can_be_read_is_an_error_and_some_is_counted() {
     assert!(empty.remarks.iter().any(|remark| remark.contains("the list of jobs is empty")), "{:?}", empty.remarks);
 }
 
-/// A folder with these files, and what is said of the queue in it or why it is none.
+/// Creates a folder with the given files. Returns its queue, or the message of the error.
 fn said_of(files: &[(&str, &[u8])]) -> Result<Queue, String> {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in files {
@@ -217,7 +217,7 @@ fn a_queue_without_jobs_has_the_instant_of_its_nodes_or_of_its_files() {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() as i64;
     assert!((now - queue.now).abs() < 600, "{}", queue.now);
     assert!(said.contains("taken to be when the file of the jobs was last changed"), "{said}");
-    // No file tells anything.
+    // No file states the instant.
     let texts = Texts::default().with(Part::Nodes, NODE).with(Part::Jobs, "No jobs in the system\n");
     assert!(texts.queue(None).unwrap_err().1.contains("--at"));
 }
@@ -244,7 +244,7 @@ fn records_that_cannot_be_read_are_counted_whatever_takes_their_place() {
         format!("scontrol.jobs-d.txt: 2 of 3 records cannot be read, and what squeue.json says counts: {first}");
     assert!(said.contains(&counted), "{said}");
     assert_eq!(queue.jobs.len(), 3);
-    // Nothing was cut off: the jobs are there.
+    // Nothing was cut off, because all jobs are present.
     assert!(!alone.contains("cut off") && !said.contains("cut off"), "{alone}\n{said}");
 }
 
@@ -272,7 +272,7 @@ fn a_file_that_is_damaged_is_named_with_what_takes_its_place_or_what_helps() {
             assert!(!queue.jobs.is_empty());
         }
     }
-    // What a command left that failed.
+    // Empty files of commands that failed.
     let queue = said_of(&[
         nodes,
         ("scontrol.jobs-d.txt", b""),
@@ -281,7 +281,7 @@ fn a_file_that_is_damaged_is_named_with_what_takes_its_place_or_what_helps() {
     ]);
     let said = queue.unwrap().remarks.join("\n");
     assert!(said.contains("scontrol.jobs-d.txt is empty: scontrol.jobs.txt is taken"), "{said}");
-    // Nodes alike, and what is not needed.
+    // The same for nodes, and for optional files.
     let said =
         said_of(&[("scontrol.nodes.json", br#"{"nodes": [{"#), ("scontrol.jobs.txt", jobs.as_bytes())]).unwrap_err();
     assert!(said.contains("scontrol.nodes.json was cut off") && said.contains("scontrol show nodes --json"), "{said}");
@@ -293,7 +293,7 @@ fn a_file_that_is_damaged_is_named_with_what_takes_its_place_or_what_helps() {
     );
 }
 
-/// Wherever the limits of accounts are cut within a record.
+/// Account limits that are cut off at any position within a record are recognised.
 #[test]
 fn limits_of_accounts_that_were_cut_off_are_said_to_be() {
     let qos = |name: &str| {
@@ -318,7 +318,7 @@ fn limits_of_accounts_that_were_cut_off_are_said_to_be() {
     let nothing = "No users currently cached in Slurm.\nNo QOS currently cached in Slurm.";
     assert!(!said(nothing));
     for end in start.len()..whole.trim_end().len() {
-        // There is nothing to compare the first of its kind with: it may have no user.
+        // The first record of its kind cannot be compared with another: it may have no user.
         let last = whole[..end].lines().last().unwrap();
         let may_have_none =
             last.starts_with("QOS=normal") && last.contains(" User Limits") && !last.contains(" u(1)={");
@@ -334,14 +334,14 @@ fn remarks_name_their_file() {
     let partitions = ("scontrol.partitions.txt", &b"slurm_load_partitions error: Unable to contact\n"[..]);
     let said = said_of(&[nodes, ("scontrol.jobs.txt", jobs.as_bytes()), partitions]).unwrap().remarks.join("\n");
     assert!(said.contains("scontrol.partitions.txt: a line begins no PartitionName: `slurm_load"), "{said}");
-    // Many lines are one remark.
+    // Many such lines lead to one warning.
     let lines = "nonsense\n".repeat(50);
     let partitions = ("scontrol.partitions.txt", lines.as_bytes());
     let said = said_of(&[nodes, ("scontrol.jobs.txt", jobs.as_bytes()), partitions]).unwrap().remarks.join("\n");
     assert!(said.contains("scontrol.partitions.txt: 50 lines begin no PartitionName, such as `nonsense`"), "{said}");
 }
 
-/// Any user may give a job a name with a line break, behind which stands what looks like a record of another job.
+/// Any user can give a job a name with a line break, followed by a text that looks like a record of another job.
 #[test]
 fn a_name_that_holds_a_record_is_no_job() {
     let real = |id: u32, name: &str| {
@@ -361,10 +361,10 @@ fn a_name_that_holds_a_record_is_no_job() {
     let json = format!(r#"{{"jobs": [{}, {}, {}]}}"#, job(75, "evil"), job(76, "good"), job(80, "good"));
     for name in [
         format!("evil\nJobId=777 JobName=fake {forged}"),
-        // What follows on the name becomes a part of its last field.
+        // The fields after the name become a part of the last field.
         format!("evil\nJobId=777 JobName=fake {forged} Comment=x"),
         format!("{looks_whole}\nJobId=777 JobName=fake {forged} Comment=x"),
-        // Or it takes the number of a job that there is.
+        // Another attack uses the id of an existing job.
         format!("evil\nJobId=76 JobName=fake {forged} Comment=x"),
         format!("{looks_whole}\nJobId=80 JobName=fake {forged}"),
         format!("{looks_whole}\nJobId=777 JobName=fake {forged}\nJobId=777 JobName=fake {forged} Comment=x"),
@@ -386,7 +386,7 @@ fn a_name_that_holds_a_record_is_no_job() {
             };
             assert!(said.contains(why), "{name}: {said}");
         }
-        // Without JSON it is said, with what would tell.
+        // Without JSON, a warning recommends the command that would help.
         let said = texts.queue(Some(1_795_312_860)).unwrap().remarks.join("\n");
         assert!(said.contains("like fields, which may be wrong; `squeue --json"), "{name}: {said}");
     }

@@ -1,4 +1,4 @@
-//! Queues are read from what versions print, and what is expected of them holds.
+//! //! Tests that queues of all versions are parsed, and that forecasts of them are consistent.
 
 use crate::fakes;
 
@@ -13,7 +13,7 @@ use makespan_slurm::queue::{Condition, Part, Queue, Texts};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Outputs of a real 22.05: four nodes of four processors, one of which is drained.
+/// Returns recorded outputs of a real 22.05 with four nodes of four processors. One node is drained.
 fn recorded() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/queue-22.05")
 }
@@ -43,7 +43,7 @@ fn a_recorded_queue_is_read_whole() {
     assert!(queue.past.iter().any(|run| run.name == "quick-1"), "{:?}", queue.past);
     assert!(queue.jobs.iter().any(|job| job.name == "odd|name = \"é\" x=1"));
     assert!(queue.hidden.is_empty(), "{:?}", queue.hidden);
-    // What is missing is said.
+    // Missing data are reported.
     assert!(queue.past_missing.as_ref().is_some_and(|text| text.contains("sacct.history.txt is missing")));
 }
 
@@ -122,14 +122,14 @@ fn saved_outputs_that_are_missing_or_torn_are_named() {
     assert!(error(folder.path()).contains("no nodes") && error(folder.path()).contains("scontrol -o -d show nodes"));
     fs::copy(recorded().join("scontrol.nodes-d.txt"), folder.path().join("scontrol.nodes-d.txt")).unwrap();
     assert!(error(folder.path()).contains("no jobs"));
-    // Half a JSON.
+    // A truncated JSON file.
     fs::write(folder.path().join("squeue.json"), r#"{"jobs": [{"job_id": 1, "job_sta"#).unwrap();
     let said = error(folder.path());
     assert!(said.contains("squeue.json") && said.contains("no JSON"), "{said}");
-    // Another shape.
+    // A JSON file with another structure.
     fs::write(folder.path().join("squeue.json"), r#"{"jobs": {"1": {}}}"#).unwrap();
     assert!(error(folder.path()).contains("no list `jobs`"));
-    // A compressed file that ends too early.
+    // A compressed file that was cut off.
     fs::remove_file(folder.path().join("squeue.json")).unwrap();
     let whole = fs::read(recorded().join("squeue.json.gz")).unwrap();
     fs::write(folder.path().join("squeue.json.gz"), &whole[..whole.len() / 2]).unwrap();
@@ -229,7 +229,7 @@ fn a_short_job_fills_the_gap_before_one_that_comes_first_and_a_long_one_does_not
     assert!(why.text.contains("kept for job 2"), "{why:?}");
 }
 
-/// Every program of Slurm, each of which writes down how it was called.
+/// Returns fakes of all Slurm programs, each of which records its calls.
 fn recording() -> Fakes {
     let mut fakes = Fakes::new();
     for name in ["sbatch", "srun", "squeue", "sinfo", "scancel", "sacct", "sacctmgr", "salloc", "scontrol"] {
@@ -343,7 +343,7 @@ fn what_an_instance_cannot_say_is_said() {
     }
 }
 
-/// Saved text with some of it cut out, doubled or replaced.
+/// Returns a saved text in which parts are removed, doubled or replaced.
 fn mangled(text: &str, cuts: &[(usize, usize, u8)]) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for &(at, length, byte) in cuts {
@@ -389,7 +389,7 @@ proptest! {
             .with(Part::Jobs, jobs.iter().copied().enumerate().map(job).collect::<String>());
         let queue = texts.queue(Some(1000)).unwrap();
         let forecast = forecast(&queue, &Options { times: RunTimes::Limits, ..Options::default() });
-        // Every start is an instant at which most is held, or none is.
+        // The use of a node is largest at some start, so checking all starts is sufficient.
         for one in forecast.expected.iter().filter(|one| one.start.is_some()) {
             let at = one.start.unwrap();
             for node in 0..queue.nodes.len() {
@@ -412,7 +412,8 @@ proptest! {
     }
 }
 
-/// Numbers bare, as texts or as `{set, infinite, number}`, words alone or in lists, as versions write the same.
+/// Changes the form of a value as versions do: numbers become bare, texts or `{set, infinite, number}`, and words
+/// become single or lists.
 fn reshaped(key: &str, value: &Value, draw: &mut impl FnMut() -> u8) -> Value {
     let wrapped = |set: bool, number: &Value| json!({ "set": set, "infinite": false, "number": number });
     let number = |number: &Value, form: u8| match form {
@@ -439,7 +440,7 @@ fn reshaped(key: &str, value: &Value, draw: &mut impl FnMut() -> u8) -> Value {
             let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
             Value::String(words.join(if matches!(key, "job_state" | "state") { "+" } else { "," }))
         }
-        // Words in a list stay words.
+        // Words in a list stay in a list.
         Value::Array(words) if words.iter().all(Value::is_string) => value.clone(),
         Value::Array(all) => all.iter().map(|one| reshaped("", one, draw)).collect(),
         Value::Object(all) => all
@@ -451,7 +452,7 @@ fn reshaped(key: &str, value: &Value, draw: &mut impl FnMut() -> u8) -> Value {
     }
 }
 
-/// A recorded file, compressed or not.
+/// Reads a recorded JSON file, which may be compressed.
 fn document(version: &str, name: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/queue-{version}/{name}.gz"));
     serde_json::from_reader(flate2::read::GzDecoder::new(fs::File::open(path).unwrap())).unwrap()
@@ -460,7 +461,7 @@ fn document(version: &str, name: &str) -> Value {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// The shape in which a version writes a value does not matter: numbers, words and lists are read as what they are.
+    /// The form in which a version writes a value does not matter.
     #[test]
     fn the_shape_of_json_does_not_matter(version in 0_usize..3, forms in prop::collection::vec(any::<u8>(), 1..500)) {
         let version = ["22.05", "24.11", "26.05"][version];
@@ -499,7 +500,8 @@ proptest! {
     }
 }
 
-/// What versions print as text and as JSON is the same queue, whose every job has an expected start or a reason.
+/// The text and the JSON output of each version describe the same queue, in which every job has an expected start or a
+/// reason.
 #[test]
 fn later_versions_say_the_same_in_text_and_in_json() {
     for version in ["24.11", "26.05"] {
@@ -560,7 +562,7 @@ fn a_controller_that_says_nothing_is_asked_once() {
     assert_eq!(fs::read_to_string(fakes.path().join("called")).unwrap().lines().count(), 1);
 }
 
-/// Of each recorded version: what running jobs hold is the same from the JSON alone as with the text beside it.
+/// For each recorded version, the JSON output alone and the text with JSON give the same resources of running jobs.
 #[test]
 fn json_alone_tells_what_running_jobs_hold() {
     let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");

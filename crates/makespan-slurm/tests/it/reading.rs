@@ -1,4 +1,4 @@
-//! Clusters are read from what versions 22.05 to 26.05 print, and nothing is left out in silence.
+//! //! Tests that clusters of versions 22.05 to 26.05 are parsed, and that everything that is left out is reported.
 
 use crate::fakes;
 
@@ -6,7 +6,7 @@ use fakes::Fakes;
 use makespan_slurm::{CommandError, JobState, Kind, Limit, Record, expand, jobs_of_json, records};
 use proptest::prelude::*;
 
-/// A fake that prints this file of `tests/printed` for whatever it is asked.
+/// Returns a fake program that always prints this file of `tests/printed`.
 fn printing(program: &str, text: &str) -> Fakes {
     Fakes::new().with(program, &format!("/bin/cat <<'THE END'\n{text}\nTHE END"))
 }
@@ -176,20 +176,21 @@ fn pilots_get_equal_nodes_where_there_are_as_many_and_else_these() {
     let names = |machines: &makespan_slurm::Machines| {
         machines.platform.nodes().iter().map(|node| format!("{}:{}", node.name, node.processors)).collect::<Vec<_>>()
     };
-    // Two of the three that are equal; which ones is not said.
+    // Two of the three equal nodes. The test does not depend on the choice.
     let two = pool.choose(&[2]).unwrap();
     assert_eq!(names(&two), ["n0:4", "n1:4"]);
     assert!(two.remarks.iter().any(|remark| remark.contains("like a0, of which there are 2")), "{:?}", two.remarks);
     let placed = pool.place(&two.platform, &[2]).unwrap();
     assert_eq!((placed[0].options.join(" "), &placed[0].names), ("--mem=0".into(), &None));
-    // More than are equal: these, those of each pilot in a row, also one that is down.
+    // More nodes than there are equal ones: all nodes, with the nodes of each pilot in a row, including one that is
+    // down.
     let all = pool.choose(&[2, 2]).unwrap();
     assert_eq!(names(&all), ["a0:4", "a1:4", "gone:4", "g0:8"]);
     let placed = pool.place(&all.platform, &[2, 2]).unwrap();
     assert_eq!(placed[1].sbatch(None), ["--mem=0", "--nodelist=gone,g0"]);
     assert_eq!(placed[1].sbatch(Some(&["g0".to_owned()])), ["--mem=0", "--nodelist=g0"]);
     assert_eq!(placed[1].names, Some(vec!["gone".into(), "g0".into()]));
-    // Those that have less are left out.
+    // Nodes with fewer resources are left out.
     let pool = commands.pool(None, &["--gres=gpu:1".into(), "--mem=2G".into()]).unwrap();
     let one = pool.choose(&[1]).unwrap();
     assert_eq!((names(&one), one.platform.nodes()[0].resources.amount("memory")), (vec!["g0:8".to_owned()], 2 << 30));
@@ -202,7 +203,7 @@ fn pilots_get_equal_nodes_where_there_are_as_many_and_else_these() {
         let error = pool.choose(&sizes).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }
-    // The machines of a plan in an allocation: by their names, else what has enough.
+    // The machines of a plan in an allocation: machines with the same names, or else machines with enough resources.
     let held: Vec<String> = ["x0", "x1", "a0"].map(String::from).to_vec();
     let present = |nodes: Vec<(&str, u32)>| {
         let machine = |(name, processors): (&str, u32)| makespan_core::Node::new(name, processors);

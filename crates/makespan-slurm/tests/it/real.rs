@@ -1,4 +1,4 @@
-//! With a real Slurm.
+//! //! Tests with a real Slurm.
 
 use crate::cluster;
 
@@ -9,7 +9,7 @@ use makespan_slurm::{Commands, JobState, Refusal};
 
 fn commands(cluster: &Cluster) -> Commands {
     let (name, value) = cluster.variable();
-    // Jobs that say nothing of their output leave it nowhere.
+    // Jobs without an output option write their output to `/dev/null`.
     Commands::new().with_variable(name, value).with_variable("SBATCH_OUTPUT", "/dev/null")
 }
 
@@ -178,7 +178,7 @@ fn the_queue_of_a_real_cluster_is_read_and_foreseen() {
     assert_eq!(queue.jobs[find(waiting)].name, "odd|name = \"q\" JobState=FAILED");
     let expected = forecast(&queue, &Options { times: RunTimes::Limits, ..Options::default() }).expected;
     let of = |id: u64| expected.iter().find(|one| one.job == find(id)).unwrap();
-    // Nothing is known of run times, so that the first job is expected to take its limit.
+    // No run times are known, so the first job is expected to run until its limit.
     assert_eq!(of(waiting).start, queue.jobs[find(running)].run.as_ref().unwrap().ends_by);
     assert_eq!(of(waiting).after, [find(running)]);
     assert_eq!((of(held).start, of(held).why.kind), (None, "held"));

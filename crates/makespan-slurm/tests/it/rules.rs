@@ -1,4 +1,4 @@
-//! Rules of a cluster that keep jobs from starting, and what is said of them.
+//! //! Tests of the rules of a cluster that prevent jobs from starting, and of the reported reasons.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn node(at: usize, features: &str, busy: bool) -> String {
     )
 }
 
-/// One node of four processors, and one job that asks for two of them for ten minutes.
+/// Returns a queue with one node of four processors, and one job that requests two of them for ten minutes.
 fn idle(part: Part, text: &str, job: &str) -> Queue {
     let ask = "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=2 Account=a QOS=q ReqTRES=cpu=2,node=1,billing=2";
     Texts::default()
@@ -52,7 +52,7 @@ fn idle(part: Part, text: &str, job: &str) -> Queue {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Held to asking at each instant whether the free nodes hold enough of each.
+    /// Compares the start with a search over all instants for enough free nodes with each feature.
     #[test]
     fn a_job_with_counted_features_starts_when_so_many_nodes_of_each_are_free(
         nodes in prop::collection::vec((0_usize..4, 0_u32..4), 2..8), a in 0_u32..3, b in 0_u32..3,
@@ -70,7 +70,7 @@ proptest! {
         let count = a + b;
         jobs += &pending(1, &format!("TimeLimit=00:10:00 NumNodes={count}-{count} NumCPUs={count} Features={wanted}"));
         let queue = Texts::default().with(Part::Nodes, all).with(Part::Jobs, jobs).queue(Some(1000)).unwrap();
-        // Of nodes with neither, either or both features.
+        // The nodes have neither, one or both of the features.
         let fits = |free: &[usize]| {
             let of = |kind: usize| free.iter().filter(|&&at| nodes[at].0 == kind).count() as u32;
             let (only_a, only_b, both) = (of(1), of(2), of(3));
@@ -89,7 +89,8 @@ proptest! {
         }
     }
 
-    /// Held to asking at each instant whether the listed nodes are free and as many more as are needed, or give enough processors.
+    /// Compares the start with a search over all instants at which the listed nodes are free, with as many others as
+    /// the job needs.
     #[test]
     fn a_job_with_listed_nodes_starts_when_these_and_enough_others_are_free(
         busy in prop::collection::vec(0_u32..4, 2..7), listed in prop::collection::btree_set(0_usize..7, 1..4), count in 1_u32..5, cpus in 1_u32..20,
@@ -117,7 +118,7 @@ proptest! {
         }
     }
 
-    /// A job that will do with less time never puts off one that comes before it.
+    /// A job that accepts less time never delays a job with higher priority.
     #[test]
     fn who_will_do_with_less_time_puts_off_nobody(busy in 1_u32..50, least in 1_u32..60, limit in 1_u32..60, high in 1_u32..50) {
         let nodes = node(0, "", true) + &node(1, "", false);
@@ -132,12 +133,12 @@ proptest! {
         jobs += &pending(2, &format!("TimeLimit=00:{limit:02}:00 TimeMin=00:{least:02}:00 NumNodes=1-1 NumCPUs=4"));
         let both = start(&jobs);
         prop_assert_eq!(both[0].start, alone);
-        // It fills the gap whenever its least time does.
+        // The job fills the gap if its minimum time fits.
         let after = alone.unwrap() + i64::from(high) * 60;
         prop_assert_eq!(both[1].start, Some(if least <= busy { 1000 } else { after }));
     }
 
-    /// The job asks for 2 processors for 10 minutes; each limit holds it exactly when it is below that.
+    /// The job requests 2 processors for 10 minutes. Each limit prevents its start if and only if it is lower.
     #[test]
     fn a_limit_of_one_job_or_of_what_was_used_is_kept(kind in 0_usize..9, total in 1_u64..40, used in 0_u64..40) {
         let (qos, breaks) = match kind {
@@ -162,7 +163,7 @@ proptest! {
         }
     }
 
-    /// Whatever Slurm names is said, unless something else is said to be in the way.
+    /// Every reason of Slurm is reported, unless another obstacle is reported.
     #[test]
     fn nothing_is_in_the_way_is_never_said_against_slurm(reason in "(Assoc|QOS|Max|Bad|Node)[A-Z][a-zA-Z]{3,20}") {
         let expected = &by_limits(&idle(Part::Limits, "", &format!("Reason={reason}")))[0];
@@ -170,7 +171,7 @@ proptest! {
         prop_assert_eq!(expected.why.kind, "slurm");
     }
 
-    /// A file that ends early is told from a whole one, wherever it was cut.
+    /// A file that ends early is distinguished from a complete one, wherever it was cut off.
     #[test]
     fn jobs_that_are_cut_off_are_missed(part in 1_usize..1000) {
         let whole = fs::read_to_string(recorded().join("scontrol.jobs-d.txt")).unwrap();
@@ -272,13 +273,14 @@ fn tasks_of_a_long_array_start_as_those_before_them_end() {
     }
 }
 
-/// One node of four processors, on which a job runs for `busy` minutes from 1000 s on, and jobs that wait for it.
+/// Returns a queue with one node of four processors, on which a job runs for `busy` minutes from 1000 s on, and pending
+/// jobs.
 fn behind(busy: u32, jobs: &str) -> Queue {
     let jobs = running(100, 0, busy) + jobs;
     Texts::default().with(Part::Nodes, node(0, "", true)).with(Part::Jobs, jobs).queue(Some(1000)).unwrap()
 }
 
-/// `-n 8` alone is one node in Slurm's records, as the least that there may be.
+/// In Slurm's records, `-n 8` alone requests one node, which is the minimum number.
 #[test]
 fn what_asks_for_processors_alone_is_told_so() {
     let said = |ask: &str| {
@@ -303,7 +305,7 @@ fn what_asks_for_processors_alone_is_told_so() {
     }
 }
 
-/// As many as Slurm keeps by `bf_max_job_array_resv`, 20 where nothing is said.
+/// The number of reservations for an array is `bf_max_job_array_resv`, or 20 by default.
 #[test]
 fn places_are_kept_for_so_many_tasks_of_an_array() {
     let nodes = node(0, "", true) + &node(1, "", false);
@@ -325,8 +327,9 @@ fn places_are_kept_for_so_many_tasks_of_an_array() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Two nodes of four processors, some of them held, that a reservation closes later on: its name is a reason exactly where the job
-    /// would have its processors now, were it shorter. A job behind it is told for whom they are kept, or starts now.
+    /// Tests two nodes of four processors, some of them in use, that a reservation closes later. The name of the
+    /// reservation is a reason if and only if the job would have its processors now with a shorter limit. For a job of
+    /// lower priority, the reason names the job with the reservation, unless it starts now.
     #[test]
     fn a_reservation_is_the_reason_only_where_the_processors_are_free(
         held in prop::collection::vec(0_u32..5, 2..3), asks in 1_u32..9, limit in 1_u32..90, closes in 1_u32..90, other in 1_u32..90,
@@ -359,7 +362,7 @@ proptest! {
     }
 }
 
-/// This took minutes while each look asked anew for each of them.
+/// This took minutes when each cycle queried each of them again.
 #[test]
 fn many_jobs_that_are_alike_are_answered_in_seconds() {
     let nodes: String = (0..12).map(|at| node(at, "", false)).collect();
@@ -379,7 +382,7 @@ fn many_jobs_that_are_alike_are_answered_in_seconds() {
 
 #[test]
 fn the_throttle_of_an_array_is_named_where_it_decides() {
-    // Other jobs end on the node whenever an element does.
+    // Other jobs on the node end whenever a task of the array ends.
     let ask = "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=1";
     let array = pending(5, &format!("ArrayJobId=5 ArrayTaskId=0-3%1 {ask}"));
     let others: String = (10..18).map(|id| pending(id, ask)).collect();
@@ -398,7 +401,7 @@ fn the_throttle_of_an_array_is_named_where_it_decides() {
     assert!(expected[4..].iter().all(|one| one.why.kind == "resources"));
 }
 
-/// `1970-01-01T00:16:40` is the present, 1000 s.
+/// Formats seconds as a time of day. The present is `1970-01-01T00:16:40`, which is 1000 s.
 fn clock(seconds: u32) -> String {
     format!("1970-01-01T{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
@@ -406,7 +409,7 @@ fn clock(seconds: u32) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// As a real 22.05 does: what cannot end by its deadline, by its limit or by the time that it will do with, is given up.
+    /// As in a real 22.05, a job is cancelled if it cannot end by its deadline with its limit or its minimum time.
     #[test]
     fn a_deadline_is_met_or_the_job_is_given_up(
         busy in 1_u32..40, limit in 1_u32..40, least in prop::option::of(1_u32..40), minutes in 0_u32..90,
@@ -418,7 +421,7 @@ proptest! {
             1,
             &format!("TimeLimit=00:{limit:02}:00 {more}Deadline={} NumNodes=1-1 NumCPUs=4", clock(deadline)),
         );
-        // Waits for the other, however that ends.
+        // The second job waits until the first one ends in any way.
         let other = pending(2, "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=1 Dependency=afterany:1(unfulfilled)");
         let queue = behind(busy, &(one + &other));
         let expected = by_limits(&queue);
@@ -427,7 +430,7 @@ proptest! {
         let end = i64::from(1000 + busy * 60);
         prop_assert_eq!(expected[0].start, in_time.then_some(end), "{:?}", expected[0].why);
         if in_time {
-            // It gets no more of its limit than its deadline leaves.
+            // The deadline reduces the granted time.
             let granted = limit.min(minutes - busy).max(needs);
             prop_assert_eq!(expected[1].start, Some(end + i64::from(granted) * 60), "{:?}", expected[1].why);
         } else {
@@ -445,7 +448,8 @@ proptest! {
         }
     }
 
-    /// Two jobs of one processor run on; a third starts as soon as what all three may still use is within the limit.
+    /// Two jobs of one processor are running. A third job starts as soon as the remaining usage of all three is within
+    /// the limit.
     #[test]
     fn what_running_jobs_may_still_use_falls_while_they_run(first in 1_u32..40, second in 1_u32..40, limit in 1_u32..20, total in 1_u32..80) {
         let run = |id: u32, minutes: u32| format!(
@@ -461,20 +465,20 @@ proptest! {
             .queue(Some(1000))
             .unwrap();
         let expected = &by_limits(&queue)[0];
-        // Second by second: minutes are whole.
+        // Check second by second, because minutes are rounded.
         let left = |at: u32| (first * 60).saturating_sub(at) + (second * 60).saturating_sub(at);
         let soonest = (0..3000).find(|&at| left(at) / 60 + limit <= total).filter(|_| limit <= total);
         match soonest {
             None => prop_assert_eq!(expected.start, None, "{:?}", expected.why),
             Some(at) => {
                 let start = expected.start.unwrap() - 1000;
-                // The scheduler looks every 30 s.
+                // The scheduler runs a cycle every 30 s.
                 prop_assert!(start >= i64::from(at) && start <= i64::from(at) + 30, "{start} for {at}: {:?}", expected.why);
             }
         }
     }
 
-    /// A file is taken as whole without its last end of line, and is not where its last record lacks what all others have.
+    /// A file without its last line break is complete, unless its last record lacks fields that all others have.
     #[test]
     fn the_last_end_of_line_may_be_missing(cut in 1_usize..600) {
         let whole = fs::read_to_string(recorded().join("scontrol.jobs-d.txt")).unwrap();
@@ -508,19 +512,20 @@ fn a_job_that_misses_its_deadline_is_told_what_would_help() {
     }
     let remedy = why.remedy.as_deref().unwrap();
     assert!(remedy.contains("a deadline after 3400") && remedy.contains("a limit of at most 5 min"), "{remedy}");
-    // Nobody behind it waits for what it does not get.
+    // No job of lower priority waits for nodes that this job does not get.
     let other = pending(2, "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=4");
     let queue = behind(30, &(pending(1, &format!("{texts} Deadline={}", clock(1000 + 35 * 60))) + &other));
     assert_eq!(by_limits(&queue)[1].start, Some(2800));
-    // What was too late before is said at once.
+    // A deadline that was already missed is reported at once.
     let queue = behind(30, &pending(1, &format!("{texts} Deadline={}", clock(1000 + 9 * 60))));
     let expected = &by_limits(&queue)[0];
     assert_eq!((expected.start, expected.why.kind), (None, "deadline"));
     assert!(queue.present().unwrap().remarks.iter().any(|remark| remark.contains("no longer end by its deadline")));
 }
 
-/// What a real 22.05 did with jobs of these constraints on two nodes with `a`, one with `a` and `b`, and one with `b`: on which nodes they
-/// were when all were free, and when one of them was busy. Those that it refuses are never in a queue.
+/// The nodes that a real 22.05 gave to jobs with these constraints, on two nodes with `a`, one with `a` and `b`, and
+/// one with `b`. The lists are for all nodes free, and for one of them busy. Jobs that Slurm refuses never enter a
+/// queue.
 #[test]
 fn constraints_are_met_as_a_real_slurm_meets_them() {
     let nodes = ["a", "a", "a,b", "b"];
@@ -542,9 +547,9 @@ fn constraints_are_met_as_a_real_slurm_meets_them() {
         ("(a|b)&a", 2, &[], &[0, 1]),
         ("[(a|b)*2]", 2, &[], &[0, 1]),
         ("a*2", 2, &[], &[0, 1]),
-        // One with `a` is enough, and the other node may be any.
+        // One node with `a` is enough. The other may be any node.
         ("a*1", 2, &[0, 1], &[2, 3]),
-        // What is counted alone is asked for.
+        // Only the counted alternative is requested.
         ("a|b*2", 2, &[], &[2, 3]),
         ("b*2", 2, &[0, 1], &[2, 3]),
         ("[a*2&b*1]", 3, &[], &[0, 1, 2]),
@@ -558,21 +563,22 @@ fn constraints_are_met_as_a_real_slurm_meets_them() {
             "{features} beside {busy:?}"
         );
     }
-    // It waited until one of the only two nodes was free again.
+    // The job waited until one of the only two suitable nodes was free again.
     for (features, busy) in [("a|b*2", 3), ("b", 3)] {
         assert_eq!(start(features, 2, &[busy]).0, Some(1600), "{features}");
     }
-    // Refused: there are no such nodes.
+    // Refused, because no such nodes exist.
     for (features, count) in [("a&b", 2), ("[a*2&b*1]", 2), ("[a*3&b*3]", 4), ("a,b", 2), ("zzz", 2)] {
         assert_eq!(start(features, count, &[]).0, None, "{features}");
     }
-    // Refused as no constraint: it is said.
+    // Refused as an invalid constraint. A warning reports this.
     for features in ["!a", "a&!b", "{a|b}"] {
         assert!(start(features, 2, &[]).2[0].contains("cannot be understood"), "{features}");
     }
 }
 
-/// A real 24.11 started `-w n1 -n2` on n0 and n1 when each had one processor free: who names nodes gets others beside them as needed.
+/// A real 24.11 started `-w n1 -n2` on n0 and n1 when each had one free processor: a job that requires nodes gets
+/// additional nodes if needed.
 #[test]
 fn nodes_that_a_job_has_to_have_are_among_those_that_it_gets() {
     let half = |at: usize| {
@@ -595,9 +601,9 @@ fn nodes_that_a_job_has_to_have_are_among_those_that_it_gets() {
         (&halves, "NumNodes=1 NumCPUs=1", 1000, &[1]),
         (&halves, "NumNodes=2-2 NumCPUs=2", 1000, &[0, 1]),
         (&halves, "NumNodes=1-3 NumCPUs=3", 1000, &[0, 1, 2]),
-        // The only node that it may have.
+        // The only node that the job may have.
         (&halves, "NumNodes=1-1 NumCPUs=2", 1600, &[1]),
-        // All that others have free is not enough without it.
+        // Without the required node, all free processors are not enough.
         (&running(101, 1, 20), "NumNodes=2-2 NumCPUs=2", 2200, &[0, 1]),
         (&running(101, 1, 20), "NumNodes=1 NumCPUs=6", 2200, &[0, 1]),
     ] {

@@ -1,4 +1,5 @@
-//! What is told of one queue is of one future: starts, ends, reasons and sizes contradict each other nowhere.
+//! //! Tests that all predictions for a queue come from one future: starts, ends, reasons and sizes never contradict
+//! each other.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,12 +14,12 @@ fn recorded(version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(format!("queue-{version}"))
 }
 
-/// The text between two others, if it has both.
+/// Returns the text between two others, if both occur.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
     Some(text.split_once(before)?.1.split_once(after)?.0)
 }
 
-/// The jobs that `it waits for the end of jobs 3, 4_1 and 2 more` names.
+/// Returns the jobs in a text such as `it waits for the end of jobs 3, 4_1 and 2 more`.
 fn blockers(text: &str) -> Vec<&str> {
     let Some((_, rest)) = text.split_once("it waits for the end of job") else { return Vec::new() };
     let rest = rest.split([':', ';']).next().unwrap_or_default();
@@ -26,7 +27,7 @@ fn blockers(text: &str) -> Vec<&str> {
     rest.split(',').map(str::trim).collect()
 }
 
-/// Starts and ends that are told, by what jobs are called.
+/// Predicted starts and ends, by the shown ids of jobs.
 struct Told<'a> {
     queue: &'a Queue,
     starts: HashMap<&'a str, i64>,
@@ -43,7 +44,7 @@ impl<'a> Told<'a> {
         Self { queue, starts, ends }
     }
 
-    /// What contradicts something else that is told.
+    /// Returns a contradiction between predictions, if there is one.
     fn contradiction(&self, one: &Expected) -> Option<String> {
         let (job, why) = (&self.queue.jobs[one.job], &one.why.text);
         let start = one.start?;
@@ -80,10 +81,10 @@ fn check(queue: &Queue, options: &Options<'_>) -> Result<(), String> {
     let told = Told::of(queue, &forecast);
     let running = queue.jobs.iter().filter(|job| job.run.is_some());
     if let Some(job) = running.clone().find(|job| !told.ends.contains_key(job.shown.as_str())) {
-        return Err(format!("no end is told of {}", job.shown));
+        return Err(format!("no end is predicted for {}", job.shown));
     }
     forecast.expected.iter().find_map(|one| told.contradiction(one)).map_or(Ok(()), Err)?;
-    // Who asked for one of the sizes would be told the same start.
+    // A job that requests one of the sizes has the same predicted start.
     for one in forecast.expected.iter().filter(|one| one.start.is_some()) {
         for size in sizes(queue, one.job, options) {
             let mut changed = queue.clone();
@@ -93,7 +94,7 @@ fn check(queue: &Queue, options: &Options<'_>) -> Result<(), String> {
             let asked = makespan_slurm::forecast::forecast(&changed, options);
             let start = asked.expected.iter().find(|other| other.job == one.job).and_then(|other| other.start);
             if start != size.start {
-                return Err(format!("{} would start at {start:?}, and is told {size:?}", queue.jobs[one.job].shown));
+                return Err(format!("{} would start at {start:?}, but the prediction is {size:?}", queue.jobs[one.job].shown));
             }
         }
     }
@@ -111,15 +112,15 @@ fn recorded_queues_are_told_without_contradiction() {
     }
 }
 
-/// Numbers from which jobs are made: see `record`.
+/// Random numbers from which jobs are built: see `record`.
 type Drawn = (u32, u32, u32, u32, u32);
 
 fn clock(seconds: u32) -> String {
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// A waiting job of some nodes, some processors and a limit; some are arrays, have a range of nodes, wait for the one before, or will do
-/// with less time.
+/// Returns a pending job with some nodes, some processors and a limit. Some jobs are arrays, have a range of nodes,
+/// wait for the previous job, or accept less time.
 fn waiting(id: usize, &(nodes, cpus, limit, priority, kind): &Drawn) -> String {
     let most = if kind % 5 == 1 { nodes + 2 } else { nodes };
     let more = match kind {

@@ -69,12 +69,12 @@ pub(super) struct Seat {
 /// The state of a pilot according to Slurm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Life {
-    /// Not started, or unknown.
+    /// The job has not started, or its state is unknown.
     #[default]
     Unknown,
-    /// Running.
+    /// The job is running.
     Runs,
-    /// Suspended, with all its tasks.
+    /// The job is suspended, with all its tasks.
     Rests,
 }
 

@@ -36,7 +36,7 @@ impl Pilots {
         }
         let _ = self.board.declare_over(job);
         self.hearing.watch.forget_job(job);
-        // The job id may be that of a forgotten job, whose agents still hold places.
+        // A forgotten job may have had this job id, and its agents may still hold places.
         self.write_off(job, &format!("pilot {job} has left the queue"));
         self.tell(format!(
             "only {} of the {} nodes that pilot {job} waits for take jobs now: it is asked for without the others",

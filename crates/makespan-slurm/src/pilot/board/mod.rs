@@ -176,7 +176,7 @@ mod tests {
         assert!(board.take(&place, "a~1.1") && !board.take(&place, "a~1.1"));
         assert!(!board.take_back(&place, "a~1.1"), "it is taken");
         assert!(board.claim("a~1.1").unwrap().is_some() && board.claim("a~1.1").unwrap().is_none());
-        assert_eq!(board.claimant("a~1.1"), None, "nobody has begun it");
+        assert_eq!(board.claimant("a~1.1"), None, "no agent has started it");
         let name = board.done(&place, "a~1.1", &Fate::Exit(3)).unwrap();
         assert_eq!(board.fate(&place, &name), Some(("a~1.1".into(), Fate::Exit(3))));
         assert_eq!(board.order(&place, "a~1.1"), Some(order.clone()));

@@ -1,4 +1,4 @@
-//! What stands in the `slurm.conf` of a cluster for tests.
+//! //! The `slurm.conf` of a test cluster.
 
 use std::fs;
 use std::path::Path;
@@ -6,19 +6,19 @@ use std::process::Command;
 
 use super::ports::Ports;
 
-/// A node of a cluster for tests.
+/// A node of a test cluster.
 #[derive(Clone, Debug)]
 pub struct NodeSpec {
     pub name: String,
     pub cpus: u32,
-    /// MiB of memory.
+    /// Memory in MiB.
     pub memory: u64,
-    /// More words of its line, such as `Feature=fast`.
+    /// Additional words of the node's line, such as `Feature=fast`.
     pub words: String,
 }
 
 impl NodeSpec {
-    /// Nodes `n0`, `n1` .. of so many processors, with 64 GiB each.
+    /// Returns nodes `n0`, `n1` .. with `cpus` processors and 64 GiB each.
     pub fn equal(count: usize, cpus: u32) -> Vec<Self> {
         (0..count).map(|node| Self::new(&format!("n{node}"), cpus)).collect()
     }
@@ -33,7 +33,8 @@ impl NodeSpec {
     }
 }
 
-/// Writes it: everything is scheduled at once, processors are counted and not bound, and nodes may state more than there are.
+/// Writes the configuration. Jobs are scheduled at once, processors are counted and not bound, and nodes may state more
+/// resources than the machine has.
 pub fn write(folder: &Path, nodes: &[NodeSpec], ports: &Ports, lines: &str) {
     let (host, user) = (said_by("hostname", &["-s"]), said_by("id", &["-un"]));
     let place = folder.display();
@@ -81,7 +82,7 @@ pub fn write(folder: &Path, nodes: &[NodeSpec], ports: &Ports, lines: &str) {
         text += "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n";
     }
     if lines.contains("GresTypes=gpu") {
-        // Devices that every machine has stand for two GPUs a node.
+        // Devices that exist on every machine stand for two GPUs per node.
         let gpus = "Name=gpu File=/dev/null\nName=gpu File=/dev/zero\n";
         fs::write(folder.join("gres.conf"), gpus).expect("a configuration is written");
     }

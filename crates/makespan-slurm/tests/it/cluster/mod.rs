@@ -1,8 +1,9 @@
-//! A real Slurm on this machine, for tests: a controller and several nodes in a temporary folder, with ports of their own. It needs
-//! Debian's packages `slurm-wlm` and `munge` and no rights; `./check` installs them where it may.
+//! //! A real Slurm on this machine for tests: a controller and several nodes in a temporary folder, with their own
+//! ports. It needs Debian's packages `slurm-wlm` and `munge` and no special rights. `./check` installs the packages if
+//! it may.
 //!
-//! It ends with the value that stands for it, and with the process of the test, however that ends. It uses the standard library and
-//! `tempfile` alone, so that tests of other crates can include it by its path.
+//! The cluster stops when its value is dropped or the test process ends in any way. The module uses only the standard
+//! library and `tempfile`, so that tests of other crates can include it by path.
 
 #![allow(dead_code)]
 
@@ -21,39 +22,40 @@ use std::time::{Duration, Instant};
 pub use configuration::NodeSpec;
 use ports::Ports;
 
-/// What must be installed.
+/// Programs that must be installed.
 const PROGRAMS: [&str; 5] = ["slurmctld", "slurmd", "munged", "sinfo", "srun"];
-/// Tests fail without Slurm where this variable is set, instead of being skipped.
+/// Environment variable. If it is set, tests fail without Slurm instead of being skipped.
 const REQUIRED: &str = "MAKESPAN_REQUIRE_SLURM";
 
-/// A cluster that runs.
+/// A running cluster.
 pub struct Cluster {
     folder: PathBuf,
     nodes: Vec<NodeSpec>,
-    /// Stops everything when its standard input closes.
+    /// A process that stops the cluster when its standard input closes.
     keeper: Child,
     _ports: Ports,
 }
 
 impl Cluster {
-    /// The cluster of 4 nodes of 4 processors that all tests of this process share; `None` where Slurm is not installed.
+    /// Returns the cluster of 4 nodes with 4 processors that all tests of this process share. Returns `None` if Slurm
+    /// is not installed.
     pub fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
         SHARED.get_or_init(|| Self::start(&NodeSpec::equal(4, 4))).as_ref()
     }
 
-    /// Starts a cluster; `None` where Slurm is not installed, which is said loudly.
+    /// Starts a cluster. Returns `None`, and prints a message, if Slurm is not installed.
     pub fn start(nodes: &[NodeSpec]) -> Option<Self> {
         Self::start_with(nodes, "")
     }
 
-    /// Starts a cluster with more lines in its `slurm.conf`. Of a key that stands there twice the later value counts.
+    /// Starts a cluster with additional lines in its `slurm.conf`. If a key occurs twice, the later value counts.
     pub fn start_with(nodes: &[NodeSpec], lines: &str) -> Option<Self> {
         if let Some(missing) = PROGRAMS.into_iter().find(|name| found(name).is_none()) {
             let message =
                 format!("SKIPPED: a test with a real Slurm, for want of `{missing}`: apt install slurm-wlm munge");
             assert!(std::env::var_os(REQUIRED).is_none(), "{message}");
-            // Past the capture of what tests print.
+            // Write to standard error directly, so that the test harness does not capture the message.
             drop(writeln!(std::io::stderr(), "\n{message}"));
             return None;
         }
@@ -75,22 +77,22 @@ impl Cluster {
         Some(cluster)
     }
 
-    /// The variable by which Slurm's programs find the cluster.
+    /// Returns the variable with which Slurm's programs find the cluster.
     pub fn variable(&self) -> (&'static str, PathBuf) {
         ("SLURM_CONF", self.folder.join("slurm.conf"))
     }
 
-    /// A folder that all nodes share.
+    /// Returns a folder that all nodes share.
     pub fn shared_folder(&self) -> PathBuf {
         self.folder.join("shared")
     }
 
-    /// Where the logs of the daemons are.
+    /// Returns the folder with the logs of the daemons.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// A program that sees this cluster.
+    /// Returns a command that finds this cluster.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         let (name, value) = self.variable();
@@ -98,7 +100,7 @@ impl Cluster {
         command
     }
 
-    /// Runs a program of Slurm and returns what it prints, without the last line break.
+    /// Runs a program of Slurm and returns its output without the last line break.
     pub fn ask(&self, program: &str, arguments: &[&str]) -> String {
         let output = self.command(program).args(arguments).output().expect("a program of Slurm starts");
         let said = String::from_utf8_lossy(&output.stderr);
@@ -106,26 +108,26 @@ impl Cluster {
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
     }
 
-    /// Starts the controller, also after it was killed.
+    /// Starts the controller, or restarts it after it was killed.
     pub fn start_controller(&self) {
         let mut controller = self.command(found("slurmctld").expect("it is installed"));
         controller.args(["-f".as_ref(), self.folder.join("slurm.conf").as_os_str()]);
         self.daemon(controller, "slurmctld");
     }
 
-    /// Starts a node, also after it was killed.
+    /// Starts a node, or restarts it after it was killed.
     pub fn start_node(&self, node: usize) {
         let mut slurmd = self.command(found("slurmd").expect("it is installed"));
         slurmd.args(["-N", &self.nodes[node].name, "-f"]).arg(self.folder.join("slurm.conf"));
         self.daemon(slurmd, &self.nodes[node].name);
     }
 
-    /// The process id of the controller.
+    /// Returns the process id of the controller.
     pub fn controller_id(&self) -> i32 {
         self.id("slurmctld")
     }
 
-    /// The process id of a node's slurmd.
+    /// Returns the process id of a node's slurmd.
     pub fn node_id(&self, node: usize) -> i32 {
         self.id(&format!("slurmd.{}", self.nodes[node].name))
     }
@@ -157,7 +159,7 @@ impl Cluster {
         self.daemon(munged, "munged");
     }
 
-    /// Starts what puts itself into the background.
+    /// Starts a daemon, which puts itself into the background.
     fn daemon(&self, mut command: Command, name: &str) {
         let said = File::create(self.folder.join("log").join(format!("{name}.said"))).expect("a log is made");
         command.stdout(said.try_clone().expect("a log is shared")).stderr(said).process_group(0).current_dir("/");
@@ -171,7 +173,7 @@ impl Cluster {
         text.trim().parse().expect("the file holds a process id")
     }
 
-    /// The last lines of each log.
+    /// Returns the last lines of each log.
     fn logs(&self) -> String {
         let mut text = String::new();
         for entry in fs::read_dir(self.folder.join("log")).expect("there are logs").flatten() {
@@ -190,17 +192,17 @@ impl Drop for Cluster {
     }
 }
 
-/// Random keys of hashing are the system's randomness, without a library for it.
+/// A source of random numbers without a library: the random keys of the hash maps.
 const RANDOM: fn() -> std::collections::hash_map::RandomState = std::collections::hash_map::RandomState::new;
 
-/// The process that stops the cluster when this one is gone.
+/// Starts the process that stops the cluster when this process ends.
 fn keeper(folder: &Path) -> Child {
     let mut keeper = Command::new("/bin/sh");
     keeper.args(["-c", include_str!("stop.sh"), "stop.sh"]).arg(folder).stdin(Stdio::piped()).process_group(0);
     keeper.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a shell starts")
 }
 
-/// A program on `PATH`, or where daemons are.
+/// Searches for a program on `PATH` and in the folders of daemons.
 fn found(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/usr/local/sbin", "/sbin"].map(PathBuf::from));

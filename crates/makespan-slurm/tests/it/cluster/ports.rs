@@ -3,10 +3,10 @@
 use std::net::TcpListener;
 use std::process::id;
 
-/// Several ports in a row, below those that the system gives to outgoing connections.
+/// Consecutive ports, below the range that the system uses for outgoing connections.
 pub struct Ports {
     first: u16,
-    /// The port before them, which is held as long as they are.
+    /// The port before them. It is held as a lock while the ports are used.
     _lock: TcpListener,
 }
 
@@ -15,8 +15,8 @@ impl Ports {
     const BLOCK: u16 = 96;
     const BLOCKS: u16 = 130;
 
-    /// Takes so many ports. Whoever listens on the first of a block has the block; the others are tried, as daemons of a cluster
-    /// that is being stopped may still have them.
+    /// Takes `count` ports. The process that listens on the first port of a block owns the block. The other ports are
+    /// tested, because daemons of a stopping cluster may still use them.
     pub fn take(count: usize) -> Self {
         assert!(count < usize::from(Self::BLOCK), "a cluster of tests has at most {} nodes", Self::BLOCK - 2);
         let begin = (id() % u32::from(Self::BLOCKS)) as u16;
@@ -31,7 +31,7 @@ impl Ports {
         panic!("no {count} free ports from {} on", Self::FROM)
     }
 
-    /// One of them.
+    /// Returns one of the ports.
     pub fn at(&self, index: usize) -> u16 {
         self.first + index as u16
     }

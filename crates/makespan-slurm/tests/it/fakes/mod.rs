@@ -1,4 +1,4 @@
-//! Programs that pretend to be Slurm's, for what a real one seldom does.
+//! //! Fake Slurm programs, for situations that are rare with a real Slurm.
 
 #![allow(dead_code)]
 
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use makespan_slurm::Commands;
 use tempfile::TempDir;
 
-/// A folder of programs that stands first on `PATH`.
+/// A folder of programs that comes first on `PATH`.
 pub struct Fakes {
     folder: TempDir,
 }
@@ -19,10 +19,10 @@ impl Fakes {
         Self { folder: tempfile::tempdir().expect("a temporary folder") }
     }
 
-    /// A program of this name that runs this text with `sh`.
+    /// Adds a program with this name that runs `text` with `sh`.
     pub fn with(self, name: &str, text: &str) -> Self {
-        // Another process writes it: a program that some process has open for writing cannot be executed, and children of this
-        // one inherit what it has open until they execute theirs.
+        // Write the file in another process. A program that any process has open for writing cannot be executed, and a
+        // child process inherits open files until it executes its program.
         let mut write = Command::new("/bin/sh");
         write.args(["-c", "cat > \"$0\" && chmod 755 \"$0\""]).arg(self.folder.path().join(name)).stdin(Stdio::piped());
         let mut writing = write.spawn().expect("a shell starts");
@@ -36,9 +36,9 @@ impl Fakes {
         self.folder.path()
     }
 
-    /// Commands that find these programs, and those of the system that scripts need, but none of Slurm.
+    /// Returns commands that find the fake programs and no real Slurm.
     pub fn commands(&self) -> Commands {
-        // `/usr/bin` may hold a real Slurm; `/bin/sh` is found by its path, and fakes call what else they need by path.
+        // `/usr/bin` may contain a real Slurm. `/bin/sh` is found by its path, and fakes call other programs by path.
         Commands::new().with_variable("PATH", self.folder.path())
     }
 }
