@@ -33,7 +33,8 @@ pub(crate) struct Order {
     pub environment: Vec<(String, String)>,
     /// The text that the status file will contain.
     pub claim: String,
-    /// The attempts that must succeed first. Empty if Slurm or the planner checks this.
+    /// The attempts that must succeed first. Set for jobs, because their dependencies in Slurm may refer to reused job
+    /// ids. Empty for pilots.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<Before>,
 }

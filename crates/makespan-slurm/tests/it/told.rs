@@ -94,7 +94,7 @@ fn check(queue: &Queue, options: &Options<'_>) -> Result<(), String> {
             let asked = makespan_slurm::forecast::forecast(&changed, options);
             let start = asked.expected.iter().find(|other| other.job == one.job).and_then(|other| other.start);
             if start != size.start {
-                return Err(format!("{} would start at {start:?}, but the prediction is {size:?}", queue.jobs[one.job].shown));
+                return Err(format!("{} starts at {start:?}, but {size:?} is predicted", queue.jobs[one.job].shown));
             }
         }
     }
