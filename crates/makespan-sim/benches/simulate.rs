@@ -1,4 +1,5 @@
-//! How fast the engine is beside a policy that does next to nothing. Target: a million events in well under a second.
+//! //! Measures the speed of the engine with a policy that does very little. Target: a million events in well under a
+//! second.
 
 use std::hint::black_box;
 
@@ -28,8 +29,8 @@ impl Policy for FirstCome {
     }
 }
 
-/// Rigid jobs of log-uniform widths and times that arrive as fast as 70 % of the processors can serve them. Estimates
-/// are up to three times the real times.
+/// Builds rigid jobs with log-uniform widths and times, whose arrivals offer a load of 70 %. Estimates are up to three
+/// times the real times.
 fn workload(jobs: u32, processors: u32) -> (Instance, Actual) {
     let random = &mut ChaCha8Rng::seed_from_u64(1);
     let (mut arrival, mut real) = (0.0, Vec::new());

@@ -1,39 +1,39 @@
-//! Real times that differ from the estimates.
+//! //! Random real times that differ from the estimates.
 
 use makespan_core::Actual;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
-/// So that other draws from the same seed are others.
+/// Changes the seed, so that other draws from the same seed are independent.
 const OWN: u64 = 0xD0A1_7E57_1A7E_D0C5;
 
-/// How far real times are from estimates: each is its estimate times a factor of its own.
+/// The deviation of real times from estimates. Each real time is its estimate times an individual factor.
 ///
-/// Factors are log-normal, of mean 1 and of this standard deviation: estimates are right on average, no time is zero, and
-/// great delays are likelier than great gains.
+/// Factors are log-normal with mean 1 and the given standard deviation. Estimates are right on average, no time is
+/// zero, and large delays are more likely than large gains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Deviation {
     deviation: f64,
     seed: u64,
 }
 
-/// Why a deviation is none.
+/// The standard deviation is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[error("the deviation is {0}; it must be above 0 and at most 10, such as 0.3 for three tenths of each estimate")]
 pub struct DeviationError(f64);
 
 impl Deviation {
-    /// Of this standard deviation, as a share of the estimate.
+    /// Returns a deviation with this standard deviation, as a fraction of the estimate.
     ///
     /// # Errors
-    /// [`DeviationError`] when it is not above 0, or above 10.
+    /// [`DeviationError`] if the standard deviation is not above 0 or is above 10.
     pub fn new(deviation: f64, seed: u64) -> Result<Self, DeviationError> {
         if deviation > 0.0 && deviation <= 10.0 { Ok(Self { deviation, seed }) } else { Err(DeviationError(deviation)) }
     }
 
-    /// The factors of so many tasks. Each is drawn by itself: a task has the same one whatever else there is, and whatever a
-    /// policy does. Functions that give the same bits on every machine make them.
+    /// Draws the factors of `tasks` tasks. Each factor depends only on the seed and the task, and not on other tasks or
+    /// on a policy. The functions used give the same bits on every machine.
     pub fn draw(self, tasks: usize) -> Actual {
         let variance = libm::log1p(self.deviation * self.deviation);
         let factor = |index: usize| {

@@ -1,72 +1,72 @@
-//! Why there is no trace.
+//! //! Errors of simulations.
 
 use makespan_core::{Defect, InstanceError, Time};
 use thiserror::Error;
 
-/// Why a simulation did not begin, or ended early. Times are in seconds.
+/// The reason why a simulation did not begin or ended early. Times are in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SimulationError {
-    /// Too many tasks, or two of one name.
+    /// Too many tasks, or two tasks with the same name.
     #[error(transparent)]
     Instance(#[from] InstanceError),
-    /// Not one real profile for each task.
+    /// The number of real profiles differs from the number of tasks.
     #[error("there are {tasks} tasks and the real times of {profiles}; there must be as many")]
     Profiles {
-        /// Of the instance.
+        /// Number of tasks of the instance.
         tasks: u64,
-        /// Of the real times.
+        /// Number of real profiles.
         profiles: usize,
     },
-    /// A task whose real times lack allotments.
+    /// The real times of a task lack allotments.
     #[error("job `{job}` accepts {min} to {max} processors; its real times are known on {from} to {to}")]
     RealTimes {
-        /// The task.
+        /// The name of the task.
         job: String,
-        /// Fewest accepted.
+        /// Minimum accepted number of processors.
         min: u32,
-        /// Most accepted.
+        /// Maximum accepted number of processors.
         max: u32,
-        /// Fewest known.
+        /// Minimum number of processors with a real time.
         from: u32,
-        /// Most known.
+        /// Maximum number of processors with a real time.
         to: u32,
     },
-    /// A machine on which a task can run, and nobody knows how long.
+    /// A task can run on a machine for which it has no real time.
     #[error("job `{job}` can run on node `{node}`; its real time there is not known")]
     RealMachine {
-        /// The task.
+        /// The name of the task.
         job: String,
-        /// The node.
+        /// The name of the node.
         node: String,
     },
-    /// A failure that names no processors of the platform, or ends before it begins.
+    /// A failure names no processors of the platform, or ends before it begins.
     #[error("failure {index}: it must name processors from 0 to {last}, and go up after it went down")]
     Failure {
-        /// Position in the list.
+        /// Position in the list of failures.
         index: usize,
-        /// The largest id.
+        /// The largest processor id.
         last: u32,
     },
-    /// Real times whose sum does not fit.
+    /// The sum of real times is too large.
     #[error("job `{0}` would end after more than 292 years; check the unit of the real times")]
     TooLong(String),
-    /// The policy broke its contract.
+    /// The policy violated its contract.
     #[error("defect of the policy at {at} s: {defect}")]
     Policy {
-        /// When.
+        /// The instant of the violation.
         at: Time,
-        /// What it did.
+        /// The violation.
         #[source]
         defect: Defect,
     },
-    /// Somebody asked for an end.
+    /// The simulation was stopped on request.
     #[error("the simulation was stopped at {at} s, when {ended} of {tasks} jobs had ended")]
     Stopped {
-        /// When in virtual time.
+        /// The instant in virtual time.
         at: Time,
-        /// How many tasks had ended.
+        /// Number of tasks that had ended.
         ended: usize,
-        /// How many there are.
+        /// Number of all tasks.
         tasks: usize,
     },
 }

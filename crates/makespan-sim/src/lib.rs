@@ -1,26 +1,26 @@
-//! Virtual time: a [`Policy`](makespan_core::Policy) decides, and a simulated cluster answers.
+//! //! Simulation in virtual time: a [`Policy`](makespan_core::Policy) decides, and a simulated cluster responds.
 //!
-//! [`simulate`] releases the tasks of an instance one instant after the other, tells the policy what happens, does what
-//! it wants and returns the [`Trace`](makespan_core::Trace). The policy sees estimates; how long tasks really run is in
-//! an [`Actual`](makespan_core::Actual) that only the simulation reads.
+//! [`simulate`] advances from instant to instant. It releases the tasks of an instance, passes the events to the
+//! policy, carries out the policy's decisions, and returns the [`Trace`](makespan_core::Trace). The policy sees
+//! estimates. The real run times are in an [`Actual`](makespan_core::Actual) that only the simulation reads.
 //!
-//! *Deterministic.* Of one instant, tasks end first; then unavailable periods end and begin, processors come up and go
-//! down, and what runs there is interrupted; then tasks are released, and a wake-up that is due comes last. Within a
-//! kind the smaller identifier comes first. The policy hears all of an instant in one call. Nothing is random but
-//! failures, and real times by a [`Deviation`], that are drawn from a seed.
+//! *Deterministic.* At each instant, tasks end first. Then unavailable periods end and begin, processors come up and go
+//! down, and the tasks on lost processors are interrupted. Then tasks are released, and a due wake-up comes last.
+//! Within each kind of event, the smaller identifier comes first. The policy receives all events of an instant in one
+//! call. Only failures, and real times of a [`Deviation`], are random. They are drawn from a seed.
 //!
-//! *Unavailable periods* are known beforehand and are no events: a policy asks to be woken when one ends. Its view
-//! always says what is free. A task that is expected to run into a period must not be started
-//! ([`Defect::Closing`](makespan_core::Defect::Closing)); one that outlives its estimate is interrupted when it
-//! begins.
+//! *Unavailable periods* are known in advance and are not events: a policy requests a wake-up for the end of a period.
+//! Its view always contains the free processors. A policy must not start a task that is expected to run into a period
+//! ([`Defect::Closing`](makespan_core::Defect::Closing)). A task that runs longer than its estimate is interrupted when
+//! the period begins.
 //!
-//! *Failures* come unannounced, from a list or drawn from a [`FailureModel`]. Tasks on the processors that went down
-//! are interrupted, wait again and start anew.
+//! *Failures* are unannounced. They come from a list or are drawn from a [`FailureModel`]. Tasks on the failed
+//! processors are interrupted, wait again and start anew.
 //!
-//! [`network`] is the other kind of platform: bags of tasks on a tree of machines, each node with a scheduler of its
-//! own.
+//! [`network`] simulates the other kind of platform: bags of tasks on a tree of machines, where each node has its own
+//! scheduler.
 //!
-//! This crate knows no algorithm; it never imports one.
+//! This crate contains no scheduling algorithm and imports none.
 //!
 //! ```
 //! use makespan_core::{Actual, Decision, Event, Instance, Job, Platform, Policy, Profile, Time, View};

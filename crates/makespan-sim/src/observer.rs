@@ -1,15 +1,15 @@
-//! Who watches a simulation.
+//! //! Observers of a simulation.
 
 use makespan_core::Time;
 
-/// Hears how far a simulation is, to show it.
+/// Receives the progress of a simulation, for display.
 pub trait Observer {
-    /// After each instant at which the policy was told something: the instant, and how many tasks have ended or were
-    /// given up.
+    /// Called after each instant at which the policy received events. `ended` is the number of tasks that have ended or
+    /// were cancelled.
     fn progress(&mut self, _now: Time, _ended: usize) {}
 }
 
-/// An observer that shows nothing.
+/// An observer that ignores the progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

@@ -1,28 +1,28 @@
-//! How a simulation is carried out.
+//! //! Options of a simulation.
 
 use makespan_core::{Estimation, Failure, ProcSet, Stop, TaskId};
 
 use crate::FailureModel;
 
-/// What happens besides tasks and a policy.
+/// The options of a simulation.
 #[derive(Clone, Debug)]
 pub struct SimulationOptions {
-    /// A task that really takes longer than its walltime is ended there
-    /// ([`Outcome::TimedOut`](makespan_core::Outcome::TimedOut)). Otherwise walltimes are no limits.
+    /// If true, a task that really takes longer than its walltime is ended at the walltime
+    /// ([`Outcome::TimedOut`](makespan_core::Outcome::TimedOut)). Otherwise walltimes are not limits.
     pub kill_at_walltime: bool,
-    /// Processors that go down and up, in any order. They may overlap.
+    /// Processors that go down and up, in any order. Failures may overlap.
     pub failures: Vec<Failure>,
-    /// Failures that are drawn while the simulation goes on, besides those of the list.
+    /// Failures that are drawn during the simulation, in addition to the list.
     pub failure_model: Option<FailureModel>,
-    /// How often a task that was interrupted is queued again. Interrupted once more it has failed, with the status of
-    /// a task that was killed: 137.
+    /// Maximum number of times that an interrupted task is queued again. If it is interrupted once more, it has failed
+    /// with the status of a killed task, 137.
     pub requeues: u32,
-    /// Replaces estimated times by what the tasks that have ended teach; without it they stay what they are.
+    /// Replaces estimated times by times learned from ended tasks. If `None`, estimates do not change.
     pub estimation: Option<Estimation>,
-    /// Tasks that run already when the simulation begins, and where: they start at its first instant, at which they have to be
-    /// released, and the policy sees them as running and hears of no submission.
+    /// Tasks that already run when the simulation begins, with their processors. They must be released at the first
+    /// instant, at which they start. The policy sees them as running and receives no event of their submission.
     pub running: Vec<(TaskId, ProcSet)>,
-    /// Ends the simulation with an error.
+    /// Ends the simulation with an error when requested.
     pub stop: Stop,
 }
 

@@ -1,29 +1,29 @@
-//! The entrance: an instance, real times, a policy.
+//! //! The main function of this crate.
 
 use makespan_core::{Actual, Failure, Instance, Platform, Policy, Profile};
 
 use crate::engine::Engine;
 use crate::{Observer, Simulation, SimulationError, SimulationOptions};
 
-/// Plays an instance in virtual time, as a policy decides.
+/// Simulates an instance in virtual time with the decisions of a policy.
 ///
-/// Every task is submitted at its release date and really takes the time that `actual` says. The policy is asked once
-/// an instant ([`makespan_core::Event::order`]). A wake-up comes at its instant, also together with other events, and
-/// is forgotten when the policy hears of anything before.
+/// Every task is submitted at its release date and really takes the time in `actual`. The policy is called once for
+/// each instant ([`makespan_core::Event::order`]). A wake-up comes at its instant, possibly together with other events.
+/// It is dropped if the policy receives any event before.
 ///
-/// A task that waits for others ([`Instance::incoming`]) is submitted when it is released and they have ended with
-/// success, and must not start where its data have not arrived ([`makespan_core::View::arrival`]). Data travel as soon as
-/// they are made, to wherever they will be needed; transfers do not slow each other down. When it waits for one that
-/// fails or is given up it fails with it, without a start.
+/// A task with predecessors ([`Instance::incoming`]) is submitted when it is released and all predecessors have
+/// succeeded. It must not start where its data have not arrived ([`makespan_core::View::arrival`]). Data travel as soon
+/// as they are produced, to every place that will need them. Transfers do not slow each other down. If a predecessor
+/// fails or is cancelled, the task fails without a start.
 ///
-/// Where the options have an [`Estimation`](makespan_core::Estimation), its estimator hears of every success, in the order of the trace,
-/// before the policy does, and the policy is told of the times that it replaced. Real times are those of the beginning all the same.
+/// If the options have an [`Estimation`](makespan_core::Estimation), its estimator receives every success, in the order
+/// of the trace, before the policy does. The policy is informed about replaced times. The real times do not change.
 ///
-/// An instant costs the logarithm of the number of running tasks for each event, beside what the policy does; a failure
-/// looks at all running tasks.
+/// Each event costs the logarithm of the number of running tasks, in addition to the work of the policy. A failure
+/// examines all running tasks.
 ///
 /// # Errors
-/// [`SimulationError`]: what does not fit together, and what the policy did wrong.
+/// [`SimulationError`] if the arguments do not fit together, or if the policy violates its contract.
 pub fn simulate(
     instance: &Instance,
     actual: &Actual,
@@ -64,7 +64,7 @@ fn check_actual(instance: &Instance, actual: &Actual) -> Result<(), SimulationEr
     Ok(())
 }
 
-/// A node on which the estimate has a time and the real profile has none.
+/// Returns a node on which the estimate has a time and the real profile has none.
 fn unknown_machine(platform: &Platform, estimate: &Profile, real: &Profile) -> Option<String> {
     if estimate.machine_times().is_none() && real.machine_times().is_none() {
         return None;

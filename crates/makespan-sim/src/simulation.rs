@@ -2,22 +2,23 @@
 
 use makespan_core::{TaskId, Trace, Unavailable};
 
-/// What happened in virtual time.
+/// The result of a simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Simulation {
-    /// The executions, by their end. Each task that was not given up ends once; before that it may have been
-    /// interrupted. A task that waits for one that did not succeed, or was given up, is
-    /// [not started](makespan_core::Outcome::NotStarted) on no processors at that instant.
+    /// The executions, in the order of their ends. Each task that was not cancelled ends once. Before that it may have
+    /// been interrupted. If a predecessor did not succeed or was cancelled, the task has an execution [not
+    /// started](makespan_core::Outcome::NotStarted) without processors at that instant.
     pub trace: Trace,
-    /// Tasks that the policy gave up, in this order.
+    /// Tasks that the policy cancelled, in order.
     pub cancelled: Vec<TaskId>,
-    /// When which processors were down, in the order in which they went down; what was not repaired is down for ever.
+    /// The periods in which processors were down, in the order of their beginnings. A failure without a repair lasts
+    /// forever.
     pub down: Vec<Unavailable>,
-    /// How many events the policy was told.
+    /// Number of events that the policy received.
     pub events: u64,
-    /// At how many instants.
+    /// Number of instants at which the policy was called.
     pub instants: u64,
-    /// How often the estimated time of a task of which the policy had heard was replaced
+    /// Number of times that the estimated time of a submitted task was replaced
     /// ([`SimulationOptions::estimation`](crate::SimulationOptions::estimation)).
     pub restated: u64,
 }

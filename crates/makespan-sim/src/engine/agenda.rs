@@ -1,4 +1,4 @@
-//! What is to come.
+//! //! The future instants of a simulation.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,13 +8,13 @@ use makespan_core::{Instance, JobId, TaskId, Time};
 use crate::SimulationOptions;
 use crate::failures::{Outages, Turn};
 
-/// When a running task will end, and whether its walltime ends it. Of a task that was interrupted it stays behind until
-/// its instant comes.
+/// The end of a running task: its time, the task, and true if the walltime ends the task. If the task is interrupted,
+/// the entry stays until its time comes.
 pub(super) type End = (Time, TaskId, bool);
 
-/// All instants of interest but the unavailable periods, which the cluster knows.
+/// All future instants except unavailable periods, which the cluster keeps.
 pub(super) struct Agenda<'a> {
-    /// Jobs by release date, then id.
+    /// Jobs by release date, then by id.
     releases: Vec<JobId>,
     released: usize,
     ends: BinaryHeap<Reverse<End>>,
@@ -31,32 +31,32 @@ impl<'a> Agenda<'a> {
         Self { releases, released: 0, ends: BinaryHeap::new(), outages, wake: None }
     }
 
-    /// The next instant of interest; `None` when nothing will happen any more.
+    /// Returns the next instant, or `None` if nothing more will happen.
     pub fn next(&self, instance: &Instance) -> Option<Time> {
         let release = self.releases.get(self.released).map(|&id| instance.job(id).release);
         let end = self.ends.peek().map(|Reverse(end)| end.0);
         [release, end, self.outages.next(), self.wake].into_iter().flatten().min()
     }
 
-    /// A task will end.
+    /// Adds the end of a task.
     pub fn expect(&mut self, end: End) {
         self.ends.push(Reverse(end));
     }
 
-    /// The next end that is due.
+    /// Removes and returns the next end that is due.
     pub fn end(&mut self, now: Time) -> Option<End> {
         let due = self.ends.peek().is_some_and(|Reverse(end)| end.0 <= now);
         if due { self.ends.pop().map(|Reverse(end)| end) } else { None }
     }
 
-    /// The next job whose tasks are due to be released.
+    /// Removes and returns the next job whose tasks are due for release.
     pub fn release(&mut self, instance: &Instance, now: Time) -> Option<JobId> {
         let job = *self.releases.get(self.released).filter(|&&id| instance.job(id).release <= now)?;
         self.released += 1;
         Some(job)
     }
 
-    /// Processors that are due to go down or up.
+    /// Removes and returns the next processors that are due to go down or up.
     pub fn turn(&mut self, now: Time) -> Option<Turn> {
         self.outages.turn(now)
     }

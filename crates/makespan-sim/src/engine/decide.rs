@@ -1,4 +1,4 @@
-//! What the policy wants is done.
+//! //! Carries out the decisions of the policy.
 
 use makespan_core::{Decision, ProcSet, TaskId, Time};
 

@@ -1,14 +1,14 @@
-//! What happens at an instant before the policy is asked.
+//! //! Events of an instant, before the policy is called.
 
 use makespan_core::{Event, Outcome, ProcSet, Run, Running, TaskId, Time, Unavailable};
 
 use super::{Engine, NEVER};
 
-/// The status of a task that was killed, as shells count signals.
+/// The exit status of a killed task, as shells count signals.
 const KILLED: i32 = 137;
 
 impl Engine<'_> {
-    /// Everything of one instant, in its order; the events are left for the policy.
+    /// Handles all events of one instant in order, and collects them for the policy.
     pub(super) fn happen(&mut self, now: Time) {
         while let Some((at, task, timed_out)) = self.agenda.end(now) {
             self.end(at, task, timed_out);
@@ -29,7 +29,7 @@ impl Engine<'_> {
         self.events.dedup();
     }
 
-    /// A task ends, unless this end is that of a run that was interrupted.
+    /// Ends a task. Ignores the end of a run that was interrupted.
     fn end(&mut self, at: Time, task: TaskId, timed_out: bool) {
         if self.ends[task.index()] != (at, timed_out) {
             return;
@@ -40,8 +40,8 @@ impl Engine<'_> {
         self.record(running, at, outcome);
     }
 
-    /// Processors go up and down; whether any went down. What a failure does not change, since others hold the same
-    /// processors down, is not told.
+    /// Handles processors that go down or up. Returns true if any went down. A failure that changes nothing, because
+    /// other failures hold the same processors down, is not reported.
     fn fail_and_repair(&mut self, now: Time) -> bool {
         let mut failing = false;
         while let Some(turn) = self.agenda.turn(now) {
@@ -70,7 +70,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Takes the tasks from processors on which none may run any more.
+    /// Interrupts the tasks on processors that are now unavailable.
     fn interrupt(&mut self) {
         let blocked = self.cluster.blocked();
         let on_blocked = self.cluster.running().iter().filter(|running| !running.processors.is_disjoint(blocked));
@@ -93,7 +93,7 @@ impl Engine<'_> {
         }
     }
 
-    /// A run has ended.
+    /// Records the end of a run.
     fn record(&mut self, running: Running, end: Time, outcome: Outcome) {
         let Running { task, start, processors } = running;
         self.events.push(match outcome {
@@ -125,7 +125,7 @@ impl Engine<'_> {
         self.events.extend(told);
     }
 
-    /// What waits for a task that will not succeed is never started.
+    /// Abandons the tasks that wait for a task without success. They never start.
     pub(super) fn abandon(&mut self, task: TaskId, at: Time) {
         for task in self.cluster.abandon(task) {
             self.record(Running { task, start: at, processors: ProcSet::new() }, at, Outcome::NotStarted);

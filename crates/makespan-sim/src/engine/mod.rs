@@ -1,4 +1,4 @@
-//! The loop between policy and simulated cluster.
+//! //! The loop between a policy and the simulated cluster.
 
 mod agenda;
 mod decide;
@@ -13,44 +13,45 @@ use makespan_core::{
 use crate::{Observer, Simulation, SimulationError, SimulationOptions};
 use agenda::Agenda;
 
-/// So many instants on end at which nothing starts or ends are taken for no progress at all.
+/// Maximum number of consecutive instants at which nothing starts or ends. More count as no progress.
 const MAX_IDLE_INSTANTS: u64 = 1_000_000;
 
-/// No end is to come.
+/// The entry for a task without a future end.
 const NEVER: (Time, bool) = (Time::MAX, false);
 
-/// Everything that one simulation holds.
+/// The state of a simulation.
 pub(crate) struct Engine<'a> {
     instance: &'a Instance,
     actual: &'a Actual,
     options: &'a SimulationOptions,
     cluster: Cluster<'a>,
     agenda: Agenda<'a>,
-    /// Learns times from what ends. The instance of the cluster has them, and `instance` those of the beginning.
+    /// Learns run times from ended tasks. The cluster's instance has the learned times, and `instance` the original
+    /// ones.
     estimator: Option<Box<dyn Estimator>>,
     restated: u64,
-    /// For each task when it will really end, and whether at its walltime; tells an end from one that stayed behind.
+    /// For each task, its real end, and true if its walltime ends it. Used to recognise obsolete entries of the agenda.
     ends: Vec<(Time, bool)>,
-    /// For how long the policy lets tasks run that are about to start, where that is not their walltime.
+    /// The time limits that the policy grants to tasks that are about to start, if they differ from the walltimes.
     granted: HashMap<TaskId, Time>,
     runs: Vec<Run>,
     cancelled: Vec<TaskId>,
-    /// What went down, and which of it has not been repaired.
+    /// The processors that went down, and the indices of failures that are not repaired.
     down: Vec<Unavailable>,
     broken: BTreeMap<u32, usize>,
-    /// For each task how often it was interrupted.
+    /// For each task, the number of interruptions.
     interruptions: Vec<u32>,
-    /// How many tasks have neither ended nor been given up.
+    /// Number of tasks that have neither ended nor been cancelled.
     left: usize,
-    /// What the policy has not heard yet.
+    /// Events that the policy has not yet received.
     events: Vec<Event>,
-    /// What it answers; kept for its memory.
+    /// The decisions of the policy. Kept to avoid allocation.
     decisions: Vec<Decision>,
     told: u64,
     instants: u64,
-    /// Instants on end at which nothing was released, started, ended or given up.
+    /// Number of consecutive instants at which nothing was released, started, ended or cancelled.
     barren: u64,
-    /// Whether the first instant has been.
+    /// True after the first instant.
     has_begun: bool,
 }
 
@@ -82,7 +83,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// From instant to instant until every task has ended or was given up.
+    /// Runs the simulation until every task has ended or was cancelled.
     pub fn run(&mut self, policy: &mut dyn Policy, observer: &mut dyn Observer) -> Result<(), SimulationError> {
         let tasks = self.instance.tasks() as usize;
         while self.left > 0 {
@@ -105,7 +106,7 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// What runs already starts before the policy is asked.
+    /// Starts the tasks that run at the beginning, before the policy is called.
     fn begin(&mut self) -> Result<(), SimulationError> {
         self.has_begun = true;
         for (task, processors) in &self.options.running {
@@ -121,7 +122,7 @@ impl<'a> Engine<'a> {
         Simulation { trace: Trace { runs }, cancelled, down, events, instants, restated }
     }
 
-    /// Tells the policy all that happened at this instant, and does what it wants.
+    /// Passes all events of this instant to the policy, and carries out its decisions.
     fn tell(&mut self, policy: &mut dyn Policy) -> Result<(), SimulationError> {
         self.agenda.wake = None;
         self.told += self.events.len() as u64;

@@ -1,39 +1,39 @@
-//! Errors in models of failures.
+//! //! Errors in failure models.
 
 use makespan_core::{Time, TimeError};
 use thiserror::Error;
 
-/// Reason why a failure model is invalid.
+/// The reason why a failure model is invalid.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum FailureModelError {
-    /// A mean that is not positive.
+    /// A mean is not positive.
     #[error("the mean is {0} s; it must be positive")]
     Mean(Time),
-    /// A shape out of range.
+    /// A shape is out of range.
     #[error(
         "the shape is {0}; it must be from 0.1 to 100, where 1 is exponential and failures of real clusters have 0.7"
     )]
     Shape(f64),
-    /// A unit without processors.
+    /// A unit has no processors.
     #[error("a unit of 0 processors cannot fail; give it at least 1")]
     EmptyUnit,
-    /// A key that is missing, unknown or given twice.
+    /// A key is missing, unknown or given twice.
     #[error("{0}; write mtbf=30d,mttr=4h and if wanted shape=0.7, repair_shape=1, processors=16")]
     Key(String),
-    /// A duration that is none.
+    /// A duration is invalid.
     #[error("{key}: {error}")]
     Time {
-        /// Of which key.
+        /// The key of the duration.
         key: String,
-        /// What is wrong.
+        /// The problem.
         error: TimeError,
     },
-    /// A number that is none.
+    /// A number is invalid.
     #[error("{key}: `{text}` is not a number")]
     Number {
-        /// Of which key.
+        /// The key of the number.
         key: String,
-        /// What is written.
+        /// The invalid text.
         text: String,
     },
 }

@@ -5,32 +5,33 @@ use rand::{Rng, RngExt};
 
 use super::FailureModelError;
 
-/// A Weibull distribution of durations; of shape 1 it is exponential.
+/// A Weibull distribution of durations. With shape 1 it is exponential.
 ///
-/// Times between failures of real clusters fit shapes of 0.7 to 0.8, which means that failures come in swarms: B.
+/// Times between failures of real clusters fit shapes of 0.7 to 0.8, which means that failures come in clusters: B.
 /// Schroeder and G. A. Gibson, "A large-scale study of failures in high-performance computing systems", DSN 2006,
 /// 10.1109/DSN.2006.5.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lifetime {
     mean: Time,
     shape: f64,
-    /// Parameter of the distribution, in ticks: the mean over `gamma(1 + 1 / shape)`.
+    /// Scale parameter of the distribution in ticks: the mean divided by `gamma(1 + 1 / shape)`.
     scale: f64,
 }
 
 impl Lifetime {
-    /// Durations without memory.
+    /// Returns a memoryless distribution.
     ///
     /// # Errors
-    /// [`FailureModelError`] when the mean is not positive.
+    /// [`FailureModelError`] if the mean is not positive.
     pub fn exponential(mean: Time) -> Result<Self, FailureModelError> {
         Self::weibull(mean, 1.0)
     }
 
-    /// Durations of this mean; of a shape below 1 they are short or very long, above 1 near the mean.
+    /// Returns a distribution with this mean and shape. Below shape 1, durations are either short or very long. Above
+    /// shape 1, they are close to the mean.
     ///
     /// # Errors
-    /// [`FailureModelError`] when the mean is not positive, or the shape is not from 0.1 to 100.
+    /// [`FailureModelError`] if the mean is not positive, or the shape is not from 0.1 to 100.
     pub fn weibull(mean: Time, shape: f64) -> Result<Self, FailureModelError> {
         if mean <= Time::ZERO {
             return Err(FailureModelError::Mean(mean));
@@ -41,22 +42,22 @@ impl Lifetime {
         Ok(Self { mean, shape, scale: mean.ticks() as f64 / libm::tgamma(1.0 + 1.0 / shape) })
     }
 
-    /// The mean.
+    /// Returns the mean.
     pub fn mean(self) -> Time {
         self.mean
     }
 
-    /// The shape of the Weibull distribution.
+    /// Returns the shape of the Weibull distribution.
     pub fn shape(self) -> f64 {
         self.shape
     }
 
-    /// One duration, of at least a tick. The distribution function is inverted, with functions that give the same bits
+    /// Draws a duration of at least one tick. Inverts the distribution function with functions that give the same bits
     /// on every machine.
     pub fn draw(self, random: &mut impl Rng) -> Time {
         let uniform: f64 = random.random();
         let ticks = self.scale * libm::pow(-libm::log1p(-uniform), 1.0 / self.shape);
-        // A float beyond the range becomes the largest time.
+        // The cast turns a float beyond the range into the largest time.
         Time::from_ticks((ticks as i64).max(1))
     }
 }

@@ -1,4 +1,4 @@
-//! Failures: given in a list, or drawn from a model while the simulation goes on.
+//! //! Failures from a list, or drawn from a model during the simulation.
 
 mod error;
 mod lifetime;

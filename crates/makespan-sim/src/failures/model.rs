@@ -1,4 +1,4 @@
-//! What fails, how often, and for how long.
+//! //! The failure model: the units that fail, and the distributions of their times.
 
 use makespan_core::{Platform, ProcSet, Time};
 use rand::SeedableRng;
@@ -6,37 +6,38 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{FailureModelError, Lifetime};
 
-/// Units of a platform that fail and are repaired, each by itself and alike.
+/// Units of a platform that fail and are repaired independently, with the same distributions.
 ///
-/// A repair is expected after the mean of `repair`; that is what policies see.
+/// Policies expect a repair after the mean of `repair`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailureModel {
-    /// From a repair, or the first release of a job, to the next failure of the unit.
+    /// Time from a repair, or from the first release of a job, to the next failure of the unit.
     pub up: Lifetime,
-    /// From a failure to its repair.
+    /// Time from a failure to its repair.
     pub repair: Lifetime,
-    /// What fails as a whole.
+    /// The kind of unit that fails as a whole.
     pub unit: FailureUnit,
-    /// Of all random numbers. Each unit has its own, so that one does not move when another is added.
+    /// Seed of all random numbers. Each unit has its own random numbers, so that additional units do not change the
+    /// failures of others.
     pub seed: u64,
 }
 
-/// What fails as a whole.
+/// A unit that fails as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureUnit {
     /// A node. A flat cluster is one node.
     Node,
-    /// So many processors with successive ids, from 0 on; the last unit may have fewer.
+    /// The given number of processors with consecutive ids, starting at 0. The last unit may have fewer.
     Processors(u32),
 }
 
 impl FailureModel {
-    /// Reads `mtbf=30d,mttr=4h`: the mean time from a repair to the next failure, and the mean time to repair. Also
-    /// `shape=0.7` of the former and `repair_shape=1` of the latter (1 when left out), and `processors=16` for units
-    /// of so many processors instead of nodes.
+    /// Parses a model such as `mtbf=30d,mttr=4h`: the mean time from a repair to the next failure, and the mean time to
+    /// repair. Optional keys are `shape=0.7` for the former, `repair_shape=1` for the latter (the default of both is
+    /// 1), and `processors=16` for units of this number of processors instead of nodes.
     ///
     /// # Errors
-    /// [`FailureModelError`] says what is wrong and what would be right.
+    /// [`FailureModelError`] with the problem and a valid alternative.
     pub fn parse(text: &str, seed: u64) -> Result<Self, FailureModelError> {
         let (mut times, mut shapes, mut unit) = ([None; 2], [None; 2], None);
         for part in text.split(',') {
@@ -69,7 +70,7 @@ impl FailureModel {
         })
     }
 
-    /// How many units the platform has, and the processors of each.
+    /// Returns the processors of each unit of the platform.
     pub(super) fn units(&self, platform: &Platform) -> Vec<ProcSet> {
         match self.unit {
             FailureUnit::Node => {
@@ -84,7 +85,7 @@ impl FailureModel {
         }
     }
 
-    /// The random numbers of a unit from its `draw`-th duration on.
+    /// Returns the random numbers of a unit from its `draw`-th duration on.
     pub(super) fn random(&self, unit: u32, draw: u32) -> ChaCha8Rng {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(u64::from(unit));

@@ -1,4 +1,4 @@
-//! Which processors go down and up next.
+//! //! The sequence of processors that go down and up.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,24 +11,25 @@ use super::FailureModel;
 pub(crate) struct Outages<'a> {
     listed: &'a [Failure],
     model: Option<&'a FailureModel>,
-    /// The processors of each unit of the model, and how many durations were drawn for it.
+    /// The processors of each unit of the model, and the number of durations drawn for it.
     units: Vec<(ProcSet, u32)>,
-    /// When processors go up (false) or down (true), and whose: a position in the list, or behind it one of a unit.
+    /// The times at which processors go up (false) or down (true), with an index: a position in the list, or the length
+    /// of the list plus a unit.
     queue: BinaryHeap<Reverse<(Time, bool, u32)>>,
 }
 
-/// Processors go down or up.
+/// Processors that go down or up.
 pub(crate) struct Turn {
     pub at: Time,
     pub down: bool,
     pub outage: Outage,
     pub processors: ProcSet,
-    /// When processors that go down are expected back.
+    /// The expected repair, if the processors go down.
     pub expected_up: Option<Time>,
 }
 
 impl<'a> Outages<'a> {
-    /// The list as it is, and a model that begins at an instant.
+    /// Merges the list with a model that begins at `from`.
     pub fn new(listed: &'a [Failure], model: Option<&'a FailureModel>, platform: &Platform, from: Time) -> Self {
         let units = model.map_or_else(Vec::new, |model| model.units(platform));
         let downs = listed.iter().enumerate().map(|(index, failure)| Reverse((failure.down, true, index as u32)));
@@ -40,12 +41,12 @@ impl<'a> Outages<'a> {
         outages
     }
 
-    /// When processors go down or up next.
+    /// Returns the time at which the next processors go down or up.
     pub fn next(&self) -> Option<Time> {
         self.queue.peek().map(|Reverse(turn)| turn.0)
     }
 
-    /// The next turn, if it is due. Those that go up come first.
+    /// Removes and returns the next turn if it is due. Processors that go up come first.
     pub fn turn(&mut self, now: Time) -> Option<Turn> {
         self.next().filter(|&at| at <= now)?;
         let Reverse((at, down, index)) = self.queue.pop()?;
@@ -63,7 +64,7 @@ impl<'a> Outages<'a> {
         Some(Turn { at, down, outage, processors: self.units[unit].0.clone(), expected_up })
     }
 
-    /// Draws how long a unit stays as it is from `from` on, until it goes down or up.
+    /// Draws the time for which a unit keeps its state from `from` on, and adds its next turn.
     fn draw(&mut self, unit: usize, from: Time, down: bool) {
         let Some(model) = self.model else { return };
         let draws = &mut self.units[unit].1;
@@ -77,8 +78,8 @@ impl<'a> Outages<'a> {
 }
 
 impl FailureModel {
-    /// The failures that begin from `from` to `until`, by their begin. A simulation draws the same itself, for as long
-    /// as it goes on.
+    /// Draws the failures that begin between `from` and `until`, in order of their beginnings. A simulation with this
+    /// model has the same failures.
     pub fn draw(&self, platform: &Platform, from: Time, until: Time) -> Vec<Failure> {
         let mut outages = Outages::new(&[], Some(self), platform, from);
         let mut failures: Vec<Failure> = Vec::new();

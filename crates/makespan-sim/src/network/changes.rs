@@ -33,7 +33,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         }
     }
 
-    /// The node itself, or the highest switch above it that leads nowhere without it.
+    /// Returns the node, or the highest switch above it that leads to no other node.
     fn last_use(&self, mut node: usize) -> usize {
         while let Some(parent) = self.state.parent(node) {
             let other = |other: usize| other != node && self.state.serves[other] && !self.state.removed[other];
@@ -46,8 +46,8 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         node
     }
 
-    /// Takes a node and all below it away. What they had goes back to the root, which has the data of every task; what
-    /// was on its way to the node stays with its parent, in whose buffer it still counts.
+    /// Removes a node and all nodes below it. Their tasks return to the root, which has the data of every task. Tasks
+    /// on their way to the node stay with its parent, in whose buffer they still count.
     fn remove(&mut self, node: usize) {
         let Some(parent) = self.state.parent(node) else { return };
         let now = self.state.now;
@@ -82,7 +82,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         }
     }
 
-    /// Empties a node; what was there is counted in `back`.
+    /// Empties a node, and adds its tasks to `back`.
     fn clear(&mut self, node: usize, back: &mut [u32]) {
         let now = self.state.now;
         let (lanes, kinds) = (self.state.lanes, self.state.kinds());

@@ -1,4 +1,4 @@
-//! The clock of a network.
+//! //! The event loop of a network.
 
 use std::collections::VecDeque;
 
@@ -11,14 +11,14 @@ use super::options::{NetworkOptions, Until};
 use super::run::{NetworkRun, SimulationDefect};
 use super::state::State;
 
-/// A run under way.
+/// The state of a run.
 pub(super) struct Engine<'a, P, O> {
     pub(super) state: State<'a>,
     pub(super) policies: &'a mut [P],
     pub(super) observer: &'a mut O,
     pub(super) options: &'a NetworkOptions,
     pub(super) events: Events,
-    /// Nodes whose policies are to be asked, each once.
+    /// Nodes whose policies must be called, each once.
     asking: VecDeque<u32>,
     is_asking: Vec<bool>,
     pub(super) completions: Vec<Vec<Time>>,
@@ -27,13 +27,14 @@ pub(super) struct Engine<'a, P, O> {
     pub(super) resent: u64,
 }
 
-/// Plays the policies, one a node in the network's order, until all tasks are done or as the options say.
+/// Simulates the policies, one for each node in the network's order, until all tasks are done or the options end the
+/// run.
 ///
-/// The same network, policies and options give the same run. A task is a hop on each link of its way; a run takes a
-/// time of the order of hops times the logarithm of the nodes that are busy, besides what the policies take.
+/// Equal networks, policies and options give equal runs. A task makes one hop on each link of its path. Without the
+/// policies, a run takes time proportional to the number of hops times the logarithm of the number of busy nodes.
 ///
 /// # Errors
-/// [`SimulationDefect`] when a policy decides what cannot be done, or the options do not fit the network.
+/// [`SimulationDefect`] if a policy makes an invalid decision, or the options do not fit the network.
 pub fn simulate<P: NodePolicy, O: NetworkObserver>(
     network: &Network,
     policies: &mut [P],
@@ -67,7 +68,7 @@ pub fn simulate<P: NodePolicy, O: NetworkObserver>(
 }
 
 impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
-    /// Every node asks for as many tasks as it has room for.
+    /// Lets every node request as many tasks as fit into its buffer.
     fn begin(&mut self) {
         for (index, change) in self.options.changes.iter().enumerate() {
             self.events.push(change.at, Due::Change(index as u32));
@@ -93,7 +94,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         self.ask(0);
     }
 
-    /// Returns whether tasks were left with nothing to wait for.
+    /// Returns true if tasks remain but no event is pending.
     fn play(&mut self) -> Result<bool, SimulationDefect> {
         self.settle()?;
         while !self.is_over() {
@@ -135,7 +136,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         }
     }
 
-    /// Asks the policies until none wants anything more.
+    /// Calls the policies until none has a further decision.
     fn settle(&mut self) -> Result<(), SimulationDefect> {
         while let Some(node) = self.asking.pop_front() {
             let node = node as usize;
@@ -151,7 +152,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         Ok(())
     }
 
-    /// A policy is to be asked when the events of this instant are over.
+    /// Schedules the call of a policy after the events of this instant.
     pub(super) fn ask(&mut self, node: usize) {
         if !self.is_asking[node] {
             self.is_asking[node] = true;
@@ -159,7 +160,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         }
     }
 
-    /// A policy hears of an event.
+    /// Passes an event to a policy.
     pub(super) fn tell(&mut self, node: usize, event: NodeEvent) {
         self.policies[node].hear(event, &self.state.view(node));
         self.ask(node);

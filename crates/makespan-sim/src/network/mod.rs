@@ -1,10 +1,11 @@
-//! Bags of tasks on a tree of machines, each node with a scheduler of its own.
+//! //! Bags of tasks on a tree of machines, where each node has its own scheduler.
 //!
-//! A node receives, sends and computes at the same time. It sends one task at a time, a task is sent when all of it is
-//! there (store and forward), and a hop takes the link's latency and the data over its bandwidth, during which the
-//! sender's port is held; a macro-task takes the latency of each of its tasks. A buffer of a few tasks holds what waits at a node. A task that is being sent leaves the sender's
-//! count when its send ends; one that is computed has left. Whenever a place becomes free the node asks its parent for a
-//! task of any kind, so that no more tasks come than there is room for.
+//! A node can receive, send and compute at the same time. It sends one task at a time, after the whole task has arrived
+//! (store and forward). A hop takes the link's latency plus the data divided by the bandwidth. During this time the
+//! sender's port is busy. A macro-task takes the latency of each of its tasks. A buffer at each node holds a few
+//! waiting tasks. A task that is being sent leaves the sender's buffer when the send ends. A task that is computed
+//! leaves it when the computation begins. Whenever a slot of the buffer becomes free, the node requests a task of any
+//! kind from its parent. So no more tasks arrive than fit.
 //!
 //! ```
 //! use makespan_core::network::{Kind, Network, NetworkNode, NodeDecision, NodePolicy, NodeView};

@@ -1,4 +1,4 @@
-//! Tasks that are sent, received and computed.
+//! //! Sending, receiving and computing of tasks.
 
 use makespan_core::Time;
 use makespan_core::network::{NodeDecision, NodeEvent, NodePolicy};
@@ -112,7 +112,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         self.ask(node);
     }
 
-    /// A task left the buffer of a node, which asks for another.
+    /// Frees a slot of a node's buffer, and requests another task.
     fn freed(&mut self, node: usize, kind: usize) {
         if node > 0 {
             let lane = self.state.lane(kind);
@@ -131,7 +131,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         }
     }
 
-    /// A request is at the parent.
+    /// Handles a request that has reached the parent.
     pub(super) fn requested(&mut self, node: usize, lane: usize, freed: Option<u32>) {
         let Some(parent) = self.state.parent(node).filter(|_| !self.state.removed[node]) else { return };
         self.state.requests[node * self.state.lanes + lane] += 1;

@@ -1,52 +1,53 @@
-//! Who watches a run.
+//! //! Observers of a run.
 
 use makespan_core::Time;
 
-/// What happens in a run, in order of time. Nodes and kinds are numbered as in the network.
+/// An event of a run. Events are in order of time. Nodes and kinds have their numbers in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// A send begins at the parent of `node`.
+    /// A send to `node` begins at its parent.
     SendBegins {
-        /// Who receives.
+        /// The receiving node.
         node: usize,
-        /// What.
+        /// The kind of the task.
         kind: usize,
     },
-    /// The task is in the buffer of `node`.
+    /// A task has arrived in the buffer of `node`.
     SendEnds {
-        /// Who received.
+        /// The receiving node.
         node: usize,
-        /// What.
+        /// The kind of the task.
         kind: usize,
     },
-    /// A task leaves the buffer for a processor.
+    /// A task moves from the buffer to a processor.
     ComputingBegins {
-        /// Where.
+        /// The computing node.
         node: usize,
-        /// What.
+        /// The kind of the task.
         kind: usize,
     },
-    /// A task is done.
+    /// The computation of a task ends.
     ComputingEnds {
-        /// Where.
+        /// The computing node.
         node: usize,
-        /// What.
+        /// The kind of the task.
         kind: usize,
     },
-    /// A node is gone, with what it held, received, sent and computed. The nodes below it are told of first.
+    /// A node is removed, with all tasks that it held, received, sent and computed. The nodes below it are reported
+    /// first.
     Removed {
-        /// Which.
+        /// The removed node.
         node: usize,
     },
 }
 
-/// Hears all that happens.
+/// An observer of the events of a run.
 pub trait NetworkObserver {
-    /// Something happened at this instant.
+    /// Called for every event.
     fn on(&mut self, now: Time, record: Record);
 }
 
-/// Hears nothing.
+/// An observer that ignores all events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

@@ -1,80 +1,82 @@
-//! How a network behaves during a run.
+//! //! Options of a run on a network.
 
 use makespan_core::Time;
 use makespan_core::network::Network;
 use thiserror::Error;
 
-/// How a run is made.
+/// The options of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkOptions {
-    /// How many tasks wait at a node other than the root, in each lane.
+    /// Size of the buffer of each node other than the root, in tasks for each lane.
     pub buffer: u32,
-    /// Whether each kind has its own buffer, port and worker thread; the threads of a node then share its port and
+    /// True if each kind has its own buffer, port and worker thread. The threads of a node then share its port and its
     /// processors evenly.
     pub lanes: bool,
-    /// How many sends a node makes at once in each lane, at most one to a child; they share its port evenly.
+    /// Maximum number of simultaneous sends of a node in each lane, with at most one to each child. The sends share its
+    /// port evenly.
     pub sends: u32,
-    /// Whether a request takes the latency of its link; otherwise it arrives at once.
+    /// True if a request takes the latency of its link. Otherwise it arrives at once.
     pub slow_requests: bool,
-    /// What happens to the machines.
+    /// Changes of the machines during the run.
     pub changes: Vec<Change>,
-    /// When the run ends.
+    /// The end of the run.
     pub until: Until,
 }
 
-/// When a run ends.
+/// The condition that ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// When all tasks are computed.
+    /// All tasks are computed.
     AllDone,
-    /// When all tasks of some application are computed.
+    /// All tasks of some application are computed.
     FirstApplication,
-    /// When all tasks are computed, or at this instant.
+    /// All tasks are computed, or this instant is reached.
     At(Time),
 }
 
-/// Something that happens to the machines during a run.
+/// A change of the machines during a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// When.
+    /// The instant of the change.
     pub at: Time,
-    /// To which node, as [`Network`] numbers them.
+    /// The changed node, as [`Network`] numbers it.
     pub node: usize,
-    /// What.
+    /// The kind of the change.
     pub what: Changed,
 }
 
-/// What happens to a node. What is under way goes on at the new rate.
+/// A change of a node. Current sends and computations continue at the new rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Changed {
-    /// Its link from the parent has this bandwidth, in bytes a second.
+    /// The link from the parent gets this bandwidth, in bytes a second.
     Bandwidth(f64),
-    /// Its processors have this speed, in work units a second.
+    /// The processors get this speed, in work units a second.
     Speed(f64),
-    /// It is gone, with all nodes below it and the switches above it that lead nowhere else. The root, which has the data of all tasks, sends again what was there and not
-    /// computed.
+    /// The node is removed, with all nodes below it and the switches above it that lead to no other node. The root,
+    /// which has the data of all tasks, sends the uncomputed tasks of the removed nodes again.
     Removed,
 }
 
-/// Why a change cannot happen.
+/// The reason why a change is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ChangeError {
-    /// A node that is not in the tree.
+    /// The node does not exist.
     #[error("change {0}: its node does not exist")]
     UnknownNode(usize),
-    /// The root has no link and cannot go.
+    /// The root has no link and cannot be removed.
     #[error("change {0}: the root has no parent and cannot be removed; it holds the tasks")]
     Root(usize),
-    /// A rate that is not a positive number.
+    /// The rate is not a positive number.
     #[error("change {0}: a bandwidth or speed must be a positive number; remove the node if it is to stand still")]
     Rate(usize),
-    /// Before the beginning.
+    /// The time is negative.
     #[error("change {0}: its time is negative")]
     Time(usize),
 }
 
 impl Default for NetworkOptions {
-    /// Buffers of ten tasks as in the paper, one send at a time, requests that arrive at once, until all is done.
+    /// Returns options with buffers of ten tasks as in the paper, one send at a time, requests that arrive at once, and
+    /// an end when all tasks are computed.
     fn default() -> Self {
         Self { buffer: 10, lanes: false, sends: 1, slow_requests: false, changes: Vec::new(), until: Until::AllDone }
     }

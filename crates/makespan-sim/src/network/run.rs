@@ -1,4 +1,4 @@
-//! What came of a run.
+//! //! Results of a run.
 
 use makespan_core::Time;
 use makespan_core::network::{Network, NodeDecision};
@@ -6,92 +6,92 @@ use thiserror::Error;
 
 use super::options::ChangeError;
 
-/// Why a run cannot be made.
+/// The reason why a run is not possible.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SimulationDefect {
-    /// A policy decided what cannot be done.
+    /// A policy made an invalid decision.
     #[error("the policy of node {node} decided {decision:?}, which cannot be done now")]
     Decision {
-        /// Which node.
+        /// The node of the policy.
         node: usize,
-        /// What it wanted.
+        /// The invalid decision.
         decision: NodeDecision,
     },
-    /// Not one policy a node.
+    /// The number of policies differs from the number of nodes.
     #[error("there are {policies} policies for {nodes} nodes; each node has its own")]
     Policies {
-        /// How many were given.
+        /// Number of policies given.
         policies: usize,
-        /// How many are needed.
+        /// Number of policies needed.
         nodes: usize,
     },
-    /// Buffers that hold nothing.
+    /// Buffers of size zero.
     #[error("a buffer of 0 tasks lets none through; give at least 1")]
     NoBuffer,
-    /// A change that cannot happen.
+    /// A change is invalid.
     #[error(transparent)]
     Change(#[from] ChangeError),
 }
 
-/// What came of a run. Nodes are numbered as in the network.
+/// The result of a run. Nodes have their numbers in the network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkRun {
-    /// When the run ended.
+    /// End of the run.
     pub end: Time,
-    /// For each application, when its tasks were done, in order.
+    /// For each application, the completion times of its tasks in order.
     pub completions: Vec<Vec<Time>>,
-    /// How many tasks each application had.
+    /// Number of tasks of each application.
     pub tasks: Vec<u64>,
-    /// Pieces computed, by node and kind.
+    /// Tasks computed, by node and kind. A macro-task counts as one.
     pub computed: Vec<u32>,
-    /// Pieces received, by node and kind.
+    /// Tasks received, by node and kind. A macro-task counts as one.
     pub received: Vec<u32>,
-    /// Processor time used, by node.
+    /// Used processor time, by node.
     pub processor_busy: Vec<Time>,
-    /// Time that the port sent, by node.
+    /// Time that the port was sending, by node.
     pub port_busy: Vec<Time>,
-    /// Time of a port that the link from the parent took, by node.
+    /// Port time that the link from the parent used, by node.
     pub link_busy: Vec<Time>,
-    /// The most that waited in one buffer, by node; zero for the root.
+    /// Maximum number of tasks in one buffer, by node. Zero for the root.
     pub peak: Vec<u32>,
-    /// Nodes that were removed.
+    /// True for removed nodes.
     pub removed: Vec<bool>,
-    /// Hops that ended.
+    /// Number of completed hops.
     pub hops: u64,
-    /// Events that were foreseen.
+    /// Number of events that were scheduled.
     pub events: u64,
-    /// Pieces that came back to the root from nodes that were removed.
+    /// Number of tasks that returned to the root from removed nodes. A macro-task counts as one.
     pub resent: u64,
-    /// Whether the run stopped with tasks left and nothing to wait for.
+    /// True if the run stopped with remaining tasks and without a future event.
     pub stalled: bool,
 }
 
-/// Throughput as the paper measures it (section 5.1.1).
+/// The throughput as measured in the paper (section 5.1.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// The earliest time at which all tasks of some application were done.
     pub first_done: Time,
-    /// Tasks a second of each application between a tenth and nine tenths of that time.
+    /// Tasks a second of each application, between a tenth and nine tenths of `first_done`.
     pub throughput: Vec<f64>,
-    /// The smallest of these over the application's weight.
+    /// The minimum of the throughputs divided by the weights of the applications.
     pub fair: f64,
 }
 
 impl NetworkRun {
-    /// When all tasks of an application were done; `None` if they were not.
+    /// Returns the time at which all tasks of an application were done, or `None` if some were not.
     pub fn done(&self, application: usize) -> Option<Time> {
         let completions = &self.completions[application];
         let all = completions.len() as u64 == self.tasks[application];
         all.then(|| completions.last().copied().unwrap_or(Time::ZERO))
     }
 
-    /// How many tasks are not done.
+    /// Returns the number of tasks that are not done.
     pub fn unfinished(&self) -> u64 {
         self.tasks.iter().zip(&self.completions).map(|(tasks, done)| tasks - done.len() as u64).sum()
     }
 
-    /// Nodes that compute or lead to such, were not removed, and received nothing: the task on its way, if any, was too
-    /// slow to arrive.
+    /// Returns the nodes that compute or lead to computing nodes, were not removed, and received nothing. If a task was
+    /// on its way to such a node, the link was too slow.
     pub fn unreached(&self, network: &Network) -> Vec<usize> {
         let kinds = network.kinds().len();
         let serves = network.serves();
@@ -100,8 +100,9 @@ impl NetworkRun {
         (1..network.nodes().len()).filter(missing).collect()
     }
 
-    /// Throughput in the steady part: between `skipped` of the time until the first application was done and as much
-    /// before its end. `None` when no application was done, or all at once in no time.
+    /// Measures the throughput in the steady part. `skipped` is the fraction of the time until the first application
+    /// was done that is left out at the beginning and at the end. Returns `None` if no application was done, or if the
+    /// steady part has no length.
     pub fn measured(&self, weights: &[f64], skipped: f64) -> Option<Measured> {
         let first_done = (0..self.tasks.len()).filter_map(|application| self.done(application)).min()?;
         let seconds = first_done.seconds() * (1.0 - 2.0 * skipped);

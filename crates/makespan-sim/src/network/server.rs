@@ -1,16 +1,16 @@
-//! What is under way at a port or at the processors of a node.
+//! //! The tasks in progress at a port or at the processors of a node.
 
 use makespan_core::Time;
 
-/// One task under way.
+/// A task in progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Active {
     pub(super) kind: u32,
-    /// Who receives it; the node itself for a task that is computed.
+    /// The receiving node, or the node itself for a computation.
     pub(super) node: u32,
-    /// Ticks of latency that are left; they pass first, whatever the rate.
+    /// Remaining ticks of latency. They pass first, independently of the rate.
     latency: f64,
-    /// Ticks that its bytes or work still take when alone.
+    /// Remaining ticks for the bytes or the work at the full rate.
     remaining: f64,
     /// Ticks of service so far.
     pub(super) used: f64,
@@ -22,16 +22,17 @@ impl Active {
     }
 }
 
-/// A resource of `capacity` units, of which a task uses at most one. More tasks than units share them evenly.
+/// A resource of `capacity` units. Each task uses at most one unit. If there are more tasks than units, they share the
+/// units evenly.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
     capacity: u32,
     active: Vec<Active>,
-    /// Since when the remaining times are right.
+    /// The instant for which the remaining times are correct.
     since: Time,
-    /// Stirs whenever a known end becomes wrong.
+    /// A number that changes whenever the predicted end becomes wrong.
     pub(super) version: u32,
-    /// Ticks of service in all.
+    /// Total ticks of service.
     pub(super) busy: f64,
 }
 
@@ -40,7 +41,7 @@ impl Server {
         Self { capacity, active: Vec::new(), since: Time::ZERO, version: 0, busy: 0.0 }
     }
 
-    /// Service of each task in a tick.
+    /// Returns the service of each task per tick.
     fn rate(&self) -> f64 {
         let (active, capacity) = (self.active.len() as f64, f64::from(self.capacity));
         if active <= capacity { 1.0 } else { capacity / active }
@@ -61,7 +62,7 @@ impl Server {
         }
     }
 
-    /// One more task, which takes so many ticks alone: latency, and then what depends on the rate.
+    /// Adds a task. The array contains its latency and its remaining time at the full rate, in ticks.
     pub(super) fn add(&mut self, now: Time, kind: usize, node: usize, [latency, remaining]: [f64; 2]) {
         self.advance(now);
         self.active.push(Active { kind: kind as u32, node: node as u32, latency, remaining, used: 0.0 });
@@ -73,7 +74,7 @@ impl Server {
         self.active.iter().enumerate().min_by(order).map(|(at, _)| at)
     }
 
-    /// When the next task is over if nothing changes; the end of time for one that takes longer than a time can be.
+    /// Returns the end of the next task if nothing changes, or `Time::MAX` if the end is too late to represent.
     pub(super) fn next_end(&self) -> Option<Time> {
         let first = self.first()?;
         let ticks = (self.active[first].left() / self.rate()).ceil();
@@ -81,7 +82,7 @@ impl Server {
         Some(if ticks >= left as f64 { Time::MAX } else { Time::from_ticks(self.since.ticks() + ticks as i64) })
     }
 
-    /// Takes out the task that is over.
+    /// Removes the task that ends now.
     pub(super) fn finish(&mut self, now: Time) -> Option<Active> {
         self.advance(now);
         let first = self.first()?;
@@ -89,7 +90,8 @@ impl Server {
         Some(self.active.swap_remove(first))
     }
 
-    /// Multiplies the remaining time of the tasks for a node, whose rate has changed. Latency is no matter of the rate.
+    /// Multiplies the remaining times of the tasks for a node whose rate has changed. The latency does not depend on
+    /// the rate.
     pub(super) fn stretch(&mut self, now: Time, node: usize, factor: f64) {
         self.advance(now);
         for active in self.active.iter_mut().filter(|active| active.node as usize == node) {
@@ -98,7 +100,7 @@ impl Server {
         self.version = self.version.wrapping_add(1);
     }
 
-    /// Takes out a task for this node, finished or not.
+    /// Removes a task for this node, finished or not.
     pub(super) fn abort(&mut self, now: Time, node: usize) -> Option<Active> {
         let at = self.active.iter().position(|active| active.node as usize == node)?;
         self.advance(now);
@@ -106,7 +108,7 @@ impl Server {
         Some(self.active.swap_remove(at))
     }
 
-    /// Takes out all tasks.
+    /// Removes all tasks.
     pub(super) fn abort_all(&mut self, now: Time) -> Vec<Active> {
         self.advance(now);
         self.version = self.version.wrapping_add(1);
@@ -114,7 +116,7 @@ impl Server {
     }
 }
 
-/// Ticks that an amount takes at a rate a second.
+/// Returns the ticks that an amount takes at a rate per second.
 pub(super) fn ticks(amount: f64, rate: f64) -> f64 {
     (amount / rate * Time::TICKS_PER_SECOND as f64).ceil()
 }

@@ -1,4 +1,4 @@
-//! The state of all nodes in flat arrays; each policy sees its own slice.
+//! //! The state of all nodes in flat arrays. Each policy sees its own slice.
 
 use makespan_core::Time;
 use makespan_core::network::{Children, Network, NodeView};
@@ -10,33 +10,33 @@ pub(super) struct State<'a> {
     pub(super) network: &'a Network,
     pub(super) now: Time,
     pub(super) lanes: usize,
-    /// By node and kind: waiting, not being sent.
+    /// Waiting tasks that are not being sent, by node and kind.
     pub(super) ready: Vec<u32>,
-    /// By node and lane: waiting or being sent.
+    /// Tasks that wait or are being sent, by node and lane.
     pub(super) held: Vec<u32>,
-    /// By node: the most that it held in one lane.
+    /// Maximum number of tasks held in one lane, by node.
     pub(super) peak: Vec<u32>,
-    /// By node and lane.
+    /// Idle processors and free ports, by node and lane.
     pub(super) idle: Vec<u32>,
     pub(super) ports: Vec<u32>,
-    /// By node and lane, of the node as a child.
+    /// Open requests to the parent, by node and lane, and true if the node is receiving.
     pub(super) requests: Vec<u32>,
     pub(super) receiving: Vec<bool>,
-    /// By node and kind, of the node as a child.
+    /// Buffer levels as reported to the parent, by node and kind.
     pub(super) levels: Vec<u32>,
-    /// By node; they change during a run.
+    /// Current bandwidth of the link from the parent, by node. It may change during a run.
     pub(super) bandwidth: Vec<f64>,
-    /// By node, in seconds.
+    /// Latency of the link from the parent in seconds, by node.
     pub(super) latency: Vec<f64>,
     pub(super) speed: Vec<f64>,
     pub(super) removed: Vec<bool>,
-    /// By node: whether anything below it, or itself, ever computed. Others ask for nothing.
+    /// True if the node or any node below it ever computes. Other nodes request nothing.
     pub(super) serves: Vec<bool>,
     pub(super) port: Vec<Server>,
     pub(super) processors: Vec<Server>,
-    /// By node: ticks of service of the link from the parent.
+    /// Ticks of service of the link from the parent, by node.
     pub(super) link_busy: Vec<f64>,
-    /// By node and kind.
+    /// Received and computed tasks, by node and kind.
     pub(super) received: Vec<u32>,
     pub(super) computed: Vec<u32>,
 }
@@ -90,7 +90,7 @@ impl<'a> State<'a> {
         self.network.nodes()[node].parent
     }
 
-    /// What the policy of a node sees.
+    /// Returns the view of a node's policy.
     pub(super) fn view(&self, node: usize) -> NodeView<'_> {
         let (kinds, lanes, children) = (self.kinds(), self.lanes, self.network.children(node));
         let (first, last) = (children.start, children.end);

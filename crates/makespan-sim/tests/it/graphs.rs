@@ -1,4 +1,4 @@
-//! Compound jobs: what holds for every simulation of tasks that wait for each other.
+//! //! Properties of all simulations of compound jobs, whose tasks wait for each other.
 
 use crate::common;
 
@@ -15,7 +15,7 @@ fn milliseconds(ms: i64) -> Time {
     Time::from_ticks(1_000_000 * ms)
 }
 
-/// Six processors: one node, a connected cluster, nodes of unequal speed on a tree.
+/// Returns six processors: on one node, on a connected cluster, or on nodes of unequal speed on a tree.
 fn platform(kind: u8) -> Platform {
     let link = Link { bandwidth: 1000.0, latency: milliseconds(30) };
     match kind {
@@ -41,7 +41,7 @@ fn payload(kind: u8, amount: u16) -> Payload {
 }
 
 prop_compose! {
-    /// Tasks, and an edge from a task to a later one where a bit says so.
+    /// Tasks with an edge from a task to a later one for each set bit.
     fn graph()(
         tasks in prop::collection::vec((1_i64..9000, prop::option::of(2_u32..5)), 1..8),
         edges in prop::collection::vec((any::<u16>(), 0_u8..3, 0_u16..4000), 0..12),
@@ -101,12 +101,12 @@ fn of_task(trace: &Trace, task: TaskId) -> Vec<&Run> {
     trace.runs.iter().filter(|run| run.task == task).collect()
 }
 
-/// The last run of a task with success.
+/// Returns the last successful run of a task.
 fn success(trace: &Trace, task: TaskId) -> Option<&Run> {
     trace.runs.iter().find(|run| run.task == task && run.outcome == Outcome::Succeeded)
 }
 
-/// No run starts before all that its task waits for has ended and its data have arrived, worked out node by node.
+/// Checks, node by node, that no run starts before all predecessors have ended and their data have arrived.
 fn tasks_wait_for_each_other(instance: &Instance, trace: &Trace) {
     for run in trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {
         for dependence in instance.incoming(run.task) {
@@ -121,7 +121,8 @@ fn tasks_wait_for_each_other(instance: &Instance, trace: &Trace) {
     }
 }
 
-/// Every task ends once, is given up once, or is not started, and that exactly if it waits for one that did not succeed.
+/// Checks that every task ends once, is cancelled once, or is not started. The last happens if and only if a
+/// predecessor did not succeed.
 fn every_task_once(instance: &Instance, simulation: &Simulation) {
     for task in instance.task_ids() {
         let runs = of_task(&simulation.trace, task);
@@ -181,7 +182,8 @@ proptest! {
     }
 }
 
-/// A diamond of seconds: `a` 2, then `b` 3 and `c` 1, then `d` 1; three nodes of a processor, a fixed second between.
+/// Returns a diamond with times in seconds: `a` 2, then `b` 3 and `c` 1, then `d` 1. There are three nodes with one
+/// processor each, and a fixed second between them.
 fn diamond() -> Instance {
     let task = |(name, time): (&str, i64)| NamedTask::new(name, rigid(1, time));
     let edge = |(from, to): (u32, u32)| Edge { from, to, payload: Payload::Fixed(seconds(1)) };
@@ -201,7 +203,7 @@ fn a_start_before_the_data_is_a_defect() {
     let SimulationError::Policy { at, defect: Defect::Data { ref job, ref from, arrival, .. } } = eager else {
         panic!("{eager}");
     };
-    // b has followed a on its processor; c on another comes too early.
+    // `b` has followed `a` on its processor. `c` would start too early on another processor.
     assert_eq!((at, job.as_str(), from.as_str(), arrival), (seconds(2), "j/c", "j/a", seconds(3)));
     let unready = simulate(&instance, &Actual::AsEstimated, &mut Once(vec![start(1, "0")]), &options, &mut Silent);
     assert!(unready.unwrap_err().to_string().contains("`j/b`, which is not waiting"));
@@ -216,7 +218,7 @@ fn what_waits_for_a_failed_task_is_not_started() {
     let options = SimulationOptions { failures, requeues: 0, ..SimulationOptions::default() };
     let fine = simulate(&instance, &Actual::AsEstimated, &mut random, &options, &mut Silent).unwrap();
     assert_eq!(fine.trace.runs.len(), 5, "nothing ran yet when all went down");
-    // a starts at once and loses its processor in a second.
+    // `a` starts at once and loses its processor after a second.
     let failures =
         vec![Failure { processors: common::set("0-2"), down: seconds(1), up: seconds(40), expected_up: None }];
     let options = SimulationOptions { failures, ..options };
@@ -231,7 +233,7 @@ fn what_waits_for_a_failed_task_is_not_started() {
     assert!((measures.weighted_completion - (2.0 + 51.0)).abs() < 1e-9);
 }
 
-/// Gives up the first task, and serves what comes later.
+/// A policy that cancels the first task and starts later ones.
 struct Picky(Vec<Event>);
 
 impl Policy for Picky {

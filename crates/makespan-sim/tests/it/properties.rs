@@ -1,4 +1,4 @@
-//! What holds for every simulation, on random instances under random legal policies.
+//! //! Properties of all simulations, on random instances under random legal policies.
 
 use crate::common;
 
@@ -16,7 +16,7 @@ fn wander(case: &Case, cancels: bool) -> Simulation {
     simulate(instance, actual, &mut Wanderer::new(*seed, cancels), options, &mut Silent).unwrap()
 }
 
-/// Whether the run meets processors that are gone from `start` to `end`.
+/// Returns true if the run overlaps processors that are unavailable from `start` to `end`.
 fn meets(run: &Run, processors: &ProcSet, start: Time, end: Time) -> bool {
     run.start < end && start < run.end && !run.processors.is_disjoint(processors)
 }
@@ -71,7 +71,7 @@ fn runs_last_as_long_as_they_really_take(case: &Case, trace: &Trace) {
     }
 }
 
-/// Starts each task when and where a schedule has it.
+/// A policy that starts each task at the time and place in a schedule.
 struct Follow<'a>(&'a [Placement]);
 
 impl Policy for Follow<'_> {

@@ -1,4 +1,4 @@
-//! Rules of the network, followed from records alone.
+//! //! Checks the rules of the network from records alone.
 
 use makespan_core::Time;
 use makespan_core::network::Network;
@@ -8,9 +8,9 @@ use crate::network::{NetworkObserver, NetworkOptions, Record};
 pub(super) struct Audit<'a> {
     network: &'a Network,
     options: &'a NetworkOptions,
-    /// By node and kind: in the buffer, those being sent included.
+    /// Tasks in the buffer, including those being sent, by node and kind.
     held: Vec<Vec<u32>>,
-    /// By receiving node: kinds on their way.
+    /// Kinds of the tasks on their way, by receiving node.
     coming: Vec<Vec<usize>>,
     computing: Vec<Vec<usize>>,
     pub(super) done: Vec<u32>,
@@ -52,7 +52,7 @@ impl<'a> Audit<'a> {
         held + self.computing.iter().map(|kinds| kinds.len() as u64).sum::<u64>()
     }
 
-    /// No task is anywhere twice, or nowhere.
+    /// Checks that every task is in exactly one place.
     pub(super) fn check(&self) {
         for (kind, of) in self.network.kinds().iter().enumerate() {
             let held: u32 = self.held.iter().map(|held| held[kind]).sum();

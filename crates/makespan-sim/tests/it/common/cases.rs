@@ -4,7 +4,7 @@ use makespan_core::{Actual, Failure, Instance, Job, Node, Platform, ProcSet, Pro
 use makespan_sim::{FailureModel, SimulationOptions};
 use proptest::prelude::*;
 
-/// What is simulated.
+/// The input of a simulation.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub instance: Instance,
@@ -17,7 +17,7 @@ fn milliseconds(ms: i64) -> Time {
     Time::from_ticks(1_000_000 * ms)
 }
 
-/// Six processors: one node, nodes with best placement, nodes of different speeds.
+/// Returns six processors: on one node, on nodes with best placement, or on nodes of different speeds.
 fn platform(kind: u8) -> Platform {
     match kind {
         0 => Platform::flat(6).unwrap(),
@@ -29,26 +29,26 @@ fn platform(kind: u8) -> Platform {
     }
 }
 
-/// Some of six processors, from a mask.
+/// Returns some of six processors from a mask.
 fn some(mask: u8) -> ProcSet {
     ProcSet::from_intervals((0..6).filter(|id| mask >> id & 1 == 1).map(|id| (id, id)).collect())
 }
 
 prop_compose! {
-    /// A job, and its real profile.
+    /// A job and its real profile.
     fn job(nodes: usize)(
         times in prop::collection::vec(1_i64..20_000, 1..5),
         rigid in prop::option::of(1_u32..=6),
         by_machine in any::<bool>(),
         release in 0_i64..60_000,
         percent in 10_i64..300,
-        // Enough on the slowest node as well, of speed 0.7.
+        // A walltime that is long enough even on the slowest node, which has speed 0.7.
         walltime in prop::option::of(145_i64..200),
     ) -> (Job, Profile) {
         let profile = |percent: i64| {
             let time = |ms: &i64| milliseconds((ms * percent / 100).max(1));
             match rigid {
-                // One time for each of the three nodes; the second cannot run some.
+                // One time for each of the three nodes. Some jobs cannot run on the second node.
                 Some(1) if by_machine && nodes == 3 => {
                     let second = if release % 2 == 0 { Profile::CANNOT_RUN } else { time(&times[0]) };
                     Profile::on_machines(vec![time(&times[0]), second, time(&times[times.len() - 1])]).unwrap()

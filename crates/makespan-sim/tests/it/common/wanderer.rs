@@ -1,12 +1,12 @@
-//! A policy that does anything that is legal.
+//! //! A policy that makes any legal decision.
 
 use makespan_core::{Decision, Event, Platform, Policy, ProcSet, TaskId, Time, View};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Starts waiting tasks in any order, on any processors that a task may have, and now and then gives one up. At each call
-/// it compares what it is shown with what follows from the instance.
+/// A policy that starts waiting tasks in any order, on any valid processors, and sometimes cancels one. At each call it
+/// compares its view with what follows from the instance.
 pub struct Wanderer {
     random: ChaCha8Rng,
     cancels: bool,
@@ -17,7 +17,7 @@ impl Wanderer {
         Self { random: ChaCha8Rng::seed_from_u64(seed), cancels }
     }
 
-    /// Processors for a task, of any allotment; `None` when none was found.
+    /// Returns processors of any allotment for a task, or `None` if none were found.
     fn place(&mut self, task: TaskId, free: &ProcSet, view: &View<'_>) -> Option<ProcSet> {
         let profile = view.instance.profile(task);
         let most = profile.max_processors().min(free.len());
@@ -45,7 +45,7 @@ impl Wanderer {
     }
 }
 
-/// Whole nodes in any order, and a part of one.
+/// Returns whole nodes in any order, and a part of one node.
 fn compact(wanted: u32, free: &ProcSet, platform: &Platform, random: &mut ChaCha8Rng) -> Option<ProcSet> {
     let mut nodes: Vec<ProcSet> = (0..platform.nodes().len()).map(|node| platform.processors_of(node)).collect();
     nodes.shuffle(random);
