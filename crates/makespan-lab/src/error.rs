@@ -1,4 +1,4 @@
-//! What can go wrong in the laboratory.
+//! //! Errors of the laboratory.
 
 use std::path::{Path, PathBuf};
 
@@ -9,31 +9,31 @@ use thiserror::Error;
 /// The reason why a campaign stops.
 #[derive(Debug, Error)]
 pub enum LabError {
-    /// A figure that no experiment can use.
+    /// The value of an option is invalid.
     #[error("{name} is {value}; {expected}")]
     Option { name: &'static str, value: String, expected: &'static str },
-    /// What is written goes to a folder, and this is a file.
+    /// The output folder is a file.
     #[error("`{0}` is a file, and results are written to a folder; name another one, which is made when missing")]
     NoFolder(PathBuf),
-    /// Sets of which no project is there.
+    /// The data contain no project of the requested sets.
     #[error("sets is {sets}, of which there is no project; there are {there}")]
     NoSuchSet { sets: String, there: String },
     /// A generator failed.
     #[error(transparent)]
     Generate(#[from] GenerateError),
-    /// A spec that the catalogue refuses.
+    /// The catalogue rejects a spec.
     #[error("{0}")]
     Algorithm(String),
-    /// The drawn jobs do not make an instance.
+    /// The drawn jobs do not form an instance.
     #[error("the drawn jobs make no instance: {0}")]
     Instance(#[from] InstanceError),
     /// A scheduler failed.
     #[error("{algorithm} failed on {instance}: {reason}")]
     Scheduler { algorithm: String, instance: String, reason: String },
-    /// A bound did not survive its own check, or a schedule undercuts it.
+    /// A bound failed its verification, or a schedule has a value below it.
     #[error("the {bound} bound of {instance} is wrong: {reason}")]
     Bound { bound: &'static str, instance: String, reason: String },
-    /// The journal of an earlier campaign cannot be understood.
+    /// The journal of an earlier campaign cannot be parsed.
     #[error("{}, line {line}: {reason}; delete the line, or the file to start again", path.display())]
     Journal { path: PathBuf, line: usize, reason: String },
     /// Another process writes to the same folder.
@@ -51,7 +51,7 @@ pub enum LabError {
 }
 
 impl LabError {
-    /// For `map_err` on operations with one file.
+    /// Returns a function for `map_err` that adds the path of a file.
     pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { path, source }

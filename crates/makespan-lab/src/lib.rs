@@ -1,7 +1,7 @@
-//! The laboratory: campaigns of many runs, their statistics, and one module for each paper
-//! whose experiments are reproduced.
+//! //! The laboratory: campaigns of many runs, their statistics, and one module for each paper whose experiments are
+//! reproduced.
 //!
-//! Everything that is drawn follows from a seed: the same seed gives the same bytes whatever the number of threads.
+//! All random draws follow from a seed. Equal seeds give equal bytes with any number of threads.
 
 #![warn(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! Nothing enters a result unchecked: bounds are verified, schedules validated, and no value is below a bound.
+//! //! Checks of results: bounds are verified, schedules are validated, and no value may be below a bound.
 
 use std::fmt::Display;
 
@@ -6,7 +6,7 @@ use makespan_core::{Bound, Instance, Objective, Schedule, validate};
 
 use crate::LabError;
 
-/// The value of a bound whose certificate proves it.
+/// Returns the value of a bound after its certificate has proved it.
 pub(crate) fn verified(bound: &Bound, instance: &Instance, key: impl Display) -> Result<i128, LabError> {
     match bound.verify(instance) {
         Ok(()) => Ok(bound.value.integer()),
@@ -14,7 +14,7 @@ pub(crate) fn verified(bound: &Bound, instance: &Instance, key: impl Display) ->
     }
 }
 
-/// Refuses a value below a bound.
+/// Rejects a value below a bound.
 pub(crate) fn at_least(
     bound: i128,
     objective: Objective,
@@ -29,7 +29,7 @@ pub(crate) fn at_least(
     Err(wrong(objective, key, format!("it is {bound}, and {algorithm} reaches {value}")))
 }
 
-/// The first rule that a schedule breaks.
+/// Returns an error with the first rule that a schedule breaks.
 pub(crate) fn valid(instance: &Instance, schedule: &Schedule) -> Result<(), String> {
     validate(instance, schedule).map_err(|violations| {
         let first = violations.first().map(ToString::to_string).unwrap_or_default();
@@ -37,7 +37,7 @@ pub(crate) fn valid(instance: &Instance, schedule: &Schedule) -> Result<(), Stri
     })
 }
 
-/// An algorithm that did not do its work on an instance.
+/// Returns the error of an algorithm that failed on an instance.
 pub(crate) fn failed(algorithm: &str, key: impl Display, reason: String) -> LabError {
     LabError::Scheduler { algorithm: algorithm.to_owned(), instance: key.to_string(), reason }
 }

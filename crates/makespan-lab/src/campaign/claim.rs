@@ -1,35 +1,35 @@
-//! What a paper claims, beside what was measured.
+//! //! The claims of a paper, with the measured values.
 
 use std::fmt;
 
 use super::output::{markdown_table, text_table};
 
-/// What the data say about a claim.
+/// The verdict of the data on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// All that was measured agrees.
+    /// All measurements agree.
     Holds,
-    /// Some of what was measured agrees.
+    /// Some measurements agree.
     Partly,
-    /// Nothing that was measured agrees.
+    /// No measurement agrees.
     DoesNotHold,
-    /// All that was measured agrees or is better than what the paper states.
+    /// All measurements agree or are better than the paper states.
     Better,
-    /// Nothing contradicts, but some confidence interval contains the threshold.
+    /// No measurement contradicts, but some confidence interval contains the threshold.
     Undecided {
-        /// Runs behind the interval.
+        /// Number of runs of the interval.
         runs: usize,
     },
-    /// The campaign has no point that could tell.
+    /// The campaign has no point that decides the claim.
     NotMeasured,
 }
 
-/// The answer to one question of a claim.
+/// The answer of one measurement to a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Yes,
     No,
-    /// The figure is on the better side of the one that the paper states.
+    /// The figure is better than the paper states.
     Better,
     /// The confidence interval over this number of runs contains the threshold.
     Undecided(usize),
@@ -44,18 +44,18 @@ impl From<bool> for Answer {
 /// A claim of the paper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Where the paper makes it.
+    /// The place in the paper.
     pub place: String,
-    /// What it says, in our words.
+    /// The claim, paraphrased.
     pub statement: String,
-    /// The figures that decide.
+    /// The figures that decide the claim.
     pub measured: String,
-    /// The outcome.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
 impl Claim {
-    /// Returns a claim that some answers decide.
+    /// Returns a claim with the answers that decide it.
     pub(crate) fn new<A: Copy + Into<Answer>>(
         place: impl Into<String>,
         statement: impl Into<String>,
@@ -65,7 +65,7 @@ impl Claim {
         Self { place: place.into(), statement: statement.into(), measured, verdict: Verdict::of(answers) }
     }
 
-    /// Returns a claim with figures and an answer to each; `separator` stands between the figures.
+    /// Returns a claim with figures and an answer for each. `separator` separates the figures.
     pub(crate) fn each<A: Copy + Into<Answer>>(
         place: impl Into<String>,
         statement: impl Into<String>,
@@ -76,7 +76,7 @@ impl Claim {
         Self::new(place, statement, figures.join(separator), &answers)
     }
 
-    /// Returns a claim that one figure decides, if it was measured.
+    /// Returns a claim with the one figure that decides it, if the figure was measured.
     pub(crate) fn one(place: impl Into<String>, statement: impl Into<String>, figure: Option<(String, bool)>) -> Self {
         Self::each(place, statement, "", figure)
     }
@@ -107,12 +107,12 @@ impl Verdict {
 
 const HEADER: [&str; 4] = ["Place", "Claim", "Measured", "Verdict"];
 
-/// Claims for a terminal.
+/// Formats claims as a table for a terminal.
 pub(crate) fn claims_text(claims: &[Claim]) -> String {
     text_table(&HEADER, claims.iter().map(row))
 }
 
-/// Claims for a Markdown page.
+/// Formats claims as a table for a Markdown page.
 pub(crate) fn claims_markdown(claims: &[Claim]) -> String {
     markdown_table(&HEADER, claims.iter().map(row))
 }

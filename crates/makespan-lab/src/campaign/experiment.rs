@@ -11,38 +11,38 @@ use super::output::File;
 use super::{Claim, Ran, Search};
 use crate::LabError;
 
-/// An experiment of many runs: its options, which runs it has, what is measured in each, and what is said about them.
-/// Everything else is `reproduce`'s.
+/// An experiment of many runs. It defines the options, the runs, the measurement of each run, and the report.
+/// `reproduce` does the rest.
 pub trait Campaign: Args + Sync {
-    /// The word on the command line.
+    /// The name on the command line.
     const NAME: &'static str;
-    /// The paper whose experiments are repeated, or what is measured.
+    /// The paper whose experiments are repeated, or the subject of the measurements.
     const PAPER: &'static str;
-    /// What the runs are called.
+    /// The name of the runs, in the plural.
     const UNIT: &'static str;
-    /// Whether wall times are among the results.
+    /// True if wall times are among the results.
     const MEASURES_TIME: bool = false;
-    /// An instance with what was measured.
+    /// The result of a run: the instance and the measurements.
     type Run: Ran + Serialize + DeserializeOwned + Send;
 
-    /// The options as the command line has them.
+    /// Adds the options to a command.
     fn arguments(command: Command) -> Command {
         Self::augment_args(command)
     }
 
-    /// The options that the command line takes when none is given.
+    /// Returns the default options.
     fn usual() -> Self {
         let matches = Self::arguments(Command::new(Self::NAME)).try_get_matches_from([Self::NAME]);
         matches.and_then(|matches| Self::from_arg_matches(&matches)).expect("every option has a default")
     }
 
-    /// Refuses options that measure nothing.
+    /// Rejects options with which nothing would be measured.
     fn check(&self) -> Result<(), LabError>;
 
-    /// What a run depends on besides its key and the program. Runs of another version are not taken from the journal.
+    /// Returns the options that influence a run. Runs of another version are not taken from the journal.
     fn version(&self) -> String;
 
-    /// Returns the part of the optimiser, if its plans are measured.
+    /// Returns the options of the optimiser, if its plans are measured.
     fn search(&self) -> Option<&Search> {
         None
     }
@@ -55,13 +55,13 @@ pub trait Campaign: Args + Sync {
     /// Returns the keys of the runs, in the order in which they start.
     fn keys(&self) -> Vec<KeyOf<Self>>;
 
-    /// Does a run.
+    /// Measures a run.
     fn measure(&self, key: KeyOf<Self>) -> Result<Self::Run, LabError>;
 
-    /// Returns the tables, figures and verdicts of runs, which come in the order of their keys.
+    /// Returns the tables, figures and verdicts of the runs, which are in the order of their keys.
     fn report(&self, runs: &[Self::Run]) -> Result<Report, LabError>;
 
-    /// A campaign that belongs to this one and is played after it, with threads of its own and a folder of its name.
+    /// Returns a campaign that belongs to this one and runs after it, with its own threads and a folder of its name.
     fn part(&self) -> Option<Box<dyn AnyCampaign>> {
         None
     }
@@ -72,70 +72,70 @@ pub(super) type KeyOf<C> = <<C as Campaign>::Run as Ran>::Key;
 
 /// A campaign of any type.
 pub trait AnyCampaign {
-    /// The word on the command line.
+    /// Returns the name on the command line.
     fn name(&self) -> &'static str;
 
-    /// Plays it.
+    /// Runs the campaign.
     ///
     /// # Errors
-    /// As `reproduce`.
+    /// The errors of `reproduce`.
     fn reproduce(&self, folder: &Path, progress: &mut dyn Progress) -> Result<Summary, LabError>;
 
-    /// What runs depend on besides their keys: the program and its options. Runs of a part depend on more.
+    /// Returns the program version and the options that influence runs, including those of a part.
     ///
     /// # Errors
-    /// `LabError` when an option is unusable, or this program cannot be read.
+    /// `LabError` if an option is invalid, or this program cannot be read.
     fn version(&self) -> Result<String, LabError>;
 
-    /// How much there is to do in a folder.
+    /// Returns the amount of work for a folder.
     ///
     /// # Errors
-    /// `LabError` when an option is unusable, or a file cannot be read.
+    /// `LabError` if an option is invalid, or a file cannot be read.
     fn size(&self, folder: &Path) -> Result<Size, LabError>;
 
-    /// Does the runs of a shard that nobody has finished; [`Self::reproduce`] finds them in the folder.
+    /// Measures the unfinished runs of a shard. [`Self::reproduce`] finds them in the folder.
     ///
     /// # Errors
-    /// As `reproduce`.
+    /// The errors of `reproduce`.
     fn work(&self, folder: &Path, shard: Shard) -> Result<(), LabError>;
 }
 
-/// How much there is to do.
+/// The amount of work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Size {
-    /// Runs of the campaign, or of its part where that has more: no more shards than this have anything to do.
+    /// Number of runs of the campaign, or of its part if that has more. Additional shards have no work.
     pub runs: usize,
-    /// Runs of both that nobody has finished.
+    /// Number of unfinished runs of the campaign and its part.
     pub missing: usize,
-    /// Threads that a run keeps busy.
+    /// Number of threads that a run uses.
     pub processors: usize,
 }
 
-/// What a campaign says about its runs.
+/// The report of a campaign.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// How it was measured, and tables.
+    /// The method and the tables.
     pub text: String,
-    /// What is claimed, with verdicts.
+    /// The claims with verdicts.
     pub claims: Vec<Claim>,
-    /// Tables and figures by names of files.
+    /// Tables and figures with the names of their files.
     pub files: Vec<File>,
 }
 
-/// What a campaign found.
+/// The result of a campaign.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// What is claimed, with verdicts; those of a part come last.
+    /// The claims with verdicts. The claims of a part come last.
     pub claims: Vec<Claim>,
-    /// Runs in the results.
+    /// Number of runs in the results.
     pub runs: usize,
-    /// Runs among them that an earlier campaign had finished.
+    /// Number of these runs that an earlier campaign had finished.
     pub reused: usize,
-    /// All this as text.
+    /// The whole result as text.
     pub text: String,
 }
 
-/// What runs depend on besides their keys.
+/// Returns the program version and the options that influence runs.
 pub(super) fn version<C: Campaign>(campaign: &C) -> Result<String, LabError> {
     let build = build().map_err(LabError::file("the running program".as_ref()))?;
     Ok(format!("build {build:016x}; journal 3; {}", campaign.version()))

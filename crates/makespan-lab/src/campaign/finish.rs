@@ -1,4 +1,4 @@
-//! Runs on several threads; one thread keeps the journal.
+//! //! Runs the measurements on several threads. One thread writes the journal.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,18 +12,19 @@ use crate::LabError;
 
 /// The runs of a campaign.
 pub(super) struct Finished<R> {
-    /// In the order of their keys.
+    /// The runs in the order of their keys.
     pub runs: Vec<R>,
-    /// How many were in the journal already.
+    /// Number of runs that were already in the journal.
     pub reused: usize,
-    /// Whether shards have done some.
+    /// True if shards have measured some of the runs.
     pub sharded: bool,
 }
 
-/// Reads what the journal has, takes over what shards have done and runs the rest, so that the results depend neither on the
+/// Reads the journal, adopts the runs of shards, and measures the remaining runs. The results depend neither on the
 /// number of threads or shards nor on the order in which runs finish.
 ///
-/// Plain threads and no pool: what a run does with a pool of its own stays as it is outside a campaign.
+/// Uses plain threads without a thread pool, so that a measurement that uses its own pool behaves as outside a
+/// campaign.
 pub(super) fn finish<C: Campaign>(
     campaign: &C,
     folder: &Path,
@@ -55,7 +56,7 @@ pub(super) fn finish<C: Campaign>(
             let (sender, next) = (sender.clone(), &next);
             let worker = move || {
                 while let Some(key) = next() {
-                    // A receiver that is gone has met an error: what remains is not started.
+                    // If the receiver is gone, it has met an error. Do not start further runs.
                     if sender.send(campaign.measure(key)).is_err() {
                         break;
                     }

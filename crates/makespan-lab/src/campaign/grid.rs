@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::statistics::{mean, range};
 
-/// An instance with what each algorithm made of it.
+/// An instance with the outcome of each algorithm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run<Key, Facts, Outcome> {
     pub key: Key,
-    /// Seed that draws the instance again.
+    /// The seed with which the instance is drawn.
     pub seed: u64,
     /// Facts about the instance, such as its bounds.
     pub facts: Facts,
@@ -66,7 +66,7 @@ impl<'a, Group, R: Ran> Cell<'a, Group, R> {
         self.rows.iter().filter_map(figure).collect()
     }
 
-    /// Returns the mean of a figure, NaN without rows.
+    /// Returns the mean of a figure, or NaN without rows.
     pub fn mean(&self, figure: impl Fn(&Row<'a, R>) -> f64) -> f64 {
         mean(&self.all(figure)).unwrap_or(f64::NAN)
     }
@@ -81,8 +81,9 @@ impl<'a, Group, R: Ran> Cell<'a, Group, R> {
     }
 }
 
-/// Gathers runs into groups: those that `groups` names at its first place for any run, in the order of their appearance, then those at
-/// its second place, and so on. A group has a cell for each algorithm.
+/// Gathers runs into groups. `groups` returns a list of groups for each run. The result contains first the groups at
+/// the first position of these lists, in the order of their appearance, then those at the second position, and so on. A
+/// group has one cell for each algorithm.
 pub(crate) fn cells<'a, Group: Clone + PartialEq, R: Ran>(
     runs: &'a [R],
     groups: impl Fn(&'a R) -> Vec<Group>,

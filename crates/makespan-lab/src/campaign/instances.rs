@@ -1,4 +1,4 @@
-//! Which instances a campaign draws.
+//! //! The instances that a campaign draws.
 
 use std::fmt;
 
@@ -13,11 +13,11 @@ use crate::LabError;
 /// One instance of a campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key {
-    /// Family of the instance.
+    /// The family of the instance.
     pub family: Family,
-    /// How many jobs it has.
+    /// Number of jobs.
     pub jobs: usize,
-    /// Which repetition, from 0.
+    /// Number of the repetition, from 0.
     pub run: u32,
 }
 
@@ -43,13 +43,13 @@ pub struct Instances {
 }
 
 impl Instances {
-    /// Their keys.
+    /// Returns the keys of the instances.
     pub(crate) fn keys(&self) -> impl Iterator<Item = Key> + '_ {
         let points = self.families.iter().flat_map(|&family| self.sizes.iter().map(move |&jobs| (family, jobs)));
         points.flat_map(|(family, jobs)| (0..self.runs).map(move |run| Key { family, jobs, run }))
     }
 
-    /// The seed of an instance.
+    /// Returns the seed of an instance.
     pub(crate) fn seed_of(&self, key: Key) -> u64 {
         stirred(self.seed, [key.family as u64, key.jobs as u64, u64::from(key.run)])
     }
@@ -60,7 +60,7 @@ impl Instances {
         Ok(generate(&MoldableOptions { family, jobs, processors, seed, arrival_rate: None })?)
     }
 
-    /// Refuses what draws nothing; the size of the platform is the generator's to judge.
+    /// Rejects options without any instance. The generator checks the number of processors.
     pub(crate) fn check(&self) -> Result<(), LabError> {
         if self.families.is_empty() {
             refuse("families", "empty", "name at least one of weak, high, mixed, cirne")?;
@@ -72,15 +72,14 @@ impl Instances {
     }
 }
 
-/// `family weak, 25 jobs, run 0`.
+/// Formats a key, such as `family weak, 25 jobs, run 0`.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "family {}, {} jobs, run {}", self.family, self.jobs, self.run)
     }
 }
 
-/// The seed of an instance: all parts of its key stirred into the seed of the campaign, so that neighbouring points
-/// share no instance.
+/// Mixes all parts of a key into the seed of the campaign, so that neighbouring points share no instance.
 pub(crate) fn stirred(seed: u64, parts: impl IntoIterator<Item = u64>) -> u64 {
     parts.into_iter().fold(seed, |state, part| {
         // The finaliser of SplitMix64 (Steele, Lea and Flood 2014).

@@ -1,4 +1,4 @@
-//! Finished runs, kept so that an interrupted campaign goes on where it stopped.
+//! //! The journal of finished runs, with which an interrupted campaign continues.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -11,24 +11,24 @@ use serde::{Deserialize, Serialize};
 use super::Ran;
 use crate::LabError;
 
-/// Name in the output folder.
+/// Name of the file in the output folder.
 const NAME: &str = "journal.jsonl";
 
-/// The journal of a campaign in its folder.
+/// Returns the journal of a campaign in its folder.
 pub(super) fn path(folder: &Path) -> PathBuf {
     folder.join(NAME)
 }
 
-/// What is done about a journal that another process has open.
+/// The action if another process has the journal open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lock {
-    /// It is an error.
+    /// Return an error.
     Refuse,
-    /// It is waited for.
+    /// Wait for the process.
     Wait,
 }
 
-/// An open journal: one JSON object a line. The file stays locked while it is open.
+/// An open journal with one JSON object per line. The file is locked while it is open.
 pub(super) struct Journal {
     file: File,
     path: PathBuf,
@@ -37,14 +37,14 @@ pub(super) struct Journal {
 
 #[derive(Serialize, Deserialize)]
 struct Entry<R> {
-    /// What the run depends on besides its key.
+    /// The version: program and options.
     options: String,
     run: R,
 }
 
 impl Journal {
-    /// Opens a journal, made when missing, and reads the runs of this version. A last line that a killed process left unfinished
-    /// is cut off.
+    /// Opens a journal, or creates it, and reads the runs of this version. If a killed process left an incomplete last
+    /// line, truncates it.
     pub(super) fn open<R: Ran + DeserializeOwned>(
         path: &Path,
         version: &str,
@@ -75,7 +75,7 @@ impl Journal {
         Ok((Self { file, path, version: version.to_owned() }, runs))
     }
 
-    /// Adds a finished run, in one write so that a kill leaves at most one torn line.
+    /// Adds a finished run with a single write, so that a kill leaves at most one incomplete line.
     pub(super) fn add<R: Serialize>(&mut self, run: &R) -> Result<(), LabError> {
         let entry = Entry { options: self.version.clone(), run };
         let mut line = serde_json::to_vec(&entry).map_err(|error| LabError::file(&self.path)(error.into()))?;
@@ -84,7 +84,8 @@ impl Journal {
     }
 }
 
-/// The runs of this version in a journal, which another process may be writing; none where there is no file.
+/// Reads the runs of this version in a journal that another process may be writing. Returns no runs if the file does
+/// not exist.
 pub(super) fn finished<R: Ran + DeserializeOwned>(path: &Path, version: &str) -> Result<BTreeMap<R::Key, R>, LabError> {
     let bytes = match fs::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
@@ -94,7 +95,7 @@ pub(super) fn finished<R: Ran + DeserializeOwned>(path: &Path, version: &str) ->
     runs_of(path, &bytes[..whole], version)
 }
 
-/// The runs of this version in whole lines.
+/// Parses the runs of this version from complete lines.
 fn runs_of<R: Ran + DeserializeOwned>(
     path: &Path,
     lines: &[u8],

@@ -1,5 +1,5 @@
-//! What every campaign is, and how all are played: instances drawn by key, runs on several threads with a journal of what is
-//! finished, checks of plans and bounds, claims with verdicts, and the writing of tables and figures.
+//! //! The framework of campaigns: instances drawn by key, runs on several threads, a journal of finished runs, checks
+//! of plans and bounds, claims with verdicts, and output of tables and figures.
 
 mod check;
 mod claim;

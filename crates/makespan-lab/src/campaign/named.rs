@@ -40,10 +40,10 @@ pub struct Named {
 }
 
 impl Named {
-    /// Returns all that the results depend on: the options and the program.
+    /// Returns all data that influence the results: the options and the program.
     ///
     /// # Errors
-    /// `LabError` when an option is unusable, or this program cannot be read.
+    /// `LabError` if an option is invalid, or this program cannot be read.
     pub fn identity(&self) -> Result<String, LabError> {
         Ok(format!("{}; {}", self.words, self.campaign.version()?))
     }
@@ -58,7 +58,7 @@ fn command<C: Campaign>() -> Command {
     let folder = Arg::new("folder").long("output").value_name("DIR").value_parser(value_parser!(PathBuf));
     let folder = folder.help(format!("{help} [default: {}]", usual_folder::<C>()));
     let command = C::arguments(Command::new(C::NAME).arg(folder)).about(C::PAPER);
-    // Allows negative numbers, so that the error for `--runs -1` is the range and not an unknown option.
+    // Allow negative numbers, so that the error for `--runs -1` reports the valid range and not an unknown option.
     command.mut_args(|arg| if arg.get_action().takes_values() { arg.allow_negative_numbers(true) } else { arg })
 }
 

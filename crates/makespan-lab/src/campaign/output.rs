@@ -1,4 +1,4 @@
-//! Tables and figures on their way to the folder of results.
+//! //! Output of tables and figures to the folder of results.
 
 use std::fmt::{Display, Write as _};
 use std::fs;
@@ -12,15 +12,15 @@ use makespan_formats::plot::{Figure, Point, Series, write_figure};
 use crate::LabError;
 use crate::statistics::quantile;
 
-/// A file of results, by its name.
+/// The name and the content of a result file.
 pub(crate) type File = (String, Vec<u8>);
 
-/// Makes a folder, with those above it.
+/// Creates a folder and its parent folders.
 pub(super) fn made(folder: &Path) -> Result<(), LabError> {
     fs::create_dir_all(folder).map_err(LabError::file(folder))
 }
 
-/// Writes a file to the folder of results, and a picture beside it as a PDF.
+/// Writes a file to the folder of results. For a picture, also writes a PDF.
 pub(crate) fn write_result(folder: &Path, (name, contents): &File) -> Result<(), LabError> {
     write(folder, name, contents)?;
     let Some(stem) = name.strip_suffix(".svg") else { return Ok(()) };
@@ -30,7 +30,7 @@ pub(crate) fn write_result(folder: &Path, (name, contents): &File) -> Result<(),
     write(folder, &name, &pdf)
 }
 
-/// Writes a file to the folder of results, whole or not at all.
+/// Writes a file to the folder of results atomically.
 pub(crate) fn write(folder: &Path, name: &str, contents: &[u8]) -> Result<(), LabError> {
     Ok(makespan_formats::write_atomic(&folder.join(name), |out| out.write_all(contents))?)
 }
@@ -67,7 +67,8 @@ pub(crate) fn shown(figure: impl Into<Option<f64>>, decimals: usize) -> String {
     figure.into().map_or_else(|| "-".to_owned(), |figure| format!("{figure:.decimals$}"))
 }
 
-/// Returns a line of cells with these widths, of which the last serves all further cells. A negative width puts its cell on the left.
+/// Returns a line of cells with the given widths. The last width applies to all further cells. A cell with a negative
+/// width is left-aligned.
 pub(crate) fn aligned<Cell: Display>(widths: &[i32], cells: impl IntoIterator<Item = Cell>) -> String {
     let widths = widths.iter().chain(std::iter::repeat(widths.last().unwrap_or(&0)));
     let pad = |(cell, &width): (Cell, &i32)| {
@@ -85,7 +86,7 @@ pub(crate) fn text_table(header: &[&str], rows: impl Iterator<Item = Vec<String>
     table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
-/// A table for a Markdown page.
+/// Formats a table for a Markdown page.
 pub(crate) fn markdown_table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut table = format!("| {} |\n|{}\n", header.join(" | "), "---|".repeat(header.len()));
     for row in rows {
@@ -95,7 +96,7 @@ pub(crate) fn markdown_table(header: &[&str], rows: impl Iterator<Item = Vec<Str
     table
 }
 
-/// A file, written to memory first.
+/// Writes a file to memory.
 pub(crate) fn in_memory(name: &str, write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Result<File, LabError> {
     let mut contents = Vec::new();
     write(&mut contents).map_err(LabError::file(name.as_ref()))?;
@@ -118,7 +119,7 @@ pub(crate) fn series(name: impl Into<String>, points: impl IntoIterator<Item = (
     Series { name: name.into(), points: points.into_iter().map(point).collect(), ..Series::default() }
 }
 
-/// Returns the quantiles of a sample as a line against the share in per cent, in this number of steps.
+/// Returns the quantiles of a sample as a line against the percentage, in `steps` steps.
 pub(crate) fn distribution(name: String, sample: &[f64], steps: u32) -> Series {
     let shares = (0..=steps).map(f64::from);
     let point = |step: f64| {
@@ -128,7 +129,7 @@ pub(crate) fn distribution(name: String, sample: &[f64], steps: u32) -> Series {
     series(name, shares.filter_map(point))
 }
 
-/// How many instances are planned at the same time, and on how many cores: what times depend on.
+/// Formats the number of instances planned at the same time and the number of cores, because wall times depend on them.
 pub(crate) fn cores(at_once: usize) -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let instances = match at_once {

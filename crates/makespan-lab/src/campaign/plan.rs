@@ -13,16 +13,16 @@ use crate::LabError;
 /// A plan of an algorithm. Value and bound are in the integer unit of the objective.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// `None` if no modes were found that leave enough of what is used up.
+    /// The value of the plan, or `None` if no modes were found that leave enough of a consumable.
     pub value: Option<i128>,
-    /// The best verified bound, including those that the algorithm itself proved.
+    /// The best verified bound, including the bounds that the algorithm itself proved.
     pub bound: i128,
     /// Wall time from the instance to the plan, including the bounds of `optimise`.
     pub seconds: f64,
 }
 
 impl Plan {
-    /// Returns the makespan in seconds, exactly, or nothing.
+    /// Returns the exact makespan in seconds, or an empty text without a plan.
     pub fn decimal(&self) -> String {
         self.value.map_or_else(String::new, |makespan| Objective::Makespan.decimal(makespan))
     }
@@ -40,7 +40,7 @@ impl<Key: Copy + Ord + Send, Facts> Run<Key, Facts, Plan> {
     }
 }
 
-/// Returns the valid schedule that an algorithm of the catalogue makes, its remarks, and the seconds that it took.
+/// Returns the valid schedule of an algorithm of the catalogue, its warnings, and its run time in seconds.
 pub(crate) fn scheduled(instance: &Instance, spec: &str, seed: u64) -> Result<(Schedule, Vec<String>, f64), String> {
     let scheduler = makespan::scheduler(spec).map_err(|error| error.to_string())?;
     let mut context = Context::with_seed(seed);
@@ -52,7 +52,7 @@ pub(crate) fn scheduled(instance: &Instance, spec: &str, seed: u64) -> Result<(S
     Ok((schedule, context.remarks, seconds))
 }
 
-/// Plans an instance by each algorithm. Schedules are validated and bounds verified after the clock has stopped.
+/// Plans an instance with each algorithm. Schedules are validated and bounds are verified after the time measurement.
 pub(crate) fn plans(
     instance: &Instance,
     algorithms: Vec<String>,

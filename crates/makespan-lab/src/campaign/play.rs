@@ -1,4 +1,4 @@
-//! The one way in which every campaign is played.
+//! //! Runs a campaign. All campaigns use this code.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::LabError;
 
-/// What is said of wall times that were not measured on one machine alone.
+/// The note on wall times that were not measured on a single machine.
 const SHARDED: &str =
     "Times were measured in shards: several instances at the same time, on the machines that these ran on.\n";
 
@@ -43,11 +43,12 @@ impl<C: Campaign> AnyCampaign for C {
     }
 }
 
-/// Plays a campaign, returns its runs and writes its tables, its figures (as SVG, PDF and, where they have data, for LaTeX), `report.txt` and `claims.md` to a folder, made when missing. A
-/// journal in the folder keeps finished runs, so that an interrupted campaign goes on where it stopped.
+/// Runs a campaign and returns its runs. Writes its tables, its figures (as SVG, PDF and, if they have data, for
+/// LaTeX), `report.txt` and `claims.md` to a folder, which is created if necessary. A journal in the folder contains
+/// the finished runs, so that an interrupted campaign continues.
 ///
 /// # Errors
-/// [`LabError`] when an option is unusable, a file cannot be read or written, or a plan or bound turns out wrong.
+/// [`LabError`] if an option is invalid, a file cannot be read or written, or a plan or bound is wrong.
 pub fn reproduce<C: Campaign>(
     campaign: &C,
     folder: &Path,
@@ -81,7 +82,7 @@ fn refuse_file(folder: &Path) -> Result<(), LabError> {
     if folder.exists() && !folder.is_dir() { Err(LabError::NoFolder(folder.to_owned())) } else { Ok(()) }
 }
 
-/// Returns the value of this name among all, or an error that says what is expected.
+/// Returns the value with this name among `all`, or an error with the expected values.
 pub(crate) fn parsed<T: Display>(
     all: impl IntoIterator<Item = T>,
     text: &str,

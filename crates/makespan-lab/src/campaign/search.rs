@@ -1,4 +1,4 @@
-//! How long the optimiser may search in a campaign, and for what.
+//! //! The limits and the objectives of the optimiser in a campaign.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{positive, refuse};
 use crate::LabError;
 
-/// The optimiser's part in a campaign.
+/// The options of the optimiser in a campaign.
 #[derive(Args, Clone, Debug)]
 #[group(skip)]
 pub struct Search {
@@ -26,47 +26,47 @@ pub struct Search {
     pub at_once: usize,
 }
 
-/// Limits, of which there may be none.
+/// A list of limits, which may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits(pub Vec<Limit>);
 
-/// When the optimiser stops.
+/// The limit of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// After this time, the proof of the bounds included.
+    /// A time, including the proofs of the bounds.
     Time(Time),
-    /// After this many steps: the same seed gives the same plan on any machine.
+    /// A number of steps. Equal seeds then give equal plans on every machine.
     Steps(u64),
 }
 
-/// An objective under a limit.
+/// An objective with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Setting {
-    /// What is minimised.
+    /// The objective.
     pub objective: Objective,
-    /// For how long.
+    /// The limit of the search.
     pub limit: Limit,
 }
 
 impl Search {
-    /// The specs of the optimiser of the makespan, one a limit.
+    /// Returns the specs of the optimiser of the makespan, one for each limit.
     pub(crate) fn specs(&self) -> impl Iterator<Item = String> + '_ {
         self.limits.0.iter().map(|&limit| self.spec(limit))
     }
 
-    /// The spec of the optimiser of the makespan under a limit.
+    /// Returns the spec of the optimiser of the makespan with a limit.
     pub(crate) fn spec(&self, limit: Limit) -> String {
         Setting { objective: Objective::Makespan, limit }.spec(self.searches)
     }
 
-    /// The spec under a limit, if it is one of these.
+    /// Returns the spec with this time limit, if it is one of the limits.
     pub(crate) fn known(&self, milliseconds: i64) -> Option<String> {
         let limit = Limit::Time(Time::from_ticks(milliseconds * (Time::TICKS_PER_SECOND / 1000)));
         self.limits.0.contains(&limit).then(|| self.spec(limit))
     }
 
-    /// Refuses what plans nothing.
+    /// Rejects options with which nothing would be planned.
     pub(crate) fn check(&self) -> Result<(), LabError> {
         if self.limits.0.iter().collect::<BTreeSet<_>>().len() < self.limits.0.len() {
             refuse("limits", format!("`{}`", self.limits), "give each only once")?;
@@ -77,7 +77,7 @@ impl Search {
     }
 }
 
-/// What a plan depends on.
+/// Formats all options that influence a plan.
 impl fmt::Display for Search {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "limits {}; {} searches; {} at once", self.limits, self.searches, self.at_once)
@@ -85,7 +85,7 @@ impl fmt::Display for Search {
 }
 
 impl Setting {
-    /// The catalogue's spec of the optimiser in this setting, with this many independent searches.
+    /// Returns the catalogue's spec of the optimiser in this setting, with the given number of independent searches.
     pub fn spec(&self, searches: usize) -> String {
         let objective = self.objective.name().replace('_', "-");
         let limit = match self.limit {
@@ -95,13 +95,13 @@ impl Setting {
         format!("optimise[objective={objective},{limit},searches={searches}]")
     }
 
-    /// For names of files: `weighted_completion-1s`.
+    /// Returns a text for file names, such as `weighted_completion-1s`.
     pub(crate) fn file_stem(&self) -> String {
         format!("{}-{}", self.objective.name(), self.limit).replace('=', "-")
     }
 }
 
-/// For people: `weighted completion in 1 s`.
+/// Formats a setting for readers, such as `weighted completion in 1 s`.
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.limit {
@@ -111,7 +111,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// As it is read: `1s`, `steps=500`.
+/// Formats a limit so that it can be parsed, such as `1s` or `steps=500`.
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -138,7 +138,7 @@ impl FromStr for Limit {
     }
 }
 
-/// As they are read: `1s,10s`.
+/// Formats limits so that they can be parsed, such as `1s,10s`.
 impl fmt::Display for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))

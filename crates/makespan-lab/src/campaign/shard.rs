@@ -1,4 +1,5 @@
-//! Parts of a campaign that processes of their own do, each with a journal of its own, perhaps on several machines.
+//! //! Shards: parts of a campaign that are measured by separate processes, each with its own journal, possibly on
+//! several machines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,7 +18,7 @@ fn journal_of(shard: Shard, folder: &Path) -> PathBuf {
     folder.join(SHARDS).join(format!("{:04}.jsonl", shard.index))
 }
 
-/// Does the runs of a shard that nobody has finished, one after another. Another process that does the same shard is waited for.
+/// Measures the unfinished runs of a shard one after another. If another process works on the same shard, waits for it.
 pub(super) fn work<C: Campaign>(campaign: &C, folder: &Path, shard: Shard) -> Result<(), LabError> {
     campaign.check()?;
     let version = version(campaign)?;
@@ -32,7 +33,7 @@ pub(super) fn work<C: Campaign>(campaign: &C, folder: &Path, shard: Shard) -> Re
     campaign.part().map_or(Ok(()), |part| part.work(&folder.join(part.name()), shard))
 }
 
-/// The runs that shards have finished in a folder, by key.
+/// Returns the runs that shards have finished in a folder, by key.
 pub(super) fn gathered<C: Campaign>(folder: &Path, version: &str) -> Result<BTreeMap<KeyOf<C>, C::Run>, LabError> {
     let shards = folder.join(SHARDS);
     let mut paths = Vec::new();
@@ -50,7 +51,7 @@ pub(super) fn gathered<C: Campaign>(folder: &Path, version: &str) -> Result<BTre
     Ok(runs)
 }
 
-/// How much there is to do in a folder.
+/// Returns the amount of work for a folder.
 pub(super) fn size<C: Campaign>(campaign: &C, folder: &Path) -> Result<Size, LabError> {
     campaign.check()?;
     let version = version(campaign)?;

@@ -1,4 +1,4 @@
-//! The optimiser of the cost, and what is proved, beside the method.
+//! //! The cost of optimised plans and proved bounds, compared with the method.
 
 use makespan_algos::kernel::chains::method::Method;
 use makespan_core::{Instance, Time};
@@ -7,29 +7,30 @@ use super::{DEADLINES, Key, Outcome, with_deadline};
 use crate::LabError;
 use crate::campaign::{Claim, aligned, failed, shown};
 
-/// Steps of the search for a low cost, in each of two searches; the figures do not depend on the machine.
+/// Steps of each of two searches for a low cost. The figures do not depend on the machine.
 const STEPS: &str = "objective=cost,steps=50000,searches=2";
 /// Steps of the search for prices.
 const PRICED: u32 = 300;
 
-/// The optimiser with a deadline of so many times HEFT's makespan.
+/// Returns the spec of the optimiser with a deadline of `factor` times HEFT's makespan.
 pub(super) fn spec(factor: &str) -> String {
     let usual = factor.parse().is_ok_and(|factor: f64| factor.to_bits() == Method::default().deadline.to_bits());
     if usual { format!("optimise[{STEPS}]") } else { format!("optimise[{STEPS},deadline={factor}]") }
 }
 
-/// Under which name the bound stands among the algorithms.
+/// Returns the name of the bound among the algorithms.
 pub(super) fn bound(factor: &str) -> String {
     format!("bound[deadline={factor}]")
 }
 
-/// What every plan costs at least that meets each deadline of the graph, whose plan by HEFT takes so many seconds.
+/// Returns, for each deadline of the graph, a bound on the cost of every plan that meets the deadline. `heft` is the
+/// makespan of HEFT's plan in seconds.
 pub(super) fn bounds(instance: &Instance, heft: f64, key: Key) -> Result<Vec<(String, Outcome)>, LabError> {
     let each = DEADLINES.iter().map(|factor| {
         let algorithm = bound(factor);
         let unproved = || failed(&algorithm, key, "nothing is proved".to_owned());
         let factor: f64 = factor.parse().map_err(|_| unproved())?;
-        // As the deadlines are computed: whole ticks of HEFT, and a multiple of them rounded up.
+        // The deadlines are computed from whole ticks of HEFT's makespan. The multiple is rounded up.
         let horizon = Time::from_ticks(((heft * 1e9).round() * factor).ceil() as i64);
         let bound = makespan_bounds::cost::within(instance, horizon, PRICED);
         let bound = bound.filter(|bound| bound.verify(instance).is_ok()).ok_or_else(unproved)?;
@@ -39,7 +40,8 @@ pub(super) fn bounds(instance: &Instance, heft: f64, key: Key) -> Result<Vec<(St
     each.collect()
 }
 
-/// What is aimed at; `cost` is the mean ratio to HEFT's on layered graphs by algorithm.
+/// Returns the claim about the target cost. `cost` returns the mean ratio to HEFT's cost on layered graphs for an
+/// algorithm.
 pub(super) fn claim(cost: impl Fn(&str) -> Option<f64>) -> Claim {
     let (found, proved) = (cost(&spec("1.5")), cost(&bound("1.5")));
     let statement = "Optimised under 1.5 times HEFT's makespan they cost at most 0.70 of HEFT's, 0.61 reachable";
@@ -47,7 +49,7 @@ pub(super) fn claim(cost: impl Fn(&str) -> Option<f64>) -> Claim {
     Claim::one("aim", statement, figure)
 }
 
-/// The costs at each deadline; `cost` is the mean ratio to HEFT's on graphs of one shape.
+/// Formats the costs at each deadline. `cost` returns the mean ratio to HEFT's cost on graphs of one shape.
 pub(super) fn table(cost: impl Fn(&str) -> Option<f64>) -> String {
     const WIDTHS: [i32; 4] = [-44, 10, 10, 10];
     let mut text = aligned(&WIDTHS, ["  cost by deadline", "method", "optimised", "proved"]);

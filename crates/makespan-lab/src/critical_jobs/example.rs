@@ -11,39 +11,39 @@ use crate::campaign::{failed, in_memory};
 const SPEEDS: [f64; 8] = [1.0, 1.0, 1.25, 1.25, 2.0, 2.0, 2.5, 2.5];
 const DEADLINES: [i64; 2] = [110, 140];
 
-/// The policy that hands a job over to be planned when the one before has ended, and counts the time to its deadline from then.
+/// The policy that plans a job when the previous one has ended. The time to the deadline counts from then.
 const CONSECUTIVE: &str = "job-flow[serve=consecutive,clock=handover,starts=reserved]";
-/// The policy that collects both jobs; half a second of their time passes in its buffer.
+/// The policy that collects both jobs. They wait in its buffer for half a second.
 const COLLECTIVE: &str = "job-flow[buffer=500ms,starts=reserved]";
 
-/// Both ways to serve the two jobs, which are submitted at once.
+/// Both ways to serve the two jobs, which are submitted at the same time.
 #[derive(Clone, Debug)]
 pub(super) struct Example {
-    /// One after the other.
+    /// The jobs one after the other.
     pub consecutive: Way,
-    /// Planned together.
+    /// The jobs planned together.
     pub collective: Way,
 }
 
-/// One of the ways.
+/// The result of one way.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
-    /// The two jobs.
+    /// The instance with the two jobs.
     pub instance: Instance,
-    /// What ran where.
+    /// The executed schedule.
     pub schedule: Schedule,
-    /// How many of them ended in time by the policy's clock.
+    /// Number of jobs that ended in time by the policy's clock.
     pub in_time: usize,
-    /// In thousandths.
+    /// Cost in thousandths.
     pub cost: i128,
-    /// The mean load of the processors from 0 to the last end.
+    /// Mean load of the processors from 0 to the last end.
     pub utilisation: f64,
 }
 
 /// Simulates the example.
 ///
 /// # Errors
-/// [`LabError`] when what happened breaks a rule.
+/// [`LabError`] if the executed schedule breaks a rule.
 pub(super) fn example() -> Result<Example, LabError> {
     Ok(Example { consecutive: Way::of(CONSECUTIVE)?, collective: Way::of(COLLECTIVE)? })
 }
@@ -56,12 +56,12 @@ impl Way {
         Ok(Self { instance, schedule, in_time: flow.as_told, cost: flow.cost, utilisation: flow.load.mean })
     }
 
-    /// When the last task ends; seconds.
+    /// Returns the end of the last task in seconds.
     pub fn end(&self) -> f64 {
         self.schedule.makespan().seconds()
     }
 
-    /// When the first task of the second job starts; seconds.
+    /// Returns the start of the first task of the second job in seconds.
     pub fn second_starts(&self) -> f64 {
         let second = self.instance.job(JobId(1));
         let second = self.schedule.placements().iter().filter(|placement| second.has_task(placement.task));
@@ -70,7 +70,7 @@ impl Way {
 }
 
 impl Example {
-    /// The Gantt charts that stand for figures 2 and 3.
+    /// Returns the Gantt charts that correspond to figures 2 and 3.
     pub(super) fn figures(&self) -> Result<[(String, Vec<u8>); 2], LabError> {
         let draw = |name: &str, title: &str, way: &Way| {
             let title = &format!("{title}, until {:.1} s", way.end());
@@ -85,13 +85,13 @@ impl Example {
     }
 }
 
-/// The two jobs.
+/// Returns the instance with the two jobs.
 fn instance() -> Result<Instance, LabError> {
     let node = |(at, &speed): (usize, &f64)| Node { speed, ..Node::new(format!("cpu{at}"), 1) };
     let unusable = |reason: String| failed("critical-jobs", "the example", reason);
     let platform = Platform::new(SPEEDS.iter().enumerate().map(node).collect());
     let platform = platform.map_err(|error| unusable(error.to_string()))?;
-    // In the second job p2 waits for p0, p1 and p4, as the text says of figure 3.
+    // In the second job p2 waits for p0, p1 and p4, as the text states for figure 3.
     let first = job("first", &[30, 40, 20, 30, 20, 30], &[(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 5)], 0)?;
     let pairs = [(3, 0), (3, 1), (3, 4), (0, 2), (1, 2), (4, 2), (2, 5), (2, 6)];
     let other = job("second", &[40, 50, 40, 20, 30, 30, 40], &pairs, 1)?;

@@ -1,10 +1,11 @@
-//! Compound jobs by their critical chains: the example of two jobs, cost under a deadline, and jobs in time.
+//! //! Planning of compound jobs by critical chains: the example of two jobs, cost under a deadline, and jobs in time.
 //!
-//! A. Tselishchev and V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing" (54th IWK,
-//! Ilmenau 2009), section 4, which prints one example and no campaign. The example's tasks are not in the text: two jobs with
-//! its deadlines, 110 and 140, on 8 processors are built here. The campaigns measure the method beside HEFT: makespan and cost on
-//! layered graphs and shapes of workflows, and how many jobs of a flow end by their deadline, where they are planned as
-//! they come, each onto what earlier ones left, and where the metascheduler serves them in virtual time.
+//! The paper is A. Tselishchev and V. V. Toporkov, "Compound job scheduling and job-flows management in distributed
+//! computing" (54th IWK, Ilmenau 2009), section 4. It prints one example and no campaign. The text does not list the
+//! tasks of the example, so two jobs with its deadlines, 110 and 140, on 8 processors are constructed here. The
+//! campaigns compare the method with HEFT. They measure the makespan and the cost on layered graphs and workflows, and
+//! the number of jobs of a flow that end by their deadline. Jobs of a flow are either planned as they arrive around
+//! earlier plans, or served by the metascheduler in virtual time.
 
 mod costs;
 mod example;
@@ -25,26 +26,26 @@ use crate::LabError;
 use crate::campaign::{self, AnyCampaign, Campaign, Report, failed, positive, rows, scheduled, stirred, table, texts};
 use example::example;
 
-/// Shapes of the first campaign: layers as wide as deep, and workflows.
+/// Shapes of the first campaign: layers with equal width and depth, and workflows.
 const SHAPES: [(&str, Shape); 3] = [
     ("layered", Shape::Layers { width: 8, density: 0.3 }),
     ("montage", Shape::Montage),
     ("epigenomics", Shape::Epigenomics),
 ];
-/// Mean seconds between two jobs of a flow; all at once.
+/// Mean seconds between two jobs of a flow. 0 means that all jobs arrive at once.
 const GAPS: [u32; 4] = [40, 20, 10, 0];
 
-/// Part of the remark about a job that has no plan of its own.
+/// Part of the warning about a job without its own plan.
 const FALLBACK: &str = "HEFT's places are taken";
 /// Deadlines, as multiples of HEFT's makespan.
 const DEADLINES: [&str; 4] = ["1.25", "1.5", "2", "3"];
 
-/// Returns the spec of the method with a deadline of this multiple of HEFT's makespan.
+/// Returns the spec of the method with a deadline of `factor` times HEFT's makespan.
 fn with_deadline(factor: &str) -> String {
     if factor == "1.5" { "critical-jobs".into() } else { format!("critical-jobs[deadline={factor}]") }
 }
 
-/// A campaign.
+/// The options of the campaign.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Graphs of each of 3 shapes
@@ -62,17 +63,17 @@ pub struct Options {
     /// The same seed gives the same results
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Makespans beside HEFT's.
+    /// The options of the part that compares makespans.
     #[command(flatten)]
     pub makespans: makespans::Options,
 }
 
-/// Which instance.
+/// The key of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Key {
-    /// One graph: its shape as counted in the report, and its number.
+    /// A graph: the number of its shape, and its own number.
     Graph(u32, u32),
-    /// A flow of jobs: mean seconds between two of them, and its number.
+    /// A flow of jobs: mean seconds between two jobs, and its number.
     Flow(u32, u32),
 }
 
@@ -85,39 +86,39 @@ impl fmt::Display for Key {
     }
 }
 
-/// A plan of an algorithm, or what a policy made of a flow.
+/// The plan of an algorithm, or the result of a policy on a flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// In seconds.
+    /// Makespan in seconds.
     makespan: f64,
     /// The sum over tasks of V / T, each rounded up to a thousandth.
     cost: f64,
-    /// Jobs that end by their deadline.
+    /// Number of jobs that end by their deadline.
     on_time: usize,
-    /// Jobs for which no chain plan was found.
+    /// Number of jobs for which no chain plan was found.
     fallbacks: usize,
-    /// More about a flow that a policy served.
+    /// Additional measurements of a flow that a policy served.
     served: Option<Served>,
 }
 
-/// What is measured of a flow that a policy served, beside an [`Outcome`].
+/// Measurements of a flow that a policy served, in addition to [`Outcome`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Served {
-    /// The mean load of the processors from the first release to the last end.
+    /// Mean load of the processors from the first release to the last end.
     utilisation: f64,
-    /// The mean load over the largest.
+    /// Mean load divided by the largest load.
     balance: f64,
-    /// Jobs in time by the policy's own clock.
+    /// Number of jobs in time by the policy's own clock.
     as_told: usize,
-    /// Tasks that collided in the plans that were carried out.
+    /// Number of tasks that collided in the executed plans.
     collisions: usize,
-    /// What these are charged with.
+    /// Sum of the penalties of these collisions.
     penalty: f64,
 }
 
 impl Served {
-    /// The cells of a row, empty where nothing was served in virtual time: utilisation, balance, jobs in time by the policy's
-    /// clock, collisions, penalty.
+    /// Returns the cells of a row: utilisation, balance, jobs in time by the policy's clock, collisions, and penalty.
+    /// The cells are empty if no policy served the flow in virtual time.
     fn cells(served: Option<&Self>) -> [String; 5] {
         let Some(Self { utilisation, balance, as_told, collisions, penalty }) = served else {
             return [const { String::new() }; 5];
@@ -135,14 +136,15 @@ impl Served {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     jobs: usize,
-    /// The largest number of jobs in time of any schedule; of flows.
+    /// For flows, an upper bound on the number of jobs in time.
     at_most: Option<usize>,
 }
 
-/// The first outcome is that of HEFT.
+/// A run. Its first outcome is that of HEFT.
 type Run = campaign::Run<Key, Facts, Outcome>;
 
-/// Every algorithm of the first campaign: HEFT, the method as printed and with types of processors, and at each deadline.
+/// Returns every algorithm of the first campaign: HEFT, the method as printed, the method with types of processors, and
+/// the method at each deadline.
 fn algorithms() -> Vec<String> {
     let mut all =
         vec!["heft".to_owned(), "critical-jobs[start=empty]".into(), "critical-jobs[start=empty,cpus=types]".into()];
@@ -150,8 +152,8 @@ fn algorithms() -> Vec<String> {
     all
 }
 
-/// Writes `results.csv`, the Gantt charts of the example, `figure2.svg` (one job after the other) and `figure3.svg` (both at
-/// once), and to the folder `makespans` what that part writes.
+/// Writes `results.csv` and the Gantt charts of the example, `figure2.svg` (one job after the other) and `figure3.svg`
+/// (both at once). The part writes its files to the folder `makespans`.
 impl Campaign for Options {
     const NAME: &'static str = "critical-jobs";
     const PAPER: &'static str = "Tselishchev, Toporkov: compound jobs by their critical chains (IWK 2009)";

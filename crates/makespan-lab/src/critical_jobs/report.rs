@@ -1,25 +1,25 @@
-//! Figures and claims for people to read.
+//! //! Tables and claims about costs and jobs in time.
 
 use super::example::{Example, Way};
 use super::{DEADLINES, GAPS, Key, Options, Outcome, Run, SHAPES, algorithms, costs, with_deadline};
 use crate::campaign::{Claim, Ran, aligned, shown};
 use crate::statistics::mean;
 
-/// Of one figure the mean ratio to HEFT's over the graphs of a shape.
+/// Returns the mean ratio of a figure to HEFT's over the graphs of a shape.
 fn ratio(runs: &[Run], shape: usize, algorithm: &str, figure: fn(&Outcome) -> f64) -> Option<f64> {
     let own = runs.iter().filter(|run| matches!(run.key, Key::Graph(own, _) if own as usize == shape));
     let each = own.filter_map(|run| Some(figure(run.of(algorithm)?) / figure(run.of("heft")?)));
     mean(&each.collect::<Vec<f64>>())
 }
 
-/// Graphs of a shape for which no chain plan was found, and all of them.
+/// Returns the number of graphs of a shape for which no chain plan was found, and the number of all graphs.
 fn fallbacks(runs: &[Run], shape: usize, algorithm: &str) -> (usize, usize) {
     let own = runs.iter().filter(|run| matches!(run.key, Key::Graph(own, _) if own as usize == shape));
     let each = own.filter_map(|run| run.of(algorithm));
     each.fold((0, 0), |(failed, all), outcome| (failed + outcome.fallbacks, all + 1))
 }
 
-/// Mean number of jobs in time in the flows at a gap.
+/// Returns the mean number of jobs in time in the flows at a gap.
 fn on_time(runs: &[Run], gap: u32, algorithm: &str) -> Option<f64> {
     let own = runs.iter().filter(|run| matches!(run.key, Key::Flow(own, _) if own == gap));
     mean(&own.filter_map(|run| Some(run.of(algorithm)?.on_time as f64)).collect::<Vec<f64>>())
@@ -68,7 +68,7 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
     ]
 }
 
-/// All of it but flows in virtual time.
+/// Formats all tables except those of flows in virtual time.
 pub(super) fn text(options: &Options, runs: &[Run], example: &Example) -> String {
     let (one, both) = (&example.consecutive, &example.collective);
     let cost = |way: &Way| way.cost as f64 / 1e3;

@@ -1,4 +1,4 @@
-//! The paper's figures, drawn anew.
+//! //! The figures of the paper with the measured data.
 
 use makespan::spec_title;
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
@@ -11,14 +11,15 @@ use crate::LabError;
 use crate::campaign::{File, failed, figure, in_memory, plot, series, valid};
 use crate::statistics::RatioSummary;
 
-/// The families by the number of the paper's figure.
+/// The families, with the numbers of the paper's figures.
 const FIGURES: [(u32, Family); 4] = [(3, Family::Weak), (4, Family::High), (5, Family::Mixed), (6, Family::Cirne)];
 
-/// The axis ends here at the latest, as the differences are below: gang reaches hundreds.
+/// Maximum end of the axis. The ratios of gang reach hundreds, and the interesting differences are below this value.
 const LARGEST: f64 = 6.0;
 
-/// Names and contents: for each family `a` the makespan, `b` the minsum over the printed programme (as in the paper)
-/// and `c` the minsum over the proven bound; then the time of DEMT.
+/// Returns the names and contents of all figures. For each family, `a` is the makespan, `b` is the minsum divided by
+/// the printed programme (as in the paper), and `c` is the minsum divided by the proven bound. The last figure shows
+/// the time of DEMT.
 pub(super) fn all(points: &Points) -> Result<Vec<File>, LabError> {
     let charts = [
         ('a', Criterion::Makespan, "makespan / proven bound"),
@@ -39,7 +40,7 @@ pub(super) fn all(points: &Points) -> Result<Vec<File>, LabError> {
     Ok(figures)
 }
 
-/// Figure 2, the principle of the algorithm: batches of doubling length, and what compaction makes of them, from plans of one
+/// Returns figure 2, the principle of the algorithm: batches of doubling length and their compaction, in plans of one
 /// small instance.
 pub(super) fn principle(options: &Options) -> Result<File, LabError> {
     let (seed, solve) = (options.instances.seed, options.solve);
@@ -63,7 +64,7 @@ pub(super) fn principle(options: &Options) -> Result<File, LabError> {
     in_memory("figure2.svg", |svg| write_svg(svg, &instance, &named, &options))
 }
 
-/// Returns one family by one criterion: averages with the range of single runs.
+/// Returns the figure of one family by one criterion: averages with the range of single runs.
 fn ratios(points: &Points, family: Family, criterion: Criterion, label: &str) -> Figure {
     let curve = |algorithm: &str| {
         let point = |point: &Point| {

@@ -1,11 +1,12 @@
-//! The experiments of the paper that introduced DEMT, run again.
+//! //! Repetition of the experiments in the paper that introduced DEMT.
 //!
-//! P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, "Bi-criteria algorithm for scheduling jobs on cluster platforms"
-//! (SPAA 2004, DOI 10.1145/1007912.1007932), section 4: four families of moldable jobs, 25 to 400 of them on 200
-//! processors, 40 runs a point, and every algorithm measured against a lower bound on each criterion.
+//! The paper is P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, "Bi-criteria algorithm for scheduling jobs on
+//! cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4. It has four families of moldable jobs, with
+//! 25 to 400 jobs on 200 processors and 40 runs a point. Every algorithm is compared with a lower bound on each
+//! criterion.
 //!
-//! A run is one drawn instance with the values of every algorithm on it. What is written follows from the seed alone, but
-//! for `times.csv` and what is made of it.
+//! A run is one drawn instance with the values of every algorithm on it. All results except `times.csv` and its figure
+//! follow from the seed alone.
 
 mod claims;
 mod figures;
@@ -27,42 +28,43 @@ use points::Points;
 
 /// The specs of the paper's algorithms.
 pub mod algorithm {
-    /// The paper's own.
+    /// The paper's own algorithm.
     pub const DEMT: &str = "demt";
     /// One job after the other, each on all processors.
     pub const GANG: &str = "gang";
-    /// Each job on one processor, the longest first.
+    /// Each job on one processor, with the longest job first.
     pub const SEQUENTIAL: &str = "sequential";
     /// Graham's list in the order of the dual approximation's shelves.
     pub const SHELF: &str = "list[order=shelf]";
-    /// Graham's list by increasing weight over time: the reading of "weighted LPTF" that gives the paper's curves.
+    /// Graham's list in ascending order of weight over time. This interpretation of "weighted LPTF" gives the paper's
+    /// curves.
     pub const LPTF: &str = "list[order=weighted-lptf]";
-    /// Graham's list by decreasing weight over time: the other reading, Smith's rule.
+    /// Graham's list in descending order of weight over time: the other interpretation, Smith's rule.
     pub const SMITH: &str = "list[order=smith]";
-    /// Graham's list by increasing area.
+    /// Graham's list in ascending order of area.
     pub const SAF: &str = "list[order=saf]";
-    /// The paper's own with the first schedule: all jobs of a batch start together.
+    /// The paper's algorithm with the first schedule: all jobs of a batch start together.
     pub const RAW: &str = "demt[compaction=raw]";
-    /// With the second: each job starts as soon as its processors are idle.
+    /// The paper's algorithm with the second schedule: each job starts as soon as its processors are idle.
     pub const SHIFT: &str = "demt[compaction=shift]";
-    /// With the third, a list in the order of the batches.
+    /// The paper's algorithm with the third schedule: a list in the order of the batches.
     pub const UNSHUFFLED: &str = "demt[shuffles=0]";
-    /// With jobs shuffled within the batches, in place of the batches: not the paper's.
+    /// A variant that is not in the paper: it shuffles the jobs within the batches instead of the batches.
     pub const SHUFFLED_JOBS: &str = "demt[shuffle=jobs]";
-    /// The stages of the paper's own, which its figures do not show.
+    /// The stages of the paper's algorithm, which its figures do not show.
     pub const STAGES: [&str; 4] = [RAW, SHIFT, UNSHUFFLED, SHUFFLED_JOBS];
-    /// All of them, in the order of reports.
+    /// All algorithms, in the order of reports.
     pub const ALL: [&str; 11] =
         [DEMT, GANG, SEQUENTIAL, SHELF, LPTF, SMITH, SAF, RAW, SHIFT, UNSHUFFLED, SHUFFLED_JOBS];
 }
 
-/// Schedules an instance by the algorithm that a spec names, with a seed, or says why not.
+/// A function that schedules an instance with the algorithm of a spec and a seed. Returns a message on failure.
 pub type Solve = fn(&Instance, &str, u64) -> Result<Schedule, String>;
 
-/// A campaign.
+/// The options of the campaign.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Which instances.
+    /// The instances.
     #[command(flatten)]
     pub instances: Instances,
     /// Algorithms, separated by commas [default: the paper's, and the stages of its own]
@@ -71,7 +73,7 @@ pub struct Options {
     /// How many threads [default: all cores]
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Not an option of the command line: the algorithms of the catalogue.
+    /// The algorithms of the catalogue. Not an option of the command line.
     #[arg(skip = catalogue as Solve)]
     pub solve: Solve,
 }
@@ -82,7 +84,7 @@ impl Options {
         self.algorithms.as_ref().map_or_else(|| algorithm::ALL.map(String::from).to_vec(), |list| split_specs(list))
     }
 
-    /// Returns what was run, and what a ratio is.
+    /// Returns a description of the runs, and the definition of a ratio.
     fn text(&self) -> String {
         let sizes: Vec<String> = self.instances.sizes.iter().map(ToString::to_string).collect();
         format!(
@@ -105,7 +107,7 @@ fn catalogue(instance: &Instance, spec: &str, seed: u64) -> Result<Schedule, Str
     plan.into_schedule().ok_or_else(|| "it plans no placements".to_owned())
 }
 
-/// Bounds of an instance, in the integer units of their objectives.
+/// The bounds of an instance, in the integer units of their objectives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
     /// Proven lower bound on the makespan.
@@ -116,13 +118,13 @@ pub struct Bounds {
     printed: i128,
 }
 
-/// A schedule of an algorithm, in the integer units of the objectives.
+/// The schedule of an algorithm, in the integer units of the objectives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     makespan: i128,
     /// Weighted completion.
     minsum: i128,
-    /// Time that scheduling took.
+    /// Scheduling time in seconds.
     seconds: f64,
 }
 
@@ -163,15 +165,15 @@ impl Campaign for Options {
         self.threads
     }
 
-    /// Large instances first: last they would leave cores idle at the end.
+    /// Returns the large instances first. At the end, they would leave cores idle.
     fn keys(&self) -> Vec<Key> {
         let mut keys: Vec<Key> = self.instances.keys().collect();
         keys.sort_by_key(|key| std::cmp::Reverse(key.jobs));
         keys
     }
 
-    /// Draws the instance, bounds it, and schedules it by every algorithm. Every bound is verified, every schedule
-    /// validated, and no value may be below a bound.
+    /// Draws the instance, computes its bounds, and schedules it with every algorithm. Verifies every bound, validates
+    /// every schedule, and rejects values below a bound.
     fn measure(&self, key: Key) -> Result<Run, LabError> {
         let (instance, seed) = (self.instances.draw(key)?, self.instances.seed_of(key));
         let makespan = verified(&makespan_bounds::makespan(&instance), &instance, key)?;
@@ -185,12 +187,12 @@ impl Campaign for Options {
             at_least(minsum, Objective::WeightedCompletion, outcome.minsum, &algorithm, key)?;
             outcomes.push((algorithm, outcome));
         }
-        // Kept as an integer, so that a result read back from the journal has the same digits.
+        // Stored as an integer, so that a result from the journal has the same digits.
         let printed = (printed * 1e15).round() as i128;
         Ok(Run { key, seed, facts: Bounds { makespan, minsum, printed }, outcomes })
     }
 
-    /// `results.csv` holds no times, so that the same seed gives the same bytes.
+    /// `results.csv` contains no times, so that equal seeds give equal bytes.
     fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
         let points = Points::of(runs);
         let times = rows(runs).map(|(run, algorithm, outcome)| {
@@ -213,7 +215,7 @@ fn measure(instance: &Instance, algorithm: &str, seed: u64, solve: Solve) -> Res
     Ok(Outcome { makespan, minsum, seconds })
 }
 
-/// Returns a row for each run and algorithm: values and references exact.
+/// Returns a row for each run and algorithm, with exact values and references.
 fn results(runs: &[Run]) -> campaign::File {
     let header = "family,jobs,run,instance_seed,algorithm,makespan,makespan_bound,makespan_ratio,\
                   weighted_completion,weighted_completion_bound,weighted_completion_ratio,\

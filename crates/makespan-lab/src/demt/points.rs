@@ -1,4 +1,4 @@
-//! Runs summed up by family, number of jobs and algorithm.
+//! //! Aggregation of runs by family, number of jobs and algorithm.
 
 use makespan_generate::Family;
 
@@ -6,18 +6,19 @@ use super::{Bounds, Outcome, Run};
 use crate::campaign::{Cell, File, Row, cells, record, table};
 use crate::statistics::{RatioSummary, ratio_of_sums};
 
-/// What an algorithm is measured by.
+/// The criterion of a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Criterion {
-    /// Makespan over its proven bound.
+    /// Makespan divided by its proven bound.
     Makespan,
-    /// Weighted completion over the value of the paper's programme as printed: comparable with the paper's figures.
+    /// Weighted completion divided by the value of the paper's programme as printed. Comparable with the paper's
+    /// figures.
     MinsumPrinted,
-    /// Weighted completion over its proven bound.
+    /// Weighted completion divided by its proven bound.
     Minsum,
 }
 
-/// An algorithm on the runs of one family and number of jobs.
+/// The results of an algorithm on the runs of one family and number of jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Point {
     pub family: Family,
@@ -27,16 +28,16 @@ pub(super) struct Point {
     pub makespan: RatioSummary,
     pub minsum: RatioSummary,
     pub minsum_printed: RatioSummary,
-    /// Time of a run: shortest, mean, longest.
+    /// Shortest, mean and longest time of a run, in seconds.
     pub seconds: [f64; 3],
 }
 
-/// All points of a campaign, by family, algorithm (in the order of the options) and number of jobs.
+/// All points of a campaign, by family, by algorithm (in the order of the options) and by number of jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Points(pub Vec<Point>);
 
 impl Point {
-    /// The ratios by a criterion.
+    /// Returns the ratios by a criterion.
     pub fn ratio(&self, criterion: Criterion) -> RatioSummary {
         match criterion {
             Criterion::Makespan => self.makespan,
@@ -47,7 +48,7 @@ impl Point {
 }
 
 impl Points {
-    /// Sums up runs, which are in the order of their keys.
+    /// Aggregates runs, which are in the order of their keys.
     pub fn of(runs: &[Run]) -> Self {
         let mut cells = cells(runs, |run| vec![(run.key.family, run.key.jobs)]);
         let place = |algorithm: &str| runs[0].outcomes.iter().position(|(name, _)| name == algorithm);
@@ -55,7 +56,7 @@ impl Points {
         Self(cells.iter().filter_map(point).collect())
     }
 
-    /// Returns a row for each point: smallest, average (of sums) and largest ratio.
+    /// Returns a row for each point: minimum, average (of sums) and maximum of the ratios.
     pub fn summary(&self) -> File {
         let header = "family,jobs,algorithm,runs,makespan_ratio_min,makespan_ratio,makespan_ratio_max,\
                       weighted_completion_ratio_min,weighted_completion_ratio,weighted_completion_ratio_max,\
@@ -68,17 +69,17 @@ impl Points {
         table("summary.csv", header, self.iter().map(row))
     }
 
-    /// Every point.
+    /// Returns all points.
     pub fn iter(&self) -> impl Iterator<Item = &Point> {
         self.0.iter()
     }
 
-    /// The points of one curve, by number of jobs.
+    /// Returns the points of one curve, by number of jobs.
     pub fn curve(&self, family: Family, algorithm: &str) -> Vec<&Point> {
         self.iter().filter(|point| point.family == family && point.algorithm == algorithm).collect()
     }
 
-    /// The specs, in the order of reports.
+    /// Returns the specs in the order of reports.
     pub fn algorithms(&self) -> Vec<&str> {
         let mut specs: Vec<&str> = Vec::new();
         for point in self.iter() {

@@ -1,4 +1,4 @@
-//! What the paper claims and what is aimed at, beside what was measured.
+//! //! The claims of the paper and our targets, with the measured values.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use makespan_algos::kernel::hierarchical::Cluster;
 use super::{Figures, Group, Guesses, Key, Options, Run, SHELVES};
 use crate::campaign::{Cell, Claim, find, rows};
 
-/// "Low complexity": an instance of up to 800 tasks on 1,024 processors in at most so many seconds.
+/// Maximum seconds that count as "low complexity" for an instance of up to 800 tasks on 1,024 processors.
 const SECONDS: f64 = 0.3;
-/// The number of tasks and of processors of which the claim speaks.
+/// The numbers of tasks and processors of this claim.
 const LARGE: (usize, u32) = (800, 1024);
-/// What local search should reach in a second: mean and largest ratio to the bound.
+/// Targets for local search in a second: the mean and the maximum ratio to the bound.
 const TARGETS: (f64, f64) = (1.03, 1.10);
 
-/// What the guarantee is for SMPs of this size.
+/// Returns the guarantee for SMPs of this size.
 pub(super) fn promised(each: u32) -> f64 {
     let (over, under) = Cluster { nodes: 1, each }.ratio();
     f64::from(over) / f64::from(under)
 }
 
-/// Every claim, in the order of the paper.
+/// Returns every claim in the order of the paper.
 pub(super) fn all(
     options: &Options,
     runs: &[Run],
@@ -90,7 +90,7 @@ fn fast(runs: &[Run]) -> Claim {
             key.nodes * key.each
         )
     });
-    // Smaller instances do not show it.
+    // Smaller instances are no evidence for this claim.
     let large = longest.iter().filter(|(key, _)| key.jobs >= LARGE.0 && key.nodes * key.each >= LARGE.1);
     let answers: Vec<bool> = large.map(|(_, outcome)| outcome.seconds <= SECONDS).collect();
     Claim::new("Section 8", "O(nmk): at most 0.3 s for up to 800 tasks on 1024 processors", measured, &answers)

@@ -1,7 +1,7 @@
-//! The paper's figures of its construction, drawn from real plans.
+//! //! The paper's figures of its construction, drawn from real plans.
 //!
-//! Figures 1, 3, 4 and 10 explain ideas and show no plan of the algorithm. For each of the others there is the first
-//! seed of few adversarial jobs whose plan shows what the figure shows.
+//! Figures 1, 3, 4 and 10 explain ideas and show no plan of the algorithm. For each of the other figures, the first
+//! seed with few adversarial jobs was chosen whose plan shows the same situation.
 
 use makespan_algos::kernel::hierarchical::{Cluster, Construction, Part, Partition, Placed, construct, partition};
 use makespan_bounds::dual;
@@ -16,28 +16,28 @@ use super::population::{Population, Shape};
 use crate::LabError;
 use crate::campaign::{failed, in_memory, stirred, valid};
 
-/// A figure of the paper from a real plan.
+/// A figure of the paper, drawn from a real plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawing {
-    /// What it shows, and of which plan.
+    /// The content of the figure, and the parameters of the plan.
     pub caption: String,
-    /// The picture with the name of its file, which has the number in the paper.
+    /// The file name, which contains the number in the paper, and the picture.
     pub svg: (String, Vec<u8>),
 }
 
-/// What a figure shows.
+/// The subject of a figure.
 pub(super) struct Shown {
     pub(super) figure: u32,
     shows: &'static str,
     cluster: Cluster,
-    /// Guess and first shelf are drawn at random.
+    /// True if the guess and the first shelf are drawn at random.
     is_random: bool,
-    /// What is drawn of the plan.
+    /// The parts of the plan that are drawn.
     parts: &'static [Part],
     seed: u64,
 }
 
-/// A plan that shows something.
+/// A plan for a figure.
 pub(super) struct Plan {
     instance: Instance,
     pub(super) cluster: Cluster,
@@ -60,12 +60,13 @@ pub(super) const SHOWN: [Shown; 6] = [
     shown(9, "One of the last two jobs of P_2 beside P_full and P_1, the other over P_1", EIGHT, &ALL, 259),
 ];
 
-/// No knapsack was seen to lead to figures 8 and 9: a last job that does without its box makes room before.
+/// Describes a figure. In figures 8 and 9 the first shelf is random, because no knapsack led to their situations: a
+/// last job that does not need its box makes room before.
 const fn shown(figure: u32, shows: &'static str, cluster: Cluster, parts: &'static [Part], seed: u64) -> Shown {
     Shown { figure, shows, cluster, is_random: figure >= 8, parts, seed }
 }
 
-/// Every figure of the paper that shows a plan.
+/// Draws every figure of the paper that shows a plan.
 pub(super) fn all() -> Result<Vec<Drawing>, LabError> {
     SHOWN.iter().map(draw).collect()
 }
@@ -82,7 +83,7 @@ fn draw(shown: &Shown) -> Result<Drawing, LabError> {
     Ok(Drawing { caption, svg: plan.picture(figure, &format!("Figure {figure}. {shows}"), shown.parts)? })
 }
 
-/// One or two jobs of the second shelf, and those that do not fit into the first.
+/// Chooses one or two jobs for the second shelf, besides those that do not fit into the first.
 fn random_shelf(profiles: &[&Profile], cluster: Cluster, guess: Time, random: &mut ChaCha8Rng) -> Vec<bool> {
     let second: Vec<usize> = (0..2).map(|_| random.random_range(0..profiles.len())).collect();
     let mut room = cluster.processors();
@@ -95,8 +96,8 @@ fn random_shelf(profiles: &[&Profile], cluster: Cluster, guess: Time, random: &m
 }
 
 impl Plan {
-    /// Few jobs that nearly fill the platform, built for a guess that is not refuted, or for a guess and a first shelf at
-    /// random.
+    /// Builds a plan of few jobs that nearly fill the platform, for a guess that is not refuted, or for a random guess
+    /// and a random first shelf.
     pub(super) fn of(shown: &Shown) -> Result<Self, LabError> {
         let Shown { figure, cluster, seed, is_random, .. } = *shown;
         let unshown = |reason: &str| failed("shelves", format!("figure {figure}"), reason.to_owned());
@@ -104,7 +105,7 @@ impl Plan {
         let shape = [Shape::Linear, Shape::Steps, Shape::Caps][random.random_range(0..3)];
         let jobs = random.random_range(4..=2 * cluster.nodes as usize + 8);
         let mut drawn = Population::Shape(shape).draw(cluster, jobs, seed)?.all_submitted();
-        // Sequential jobs of at most half of the length, for the gaps.
+        // Sequential jobs of at most half of the length, which fill the gaps.
         let small = |index| {
             let time = Time::from_seconds(random.random_range(1..=4));
             Profile::table(vec![time]).ok().map(|profile| Job::new(format!("small {index}"), profile))
@@ -137,8 +138,9 @@ impl Plan {
         self.construction.placed.iter().filter(move |placed| placed.part == part)
     }
 
-    /// What is idle in the boxes of `P_2`. A box of a k + b processors has a k + 2^j with the least j such that b <= 2^j,
-    /// and what the job leaves of it follows the last of the b.
+    /// Returns the idle processors in the boxes of `P_2`. If a job has a k + b processors, its box has a k + 2^j
+    /// processors with the least j such that b <= 2^j. The unused processors of the box follow the last of the b
+    /// processors.
     pub(super) fn boxes(&self) -> Vec<(&Placed, ProcSet)> {
         let each = self.cluster.each;
         let idle = |placed: &Placed| {
@@ -154,7 +156,7 @@ impl Plan {
         self.in_part(Part::Second).map(|placed| (placed, idle(placed))).collect()
     }
 
-    /// These parts of the plan. What is idle in boxes is drawn where `P_2` is all there is.
+    /// Draws the given parts of the plan. Idle processors in boxes are drawn if `P_2` is the only part.
     fn picture(&self, figure: u32, title: &str, parts: &[Part]) -> Result<(String, Vec<u8>), LabError> {
         let kept = self.construction.placed.iter().filter(|placed| parts.contains(&placed.part));
         let kept: Vec<&Placed> = kept.collect();

@@ -1,4 +1,4 @@
-//! The construction attempted for many guesses of one instance.
+//! //! Attempts of the construction with many guesses for one instance.
 
 use makespan_algos::kernel::hierarchical::{Cluster, Part, Partition, Placed, build, partition};
 use makespan_bounds::dual;
@@ -9,25 +9,26 @@ use super::Key;
 use crate::LabError;
 use crate::campaign::{failed, valid, verified};
 
-/// What became of attempted guesses.
+/// The numbers of guesses by their results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Guesses {
-    /// How many.
+    /// Number of attempted guesses.
     pub attempted: u64,
-    /// Accepted, and the schedule keeps 2 - 2/k times the guess, 3/2 times for k = 2, with every job in a part.
+    /// Number of accepted guesses whose schedule is at most 2 - 2/k times the guess (3/2 times for k = 2), with every
+    /// job in a part.
     pub met: u64,
-    /// Accepted, and the schedule does not keep that.
+    /// Number of accepted guesses whose schedule is longer.
     pub missed: u64,
-    /// Refused, with a certificate that was verified.
+    /// Number of refuted guesses with a verified certificate.
     pub refuted: u64,
-    /// Neither: the knapsack's table would be too large, and prices do not decide.
+    /// Number of undecided guesses. For these, the knapsack's table would be too large, and prices do not decide.
     pub undecided: u64,
-    /// The longest schedule of an accepted guess, over the guess.
+    /// Maximum length of the schedule for an accepted guess, divided by the guess.
     pub longest: f64,
 }
 
 impl Guesses {
-    /// Both together.
+    /// Adds the numbers of another set of guesses.
     pub(super) fn and(self, other: &Self) -> Self {
         Self {
             attempted: self.attempted + other.attempted,
@@ -40,7 +41,8 @@ impl Guesses {
     }
 }
 
-/// Attempts twenty guesses from 0.9 to 1.85 times the bound, the least that is not refuted, and the one before it.
+/// Attempts twenty guesses from 0.9 to 1.85 times the bound, the smallest guess that is not refuted, and the guess
+/// before it.
 pub(super) fn attempt(instance: &Instance, key: Key, bound: &Bound) -> Result<Guesses, LabError> {
     let profiles: Vec<&Profile> = instance.simple_jobs().map(|job| job.profile()).collect();
     let least = dual::search(profiles.iter().copied(), instance.processors()).guess;
@@ -53,7 +55,7 @@ pub(super) fn attempt(instance: &Instance, key: Key, bound: &Bound) -> Result<Gu
     Ok(guesses)
 }
 
-/// A schedule that breaks a rule, or a certificate that proves something else, is an error.
+/// Attempts one guess. Returns an error if a schedule breaks a rule, or if a certificate does not prove the refutation.
 fn one(instance: &Instance, profiles: &[&Profile], key: Key, guess: Time) -> Result<Guesses, LabError> {
     let cluster = Cluster { nodes: key.nodes, each: key.each };
     let attempted = Guesses { attempted: 1, ..Guesses::default() };
@@ -76,7 +78,7 @@ fn one(instance: &Instance, profiles: &[&Profile], key: Key, guess: Time) -> Res
     Ok(Guesses { met: u64::from(met), missed: u64::from(!met), longest, ..attempted })
 }
 
-/// As it stands in a schedule.
+/// Converts a placed task to a placement of a schedule.
 pub(super) fn placement(placed: &Placed) -> Placement {
     Placement {
         task: TaskId::at(placed.task),

@@ -1,10 +1,11 @@
-//! Clusters of SMPs: the paper's algorithm beside the general ones, its guarantee, and its figures.
+//! //! Clusters of SMPs: the paper's algorithm compared with general algorithms, its guarantee, and its figures.
 //!
-//! P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks" (SPAA 2001, pages 199-208, HAL
-//! inria-00001082). The paper has no experiments; these are ours. Jobs of the generator's families and adversarial ones
-//! are planned on m SMPs of k processors, every job in its best placement, and makespans are measured against verified
-//! bounds. The guarantee, 2 - 2/k or 3/2 for k = 2, is checked for every guess that the construction accepts, and a
-//! certificate is verified for every guess that it refuses. The figures that show the construction are drawn from plans.
+//! The paper is P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks" (SPAA 2001, pages
+//! 199-208, HAL inria-00001082). It has no experiments; the experiments here are ours. Jobs of the generator's families
+//! and adversarial jobs are planned on m SMPs of k processors, with every job in its best placement. Makespans are
+//! compared with verified bounds. For every guess that the construction accepts, the guarantee is checked (2 - 2/k, or
+//! 3/2 for k = 2). For every guess that it refutes, the certificate is verified. The figures that show the construction
+//! are drawn from plans.
 
 mod claims;
 mod constructions;
@@ -28,10 +29,10 @@ use crate::statistics::{mean, range};
 use guesses::{Guesses, attempt};
 use population::Population;
 
-/// The paper's algorithm.
+/// The spec of the paper's algorithm.
 const SHELVES: &str = "shelves";
 
-/// A campaign.
+/// The options of the campaign.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Instances at each point
@@ -54,7 +55,7 @@ pub struct Options {
     /// Jobs for each SMP; at least one job is drawn
     #[arg(long, value_delimiter = ',', default_value = "0.5,2,12.5", value_name = "N,..")]
     pub jobs_per_node: Vec<f64>,
-    /// How long the optimiser searches.
+    /// The limits of the optimiser.
     #[command(flatten)]
     pub search: Search,
     /// The same seed gives the same instances
@@ -63,29 +64,29 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns the specs in the order of the results: the paper's, the general ones, the optimiser.
+    /// Returns the specs in the order of the results: the paper's algorithm, general algorithms, and the optimiser.
     fn algorithms(&self) -> Vec<String> {
         let plain = [SHELVES, "list[order=shelf]", "sweep[steps=0]", "sweep"].map(String::from);
         plain.into_iter().chain(self.search.specs()).collect()
     }
 }
 
-/// Which instance.
+/// The key of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key {
-    /// Which jobs.
+    /// The kind of jobs.
     pub population: Population,
-    /// Processors of an SMP: k.
+    /// Number of processors of an SMP: k.
     pub each: u32,
-    /// How many SMPs: m.
+    /// Number of SMPs: m.
     pub nodes: u32,
-    /// How many jobs.
+    /// Number of jobs.
     pub jobs: usize,
-    /// Which repetition, from 0.
+    /// Number of the repetition, from 0.
     pub run: u32,
 }
 
-/// `family weak, 16 SMPs of 4, 32 jobs, run 0`.
+/// Formats a key, such as `family weak, 16 SMPs of 4, 32 jobs, run 0`.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { population, each, nodes, jobs, run } = self;
@@ -93,7 +94,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// What is known of an instance.
+/// Facts about an instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// Verified lower bound on the makespan, in ticks.
@@ -101,14 +102,14 @@ pub struct Facts {
     guesses: Guesses,
 }
 
-/// What one algorithm made of the instance.
+/// The outcome of an algorithm on an instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The makespan in ticks, or why the algorithm does not plan such instances.
+    /// The makespan in ticks, or the reason why the algorithm does not support the instance.
     makespan: Result<i128, String>,
-    /// Whether the makespan is within the algorithm's guarantee of the bound; `None` without a guarantee.
+    /// True if the makespan is within the algorithm's guarantee, relative to the bound. `None` without a guarantee.
     within_guarantee: Option<bool>,
-    /// Time that planning took.
+    /// Planning time in seconds.
     seconds: f64,
 }
 
@@ -135,11 +136,11 @@ fn groups(run: &Run) -> Vec<Group> {
     }
 }
 
-/// Ratios of makespan over bound, and times, of the plans of an algorithm.
+/// Ratios of makespan and bound, and times, for the plans of an algorithm.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Figures {
     plans: usize,
-    /// Instances that the algorithm refused.
+    /// Number of instances that the algorithm does not support.
     refused: usize,
     min: f64,
     mean: f64,
@@ -163,7 +164,7 @@ impl Figures {
     }
 }
 
-/// Sums up the guesses by the number of processors of an SMP.
+/// Sums the guesses by the number of processors of an SMP.
 fn guesses(runs: &[Run]) -> BTreeMap<u32, Guesses> {
     let mut guesses: BTreeMap<u32, Guesses> = BTreeMap::new();
     for run in runs {
@@ -173,7 +174,7 @@ fn guesses(runs: &[Run]) -> BTreeMap<u32, Guesses> {
     guesses
 }
 
-/// Writes `results.csv`, `summary.csv`, `guesses.csv`, the paper's figures as `figure2.svg` and its like,
+/// Writes `results.csv`, `summary.csv`, `guesses.csv`, the figures of the paper with names such as `figure2.svg`,
 /// `ratio-families.svg` and `ratio-adversarial.svg`.
 impl Campaign for Options {
     const NAME: &'static str = "hierarchical";
@@ -192,7 +193,7 @@ impl Campaign for Options {
             let expected = "name at least one of weak, high, mixed, cirne, linear, flat, steps, caps";
             refuse("families", "empty", expected)?;
         }
-        // Wider tables than those of 65,536 processors are no use here.
+        // Larger SMPs would need tables for more than 65,536 processors.
         if self.each.is_empty() || self.each.iter().any(|each| !each.is_power_of_two() || !(2..=1024).contains(each)) {
             refuse("processors of an SMP", format!("{:?}", self.each), "give powers of two from 2 to 1024")?;
         }
@@ -229,8 +230,8 @@ impl Campaign for Options {
         keys.into_iter().collect()
     }
 
-    /// Draws the instance, bounds it, plans it by every algorithm and attempts guesses. The bound is verified, every
-    /// schedule validated with best placement, and none may be below the bound.
+    /// Draws the instance, computes its bound, plans it with every algorithm, and attempts guesses. Verifies the bound
+    /// and validates every schedule with best placement. Rejects schedules below the bound.
     fn measure(&self, key: Key) -> Result<Run, LabError> {
         let Key { population, each, nodes, jobs, run } = key;
         let at = Population::ALL.iter().position(|&known| known == population).unwrap_or_default();

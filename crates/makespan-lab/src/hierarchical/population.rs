@@ -1,4 +1,4 @@
-//! Which jobs are drawn.
+//! //! The kinds of jobs that are drawn.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,21 +13,21 @@ use serde::{Deserialize, Serialize};
 use crate::LabError;
 use crate::campaign::parsed;
 
-/// How the times of an adversarial job fall with its processors. Each is monotone.
+/// The dependence of an adversarial job's time on its processors. Each shape is monotone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
-    /// As fast as can be.
+    /// The time decreases as fast as possible.
     Linear,
-    /// Not at all.
+    /// The time does not decrease.
     Flat,
-    /// Only at some allotments, and there as much as can be.
+    /// The time decreases as fast as possible at some allotments, and not at others.
     Steps,
-    /// As fast as can be up to some allotment.
+    /// The time decreases as fast as possible up to some allotment.
     Caps,
 }
 
-/// Which jobs an instance has.
+/// The kind of jobs in an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Population {
@@ -41,7 +41,7 @@ pub enum Population {
 const LENGTH: Time = Time::from_seconds(10);
 
 impl Population {
-    /// The families, then the shapes.
+    /// All families, and then all shapes.
     pub const ALL: [Self; 8] = [
         Self::Family(Family::Weak),
         Self::Family(Family::High),
@@ -53,7 +53,7 @@ impl Population {
         Self::Shape(Shape::Caps),
     ];
 
-    /// Jobs on these SMPs that must be in their best placement.
+    /// Draws jobs on these SMPs that must be in their best placement.
     pub(super) fn draw(self, cluster: Cluster, jobs: usize, seed: u64) -> Result<Instance, LabError> {
         let platform = Self::platform(cluster)?;
         let processors = platform.processors();
@@ -67,7 +67,7 @@ impl Population {
         Ok(Instance::new(platform, drawn, vec![])?)
     }
 
-    /// These SMPs.
+    /// Returns the platform of these SMPs.
     pub(super) fn platform(Cluster { nodes, each }: Cluster) -> Result<Platform, LabError> {
         let platform = Platform::cluster(nodes, each).map_err(|error| LabError::Option {
             name: "nodes",
@@ -78,18 +78,19 @@ impl Population {
     }
 }
 
-/// Each job needs between half and all of [`LENGTH`] on a number of processors of its own; these numbers sum up to the
-/// platform's, as nearly as so many jobs allow. Such jobs leave little idle, and stand around every border of the
-/// construction: the half of the guess, the whole, and the steps of allotments.
+/// Draws adversarial jobs. Each job needs between half and all of [`LENGTH`] on its own number of processors. These
+/// numbers add up to the number of processors of the platform, as far as the number of jobs allows. Such jobs leave few
+/// processors idle. They are close to every limit of the construction: half of the guess, the whole guess, and the
+/// steps of allotments.
 fn adversarial(shape: Shape, jobs: usize, processors: u32, seed: u64) -> Result<Vec<Job>, LabError> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    // Exponential shares of the platform: cuts at random places.
+    // Exponential shares of the platform, which correspond to cuts at random positions.
     let shares: Vec<f64> = (0..jobs).map(|_| -random.random_range(1e-9_f64..1.0).ln()).collect();
     let total: f64 = shares.iter().sum();
     let mut drawn = Vec::with_capacity(jobs);
     for (index, share) in shares.into_iter().enumerate() {
         let width = match shape {
-            // On one processor or never.
+            // A flat job reaches the length on one processor or never.
             Shape::Flat => 1.0,
             _ => (share / total * f64::from(processors)).round().max(1.0),
         };
@@ -108,7 +109,7 @@ fn times(shape: Shape, sequential: i64, processors: u32, random: &mut ChaCha8Rng
     let mut last = sequential;
     let mut times = vec![Time::from_ticks(last)];
     for count in 2..=i64::from(processors) {
-        // The least time whose work is not below that of one processor fewer.
+        // The least time with at least the work on one processor fewer.
         let perfect = (last * (count - 1) + count - 1) / count;
         let faster = match shape {
             Shape::Linear => true,

@@ -1,4 +1,4 @@
-//! Tables and figures.
+//! //! Tables and figures of the campaign.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -16,7 +16,7 @@ use crate::campaign::{self, File, aligned, cells, cores, figure, find, plot, rec
 
 type Cell<'a> = campaign::Cell<'a, Group, Run>;
 
-/// Everything, in the order of the interest in it.
+/// Formats the whole report, with the most interesting parts first.
 pub(super) fn text(
     options: &Options,
     runs: &[Run],
@@ -35,7 +35,7 @@ pub(super) fn text(
     text
 }
 
-/// How it was measured.
+/// Describes the measurements.
 fn head(options: &Options) -> String {
     let list = |numbers: &[u32]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let per_node: Vec<String> = options.jobs_per_node.iter().map(ToString::to_string).collect();
@@ -81,7 +81,7 @@ fn ratios(cells: &[Cell<'_>]) -> String {
     text
 }
 
-/// What was skipped, and why.
+/// Lists the skipped instances with reasons.
 fn refusals(runs: &[Run]) -> String {
     let mut refused: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for (_, algorithm, outcome) in rows(runs) {
@@ -108,7 +108,7 @@ fn attempts(guesses: &BTreeMap<u32, Guesses>) -> String {
     text
 }
 
-/// Lines of at most 100 columns, the later ones indented.
+/// Wraps text at 100 columns and indents continuation lines.
 fn wrapped(line: &str) -> String {
     let mut text = String::new();
     let mut column = 0;
@@ -128,7 +128,7 @@ fn wrapped(line: &str) -> String {
     text
 }
 
-/// Returns a row for each plan: makespan and bound in seconds, exact.
+/// Returns a row for each plan, with exact makespan and bound in seconds.
 pub(super) fn results(runs: &[Run]) -> File {
     let header = "family,k,m,jobs,run,instance_seed,algorithm,makespan,bound,ratio,within_guarantee,refusal,seconds";
     let decimal = |ticks| Objective::Makespan.decimal(ticks);
@@ -155,7 +155,7 @@ pub(super) fn summary(runs: &[Run]) -> File {
     table("summary.csv", header, cells(runs, |run| vec![Key { run: 0, ..run.key }]).iter().map(row))
 }
 
-/// Returns a row for each instance: what became of its guesses.
+/// Returns a row for each instance with the results of its guesses.
 pub(super) fn guesses(runs: &[Run]) -> File {
     let header = "family,k,m,jobs,run,instance_seed,attempted,met,missed,refuted,undecided,longest_over_guess";
     let row = |run: &Run| {
@@ -182,7 +182,7 @@ pub(super) fn figures(options: &Options, cells: &[Cell<'_>]) -> Result<Vec<File>
     drawn.map(|(name, title, group)| figure(&format!("ratio-{name}"), &lines(options, cells, title, group))).collect()
 }
 
-/// Returns a line for each algorithm: means with the range of single plans; and what is promised.
+/// Returns a line for each algorithm, with means and the range of single plans, and a line for the guarantee.
 fn lines(options: &Options, cells: &[Cell<'_>], title: &str, group: fn(u32) -> Group) -> Figure {
     let mut each = options.each.clone();
     each.sort_unstable();

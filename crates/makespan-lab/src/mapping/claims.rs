@@ -1,4 +1,4 @@
-//! What is claimed about the heuristics and aimed at, beside what was measured.
+//! //! Claims about the heuristics and targets, with the measured values.
 
 use makespan_core::Time;
 
@@ -8,9 +8,9 @@ use crate::campaign::{Claim, Ran, find};
 
 const BRAUN: &str = "Braun et al. 2001";
 const AIM: &str = "Aim";
-/// Of the eleven heuristics of that paper, those that are built, without its genetic algorithm and Min-min.
+/// The implemented heuristics among the eleven of that paper, except its genetic algorithm and Min-min.
 const OTHERS: [&str; 4] = ["olb", "met", "mct", "max-min"];
-/// Makespans are published with one decimal.
+/// Rounding error of published makespans, which have one decimal.
 const ROUNDING: f64 = 0.05;
 
 pub(super) fn all(options: &Options, runs: &[Run], cells: &[Cell<'_>]) -> Vec<Claim> {

@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 use crate::LabError;
 use crate::campaign::parsed;
 
-/// How the times of a matrix are drawn.
+/// The distribution of the times of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Class {
-    /// How the machines compare.
+    /// The consistency of the machines.
     pub consistency: Consistency,
-    /// Whether tasks differ much.
+    /// True if tasks differ much.
     pub high_tasks: bool,
-    /// Whether machines differ much.
+    /// True if machines differ much.
     pub high_machines: bool,
 }
 
 impl Class {
-    /// All twelve.
+    /// Returns all twelve classes.
     pub fn all() -> Vec<Self> {
         let consistencies = [Consistency::Consistent, Consistency::SemiConsistent, Consistency::Inconsistent];
         let ranges = [(true, true), (true, false), (false, true), (false, false)];
@@ -31,7 +31,8 @@ impl Class {
     }
 }
 
-/// As in the benchmark, `c_hilo`: consistent, tasks differ much and machines little.
+/// Formats a class as in the benchmark. For example, `c_hilo` is consistent, tasks differ much, and machines differ
+/// little.
 impl fmt::Display for Class {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let range = |high| if high { "hi" } else { "lo" };

@@ -1,8 +1,9 @@
-//! The mapping heuristics on the benchmark of Braun et al., beside what has been published about it.
+//! //! Mapping heuristics on the benchmark of Braun et al., compared with published results.
 //!
-//! Independent tasks on unrelated machines: the files of the benchmark, where they are present, and matrices drawn in
-//! its twelve classes, by every heuristic, both genetic algorithms and `optimise`. A gap is to a bound whose certificate
-//! has been verified. The measurement of record has the files and one matrix of each class.
+//! Independent tasks on unrelated machines are mapped by every heuristic, both genetic algorithms and `optimise`. The
+//! matrices are the files of the benchmark, if they are present, and matrices drawn in its twelve classes. Gaps are
+//! relative to a bound with a verified certificate. The measurement of record uses the files and one matrix of each
+//! class.
 //!
 //! Source: T. D. Braun et al., "A comparison of eleven static heuristics for mapping a class of independent tasks onto
 //! heterogeneous distributed computing systems", JPDC 61, 2001, DOI 10.1006/jpdc.2000.1714.
@@ -28,10 +29,10 @@ use crate::campaign::{
 use class::Class;
 use published::FILES;
 
-/// Where the files of the benchmark are looked for.
+/// Default folder of the benchmark's files.
 const BENCHMARK: &str = "../shared/data/etc";
 
-/// The heuristics, each as the catalogue names it.
+/// The heuristics, by their names in the catalogue.
 const HEURISTICS: [&str; 13] = [
     "olb",
     "met",
@@ -48,14 +49,14 @@ const HEURISTICS: [&str; 13] = [
     "braun-ga",
 ];
 
-/// A campaign.
+/// The options of the campaign.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Folder of the benchmark's files, such as `u_c_hihi.0.gz`; those that are missing are left out [default:
     /// ../shared/data/etc where it exists]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// How long the optimiser searches.
+    /// The limits of the optimiser.
     #[command(flatten)]
     pub search: Search,
     /// Classes to draw [default: all twelve]
@@ -84,18 +85,18 @@ impl Options {
         self.classes.clone().unwrap_or_else(Class::all)
     }
 
-    /// The folder of the benchmark's files.
+    /// Returns the folder of the benchmark's files.
     fn folder(&self) -> Option<&Path> {
         self.data.as_deref().or_else(|| Some(Path::new(BENCHMARK)).filter(|folder| folder.is_dir()))
     }
 
-    /// Where a file of the benchmark is.
+    /// Returns the path of a benchmark file, if it exists.
     fn path(&self, file: usize) -> Option<PathBuf> {
         let (folder, name) = (self.folder()?, FILES[file].file);
         [format!("{name}.gz"), name.to_owned()].map(|name| folder.join(name)).into_iter().find(|path| path.is_file())
     }
 
-    /// The seed of the algorithms, and of a drawn matrix.
+    /// Returns the seed of the algorithms and of a drawn matrix.
     fn seed_of(&self, key: Key) -> u64 {
         match key {
             Key::File(_) => self.seed,
@@ -125,16 +126,16 @@ impl Options {
     }
 }
 
-/// Which matrix.
+/// The key of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Key {
-    /// This one of the benchmark's [`FILES`].
+    /// A file of the benchmark, as an index into [`FILES`].
     File(usize),
-    /// A drawn one, with the number of its repetition.
+    /// A drawn matrix, with the number of its repetition.
     Drawn { class: Class, run: u32 },
 }
 
-/// `u_c_hihi.0`, or `c_hihi, run 0`.
+/// Formats a key, such as `u_c_hihi.0` or `c_hihi, run 0`.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -147,7 +148,7 @@ impl fmt::Display for Key {
 type Run = campaign::Run<Key, (), Plan>;
 type Cell<'a> = campaign::Cell<'a, &'static str, Run>;
 
-/// Matrices that are summed up together.
+/// Groups of matrices that are aggregated.
 const GROUPS: [&str; 5] = ["files", "drawn c", "drawn s", "drawn i", "drawn"];
 
 fn groups(run: &Run) -> Vec<&'static str> {
@@ -161,7 +162,7 @@ fn groups(run: &Run) -> Vec<&'static str> {
     }
 }
 
-/// Returns how far a plan is above the bound, in per cent.
+/// Returns the distance of a plan from the bound in per cent.
 fn gap(&(run, algorithm, _): &Row<'_, Run>) -> f64 {
     run.ratio(algorithm).map_or(f64::NAN, |ratio| (ratio - 1.0) * 100.0)
 }

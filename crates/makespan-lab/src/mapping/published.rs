@@ -1,15 +1,15 @@
-//! What others have published about the benchmark.
+//! //! Published results for the benchmark.
 
 /// A file of the benchmark. Makespans are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Published {
-    /// Its name, without the ending of the compression.
+    /// The file name without the extension of the compression.
     pub file: &'static str,
     /// The best published makespan.
     pub best: f64,
-    /// The optimum of the linear programme, by another solver.
+    /// The optimum of the linear programme, computed by another solver.
     pub bound: f64,
-    /// Makespans of heuristics.
+    /// Published makespans of heuristics.
     pub heuristics: &'static [(&'static str, f64)],
 }
 
@@ -17,9 +17,9 @@ const fn file(file: &'static str, best: f64, bound: f64) -> Published {
     Published { file, best, bound, heuristics: &[] }
 }
 
-/// The files that are looked for: six of the twelve matrices of T. D. Braun et al., JPDC 61, 2001, DOI
-/// 10.1006/jpdc.2000.1714, as the collection chgogos/hcsp has them, with its best known makespans. `sufferage` is the
-/// variant in passes of M. Maheswaran et al., JPDC 59, 1999, DOI 10.1006/jpdc.1999.1581.
+/// The supported files: six of the twelve matrices of T. D. Braun et al., JPDC 61, 2001, DOI 10.1006/jpdc.2000.1714, in
+/// the version of the collection chgogos/hcsp, with its best known makespans. `sufferage` is the variant in passes of
+/// M. Maheswaran et al., JPDC 59, 1999, DOI 10.1006/jpdc.1999.1581.
 pub const FILES: [Published; 6] = [
     Published {
         file: "u_c_hihi.0",

@@ -1,4 +1,4 @@
-//! Gaps and verdicts for people to read.
+//! //! Report of the gaps and verdicts.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use makespan_core::Time;
 use super::{Cell, FILES, GROUPS, Key, Options, Run, gap, seconds};
 use crate::campaign::{cores, find, shown, text_table, texts};
 
-/// How it was measured, the gaps, the files.
+/// Formats the description of the measurements, the gaps, and the results of the files.
 pub(super) fn text(options: &Options, runs: &[Run], cells: &[Cell<'_>]) -> String {
     let mut text = head(options);
     text += "\nmean gap over the verified bound, per cent, and mean time\n";

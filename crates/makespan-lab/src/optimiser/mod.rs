@@ -1,8 +1,9 @@
-//! How near to a proven bound the optimiser comes, and how fast.
+//! //! Measures the distance of the optimiser's plans from proven bounds, and its speed.
 //!
-//! Instances of the four families that the demt campaign draws, planned for each objective under each time limit. A
-//! plan is measured as its user meets it: from the instance to the schedule with its bounds. The measurement of record has
-//! 10 instances a point, 1 s for both objectives and 10 s for weighted completion, two searches, one instance at a time.
+//! Instances of the four families of the demt campaign are planned for each objective with each time limit. The
+//! measured time is the one that a user experiences: from the instance to the schedule with its bounds. The measurement
+//! of record has 10 instances a point, 1 s for both objectives and 10 s for weighted completion, two searches, and one
+//! instance at a time.
 
 mod targets;
 
@@ -22,28 +23,28 @@ use crate::campaign::{
     figure, plot, record, refuse, rows, series, table, valid, verified,
 };
 
-/// The algorithm of the catalogue that stands beside the optimiser.
+/// The algorithm of the catalogue with which the optimiser is compared.
 const REFERENCE: &str = "demt";
 
-/// Plans an instance by the algorithm that a spec names, with a seed, or says why not.
+/// A function that plans an instance with the algorithm of a spec and a seed. Returns a message on failure.
 pub type PlanOf = fn(&Instance, &str, u64) -> Result<Planned, String>;
 
-/// A campaign.
+/// The options of the campaign.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Which instances.
+    /// The instances.
     #[command(flatten)]
     pub instances: Instances,
-    /// For weighted completion each limit; for the makespan the first.
+    /// The limits. Weighted completion uses each limit, and the makespan uses the first.
     #[command(flatten)]
     pub search: Search,
-    /// Not an option of the command line: the catalogue.
+    /// The planner of the catalogue. Not an option of the command line.
     #[arg(skip = catalogue as PlanOf)]
     pub plan: PlanOf,
 }
 
 impl Options {
-    /// The settings, in the order of the results.
+    /// Returns the settings in the order of the results.
     fn settings(&self) -> Vec<Setting> {
         let limits = &self.search.limits.0;
         let weighted = limits.iter().map(|&limit| (Objective::WeightedCompletion, limit));
@@ -51,7 +52,7 @@ impl Options {
         weighted.chain(makespan).map(|(objective, limit)| Setting { objective, limit }).collect()
     }
 
-    /// Returns how it was measured, and a table for each setting.
+    /// Formats the description of the measurements, and a table for each setting.
     fn text(&self, points: &[Point]) -> String {
         const WIDTHS: [i32; 7] = [-8, 6, 10, 10, 10, 14, 14];
         let (instances, searches) = (&self.instances, self.search.searches);
@@ -82,17 +83,17 @@ fn catalogue(instance: &Instance, spec: &str, seed: u64) -> Result<Planned, Stri
     Planner::new().algorithm(spec).seed(seed).plan(instance).map_err(|error| error.to_string())
 }
 
-/// Which plan.
+/// The key of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key {
     pub setting: Setting,
     pub instance: campaign::Key,
 }
 
-/// The facts are the value that DEMT reaches.
+/// A run. Its facts are the value of DEMT's plan.
 type Run = campaign::Run<Key, i128, Plan>;
 
-/// The plans of one family and number of jobs in one setting. Ratios are value over bound.
+/// The plans of one family and number of jobs in one setting. Ratios are value divided by bound.
 #[derive(Clone, Debug, PartialEq)]
 struct Point {
     setting: Setting,
@@ -104,13 +105,13 @@ struct Point {
     max: f64,
     /// Mean ratio of DEMT.
     demt: f64,
-    /// Mean wall time.
+    /// Mean wall time in seconds.
     seconds: f64,
-    /// Longest wall time.
+    /// Longest wall time in seconds.
     longest: f64,
 }
 
-/// Sums up runs by setting, family and number of jobs.
+/// Aggregates runs by setting, family and number of jobs.
 fn points(runs: &[Run]) -> Vec<Point> {
     let group = |run: &Run| vec![(run.key.setting, run.key.instance.family, run.key.instance.jobs)];
     let ratio = |&(run, spec, _): &Row<'_, Run>| run.ratio(spec).unwrap_or(f64::NAN);
@@ -168,7 +169,8 @@ impl Campaign for Options {
         self.settings().into_iter().flat_map(of).collect()
     }
 
-    /// Draws the instance and plans it. The schedule is validated and every bound verified, after the clock has stopped.
+    /// Draws the instance and plans it. The schedule is validated and every bound is verified after the time
+    /// measurement.
     fn measure(&self, key: Key) -> Result<Run, LabError> {
         let Key { setting, instance: drawn } = key;
         let (instance, seed) = (self.instances.draw(drawn)?, self.instances.seed_of(drawn));
@@ -184,7 +186,7 @@ impl Campaign for Options {
         for bound in &planned.bounds {
             let proved = verified(bound, &instance, drawn)?;
             if bound.makespan_at_most.is_some() {
-                // It speaks of some schedules only, and is nothing to measure all plans against.
+                // This bound covers only some schedules, so it cannot be used for all plans.
                 continue;
             }
             let value = bound.objective.value(&instance, schedule);
@@ -209,7 +211,7 @@ impl Campaign for Options {
     }
 }
 
-/// Returns the value that DEMT reaches.
+/// Returns the value of DEMT's plan.
 fn reference(instance: &Instance, objective: Objective, seed: u64) -> Result<i128, String> {
     let planned = Planner::new().algorithm(REFERENCE).seed(seed).plan_unproved(instance);
     let schedule = planned.and_then(Planned::into_schedule).map_err(|error| error.to_string())?;
@@ -243,7 +245,7 @@ fn summary(points: &[Point]) -> File {
     table("summary.csv", header, points.iter().map(row))
 }
 
-/// Returns a figure for each setting: ratios against the number of jobs, the mean and the range of a family.
+/// Returns a figure for each setting: ratios against the number of jobs, with the mean and the range for each family.
 fn figures(points: &[Point]) -> Result<Vec<File>, LabError> {
     let curve = |family: &[Point]| {
         series(family[0].family.to_string(), family.iter().map(|p| (p.jobs as f64, [p.mean, p.min, p.max])))

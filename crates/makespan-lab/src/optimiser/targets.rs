@@ -1,4 +1,4 @@
-//! The values that the optimiser should reach, beside those that it reached.
+//! //! Targets for the optimiser, with the measured values.
 
 use makespan_core::{Objective, Time};
 
@@ -6,7 +6,7 @@ use super::Point;
 use crate::campaign::{Claim, Limit, Setting};
 use crate::statistics::mean;
 
-/// A figure of a family that should be at most something. Ratios are value over bound.
+/// A figure of a family with a maximum. Ratios are value divided by bound.
 #[derive(Clone, Copy)]
 enum Figure {
     /// Mean over the plans.
@@ -16,7 +16,7 @@ enum Figure {
     Largest,
 }
 
-/// Objective, seconds, figure, and its largest value.
+/// Objective, seconds, figure, and its maximum.
 const TARGETS: [(Objective, i64, Figure, f64); 6] = [
     (Objective::WeightedCompletion, 1, Figure::Mean, 1.05),
     (Objective::WeightedCompletion, 1, Figure::WorstMean, 1.05),
@@ -26,7 +26,7 @@ const TARGETS: [(Objective, i64, Figure, f64); 6] = [
     (Objective::Makespan, 1, Figure::Largest, 1.05),
 ];
 
-/// Returns a verdict on each target, answered by each family.
+/// Returns a verdict on each target, with an answer for each family.
 pub(super) fn claims(points: &[Point]) -> Vec<Claim> {
     let claim = |(objective, seconds, figure, most)| {
         let name = if objective == Objective::Makespan { "Makespan" } else { "Weighted completion" };
@@ -50,14 +50,14 @@ pub(super) fn claims(points: &[Point]) -> Vec<Claim> {
 }
 
 impl Figure {
-    /// Returns the value, and at which number of jobs it is the largest.
+    /// Returns the value, and for a maximum also the number of jobs at which it occurs.
     fn of(self, family: &[Point]) -> Option<(f64, String)> {
         let worst = |of: fn(&Point) -> f64| {
             let worst = family.iter().max_by(|a, b| of(a).total_cmp(&of(b)));
             worst.map(|point| (of(point), format!(" at n = {}", point.jobs)))
         };
         match self {
-            // Each number of jobs has as many plans, so that the mean of the means is that of the plans.
+            // Each number of jobs has the same number of plans, so the mean of the means is the mean of all plans.
             Self::Mean => Some((mean(&family.iter().map(|point| point.mean).collect::<Vec<_>>())?, String::new())),
             Self::WorstMean => worst(|point| point.mean),
             Self::Largest => worst(|point| point.max),

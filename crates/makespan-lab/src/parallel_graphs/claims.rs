@@ -1,9 +1,9 @@
-//! The targets, and how the algorithms of the literature stand to each other.
+//! //! Targets, and comparisons of the algorithms of the literature.
 
 use super::{Cell, Group, Options, geometric_ratio, over_baselines, ratio};
 use crate::campaign::{Claim, find};
 
-/// Verdicts on all of them. Means are arithmetic, which are no less than geometric ones.
+/// Returns the verdicts on all claims. Means are arithmetic, so they are not smaller than geometric means.
 pub(super) fn all(options: &Options, cells: &[Cell<'_>]) -> Vec<Claim> {
     let of = |milliseconds| options.search.known(milliseconds).and_then(|spec| find(cells, &Group::All, &spec));
     let at_most = |figure: f64, most: f64| (format!("{figure:.4}"), figure <= most);

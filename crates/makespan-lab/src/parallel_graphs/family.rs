@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::LabError;
 use crate::campaign::parsed;
 
-/// Graphs of one kind, by the position of the shape in [`SHAPES`].
+/// The graphs of one kind, by the position of the shape in [`SHAPES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Family(pub usize);
 
@@ -27,7 +27,7 @@ const SHAPES: [Shape; 10] = [
 ];
 
 impl Family {
-    /// Returns how its graphs are drawn; layers are twice as wide as the root of the number of tasks.
+    /// Returns the shape of the family's graphs. The width of layers is twice the square root of the number of tasks.
     pub fn shape(self, tasks: usize) -> Shape {
         match SHAPES[self.0] {
             Shape::Layers { density, .. } => {

@@ -1,11 +1,11 @@
-//! How many jobs of a flow could be in time at all.
+//! //! An upper bound on the number of jobs of a flow in time.
 
 use makespan_core::{Instance, Job, Rows, volume};
 
-/// No schedule has more jobs in time. All processors are taken for one that has their speeds together, every
-/// job for one task that is there from the beginning, and nothing else counts: then the rule of J. M. Moore, Management Science
-/// 15(1), 1968, DOI 10.1287/mnsc.15.1.102, finds the most. Jobs without a deadline count as in time. Sums are in floats,
-/// with a billionth to spare.
+/// Returns a number of jobs in time that no schedule exceeds. All processors are replaced by a single one with their
+/// total speed, and every job by a single task that is released at the beginning. Other constraints are ignored. Then
+/// the rule of J. M. Moore, Management Science 15(1), 1968, DOI 10.1287/mnsc.15.1.102, finds the maximum. Jobs without
+/// a deadline count as in time. Sums are in floats with a relative margin of a billionth.
 pub(in super::super) fn at_most(instance: &Instance) -> usize {
     let nodes = instance.platform().nodes();
     let speed: f64 = nodes.iter().map(|node| f64::from(node.processors) * node.speed).sum();

@@ -13,9 +13,9 @@ use crate::campaign::{failed, valid};
 pub(super) use at_most::at_most;
 pub(super) use report::{claims, text};
 
-/// Jobs one by one, in a buffer by either clock, and planned again at each arrival, also for utilisation, as the paper has
-/// it. Only a buffer tells the clocks apart:
-/// otherwise jobs are handed over as they come.
+/// The policies: jobs one by one, in a buffer with either clock, and planned again at each arrival, the last also for
+/// utilisation as in the paper. The clocks differ only with a buffer, because otherwise jobs are handed over when they
+/// arrive.
 pub(super) const POLICIES: [&str; 5] = [ONE_BY_ONE, BUFFER, HANDOVER, REPLAN, UTILISATION];
 const ONE_BY_ONE: &str = "job-flow[serve=arrival,starts=reserved]";
 const BUFFER: &str = "job-flow[buffer=20s,starts=reserved]";
@@ -23,7 +23,7 @@ const HANDOVER: &str = "job-flow[buffer=20s,clock=handover,starts=reserved]";
 const REPLAN: &str = "job-flow[serve=replan,starts=reserved]";
 const UTILISATION: &str = "job-flow[serve=replan,flow=utilisation,starts=reserved]";
 
-/// What a policy makes of a flow whose jobs state deadlines.
+/// Returns the outcome of a policy on a flow whose jobs state deadlines.
 pub(super) fn outcome(instance: &Instance, policy: &str) -> Result<Outcome, LabError> {
     let flow = serve(instance, policy)?.1.flow;
     Ok(Outcome {
@@ -41,7 +41,8 @@ pub(super) fn outcome(instance: &Instance, policy: &str) -> Result<Outcome, LabE
     })
 }
 
-/// Simulates a flow with times as estimated; what ran where, which is checked, and its figures.
+/// Simulates a flow with real times equal to estimates. Returns the executed schedule, which is validated, and its
+/// measures.
 pub(super) fn serve(instance: &Instance, policy: &str) -> Result<(Schedule, CompoundMeasures), LabError> {
     let unusable = |reason: String| failed(policy, "a flow", reason);
     let options = SimulationOptions::default();

@@ -1,4 +1,4 @@
-//! Figures and claims of flows for people to read.
+//! //! Tables and claims about flows.
 
 use super::super::{GAPS, Key, Outcome, Run, Served};
 use super::{BUFFER, HANDOVER, ONE_BY_ONE, POLICIES, REPLAN, UTILISATION};
@@ -8,10 +8,10 @@ use crate::statistics::mean;
 /// A figure of an outcome.
 type Figure = fn(&Outcome) -> Option<f64>;
 
-/// Whether the first of two means is as claimed beside the second.
+/// A comparison of two means, which returns true if they are as claimed.
 type Compared = fn(f64, f64) -> bool;
 
-/// The mean of a figure over the flows at each gap; `None` at gaps without any.
+/// Returns the mean of a figure over the flows at each gap, or `None` for gaps without flows.
 fn at_gaps(runs: &[Run], policy: &str, figure: Figure) -> [Option<f64>; GAPS.len()] {
     means(runs, |run| figure(run.of(policy)?))
 }
@@ -40,7 +40,7 @@ const FIGURES: [(&str, Figure); 8] = [
     ("jobs planned by a list", |outcome| Some(outcome.fallbacks as f64)),
 ];
 
-/// Tables of all policies, a figure each.
+/// Formats the tables of all policies, one for each figure.
 pub(in super::super) fn text(runs: &[Run], jobs: usize) -> String {
     let mut text = format!(
         "Flows of {jobs} jobs served in virtual time, deadlines twice HEFT's makespan for each alone; means by mean \
@@ -61,7 +61,7 @@ pub(in super::super) fn text(runs: &[Run], jobs: usize) -> String {
     text
 }
 
-/// Returns claims that each compare a policy with another at every gap, or at some.
+/// Returns claims that compare two policies, at every gap or at some gaps.
 pub(in super::super) fn claims(runs: &[Run]) -> Vec<Claim> {
     let utilisation: Figure = |outcome| of(outcome, |served| served.utilisation);
     let balance: Figure = |outcome| of(outcome, |served| served.balance);

@@ -1,7 +1,7 @@
-//! Makespans beside HEFT's: layered graphs and shapes of workflows on 8 processors, and standard task graphs beside their
-//! known optima.
+//! //! Makespans compared with HEFT's on layered graphs and workflows on 8 processors, and compared with known optima
+//! on standard task graphs.
 //!
-//! A part of the campaign with a folder of its own, since what searches for a time must have the cores for itself.
+//! This part of the campaign has its own folder, because searches with a time limit need the cores for themselves.
 
 mod report;
 
@@ -21,10 +21,10 @@ use crate::campaign::{
     verified,
 };
 
-/// Where the standard task graphs are looked for.
+/// Default folder of the standard task graphs.
 const STANDARD: &str = "../shared/data/stg";
 
-/// What is drawn: layers of two kinds and four workflows.
+/// The drawn graphs: two kinds of layers and four workflows.
 const SHAPES: [(&str, Shape); 6] = [
     ("layers", Shape::Layers { width: 8, density: 0.3 }),
     ("narrow layers", Shape::Layers { width: 4, density: 0.5 }),
@@ -33,11 +33,11 @@ const SHAPES: [(&str, Shape); 6] = [
     ("cybershake", Shape::CyberShake),
     ("fork-join", Shape::ForkJoin),
 ];
-/// The least and the most tasks of a graph.
+/// Minimum and maximum number of tasks of a graph.
 const TASKS: (f64, f64) = (20.0, 100.0);
-/// The processors for each standard graph.
+/// Numbers of processors for each standard graph.
 const PROCESSORS: [u32; 4] = [2, 4, 8, 16];
-/// Optimal lengths of standard graphs on so many processors.
+/// Optimal makespans of standard graphs for each number of processors.
 const OPTIMA: [(&str, [u32; 4]); 4] = [
     ("rand0000.stg", [131, 66, 55, 55]),
     ("rand0010.stg", [105, 53, 43, 43]),
@@ -45,18 +45,18 @@ const OPTIMA: [(&str, [u32; 4]); 4] = [
     ("rand0030.stg", [146, 73, 37, 33]),
 ];
 
-/// What stands beside `optimise` on drawn graphs; the first is what all are measured by.
+/// The algorithms that are compared with `optimise` on drawn graphs. The first one is the reference.
 const ALGORITHMS: [&str; 5] =
     ["heft", "peft", "cpop", "critical-jobs[start=empty]", "critical-jobs[cpus=types,start=empty]"];
 
-/// What is planned.
+/// The options of this part.
 #[derive(Args, Clone, Debug)]
 #[group(skip)]
 pub struct Options {
     /// Graphs of each of 6 shapes, of 20 to 100 tasks, whose makespans are compared
     #[arg(id = "makespan_graphs", long = "makespan-graphs", default_value_t = 16, value_name = "GRAPHS")]
     pub graphs: u32,
-    /// How long the optimiser searches.
+    /// The limits of the optimiser.
     #[command(flatten)]
     pub search: Search,
     /// Folder of standard task graphs, such as `rand0000.stg` [default: ../shared/data/stg where it exists]
@@ -72,28 +72,28 @@ impl Options {
         command.mut_arg("limits", |arg| arg.default_value("300ms,1s"))
     }
 
-    /// The standard graphs that are planned.
+    /// Returns the standard graphs that are planned.
     fn files(&self) -> Result<Vec<PathBuf>, LabError> {
         let usual = Some(Path::new(STANDARD)).filter(|folder| folder.is_dir());
         files(self.standard.as_deref().or(usual))
     }
 }
 
-/// Which instance.
+/// The key of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Key {
-    /// A drawn graph: its shape as counted in the report, which one, and of how many.
+    /// A drawn graph: the number of its shape, its own number, and the number of graphs of this shape.
     Drawn(u32, u32, u32),
-    /// This one of the standard graphs, on so many processors.
+    /// A standard graph by number, and its number of processors.
     Standard(usize, u32),
 }
 
-/// What an algorithm made of an instance.
+/// The outcome of an algorithm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// In seconds.
+    /// Makespan in seconds.
     makespan: f64,
-    /// Whether it found a plan of its own; otherwise HEFT's places are taken.
+    /// True if the algorithm found its own plan. Otherwise HEFT's plan is used.
     found: bool,
 }
 
@@ -101,7 +101,7 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     tasks: usize,
-    /// Reference in seconds: the verified bound of a drawn graph, the known optimum of a standard graph.
+    /// Reference in seconds: the verified bound of a drawn graph, or the known optimum of a standard graph.
     reference: f64,
 }
 
@@ -116,7 +116,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// The standard graphs of a folder whose optima are known, by name.
+/// Returns the standard graphs of a folder with known optima, sorted by name.
 fn files(folder: Option<&Path>) -> Result<Vec<PathBuf>, LabError> {
     let Some(folder) = folder else { return Ok(Vec::new()) };
     let entries = std::fs::read_dir(folder).map_err(LabError::file(folder))?;
@@ -209,11 +209,11 @@ impl Campaign for Options {
     }
 }
 
-/// The instance, and its optimal length where that is known.
+/// Returns the instance, and its optimal makespan if known.
 fn instance(seed: u64, files: &[PathBuf], key: Key) -> Result<(Instance, Option<u32>), LabError> {
     match key {
         Key::Drawn(shape, run, of) => {
-            // The logarithms of the sizes are evenly spread, so that small graphs are as many as large ones.
+            // The logarithms of the sizes are spread evenly, so that small graphs are as frequent as large ones.
             let share = f64::from(run) / f64::from(of.max(2) - 1);
             let tasks = (TASKS.0 * (TASKS.1 / TASKS.0).powf(share)).round() as usize;
             let seed = stirred(seed, [u64::from(shape), u64::from(run), 8]);

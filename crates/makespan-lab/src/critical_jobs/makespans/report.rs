@@ -1,4 +1,4 @@
-//! Ratios and verdicts for people to read.
+//! //! Ratios and verdicts about makespans.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -7,13 +7,13 @@ use super::{ALGORITHMS, Key, Options, PROCESSORS, Run, SHAPES, name};
 use crate::campaign::{Claim, Ran, aligned, shown};
 use crate::statistics::mean;
 
-/// The mean that is aimed at in 1 s.
+/// The target for the mean ratio in 1 s.
 const AIM: f64 = 0.95;
 
-/// Widths of the table.
+/// Widths of the columns of the table.
 const WIDTHS: [i32; 4] = [-38, 7, 4, 7];
 
-/// All that was measured.
+/// The measurements.
 pub(super) struct Report<'a> {
     pub(super) options: &'a Options,
     pub(super) runs: &'a [Run],
@@ -26,7 +26,8 @@ impl Report<'_> {
         self.runs.iter().filter(move |run| matches!(run.key, Key::Drawn(own, ..) if wanted(own)))
     }
 
-    /// The mean ratio to HEFT's makespan where the algorithm found a plan of its own; of "bound" that of the bound.
+    /// Returns the mean ratio to HEFT's makespan over the graphs for which the algorithm found its own plan. For
+    /// "bound", returns the mean ratio of the bound.
     fn ratio(&self, shape: Option<usize>, algorithm: &str) -> Option<f64> {
         let ratio = |run: &Run| {
             let heft = run.of("heft")?.makespan;
@@ -38,12 +39,12 @@ impl Report<'_> {
         mean(&self.drawn(shape).filter_map(ratio).collect::<Vec<f64>>())
     }
 
-    /// On how many graphs it found a plan of its own.
+    /// Returns the number of graphs for which the algorithm found its own plan.
     fn found(&self, algorithm: &str) -> usize {
         self.drawn(None).filter(|run| run.of(algorithm).is_none_or(|outcome| outcome.found)).count()
     }
 
-    /// Standard graphs planned in their optimal length, and all of them.
+    /// Returns the number of standard graphs planned with the optimal makespan, and the number of all standard graphs.
     fn optimal(&self, algorithm: &str) -> (usize, usize) {
         let standard = self.runs.iter().filter(|run| matches!(run.key, Key::Standard(..)));
         let each: Vec<bool> =
@@ -107,7 +108,7 @@ impl Report<'_> {
         text + "\n"
     }
 
-    /// The specs of `optimise`, and how they are called.
+    /// Returns the specs of `optimise` with their labels.
     fn searched(&self) -> impl Iterator<Item = (String, String)> + '_ {
         let search = &self.options.search;
         search.specs().zip(&search.limits.0).map(|(spec, limit)| (spec, format!("optimise, {limit}")))

@@ -1,4 +1,4 @@
-//! Comparisons of curves, and the numbers of the words that stand in the claims.
+//! //! Comparisons of curves, and numbers for the words in the claims.
 
 use makespan_generate::Family;
 
@@ -6,9 +6,9 @@ use crate::campaign::{Answer, Claim};
 use crate::demt::points::{Criterion, Points};
 use crate::statistics::mean;
 
-/// "Around" a ratio: at most this far from it.
+/// Maximum distance from a ratio that counts as "around".
 const AROUND: f64 = 0.25;
-/// "Stable": the largest ratio is at most this many times the smallest.
+/// Maximum quotient of the largest and the smallest ratio that counts as "stable".
 const STABLE: f64 = 1.25;
 
 /// Average ratios by number of jobs.
@@ -19,7 +19,7 @@ pub(super) fn curve(points: &Points, family: Family, algorithm: &str, criterion:
     points.curve(family, algorithm).into_iter().map(|point| (point.jobs, point.ratio(criterion).of_sums)).collect()
 }
 
-/// Answers and the figures behind them.
+/// Answers, and the figures on which they are based.
 #[derive(Default)]
 pub(super) struct Evidence {
     answers: Vec<Answer>,
@@ -27,18 +27,18 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// Adds what `add` finds for each of `all`.
+    /// Applies `add` to each element of `all`.
     pub(super) fn over<T>(self, all: impl IntoIterator<Item = T>, add: impl Fn(Self, T) -> Self) -> Self {
         all.into_iter().fold(self, add)
     }
 
-    /// Adds answers; none if the points do not decide.
+    /// Adds answers. There are none if the points do not decide.
     pub(super) fn answer<A: Into<Answer>>(mut self, answers: impl IntoIterator<Item = A>) -> Self {
         self.answers.extend(answers.into_iter().map(Into::into));
         self
     }
 
-    /// Adds a figure in words.
+    /// Adds a figure as text.
     pub(super) fn note(mut self, figure: String) -> Self {
         self.figures.push(figure);
         self
@@ -50,17 +50,17 @@ impl Evidence {
         if ratios.is_empty() { self } else { self.note(format!("{name} {}", ratios.join(" "))) }
     }
 
-    /// Adds a curve with the answer of each average to a condition.
+    /// Adds a curve, and for each of its averages the answer to a condition.
     pub(super) fn each<A: Into<Answer>>(self, name: &str, curve: &Curve, holds: impl Fn(f64) -> A) -> Self {
         self.show(name, curve).answer(curve.iter().map(|&(_, ratio)| holds(ratio)))
     }
 
-    /// Adds whether one curve is below another at each number of jobs.
+    /// Adds, for each number of jobs, the answer whether the first curve is below the second.
     pub(super) fn below(self, low: &Curve, high: &Curve) -> Self {
         self.answer(low.iter().zip(high).map(|((_, a), (_, b))| a < b))
     }
 
-    /// Returns the claim that this evidence decides: it holds when every answer is yes, partly when some are.
+    /// Returns the claim that this evidence decides. It holds if every answer is yes, and partly if some are.
     pub(super) fn claim(self, place: &str, statement: &str) -> Claim {
         let (yes, all) = (self.answers.iter().filter(|&&answer| answer != Answer::No).count(), self.answers.len());
         let mut measured = self.figures.join("; ");
@@ -71,19 +71,19 @@ impl Evidence {
     }
 }
 
-/// Returns whether a ratio to a bound is around another one; a lower ratio is better.
+/// Compares a ratio to a bound with another ratio. Returns yes if they are close, and "better" if the first is lower.
 pub(super) fn around(ratio: f64, centre: f64) -> Answer {
     if ratio < centre - AROUND { Answer::Better } else { (ratio <= centre + AROUND).into() }
 }
 
-/// Returns whether the largest ratio is close to the smallest; `None` with fewer than two points.
+/// Returns true if the largest ratio is close to the smallest, or `None` with fewer than two points.
 pub(super) fn is_stable(curve: &Curve) -> Option<bool> {
     let ratios = || curve.iter().map(|&(_, ratio)| ratio);
     let spread = ratios().fold(0.0, f64::max) / ratios().fold(f64::INFINITY, f64::min);
     (curve.len() > 1).then_some(spread <= STABLE)
 }
 
-/// Returns the last ratio over the first; `None` with fewer than two points.
+/// Returns the last ratio divided by the first, or `None` with fewer than two points.
 pub(super) fn growth(curve: &Curve) -> Option<f64> {
     match curve.as_slice() {
         [(_, first), .., (_, last)] => Some(last / first),
@@ -91,7 +91,7 @@ pub(super) fn growth(curve: &Curve) -> Option<f64> {
     }
 }
 
-/// Returns the mean of the averages; `None` without points.
+/// Returns the mean of the averages, or `None` without points.
 pub(super) fn level(curve: &Curve) -> Option<f64> {
     mean(&curve.iter().map(|&(_, ratio)| ratio).collect::<Vec<_>>())
 }

@@ -1,4 +1,4 @@
-//! The claims about single families: Figures 3 to 6.
+//! //! Claims about single families: Figures 3 to 6.
 
 use makespan_generate::Family;
 
@@ -10,7 +10,7 @@ use crate::demt::points::Points;
 
 const OTHERS: [&str; 4] = [SEQUENTIAL, SHELF, LPTF, SAF];
 const ALL: [&str; 5] = [GANG, SEQUENTIAL, SHELF, LPTF, SAF];
-/// "Greatly increases": the last ratio is at least this many times the first.
+/// Minimum quotient of the last and the first ratio that counts as "greatly increases".
 const GREATLY: f64 = 1.5;
 
 /// Returns the claims about weakly parallel jobs.
@@ -64,7 +64,7 @@ pub(super) fn high(points: &Points) -> Vec<Claim> {
         all.show(list, &curve).answer(is_stable(&curve)).below(&demt, &curve)
     });
     let below = none().over(lists, |all, list| {
-        // "Always": the worst run counts, not the average.
+        // For "always", the worst run counts, not the average.
         let worst = points.curve(Family::High, list).into_iter().map(|point| (point.jobs, point.makespan.max));
         all.each(&format!("worst runs of {list}"), &worst.collect(), |ratio| ratio < 2.0)
     });

@@ -1,7 +1,7 @@
-//! The claims of sections 3.2 and 4.2 beside what was measured.
+//! //! The claims of sections 3.2 and 4.2, with the measured values.
 //!
-//! The paper's words are paraphrased; each claim names the paragraph that makes it. "Around" and "stable" are given
-//! numbers in [`check`], so that each verdict is computed and none is an impression.
+//! The paper's words are paraphrased. Each claim names its paragraph. [`check`] assigns numbers to "around" and
+//! "stable", so that each verdict is computed and not an impression.
 
 mod check;
 mod families;
@@ -11,7 +11,7 @@ mod stages;
 use super::points::Points;
 use crate::campaign::Claim;
 
-/// Every claim, in the order of the paper.
+/// Returns every claim in the order of the paper.
 pub(super) fn all(points: &Points) -> Vec<Claim> {
     let mut claims = stages::claims(points).to_vec();
     claims.extend(families::weak(points));

@@ -1,4 +1,4 @@
-//! The conclusions of the paper from all figures, and the time of Figure 7.
+//! //! The paper's conclusions from all figures, and the times of Figure 7.
 
 use makespan_generate::Family;
 
@@ -8,7 +8,7 @@ use crate::demt::algorithm::{DEMT, LPTF, SAF, SEQUENTIAL, SHELF};
 use crate::demt::points::Criterion::{self, Makespan, MinsumPrinted};
 use crate::demt::points::Points;
 
-/// Returns the claims after the figures.
+/// Returns the claims that follow the figures in the paper.
 pub(super) fn claims(points: &Points) -> Vec<Claim> {
     let demt = |family, criterion| curve(points, family, DEMT, criterion);
     let everywhere =

@@ -1,4 +1,4 @@
-//! Compaction and shuffling: section 3.2.
+//! //! Claims about compaction and shuffling: section 3.2.
 
 use makespan_generate::Family;
 
@@ -8,10 +8,10 @@ use crate::demt::algorithm::{DEMT, RAW, SHIFT, SHUFFLED_JOBS, UNSHUFFLED};
 use crate::demt::points::Criterion::{Makespan, MinsumPrinted};
 use crate::demt::points::Points;
 
-/// "Small improvements": at most this share of the minsum.
+/// Maximum improvement of the minsum that counts as "small", as a fraction.
 const SMALL: f64 = 0.05;
 
-/// What the paper says of its stages.
+/// Returns the paper's claims about the stages of its algorithm.
 pub(super) fn claims(points: &Points) -> [Claim; 4] {
     [
         better(points, [SHIFT, RAW]).claim(
