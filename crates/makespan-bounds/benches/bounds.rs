@@ -1,4 +1,4 @@
-//! //! Measures the time of the bounds at the size of the paper's experiments. Targets: the dual search in 1 ms, 20
+//! Measures the time of the bounds at the size of the paper's experiments. Targets: the dual search in 1 ms, 20
 //! steps of the price search in 0.2 s, and the bound on weighted completion in 1 s.
 
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! //! Measures the time for the optimal steady state of a tree: 10,000 nodes and 4 applications in floats (target: 10
+//! Measures the time for the optimal steady state of a tree: 10,000 nodes and 4 applications in floats (target: 10
 //! s), and 1,000 nodes exactly (target: 5 s). The bandwidths are those of the paper, and then a thousand times as
 //! large, where nearly all nodes compute.
 

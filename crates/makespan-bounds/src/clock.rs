@@ -1,4 +1,4 @@
-//! //! The time limit of a search for bounds.
+//! The time limit of a search for bounds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

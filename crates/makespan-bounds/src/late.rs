@@ -1,4 +1,4 @@
-//! //! Bounds on lateness.
+//! Bounds on lateness.
 
 use makespan_core::proof::DueBy;
 use makespan_core::{Bound, Instance, Objective, Proof, Time};

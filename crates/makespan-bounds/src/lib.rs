@@ -1,4 +1,4 @@
-//! //! Lower bounds with certificates. Fair throughput is maximised, so its bound is an upper bound.
+//! Lower bounds with certificates. Fair throughput is maximised, so its bound is an upper bound.
 //!
 //! The searches in this crate use floating point and a cone solver. The value of a bound comes only from its
 //! certificate, which `makespan-core` checks in integers. An imprecise search can therefore make a bound weaker, but

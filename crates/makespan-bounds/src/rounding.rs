@@ -1,4 +1,4 @@
-//! //! Conversion of prices from floating point to integers with binary places.
+//! Conversion of prices from floating point to integers with binary places.
 
 use makespan_core::{Bound, CertificateError};
 

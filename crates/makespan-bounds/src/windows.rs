@@ -1,4 +1,4 @@
-//! //! Bounds for dependent tasks and unequal processors: windows of time, with prices for machines.
+//! Bounds for dependent tasks and unequal processors: windows of time, with prices for machines.
 
 pub(crate) mod prices;
 mod search;

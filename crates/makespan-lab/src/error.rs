@@ -1,4 +1,4 @@
-//! //! Errors of the laboratory.
+//! Errors of the laboratory.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! //! Measures the speed of the engine with a policy that does very little. Target: a million events in well under a
+//! Measures the speed of the engine with a policy that does very little. Target: a million events in well under a
 //! second.
 
 use std::hint::black_box;

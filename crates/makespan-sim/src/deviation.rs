@@ -1,4 +1,4 @@
-//! //! Random real times that differ from the estimates.
+//! Random real times that differ from the estimates.
 
 use makespan_core::Actual;
 use rand::{RngExt, SeedableRng};

@@ -1,4 +1,4 @@
-//! //! Errors of simulations.
+//! Errors of simulations.
 
 use makespan_core::{Defect, InstanceError, Time};
 use thiserror::Error;

@@ -1,4 +1,4 @@
-//! //! Simulation in virtual time: a [`Policy`](makespan_core::Policy) decides, and a simulated cluster responds.
+//! Simulation in virtual time: a [`Policy`](makespan_core::Policy) decides, and a simulated cluster responds.
 //!
 //! [`simulate`] advances from instant to instant. It releases the tasks of an instance, passes the events to the
 //! policy, carries out the policy's decisions, and returns the [`Trace`](makespan_core::Trace). The policy sees

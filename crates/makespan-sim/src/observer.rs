@@ -1,4 +1,4 @@
-//! //! Observers of a simulation.
+//! Observers of a simulation.
 
 use makespan_core::Time;
 

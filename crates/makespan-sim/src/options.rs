@@ -1,4 +1,4 @@
-//! //! Options of a simulation.
+//! Options of a simulation.
 
 use makespan_core::{Estimation, Failure, ProcSet, Stop, TaskId};
 

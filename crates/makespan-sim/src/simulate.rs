@@ -1,4 +1,4 @@
-//! //! The main function of this crate.
+//! The main function of this crate.
 
 use makespan_core::{Actual, Failure, Instance, Platform, Policy, Profile};
 

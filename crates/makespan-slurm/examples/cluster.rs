@@ -1,4 +1,4 @@
-//! //! Starts a real Slurm on this machine for experiments. `cargo run -p makespan-slurm --example cluster -- 4x4`
+//! Starts a real Slurm on this machine for experiments. `cargo run -p makespan-slurm --example cluster -- 4x4`
 //! starts 4 nodes with 4 processors each, and prints the environment variables with which programs find the cluster.
 //! The cluster stops when standard input closes.
 

@@ -1,4 +1,4 @@
-//! //! Measures the time to read saved outputs and to predict the start of each job: `forecast FOLDER [DRAWS]`.
+//! Measures the time to read saved outputs and to predict the start of each job: `forecast FOLDER [DRAWS]`.
 
 use std::path::Path;
 use std::time::Instant;

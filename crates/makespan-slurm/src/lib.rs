@@ -1,4 +1,4 @@
-//! //! Interface to Slurm: runs its commands, parses their output, and describes a cluster as a platform.
+//! Interface to Slurm: runs its commands, parses their output, and describes a cluster as a platform.
 //!
 //! [`Commands`] runs Slurm's programs with a time limit, and its errors explain what went wrong. [`Node`],
 //! [`Partition`] and [`Job`] are parsed from the output. The crate links no library of Slurm, so the same binary works

@@ -1,4 +1,4 @@
-//! //! A bound on the cost from the least cost of each task.
+//! A bound on the cost from the least cost of each task.
 
 use makespan_core::proof::CostPrices;
 use makespan_core::{Bound, Instance, Objective, Proof};

@@ -1,11 +1,11 @@
-//! //! Bounds on the cost: the least cost of every task, and prices under a horizon.
+//! Bounds on the cost: the least cost of every task, and prices under a horizon.
 //!
 //! The time until the horizon is divided into equal periods. The processors of each node have a price in each period,
 //! and each edge has a price. At these prices every task runs where and when it pays least ([`CostPrices`]). The sum of
 //! the payments is concave in the prices. The search smooths the minimum of each task and climbs with Adam's steps
 //! while the smoothing decreases. Any prices prove a bound.
 //!
-//! //! Sources: Lagrangian duality as in A. M. Geoffrion, "Lagrangean relaxation for integer programming", Math.
+//! Sources: Lagrangian duality as in A. M. Geoffrion, "Lagrangean relaxation for integer programming", Math.
 //! Programming Study 2, 1974, DOI 10.1007/BFb0120690; prices of processors in time as in M. E. Dyer, L. A. Wolsey,
 //! Discrete Applied Mathematics 26, 1990, DOI 10.1016/0166-218X(90)90104-K; steps as in D. P. Kingma, J. Ba, "Adam",
 //! ICLR 2015, arXiv 1412.6980.

@@ -1,4 +1,4 @@
-//! //! The dual function in floating point: the payments of the tasks at given prices, and the gradient.
+//! The dual function in floating point: the payments of the tasks at given prices, and the gradient.
 
 use makespan_core::{Instance, TaskId, Time, task_cost, volume};
 

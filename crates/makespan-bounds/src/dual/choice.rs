@@ -1,4 +1,4 @@
-//! //! Choice of the jobs that cross the middle of the schedule: a knapsack on processors.
+//! Choice of the jobs that cross the middle of the schedule: a knapsack on processors.
 
 use makespan_core::Area;
 

@@ -1,4 +1,4 @@
-//! //! The allotments that the jobs may choose in the game, by class of width and time.
+//! The allotments that the jobs may choose in the game, by class of width and time.
 
 use makespan_core::{Area, Instance, SimpleJob, Time};
 

@@ -1,4 +1,4 @@
-//! //! Dual-feasible functions on a grid. A function assigns a value to each size 0 .. C. The values of any sizes that
+//! Dual-feasible functions on a grid. A function assigns a value to each size 0 .. C. The values of any sizes that
 //! sum to at most C sum to at most one.
 //!
 //! The families are from S. P. Fekete, J. Schepers (Math. Programming 91, 2001, DOI 10.1007/s101070100243) and J.

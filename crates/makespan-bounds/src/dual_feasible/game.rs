@@ -1,4 +1,4 @@
-//! //! Search for the prices of the terms, as a game. The functions maximise the need of the jobs, and the jobs choose
+//! Search for the prices of the terms, as a game. The functions maximise the need of the jobs, and the jobs choose
 //! their allotments. Multiplicative weights find the prices (N. Littlestone, M. K. Warmuth, Information and Computation
 //! 108, 1994, DOI 10.1006/inco.1994.1009): the price of a term increases with the amount that the jobs have chosen so
 //! far.

@@ -1,4 +1,4 @@
-//! //! Refutation of deadlines by dual-feasible functions.
+//! Refutation of deadlines by dual-feasible functions.
 //!
 //! The theorem is stated at the certificate, [`makespan_core::proof::DualFeasible`]. The search divides time into equal
 //! classes. If the jobs have little choice of their width, the search also divides the processors. It mixes all

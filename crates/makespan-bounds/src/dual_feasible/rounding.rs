@@ -1,4 +1,4 @@
-//! //! Conversion of prices from floating point to a certificate in integers.
+//! Conversion of prices from floating point to a certificate in integers.
 
 use makespan_core::Time;
 use makespan_core::proof::{DualFeasible, Scale, Term};

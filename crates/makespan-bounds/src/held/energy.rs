@@ -1,4 +1,4 @@
-//! //! The latest deadline that a window refutes, by the amounts that tasks must hold within the window.
+//! The latest deadline that a window refutes, by the amounts that tasks must hold within the window.
 
 use super::Holders;
 use crate::Clock;

@@ -1,4 +1,4 @@
-//! //! Bounds that combine a flow along paths with a price for the amounts held.
+//! Bounds that combine a flow along paths with a price for the amounts held.
 
 mod ancestry;
 mod hull;

@@ -1,4 +1,4 @@
-//! //! Bounds from the amounts that tasks hold: processors of any speeds, memory and licences, combined with the paths
+//! Bounds from the amounts that tasks hold: processors of any speeds, memory and licences, combined with the paths
 //! of dependent tasks.
 
 mod deduce;

@@ -1,4 +1,4 @@
-//! //! Jobs, tasks and runs of tasks in flat arrays of floats.
+//! Jobs, tasks and runs of tasks in flat arrays of floats.
 
 use makespan_core::proof::{Places, Reaching, Spans};
 use makespan_core::{Instance, Objective, ProcSet, Time};

@@ -1,4 +1,4 @@
-//! //! The prices of a fluid machine.
+//! The prices of a fluid machine.
 
 use super::programme::Programme;
 

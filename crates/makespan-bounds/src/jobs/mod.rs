@@ -1,4 +1,4 @@
-//! //! Bounds on the weighted completion, the mean flow and the weighted lateness of jobs that are graphs. All tasks of
+//! Bounds on the weighted completion, the mean flow and the weighted lateness of jobs that are graphs. All tasks of
 //! a job pay prices in time, and the job chooses its end.
 //!
 //! The bound of [`JobPrices`] is concave in the prices. The search begins with the prices of a fluid machine that runs
@@ -7,7 +7,7 @@
 //! bound. If machines differ, one price over time is multiplied by a factor for each machine. These factors make the
 //! cost of the same work about equal on all machines.
 //!
-//! //! Sources: those of [`crate::cost`]. Here the jobs also choose their ends.
+//! Sources: those of [`crate::cost`]. Here the jobs also choose their ends.
 
 mod flat;
 mod fluid;

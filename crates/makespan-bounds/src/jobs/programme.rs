@@ -1,4 +1,4 @@
-//! //! The dual function in floating point: the payments of the jobs at given prices, and the gradient.
+//! The dual function in floating point: the payments of the jobs at given prices, and the gradient.
 
 use makespan_core::Time;
 

@@ -1,4 +1,4 @@
-//! //! Bounds for sequential jobs on different machines, by prices for machine time.
+//! Bounds for sequential jobs on different machines, by prices for machine time.
 //!
 //! The linear programme of R || Cmax is `min T, sum_k x_ik = 1, sum_i p_ik x_ik <= T - r_k, x >= 0`. Its dual has
 //! prices `lambda >= 0` with `sum_k lambda_k = 1` and maximises `sum_i min_k lambda_k p_ik + sum_k lambda_k r_k`. The

@@ -1,4 +1,4 @@
-//! //! Maximises the smoothed priced sum of the jobs.
+//! Maximises the smoothed priced sum of the jobs.
 
 use makespan_core::{Profile, Time};
 

@@ -1,4 +1,4 @@
-//! //! Assignment of jobs to positions on machines that minimises the sum of completion times.
+//! Assignment of jobs to positions on machines that minimises the sum of completion times.
 
 use makespan_core::proof::PositionPrices;
 use makespan_core::{Bound, Instance, JobId, Objective, Profile, Proof};

@@ -1,4 +1,4 @@
-//! //! The instants that divide time into intervals.
+//! The instants that divide time into intervals.
 
 use makespan_core::{Area, Instance, SimpleJob, Time};
 

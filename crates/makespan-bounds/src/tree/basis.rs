@@ -1,4 +1,4 @@
-//! //! The set of basic variables, which is a vertex of the linear programme.
+//! The set of basic variables, which is a vertex of the linear programme.
 
 use super::field::Field;
 use super::figures::Figures;

@@ -1,4 +1,4 @@
-//! //! The rational optimum, computed from a basis that was found in floating point.
+//! The rational optimum, computed from a basis that was found in floating point.
 
 use dashu_ratio::RBig;
 use makespan_core::tree::{Optimum, Rates, TreeProblem};

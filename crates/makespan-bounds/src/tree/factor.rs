@@ -1,4 +1,4 @@
-//! //! The basis, eliminated from the leaves to the root.
+//! The basis, eliminated from the leaves to the root.
 //!
 //! The amount of each application that a subtree takes is an affine function of the shares of its extras. The equation
 //! of a busy port contains only extras below the port, and determines one of them as a function of the others. The

@@ -1,4 +1,4 @@
-//! //! The numbers of the simplex method: floats for the search, and rationals for exact results.
+//! The numbers of the simplex method: floats for the search, and rationals for exact results.
 
 use dashu_ratio::RBig;
 use makespan_core::tree::float_of;

@@ -1,4 +1,4 @@
-//! //! The coefficients of the linear programme. Nodes are sorted breadth first from the root, so that the children of
+//! The coefficients of the linear programme. Nodes are sorted breadth first from the root, so that the children of
 //! a node have consecutive positions after the node.
 
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! //! The optimal steady state of bags of tasks on a tree.
+//! The optimal steady state of bags of tasks on a tree.
 //!
 //! The linear programme is (3) of O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert,
 //! "Centralized versus distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI

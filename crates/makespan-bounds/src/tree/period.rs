@@ -1,4 +1,4 @@
-//! //! The default period of a steady state.
+//! The default period of a steady state.
 
 use dashu_ratio::RBig;
 use makespan_core::Time;

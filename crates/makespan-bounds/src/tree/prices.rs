@@ -1,4 +1,4 @@
-//! //! The dual solution of a basis: the worth of a unit of work, and the price of port time.
+//! The dual solution of a basis: the worth of a unit of work, and the price of port time.
 
 use super::basis::{Basis, Share, Variable};
 use super::factor::{Factor, Singular};

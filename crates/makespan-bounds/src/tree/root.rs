@@ -1,4 +1,4 @@
-//! //! The system that remains at the root. It is small and dense.
+//! The system that remains at the root. It is small and dense.
 
 use super::basis::Basis;
 use super::factor::{Factor, Singular};

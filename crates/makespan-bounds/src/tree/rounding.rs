@@ -1,4 +1,4 @@
-//! //! Conversion of a vertex in floats to exactly feasible rates and integer prices.
+//! Conversion of a vertex in floats to exactly feasible rates and integer prices.
 
 use dashu_ratio::RBig;
 use makespan_core::proof::TreePrices;

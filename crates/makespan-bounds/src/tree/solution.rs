@@ -1,4 +1,4 @@
-//! //! The primal solution of a basis, or its change when a variable enters.
+//! The primal solution of a basis, or its change when a variable enters.
 
 use super::basis::{Basis, Share, Variable};
 use super::factor::{Factor, Singular, port_time};

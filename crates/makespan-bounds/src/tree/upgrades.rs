@@ -1,4 +1,4 @@
-//! //! The machines and links that limit the fair throughput.
+//! The machines and links that limit the fair throughput.
 
 use makespan_core::proof::TreePrices;
 use makespan_core::tree::{Rates, TreeProblem, float_of, latency_load, link_load};

@@ -1,4 +1,4 @@
-//! //! Machine prices that maximise the value of all work.
+//! Machine prices that maximise the value of all work.
 
 use super::{NEVER, Tasks};
 

@@ -1,4 +1,4 @@
-//! //! Search for the latest deadline that a window refutes.
+//! Search for the latest deadline that a window refutes.
 
 use makespan_core::Time;
 use makespan_core::proof::TimeWindow;

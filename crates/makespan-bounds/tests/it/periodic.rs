@@ -1,4 +1,4 @@
-//! //! Periodic schedules of the optimal steady state keep the rules of the network, and lose no more than the
+//! Periodic schedules of the optimal steady state keep the rules of the network, and lose no more than the
 //! documented amount.
 
 use std::num::NonZeroU64;

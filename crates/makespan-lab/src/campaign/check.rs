@@ -1,4 +1,4 @@
-//! //! Checks of results: bounds are verified, schedules are validated, and no value may be below a bound.
+//! Checks of results: bounds are verified, schedules are validated, and no value may be below a bound.
 
 use std::fmt::Display;
 

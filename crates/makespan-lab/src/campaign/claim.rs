@@ -1,4 +1,4 @@
-//! //! The claims of a paper, with the measured values.
+//! The claims of a paper, with the measured values.
 
 use std::fmt;
 

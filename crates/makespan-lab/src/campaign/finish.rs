@@ -1,4 +1,4 @@
-//! //! Runs the measurements on several threads. One thread writes the journal.
+//! Runs the measurements on several threads. One thread writes the journal.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! //! The instances that a campaign draws.
+//! The instances that a campaign draws.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! //! The journal of finished runs, with which an interrupted campaign continues.
+//! The journal of finished runs, with which an interrupted campaign continues.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};

@@ -1,4 +1,4 @@
-//! //! The framework of campaigns: instances drawn by key, runs on several threads, a journal of finished runs, checks
+//! The framework of campaigns: instances drawn by key, runs on several threads, a journal of finished runs, checks
 //! of plans and bounds, claims with verdicts, and output of tables and figures.
 
 mod check;

@@ -1,4 +1,4 @@
-//! //! Output of tables and figures to the folder of results.
+//! Output of tables and figures to the folder of results.
 
 use std::fmt::{Display, Write as _};
 use std::fs;

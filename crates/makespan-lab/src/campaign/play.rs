@@ -1,4 +1,4 @@
-//! //! Runs a campaign. All campaigns use this code.
+//! Runs a campaign. All campaigns use this code.
 
 use std::fmt::Display;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! //! Errors for invalid values of options.
+//! Errors for invalid values of options.
 
 use crate::error::LabError;
 

@@ -1,4 +1,4 @@
-//! //! The limits and the objectives of the optimiser in a campaign.
+//! The limits and the objectives of the optimiser in a campaign.
 
 use std::collections::BTreeSet;
 use std::fmt;

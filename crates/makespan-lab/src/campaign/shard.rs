@@ -1,4 +1,4 @@
-//! //! Shards: parts of a campaign that are measured by separate processes, each with its own journal, possibly on
+//! Shards: parts of a campaign that are measured by separate processes, each with its own journal, possibly on
 //! several machines.
 
 use std::collections::{BTreeMap, BTreeSet};

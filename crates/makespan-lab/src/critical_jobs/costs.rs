@@ -1,4 +1,4 @@
-//! //! The cost of optimised plans and proved bounds, compared with the method.
+//! The cost of optimised plans and proved bounds, compared with the method.
 
 use makespan_algos::kernel::chains::method::Method;
 use makespan_core::{Instance, Time};

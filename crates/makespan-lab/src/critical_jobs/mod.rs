@@ -1,4 +1,4 @@
-//! //! Planning of compound jobs by critical chains: the example of two jobs, cost under a deadline, and jobs in time.
+//! Planning of compound jobs by critical chains: the example of two jobs, cost under a deadline, and jobs in time.
 //!
 //! The paper is A. Tselishchev and V. V. Toporkov, "Compound job scheduling and job-flows management in distributed
 //! computing" (54th IWK, Ilmenau 2009), section 4. It prints one example and no campaign. The text does not list the

@@ -1,4 +1,4 @@
-//! //! Tables and claims about costs and jobs in time.
+//! Tables and claims about costs and jobs in time.
 
 use super::example::{Example, Way};
 use super::{DEADLINES, GAPS, Key, Options, Outcome, Run, SHAPES, algorithms, costs, with_deadline};

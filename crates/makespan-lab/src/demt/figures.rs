@@ -1,4 +1,4 @@
-//! //! The figures of the paper with the measured data.
+//! The figures of the paper with the measured data.
 
 use makespan::spec_title;
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};

@@ -1,4 +1,4 @@
-//! //! Repetition of the experiments in the paper that introduced DEMT.
+//! Repetition of the experiments in the paper that introduced DEMT.
 //!
 //! The paper is P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, "Bi-criteria algorithm for scheduling jobs on
 //! cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4. It has four families of moldable jobs, with

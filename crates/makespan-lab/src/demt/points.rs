@@ -1,4 +1,4 @@
-//! //! Aggregation of runs by family, number of jobs and algorithm.
+//! Aggregation of runs by family, number of jobs and algorithm.
 
 use makespan_generate::Family;
 

@@ -1,4 +1,4 @@
-//! //! The claims of the paper and our targets, with the measured values.
+//! The claims of the paper and our targets, with the measured values.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! //! The paper's figures of its construction, drawn from real plans.
+//! The paper's figures of its construction, drawn from real plans.
 //!
 //! Figures 1, 3, 4 and 10 explain ideas and show no plan of the algorithm. For each of the other figures, the first
 //! seed with few adversarial jobs was chosen whose plan shows the same situation.

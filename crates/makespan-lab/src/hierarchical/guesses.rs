@@ -1,4 +1,4 @@
-//! //! Attempts of the construction with many guesses for one instance.
+//! Attempts of the construction with many guesses for one instance.
 
 use makespan_algos::kernel::hierarchical::{Cluster, Part, Partition, Placed, build, partition};
 use makespan_bounds::dual;

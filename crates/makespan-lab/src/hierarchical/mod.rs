@@ -1,4 +1,4 @@
-//! //! Clusters of SMPs: the paper's algorithm compared with general algorithms, its guarantee, and its figures.
+//! Clusters of SMPs: the paper's algorithm compared with general algorithms, its guarantee, and its figures.
 //!
 //! The paper is P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks" (SPAA 2001, pages
 //! 199-208, HAL inria-00001082). It has no experiments; the experiments here are ours. Jobs of the generator's families

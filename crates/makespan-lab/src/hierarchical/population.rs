@@ -1,4 +1,4 @@
-//! //! The kinds of jobs that are drawn.
+//! The kinds of jobs that are drawn.
 
 use std::fmt;
 use std::str::FromStr;

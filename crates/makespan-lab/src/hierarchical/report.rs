@@ -1,4 +1,4 @@
-//! //! Tables and figures of the campaign.
+//! Tables and figures of the campaign.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;

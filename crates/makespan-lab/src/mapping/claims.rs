@@ -1,4 +1,4 @@
-//! //! Claims about the heuristics and targets, with the measured values.
+//! Claims about the heuristics and targets, with the measured values.
 
 use makespan_core::Time;
 

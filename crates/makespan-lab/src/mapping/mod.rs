@@ -1,4 +1,4 @@
-//! //! Mapping heuristics on the benchmark of Braun et al., compared with published results.
+//! Mapping heuristics on the benchmark of Braun et al., compared with published results.
 //!
 //! Independent tasks on unrelated machines are mapped by every heuristic, both genetic algorithms and `optimise`. The
 //! matrices are the files of the benchmark, if they are present, and matrices drawn in its twelve classes. Gaps are

@@ -1,4 +1,4 @@
-//! //! Published results for the benchmark.
+//! Published results for the benchmark.
 
 /// A file of the benchmark. Makespans are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]

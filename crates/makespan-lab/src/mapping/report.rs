@@ -1,4 +1,4 @@
-//! //! Report of the gaps and verdicts.
+//! Report of the gaps and verdicts.
 
 use std::fmt::Write as _;
 

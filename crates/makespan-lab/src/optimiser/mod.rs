@@ -1,4 +1,4 @@
-//! //! Measures the distance of the optimiser's plans from proven bounds, and its speed.
+//! Measures the distance of the optimiser's plans from proven bounds, and its speed.
 //!
 //! Instances of the four families of the demt campaign are planned for each objective with each time limit. The
 //! measured time is the one that a user experiences: from the instance to the schedule with its bounds. The measurement

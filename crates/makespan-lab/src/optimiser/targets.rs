@@ -1,4 +1,4 @@
-//! //! Targets for the optimiser, with the measured values.
+//! Targets for the optimiser, with the measured values.
 
 use makespan_core::{Objective, Time};
 

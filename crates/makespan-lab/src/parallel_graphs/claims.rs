@@ -1,4 +1,4 @@
-//! //! Targets, and comparisons of the algorithms of the literature.
+//! Targets, and comparisons of the algorithms of the literature.
 
 use super::{Cell, Group, Options, geometric_ratio, over_baselines, ratio};
 use crate::campaign::{Claim, find};

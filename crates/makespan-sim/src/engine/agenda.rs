@@ -1,4 +1,4 @@
-//! //! The future instants of a simulation.
+//! The future instants of a simulation.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

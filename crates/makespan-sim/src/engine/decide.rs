@@ -1,4 +1,4 @@
-//! //! Carries out the decisions of the policy.
+//! Carries out the decisions of the policy.
 
 use makespan_core::{Decision, ProcSet, TaskId, Time};
 

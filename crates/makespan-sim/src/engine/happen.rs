@@ -1,4 +1,4 @@
-//! //! Events of an instant, before the policy is called.
+//! Events of an instant, before the policy is called.
 
 use makespan_core::{Event, Outcome, ProcSet, Run, Running, TaskId, Time, Unavailable};
 

@@ -1,4 +1,4 @@
-//! //! The loop between a policy and the simulated cluster.
+//! The loop between a policy and the simulated cluster.
 
 mod agenda;
 mod decide;

@@ -1,4 +1,4 @@
-//! //! Errors in failure models.
+//! Errors in failure models.
 
 use makespan_core::{Time, TimeError};
 use thiserror::Error;

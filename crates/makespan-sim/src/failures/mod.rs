@@ -1,4 +1,4 @@
-//! //! Failures from a list, or drawn from a model during the simulation.
+//! Failures from a list, or drawn from a model during the simulation.
 
 mod error;
 mod lifetime;

@@ -1,4 +1,4 @@
-//! //! The failure model: the units that fail, and the distributions of their times.
+//! The failure model: the units that fail, and the distributions of their times.
 
 use makespan_core::{Platform, ProcSet, Time};
 use rand::SeedableRng;

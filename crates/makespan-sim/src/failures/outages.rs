@@ -1,4 +1,4 @@
-//! //! The sequence of processors that go down and up.
+//! The sequence of processors that go down and up.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! //! The event loop of a network.
+//! The event loop of a network.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! //! Future events of a network.
+//! Future events of a network.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! //! Bags of tasks on a tree of machines, where each node has its own scheduler.
+//! Bags of tasks on a tree of machines, where each node has its own scheduler.
 //!
 //! A node can receive, send and compute at the same time. It sends one task at a time, after the whole task has arrived
 //! (store and forward). A hop takes the link's latency plus the data divided by the bandwidth. During this time the

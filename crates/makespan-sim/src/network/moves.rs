@@ -1,4 +1,4 @@
-//! //! Sending, receiving and computing of tasks.
+//! Sending, receiving and computing of tasks.
 
 use makespan_core::Time;
 use makespan_core::network::{NodeDecision, NodeEvent, NodePolicy};

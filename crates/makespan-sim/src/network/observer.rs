@@ -1,4 +1,4 @@
-//! //! Observers of a run.
+//! Observers of a run.
 
 use makespan_core::Time;
 

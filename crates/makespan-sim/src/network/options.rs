@@ -1,4 +1,4 @@
-//! //! Options of a run on a network.
+//! Options of a run on a network.
 
 use makespan_core::Time;
 use makespan_core::network::Network;

@@ -1,4 +1,4 @@
-//! //! Results of a run.
+//! Results of a run.
 
 use makespan_core::Time;
 use makespan_core::network::{Network, NodeDecision};

@@ -1,4 +1,4 @@
-//! //! The tasks in progress at a port or at the processors of a node.
+//! The tasks in progress at a port or at the processors of a node.
 
 use makespan_core::Time;
 

@@ -1,4 +1,4 @@
-//! //! The state of all nodes in flat arrays. Each policy sees its own slice.
+//! The state of all nodes in flat arrays. Each policy sees its own slice.
 
 use makespan_core::Time;
 use makespan_core::network::{Children, Network, NodeView};

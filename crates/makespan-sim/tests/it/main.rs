@@ -1,4 +1,4 @@
-//! //! Integration tests of this crate. They are one program, because one program links faster than several.
+//! Integration tests of this crate. They are one program, because one program links faster than several.
 
 mod common;
 mod graphs;

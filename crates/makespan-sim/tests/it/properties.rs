@@ -1,4 +1,4 @@
-//! //! Properties of all simulations, on random instances under random legal policies.
+//! Properties of all simulations, on random instances under random legal policies.
 
 use crate::common;
 

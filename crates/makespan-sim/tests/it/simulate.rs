@@ -1,4 +1,4 @@
-//! //! Small cases that were computed by hand.
+//! Small cases that were computed by hand.
 
 use crate::common;
 

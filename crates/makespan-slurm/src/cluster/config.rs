@@ -1,4 +1,4 @@
-//! //! The configuration of a cluster (`scontrol show config`).
+//! The configuration of a cluster (`scontrol show config`).
 
 use crate::text::{Limit, count, present};
 

@@ -1,4 +1,4 @@
-//! //! Jobs of a cluster.
+//! Jobs of a cluster.
 
 use makespan_core::ProcSet;
 

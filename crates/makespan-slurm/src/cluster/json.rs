@@ -1,4 +1,4 @@
-//! //! Jobs in JSON. The parser accepts the formats of several versions: a number may be bare, null or `{set, infinite,
+//! Jobs in JSON. The parser accepts the formats of several versions: a number may be bare, null or `{set, infinite,
 //! number}`, and a state may be a text or a list.
 
 use serde_json::{Map, Value};

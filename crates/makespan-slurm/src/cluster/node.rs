@@ -1,4 +1,4 @@
-//! //! Nodes of a cluster.
+//! Nodes of a cluster.
 
 use crate::text::{Gres, Record, moment};
 

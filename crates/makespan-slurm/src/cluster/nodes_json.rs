@@ -1,4 +1,4 @@
-//! //! Nodes in JSON, from `sinfo --json` of version 22.05 or `scontrol show nodes --json` of later versions.
+//! Nodes in JSON, from `sinfo --json` of version 22.05 or `scontrol show nodes --json` of later versions.
 
 use serde_json::{Map, Value};
 

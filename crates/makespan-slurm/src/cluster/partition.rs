@@ -1,4 +1,4 @@
-//! //! Partitions of a cluster.
+//! Partitions of a cluster.
 
 use crate::text::{Limit, Record, count, duration, expand};
 

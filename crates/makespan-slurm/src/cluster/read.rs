@@ -1,4 +1,4 @@
-//! //! Queries for nodes, partitions, jobs and the configuration.
+//! Queries for nodes, partitions, jobs and the configuration.
 
 use crate::command::{CommandError, Commands, Program};
 use crate::text::{Kind, Record, records};

@@ -1,4 +1,4 @@
-//! //! Runs a process, reads its output while it runs, and kills it at its time limit.
+//! Runs a process, reads its output while it runs, and kills it at its time limit.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;

@@ -1,4 +1,4 @@
-//! //! Errors of Slurm's programs.
+//! Errors of Slurm's programs.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;

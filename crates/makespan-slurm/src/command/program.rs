@@ -1,4 +1,4 @@
-//! //! Slurm's programs, and an environment in which their output does not depend on the user's settings.
+//! Slurm's programs, and an environment in which their output does not depend on the user's settings.
 
 use std::fmt;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! //! The meaning of Slurm's error messages, with remedies.
+//! The meaning of Slurm's error messages, with remedies.
 
 /// The reason why Slurm refused a request, derived from its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

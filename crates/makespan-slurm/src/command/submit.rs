@@ -1,4 +1,4 @@
-//! //! Submission and cancellation of jobs.
+//! Submission and cancellation of jobs.
 
 use std::ffi::OsStr;
 

@@ -1,4 +1,4 @@
-//! //! Checks of the folder of runs on this machine.
+//! Checks of the folder of runs on this machine.
 
 use std::fs;
 use std::path::Path;

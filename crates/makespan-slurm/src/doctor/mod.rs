@@ -1,4 +1,4 @@
-//! //! Checks that a cluster allows runs. Each check is a finding with a verdict and, if the user should act, a remedy.
+//! Checks that a cluster allows runs. Each check is a finding with a verdict and, if the user should act, a remedy.
 
 mod folder;
 mod partitions;

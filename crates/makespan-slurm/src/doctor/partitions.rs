@@ -1,4 +1,4 @@
-//! //! Checks of partitions, and of this user's right to submit jobs.
+//! Checks of partitions, and of this user's right to submit jobs.
 
 use makespan_core::{Platform, Resource, ResourceKind, counted};
 

@@ -1,4 +1,4 @@
-//! //! Checks of Slurm's programs, of the controller, and of their versions.
+//! Checks of Slurm's programs, of the controller, and of their versions.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! //! Checks of the configuration settings that matter for runs.
+//! Checks of the configuration settings that matter for runs.
 
 use crate::cluster::Config;
 use crate::command::{Commands, Program};

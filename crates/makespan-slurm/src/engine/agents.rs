@@ -1,4 +1,4 @@
-//! //! The planner's view of the agents: their connections, their signs of life, and their places.
+//! The planner's view of the agents: their connections, their signs of life, and their places.
 
 use std::io::Write;
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! //! Decides which pilot jobs to submit.
+//! Decides which pilot jobs to submit.
 
 use std::path::PathBuf;
 use std::time::Duration;

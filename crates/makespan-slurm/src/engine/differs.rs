@@ -1,4 +1,4 @@
-//! //! Warnings about nodes that differ from the plan or whose clocks differ. One message covers all nodes with the
+//! Warnings about nodes that differ from the plan or whose clocks differ. One message covers all nodes with the
 //! same difference.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! //! Pilots as an engine: tasks start on the nodes of allocations that come and go.
+//! Pilots as an engine: tasks start on the nodes of allocations that come and go.
 
 mod agents;
 mod ask;

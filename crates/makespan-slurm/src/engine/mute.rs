@@ -1,4 +1,4 @@
-//! //! Pilots that have nodes, but whose agents do not appear or have fallen silent.
+//! Pilots that have nodes, but whose agents do not appear or have fallen silent.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

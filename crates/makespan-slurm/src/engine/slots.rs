@@ -1,4 +1,4 @@
-//! //! The nodes of the plan.
+//! The nodes of the plan.
 
 use makespan_core::{Platform, ProcSet, Resource, ResourceKind};
 

@@ -1,4 +1,4 @@
-//! //! Tasks that are given to agents.
+//! Tasks that are given to agents.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};

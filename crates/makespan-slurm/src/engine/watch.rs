@@ -1,4 +1,4 @@
-//! //! Queries Slurm regularly for the state of pilots and nodes, on a separate thread.
+//! Queries Slurm regularly for the state of pilots and nodes, on a separate thread.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};

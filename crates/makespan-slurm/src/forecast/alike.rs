@@ -1,4 +1,4 @@
-//! //! Groups of similar jobs, such as the tasks of an array. Within one scheduling cycle, a result for one of them
+//! Groups of similar jobs, such as the tasks of an array. Within one scheduling cycle, a result for one of them
 //! holds for the others.
 
 use std::collections::HashMap;

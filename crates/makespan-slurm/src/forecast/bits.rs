@@ -1,4 +1,4 @@
-//! //! Sets of nodes as bits. They are iterated in the order in which Slurm allocates nodes.
+//! Sets of nodes as bits. They are iterated in the order in which Slurm allocates nodes.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! //! Limits that apply across nodes: jobs and resources of users and accounts, tasks of arrays, and licences.
+//! Limits that apply across nodes: jobs and resources of users and accounts, tasks of arrays, and licences.
 
 use std::collections::HashMap;
 

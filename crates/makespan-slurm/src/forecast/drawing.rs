@@ -1,4 +1,4 @@
-//! //! Random run times from the distributions of known run times.
+//! Random run times from the distributions of known run times.
 
 use super::times::{Times, longer};
 

@@ -1,4 +1,4 @@
-//! //! The frequency and the depth of scheduling cycles.
+//! The frequency and the depth of scheduling cycles.
 
 use super::model::Model;
 use super::times::limit;

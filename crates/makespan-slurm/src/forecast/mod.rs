@@ -1,4 +1,4 @@
-//! //! Predicts when the jobs of a queue will start, by an event simulation at the level of nodes.
+//! Predicts when the jobs of a queue will start, by an event simulation at the level of nodes.
 //!
 //! The simulated scheduler considers the same rules as Slurm's: limits, partitions, features, reservations, licences
 //! and dependencies. It starts jobs from the head of the queue. At intervals it backfills without delaying jobs of

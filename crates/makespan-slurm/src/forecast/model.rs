@@ -1,4 +1,4 @@
-//! //! A queue in flat arrays: the nodes in the order in which Slurm allocates them, and the jobs in the order in which
+//! A queue in flat arrays: the nodes in the order in which Slurm allocates them, and the jobs in the order in which
 //! the scheduler considers them.
 
 use std::collections::HashMap;

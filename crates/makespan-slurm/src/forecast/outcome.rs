@@ -1,4 +1,4 @@
-//! //! The result of a simulation.
+//! The result of a simulation.
 
 /// The result of a simulation for each job.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! //! Event simulation of a queue: running jobs end, the scheduler runs a cycle, and jobs start.
+//! Event simulation of a queue: running jobs end, the scheduler runs a cycle, and jobs start.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

@@ -1,4 +1,4 @@
-//! //! Dependencies between jobs.
+//! Dependencies between jobs.
 
 use std::collections::HashMap;
 

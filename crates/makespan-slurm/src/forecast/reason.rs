@@ -1,4 +1,4 @@
-//! //! The reason why each job waits, in the current state of the cluster.
+//! The reason why each job waits, in the current state of the cluster.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

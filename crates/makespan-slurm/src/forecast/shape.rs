@@ -1,4 +1,4 @@
-//! //! The request of a job.
+//! The request of a job.
 
 use crate::queue::Memory;
 

@@ -1,4 +1,4 @@
-//! //! The instant at which a pending job will have its nodes, by the scheduler's estimates.
+//! The instant at which a pending job will have its nodes, by the scheduler's estimates.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};

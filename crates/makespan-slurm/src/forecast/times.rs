@@ -1,4 +1,4 @@
-//! //! Run times of jobs, learned from jobs that ended.
+//! Run times of jobs, learned from jobs that ended.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! //! The fractions of their limits that jobs use if nothing is known about them.
+//! The fractions of their limits that jobs use if nothing is known about them.
 
 /// The medians of twenty equal parts of all jobs in three logs of the Parallel Workloads Archive with equal weights:
 /// KTH-SP2-1996, CTC-SP2-1996 and HPC2N-2002-2.1-cln. The jobs in these logs used 47, 39 and 47 % of their limits in

@@ -1,4 +1,4 @@
-//! //! The reason why a job does not start now, and its remedy.
+//! The reason why a job does not start now, and its remedy.
 
 use crate::queue::{Condition, Dependency, Memory, Queue, QueueJob, Reservation};
 use crate::{JobState, Partition};

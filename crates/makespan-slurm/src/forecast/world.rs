@@ -1,4 +1,4 @@
-//! //! The used and the free resources during a simulation.
+//! The used and the free resources during a simulation.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! //! The program inside a job: runs one attempt of a task, and records how it ended.
+//! The program inside a job: runs one attempt of a task, and records how it ended.
 
 use std::path::PathBuf;
 use std::thread::sleep;

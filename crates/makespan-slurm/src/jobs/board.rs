@@ -1,4 +1,4 @@
-//! //! The files that the planner and the jobs share.
+//! The files that the planner and the jobs share.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};

@@ -1,4 +1,4 @@
-//! //! The nodes and processors of a job, determined inside the job.
+//! The nodes and processors of a job, determined inside the job.
 
 use std::time::Duration;
 

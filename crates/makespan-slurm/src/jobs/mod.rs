@@ -1,4 +1,4 @@
-//! //! Runs each attempt of a task as a Slurm job, so that the cluster's own policy decides when it starts.
+//! Runs each attempt of a task as a Slurm job, so that the cluster's own policy decides when it starts.
 //!
 //! All jobs are submitted at once. The order of a graph becomes dependencies. The jobs continue without a planner:
 //! inside the job, [`run_job`] runs one attempt and records its end in files.

@@ -1,4 +1,4 @@
-//! //! The periods in which a cluster's processors are in use according to its queue.
+//! The periods in which a cluster's processors are in use according to its queue.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! //! The threads that run Slurm's programs: one submits and cancels jobs, and one queries the queue.
+//! The threads that run Slurm's programs: one submits and cancels jobs, and one queries the queue.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{self, Receiver, Sender};

@@ -1,4 +1,4 @@
-//! //! The request of a task to Slurm.
+//! The request of a task to Slurm.
 
 use makespan_core::{Instance, ProcSet, Resource, ResourceKind, TaskId};
 

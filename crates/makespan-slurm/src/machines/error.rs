@@ -1,4 +1,4 @@
-//! //! Errors of the description of a cluster as a platform.
+//! Errors of the description of a cluster as a platform.
 
 use makespan_core::{PlatformError, ResourceError};
 use thiserror::Error;

@@ -1,4 +1,4 @@
-//! //! Describes the machines of a cluster, or of an allocation, as a platform.
+//! Describes the machines of a cluster, or of an allocation, as a platform.
 
 mod error;
 mod pool;

@@ -1,4 +1,4 @@
-//! //! The nodes of a partition that are available to jobs.
+//! The nodes of a partition that are available to jobs.
 
 use makespan_core::{Node as Machine, Platform, Resource, Resources, counted};
 

@@ -1,4 +1,4 @@
-//! //! Resources of nodes other than processors.
+//! Resources of nodes other than processors.
 
 use std::collections::{BTreeMap, BTreeSet};
 

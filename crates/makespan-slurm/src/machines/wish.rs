@@ -1,4 +1,4 @@
-//! //! The effect of `sbatch` options on the choice of nodes, as far as a plan must know it.
+//! The effect of `sbatch` options on the choice of nodes, as far as a plan must know it.
 
 use makespan_core::Resource;
 

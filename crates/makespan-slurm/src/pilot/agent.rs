@@ -1,4 +1,4 @@
-//! //! The agent of a node: takes the tasks that are given to its place, runs them, and records how they ended.
+//! The agent of a node: takes the tasks that are given to its place, runs them, and records how they ended.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! //! The head of a pilot, which starts its agents and restarts them.
+//! The head of a pilot, which starts its agents and restarts them.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! //! Attempts that an earlier agent of this place started.
+//! Attempts that an earlier agent of this place started.
 
 use std::time::{Duration, Instant};
 

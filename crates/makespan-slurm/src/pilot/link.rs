@@ -1,4 +1,4 @@
-//! //! A connection that announces moved files. An agent listens, and planners come and go. Without a connection, both
+//! A connection that announces moved files. An agent listens, and planners come and go. Without a connection, both
 //! check the files.
 
 use std::io::{self, BufRead, BufReader, Read, Write};

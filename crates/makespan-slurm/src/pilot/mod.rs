@@ -1,4 +1,4 @@
-//! //! Pilots: allocations in which an agent on each node starts the tasks that it is given.
+//! Pilots: allocations in which an agent on each node starts the tasks that it is given.
 //!
 //! The planner and the agents share the folder of the run. Its files (`board`) contain the state: each attempt of a
 //! task is one file, which only moves by renaming, from the planner to the agent of a node and back. If a process dies,

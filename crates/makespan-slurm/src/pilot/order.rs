@@ -1,4 +1,4 @@
-//! //! The order of a task for an agent, and the fate that the agent reports.
+//! The order of a task for an agent, and the fate that the agent reports.
 
 use std::time::Duration;
 

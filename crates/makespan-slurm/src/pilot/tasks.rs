@@ -1,4 +1,4 @@
-//! //! The attempts that an agent runs.
+//! The attempts that an agent runs.
 
 use std::collections::BTreeSet;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! //! Tasks of job arrays. One pending record stands for several tasks, such as `3-10%2`.
+//! Tasks of job arrays. One pending record stands for several tasks, such as `3-10%2`.
 
 /// The array of a job, and its task number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! //! Limits that prevent a job from starting even if all other jobs end: limits of a single job, and limits of past
+//! Limits that prevent a job from starting even if all other jobs end: limits of a single job, and limits of past
 //! usage.
 
 use super::{Association, Budget, JobLimits, Memory, Qos, Queue, QueueJob};

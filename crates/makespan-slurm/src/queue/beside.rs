@@ -1,4 +1,4 @@
-//! //! Contradictions between the files of a folder: outputs of two instants, or of two clusters, do not form a queue.
+//! Contradictions between the files of a folder: outputs of two instants, or of two clusters, do not form a queue.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! //! Dependencies of jobs, such as `afterok:69(unfulfilled),afterany:70`.
+//! Dependencies of jobs, such as `afterok:69(unfulfilled),afterany:70`.
 
 /// The required state of the other job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! //! Doubtful data: invalid dates, and outputs that contradict each other. Each kind is counted and reported once.
+//! Doubtful data: invalid dates, and outputs that contradict each other. Each kind is counted and reported once.
 
 use crate::text::{date, moment};
 use crate::{Job, JobState, Node};

@@ -1,4 +1,4 @@
-//! //! A queue on a cluster with additional nodes.
+//! A queue on a cluster with additional nodes.
 
 use std::collections::HashSet;
 

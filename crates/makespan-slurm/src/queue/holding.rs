@@ -1,4 +1,4 @@
-//! //! The resources that a running job holds on each node.
+//! The resources that a running job holds on each node.
 
 use std::collections::HashMap;
 

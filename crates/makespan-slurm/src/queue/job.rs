@@ -1,4 +1,4 @@
-//! //! Pending and running jobs. Each task of an array is a separate job.
+//! Pending and running jobs. Each task of an array is a separate job.
 
 use std::collections::HashMap;
 

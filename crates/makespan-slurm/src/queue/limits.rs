@@ -1,4 +1,4 @@
-//! //! Limits of qualities of service, accounts and users on jobs that run at the same time.
+//! Limits of qualities of service, accounts and users on jobs that run at the same time.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! //! The records of an output: the valid ones without duplicates, and messages about the others.
+//! The records of an output: the valid ones without duplicates, and messages about the others.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! //! The queue of a cluster at an instant: pending and running jobs, with all data that decide when a job starts.
+//! The queue of a cluster at an instant: pending and running jobs, with all data that decide when a job starts.
 //!
 //! [`Queue::read`] queries a running Slurm. [`Queue::from_folder`] reads saved outputs of Slurm's commands. Both only
 //! read, and run no command that changes anything.

@@ -1,4 +1,4 @@
-//! //! The instant of saved outputs, which usually do not state it explicitly.
+//! The instant of saved outputs, which usually do not state it explicitly.
 
 use crate::text::{Limit, duration, moment};
 use crate::{Job, JobState, Node};

@@ -1,4 +1,4 @@
-//! //! The outputs that describe a cluster, and their combination into a queue.
+//! The outputs that describe a cluster, and their combination into a queue.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! //! Ended jobs, from which run times are learned: from `sacct`, and from the controller's memory.
+//! Ended jobs, from which run times are learned: from `sacct`, and from the controller's memory.
 
 use crate::{Job, JobState, Limit};
 

@@ -1,4 +1,4 @@
-//! //! Conversion of a queue to an instance for the simulator of `makespan-core`.
+//! Conversion of a queue to an instance for the simulator of `makespan-core`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

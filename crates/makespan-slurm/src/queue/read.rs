@@ -1,4 +1,4 @@
-//! //! Reads the texts of a queue from a running Slurm, or from files in a folder.
+//! Reads the texts of a queue from a running Slurm, or from files in a folder.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

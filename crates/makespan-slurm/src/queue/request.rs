@@ -1,4 +1,4 @@
-//! //! Requests of jobs.
+//! Requests of jobs.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! //! Conversion of the rules of a cluster, and of the submissions of its jobs, for `makespan-core`.
+//! Conversion of the rules of a cluster, and of the submissions of its jobs, for `makespan-core`.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

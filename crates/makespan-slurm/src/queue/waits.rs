@@ -1,4 +1,4 @@
-//! //! Dependencies between the jobs of an instance, and warnings about jobs that are left out.
+//! Dependencies between the jobs of an instance, and warnings about jobs that are left out.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! //! Generic resources, such as `gpu:a100:2(S:0-1),shard:8`.
+//! Generic resources, such as `gpu:a100:2(S:0-1),shard:8`.
 
 use makespan_core::ProcSet;
 

@@ -1,4 +1,4 @@
-//! //! Short lists of hosts, such as `n[0-3,7],login1`.
+//! Short lists of hosts, such as `n[0-3,7],login1`.
 
 use thiserror::Error;
 

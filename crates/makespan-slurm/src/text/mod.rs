@@ -1,4 +1,4 @@
-//! //! Slurm's text formats: records of `KEY=value`, lists of hosts, times, sizes and generic resources.
+//! Slurm's text formats: records of `KEY=value`, lists of hosts, times, sizes and generic resources.
 
 mod gres;
 mod hostlist;

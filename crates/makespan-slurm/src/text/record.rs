@@ -1,4 +1,4 @@
-//! //! Parser for the output of `scontrol -o show`: one record per line, with fields `KEY=value`. Values are not
+//! Parser for the output of `scontrol -o show`: one record per line, with fields `KEY=value`. Values are not
 //! quoted, and some are free text, so a value may look like a field. If this may have happened, the record is marked as
 //! doubtful.
 

@@ -1,4 +1,4 @@
-//! //! Parser for times, sizes and counts in Slurm's formats.
+//! Parser for times, sizes and counts in Slurm's formats.
 
 /// An optional limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,4 +1,4 @@
-//! //! Tests that every failure of Slurm's programs is reported with the command and a remedy.
+//! Tests that every failure of Slurm's programs is reported with the command and a remedy.
 
 use crate::fakes;
 

@@ -1,4 +1,4 @@
-//! //! Tests that the doctor finds problems and recommends remedies.
+//! Tests that the doctor finds problems and recommends remedies.
 
 use crate::cluster;
 use crate::fakes;

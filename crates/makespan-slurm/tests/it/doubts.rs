@@ -1,4 +1,4 @@
-//! //! Tests that contradictory and unreadable data are reported with number and place.
+//! Tests that contradictory and unreadable data are reported with number and place.
 
 use std::fs;
 use std::path::{Path, PathBuf};

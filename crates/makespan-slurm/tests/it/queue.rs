@@ -1,4 +1,4 @@
-//! //! Tests that queues of all versions are parsed, and that forecasts of them are consistent.
+//! Tests that queues of all versions are parsed, and that forecasts of them are consistent.
 
 use crate::fakes;
 

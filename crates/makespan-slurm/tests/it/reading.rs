@@ -1,4 +1,4 @@
-//! //! Tests that clusters of versions 22.05 to 26.05 are parsed, and that everything that is left out is reported.
+//! Tests that clusters of versions 22.05 to 26.05 are parsed, and that everything that is left out is reported.
 
 use crate::fakes;
 

@@ -1,4 +1,4 @@
-//! //! Tests with a real Slurm.
+//! Tests with a real Slurm.
 
 use crate::cluster;
 

@@ -1,4 +1,4 @@
-//! //! Tests of the rules of a cluster that prevent jobs from starting, and of the reported reasons.
+//! Tests of the rules of a cluster that prevent jobs from starting, and of the reported reasons.
 
 use std::fs;
 use std::path::{Path, PathBuf};

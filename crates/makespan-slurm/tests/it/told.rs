@@ -1,4 +1,4 @@
-//! //! Tests that all predictions for a queue come from one future: starts, ends, reasons and sizes never contradict
+//! Tests that all predictions for a queue come from one future: starts, ends, reasons and sizes never contradict
 //! each other.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! //! Selection of the steps that a refutation needs.
+//! Selection of the steps that a refutation needs.
 
 use makespan_core::proof::{Reason, Step};
 

@@ -1,4 +1,4 @@
-//! //! Deductions from windows of time in which the tasks would hold too much.
+//! Deductions from windows of time in which the tasks would hold too much.
 
 use super::problem::Thing;
 use super::state::{Cause, Conflict, State};

@@ -1,4 +1,4 @@
-//! //! Refutation of deadlines by a sequence of deductions: time tables, pairs of tasks that exclude each other, energy
+//! Refutation of deadlines by a sequence of deductions: time tables, pairs of tasks that exclude each other, energy
 //! in windows, and suppositions.
 
 mod certificate;

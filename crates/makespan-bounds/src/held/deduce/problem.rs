@@ -1,4 +1,4 @@
-//! //! An instance in flat arrays. Times are in units of the instance.
+//! An instance in flat arrays. Times are in units of the instance.
 
 use makespan_core::proof::{Held, Places, Run};
 use makespan_core::{Instance, ProcSet, ResourceId, ResourceKind, TaskId, Time};

@@ -1,4 +1,4 @@
-//! //! Shaving: a supposition that leads to a contradiction narrows a window.
+//! Shaving: a supposition that leads to a contradiction narrows a window.
 
 use super::energy::Energy;
 use super::state::{Cause, Conflict, Look, Refuted, State};

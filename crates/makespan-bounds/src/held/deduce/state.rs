@@ -1,4 +1,4 @@
-//! //! The deductions so far, with their causes.
+//! The deductions so far, with their causes.
 
 use super::problem::Problem;
 use super::window::{Limit, Window};

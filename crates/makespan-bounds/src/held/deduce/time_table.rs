@@ -1,4 +1,4 @@
-//! //! Deductions from the time table, which contains the amounts held at instants at which tasks certainly run, and
+//! Deductions from the time table, which contains the amounts held at instants at which tasks certainly run, and
 //! from pairs of tasks that exclude each other.
 
 use super::state::{Cause, Conflict, Look, State};

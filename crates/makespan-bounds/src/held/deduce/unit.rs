@@ -1,4 +1,4 @@
-//! //! The unit of time of an instance.
+//! The unit of time of an instance.
 
 use makespan_core::{Instance, ProcSet, TaskId};
 

@@ -1,4 +1,4 @@
-//! //! The window of time in which a task may run.
+//! The window of time in which a task may run.
 
 use super::problem::Problem;
 

@@ -1,4 +1,4 @@
-//! //! Ancestors and descendants of tasks, and the tasks between two others.
+//! Ancestors and descendants of tasks, and the tasks between two others.
 
 use makespan_core::{Instance, TaskId};
 

@@ -1,4 +1,4 @@
-//! //! The best runs of tasks at a price of time and a price of area.
+//! The best runs of tasks at a price of time and a price of area.
 
 use super::super::Holders;
 

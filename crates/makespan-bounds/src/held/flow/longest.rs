@@ -1,4 +1,4 @@
-//! //! The longest path through tasks and over area arcs.
+//! The longest path through tasks and over area arcs.
 
 use makespan_core::{Instance, TaskId};
 

@@ -1,4 +1,4 @@
-//! //! The choice of least cost of a job at given prices, in floating point.
+//! The choice of least cost of a job at given prices, in floating point.
 
 use super::allotments::Shape;
 use super::rooms::Rooms;

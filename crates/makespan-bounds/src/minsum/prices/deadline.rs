@@ -1,4 +1,4 @@
-//! //! Limits of the search that refutes a deadline.
+//! Limits of the search that refutes a deadline.
 
 /// Maximum number of allotments of all jobs of the sample together.
 pub(super) const SAMPLE: usize = 3000;

@@ -1,4 +1,4 @@
-//! //! The starting point of a search: instants, prices, and the possible starts of jobs.
+//! The starting point of a search: instants, prices, and the possible starts of jobs.
 
 use makespan_core::{Area, Availability, Instance, Time, Unavailable};
 

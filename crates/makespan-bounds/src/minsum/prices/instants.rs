@@ -1,4 +1,4 @@
-//! //! The instants at which the price may change.
+//! The instants at which the price may change.
 
 use makespan_core::{Availability, Instance, Time};
 

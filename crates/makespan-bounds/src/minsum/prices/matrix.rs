@@ -1,4 +1,4 @@
-//! //! Symmetric linear systems that are zero far from the diagonal.
+//! Symmetric linear systems that are zero far from the diagonal.
 
 /// The lower triangle of a symmetric matrix. Each row contains only the entries that may not be zero.
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-//! //! Lower bounds on weighted completion by prices in continuous time. The search maximises the bound that
+//! Lower bounds on weighted completion by prices in continuous time. The search maximises the bound that
 //! [`makespan_core::proof::TimePrices`] proves.
 
 mod allotments;

@@ -1,4 +1,4 @@
-//! //! Maximises the smoothed Lagrangian function by Newton's method while the smoothing widths decrease.
+//! Maximises the smoothed Lagrangian function by Newton's method while the smoothing widths decrease.
 //!
 //! Source of the smoothing: Y. Nesterov, "Smooth minimization of non-smooth functions", Math. Programming 103, 2005,
 //! DOI 10.1007/s10107-004-0552-5. A logarithmic barrier keeps the prices positive.

@@ -1,4 +1,4 @@
-//! //! Prices in time for each node of a platform with different processors.
+//! Prices in time for each node of a platform with different processors.
 
 use makespan_core::{Availability, Instance, JobId, Objective, ProcSet, Unavailable};
 

@@ -1,4 +1,4 @@
-//! //! The starts that unavailable periods allow, by the number of open processors.
+//! The starts that unavailable periods allow, by the number of open processors.
 
 use makespan_core::{Availability, Time};
 

@@ -1,4 +1,4 @@
-//! //! The smoothed Lagrangian function of the prices, with its first and second derivatives.
+//! The smoothed Lagrangian function of the prices, with its first and second derivatives.
 //!
 //! The variables are the integrals `L_j` of the price from the first instant to instant j. The cost of an allotment k
 //! of time p that starts at s is linear in them: `w (s + p) + k (L(s + p) - L(s))`, where L is linear between instants.

@@ -1,4 +1,4 @@
-//! //! The priced quantities: the processors that a job holds, or functions of their number.
+//! The priced quantities: the processors that a job holds, or functions of their number.
 
 use makespan_core::Availability;
 use makespan_core::proof::Scale;

@@ -1,4 +1,4 @@
-//! //! Selection of the functions of the width that are worth a price.
+//! Selection of the functions of the width that are worth a price.
 
 use makespan_core::{Instance, SimpleJob};
 

@@ -1,4 +1,4 @@
-//! //! Deductions from a deadline never prove a bound above the optimum. The tests check the deductions that are found,
+//! Deductions from a deadline never prove a bound above the optimum. The tests check the deductions that are found,
 //! and certificates that result from small changes to them.
 
 #[path = "../../../../makespan-core/tests/it/certificates/instances.rs"]

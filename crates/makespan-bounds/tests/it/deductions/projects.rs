@@ -1,4 +1,4 @@
-//! //! Projects of several activities with resources, and the least makespan of each project.
+//! Projects of several activities with resources, and the least makespan of each project.
 
 use makespan_core::{
     Edge, Graph, Instance, Job, NamedTask, Need, Needs, Payload, Platform, Profile, Resources, TaskId, Time,

@@ -1,4 +1,4 @@
-//! //! An upper bound on the number of jobs of a flow in time.
+//! An upper bound on the number of jobs of a flow in time.
 
 use makespan_core::{Instance, Job, Rows, volume};
 

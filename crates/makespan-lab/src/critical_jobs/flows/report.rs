@@ -1,4 +1,4 @@
-//! //! Tables and claims about flows.
+//! Tables and claims about flows.
 
 use super::super::{GAPS, Key, Outcome, Run, Served};
 use super::{BUFFER, HANDOVER, ONE_BY_ONE, POLICIES, REPLAN, UTILISATION};

@@ -1,4 +1,4 @@
-//! //! Makespans compared with HEFT's on layered graphs and workflows on 8 processors, and compared with known optima
+//! Makespans compared with HEFT's on layered graphs and workflows on 8 processors, and compared with known optima
 //! on standard task graphs.
 //!
 //! This part of the campaign has its own folder, because searches with a time limit need the cores for themselves.

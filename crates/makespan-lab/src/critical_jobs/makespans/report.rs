@@ -1,4 +1,4 @@
-//! //! Ratios and verdicts about makespans.
+//! Ratios and verdicts about makespans.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! //! Comparisons of curves, and numbers for the words in the claims.
+//! Comparisons of curves, and numbers for the words in the claims.
 
 use makespan_generate::Family;
 

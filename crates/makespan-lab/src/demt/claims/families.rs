@@ -1,4 +1,4 @@
-//! //! Claims about single families: Figures 3 to 6.
+//! Claims about single families: Figures 3 to 6.
 
 use makespan_generate::Family;
 

@@ -1,4 +1,4 @@
-//! //! The paper's conclusions from all figures, and the times of Figure 7.
+//! The paper's conclusions from all figures, and the times of Figure 7.
 
 use makespan_generate::Family;
 

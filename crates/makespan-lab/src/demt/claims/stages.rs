@@ -1,4 +1,4 @@
-//! //! Claims about compaction and shuffling: section 3.2.
+//! Claims about compaction and shuffling: section 3.2.
 
 use makespan_generate::Family;
 

@@ -1,4 +1,4 @@
-//! //! Checks the rules of the network from records alone.
+//! Checks the rules of the network from records alone.
 
 use makespan_core::Time;
 use makespan_core::network::Network;

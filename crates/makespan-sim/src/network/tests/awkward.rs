@@ -1,4 +1,4 @@
-//! //! Tests with machines that change or are removed.
+//! Tests with machines that change or are removed.
 
 use makespan_core::network::{NetworkError, NodeEvent};
 

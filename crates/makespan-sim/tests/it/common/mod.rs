@@ -1,4 +1,4 @@
-//! //! Simple policies and helper functions.
+//! Simple policies and helper functions.
 
 pub mod cases;
 pub mod wanderer;

@@ -1,4 +1,4 @@
-//! //! Findings from the answers of the nodes.
+//! Findings from the answers of the nodes.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! //! Reads the answers of the nodes of a test job.
+//! Reads the answers of the nodes of a test job.
 
 use std::io::{self, BufRead, BufReader};
 use std::process::Child;

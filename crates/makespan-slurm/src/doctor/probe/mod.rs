@@ -1,4 +1,4 @@
-//! //! A short test job on some nodes. It checks that the clocks agree, that the folder is shared, and that a file
+//! A short test job on some nodes. It checks that the clocks agree, that the folder is shared, and that a file
 //! moves to one place only.
 
 mod judge;

@@ -1,4 +1,4 @@
-//! //! Submission of pilots, and the search for pilots of earlier sessions.
+//! Submission of pilots, and the search for pilots of earlier sessions.
 
 use std::process::{Command, Stdio};
 use std::thread::sleep;

@@ -1,4 +1,4 @@
-//! //! Handles Slurm's reports about pilots and their nodes.
+//! Handles Slurm's reports about pilots and their nodes.
 
 use std::time::Instant;
 

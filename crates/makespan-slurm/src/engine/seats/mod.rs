@@ -1,4 +1,4 @@
-//! //! The pilots of a run: the seats that must be filled, and the jobs that fill them.
+//! The pilots of a run: the seats that must be filled, and the jobs that fill them.
 
 mod ask;
 mod hear;

@@ -1,4 +1,4 @@
-//! //! Pilots with fewer nodes than planned, because some nodes accept no jobs or have failed.
+//! Pilots with fewer nodes than planned, because some nodes accept no jobs or have failed.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! //! Handles the files of attempts, and ends and adopts attempts.
+//! Handles the files of attempts, and ends and adopts attempts.
 
 use std::collections::HashMap;
 use std::thread::sleep;

@@ -1,4 +1,4 @@
-//! //! Slurm jobs as an engine. The engine receives all tasks, submits each as a job, and reports how it ended.
+//! Slurm jobs as an engine. The engine receives all tasks, submits each as a job, and reports how it ended.
 
 mod ends;
 mod places;

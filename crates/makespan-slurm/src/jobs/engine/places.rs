@@ -1,4 +1,4 @@
-//! //! Maps the places of jobs to processors of the plan.
+//! Maps the places of jobs to processors of the plan.
 
 use makespan_core::ProcSet;
 

@@ -1,4 +1,4 @@
-//! //! Submits tasks as jobs.
+//! Submits tasks as jobs.
 
 use std::time::{Duration, Instant};
 

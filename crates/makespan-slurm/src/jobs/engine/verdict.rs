@@ -1,4 +1,4 @@
-//! //! Determines the fate of jobs that do not report it themselves.
+//! Determines the fate of jobs that do not report it themselves.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! //! File operations of agents and of the head of a pilot.
+//! File operations of agents and of the head of a pilot.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

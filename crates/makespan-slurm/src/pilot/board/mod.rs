@@ -1,4 +1,4 @@
-//! //! The files that the planner and the agents share.
+//! The files that the planner and the agents share.
 
 mod agent;
 mod planner;

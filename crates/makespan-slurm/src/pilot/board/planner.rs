@@ -1,4 +1,4 @@
-//! //! File operations of the planner.
+//! File operations of the planner.
 
 use std::fs::{self, File};
 use std::io;

@@ -1,4 +1,4 @@
-//! //! The `slurm.conf` of a test cluster.
+//! The `slurm.conf` of a test cluster.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! //! A real Slurm on this machine for tests: a controller and several nodes in a temporary folder, with their own
+//! A real Slurm on this machine for tests: a controller and several nodes in a temporary folder, with their own
 //! ports. It needs Debian's packages `slurm-wlm` and `munge` and no special rights. `./check` installs the packages if
 //! it may.
 //!

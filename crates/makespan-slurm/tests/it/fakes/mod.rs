@@ -1,4 +1,4 @@
-//! //! Fake Slurm programs, for situations that are rare with a real Slurm.
+//! Fake Slurm programs, for situations that are rare with a real Slurm.
 
 #![allow(dead_code)]
 
