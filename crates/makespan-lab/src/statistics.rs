@@ -1,34 +1,36 @@
 //! Summaries of samples.
 
-/// How a sample of values compares with a sample of references, pair by pair.
+/// A summary of the ratios between paired values and references.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatioSummary {
     /// The smallest ratio of one pair.
     pub min: f64,
-    /// The sum of the values over the sum of the references: the average that the paper plots.
+    /// The sum of the values divided by the sum of the references. This is the average that the paper plots.
     pub of_sums: f64,
     /// The largest ratio of one pair.
     pub max: f64,
 }
 
-/// The arithmetic mean; `None` for an empty sample.
+/// Returns the arithmetic mean, or `None` for an empty sample.
 pub fn mean(sample: &[f64]) -> Option<f64> {
     (!sample.is_empty()).then(|| sample.iter().sum::<f64>() / sample.len() as f64)
 }
 
-/// Returns the geometric mean; `None` for an empty sample.
+/// Returns the geometric mean, or `None` for an empty sample.
 pub fn geometric(sample: &[f64]) -> Option<f64> {
     mean(&sample.iter().map(|value| value.ln()).collect::<Vec<_>>()).map(f64::exp)
 }
 
-/// Returns the smallest and the largest value, which is at least 0.
+/// Returns the smallest and the largest value. The largest value is at least 0.
 pub fn range(sample: &[f64]) -> (f64, f64) {
     (sample.iter().copied().fold(f64::INFINITY, f64::min), sample.iter().copied().fold(0.0, f64::max))
 }
 
-/// Half the width of the 95 % confidence interval of the mean, by Student's t; none for fewer than two values.
+/// Returns half the width of the 95 % confidence interval of the mean, by Student's t. Returns `None` for fewer than
+/// two values.
 pub fn confidence(sample: &[f64]) -> Option<f64> {
-    /// The 0.975 quantiles for 1 to 30 degrees of freedom; beyond them that of the normal distribution is at most 0.08 less.
+    /// The 0.975 quantiles for 1 to 30 degrees of freedom. For more degrees the quantile of the normal distribution
+    /// replaces them: it is lower by at most 0.08.
     const T: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
         2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
@@ -39,8 +41,8 @@ pub fn confidence(sample: &[f64]) -> Option<f64> {
     Some(T.get(count - 2).copied().unwrap_or(2.042) * (variance / count as f64).sqrt())
 }
 
-/// The quantile at `share` in [0, 1], linear between the two nearest order statistics (Hyndman and Fan's type 7, the
-/// default of R and numpy); `None` for an empty sample or a share out of range.
+/// Returns the quantile at `share` in [0, 1]. It interpolates linearly between the two nearest order statistics
+/// (Hyndman and Fan's type 7, the default of R and numpy). Returns `None` for an empty sample or a share out of range.
 pub fn quantile(sample: &[f64], share: f64) -> Option<f64> {
     if sample.is_empty() || !(0.0..=1.0).contains(&share) {
         return None;
@@ -52,12 +54,12 @@ pub fn quantile(sample: &[f64], share: f64) -> Option<f64> {
     Some(below + (above - below) * position.fract())
 }
 
-/// The ratio of the sums with the smallest and largest single ratio, of pairs (value, reference).
+/// Summarises pairs (value, reference): the ratio of the sums, and the smallest and largest single ratio.
 ///
-/// A mean of ratios would give a run with a small reference as much say as a large one; R. Jain, "The art of computer
-/// systems performance analysis" (1991), section 12.7, explains why the ratio of sums is the average to report when
-/// numerators and denominators each have a meaning as a total. `None` without pairs or when a reference is not
-/// positive.
+/// A mean of ratios would give a run with a small reference as much weight as a run with a large one. R. Jain, "The art
+/// of computer systems performance analysis" (1991), section 12.7, explains why the ratio of sums is the average to
+/// report when the totals of the numerators and of the denominators have a meaning. Returns `None` if there are no
+/// pairs or if a reference is not positive.
 pub fn ratio_of_sums(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<RatioSummary> {
     let (mut values, mut references) = (0.0, 0.0);
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -83,7 +85,7 @@ mod tests {
 
     #[test]
     fn confidence_of_five_values() {
-        // The variance of 1 .. 5 is 2.5, so the error of the mean the root of a half.
+        // The variance of 1 .. 5 is 2.5, so the standard error of the mean is the square root of a half.
         close(confidence(&[1.0, 2.0, 3.0, 4.0, 5.0]), 2.776 * 0.5_f64.sqrt());
         assert_eq!((confidence(&[1.0]), confidence(&[2.0, 2.0])), (None, Some(0.0)));
     }

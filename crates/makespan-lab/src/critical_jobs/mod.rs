@@ -140,7 +140,7 @@ pub struct Facts {
     at_most: Option<usize>,
 }
 
-/// A run. Its first outcome is that of HEFT.
+/// A run. Its first outcome belongs to HEFT.
 type Run = campaign::Run<Key, Facts, Outcome>;
 
 /// Returns every algorithm of the first campaign: HEFT, the method as printed, the method with types of processors, and

@@ -7,7 +7,7 @@ fn the_example_is_served_in_time_in_both_ways() {
     let example = example().unwrap();
     let (one, both) = (&example.consecutive, &example.collective);
     assert_eq!((one.in_time, both.in_time), (2, 2));
-    // Nothing but the policy keeps the second job waiting.
+    // Every job is released at 0, so only the policy delays the second job.
     for way in [one, both] {
         assert!(way.instance.jobs().iter().all(|job| job.release == makespan_core::Time::ZERO));
     }

@@ -7,7 +7,7 @@ use super::*;
 use crate::campaign::tests::{played, refused};
 use crate::campaign::{Instances, Progress, Silent, reproduce};
 
-/// Counts the calls of a campaign.
+/// Counts the progress calls of a campaign.
 #[derive(Default)]
 struct Count {
     started: Vec<(usize, usize)>,
@@ -31,7 +31,7 @@ fn small() -> Options {
     with(&usual, Instances { families, sizes: vec![5, 8], processors: 10, runs: 3, ..usual.instances.clone() })
 }
 
-/// The same campaign on other instances.
+/// Returns the same campaign with other instances.
 fn with(options: &Options, instances: Instances) -> Options {
     Options { instances, ..options.clone() }
 }
@@ -69,7 +69,7 @@ fn an_interrupted_campaign_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
     played(&small(), folder.path());
     let (results, journal) = (read(folder.path(), "results.csv"), read(folder.path(), "journal.jsonl"));
-    // As after kill -9: five whole lines and a torn one.
+    // A journal as `kill -9` leaves it: five whole lines and an incomplete one.
     let lines: Vec<&str> = journal.lines().collect();
     let torn = format!("{}\n{}", lines[..5].join("\n"), &lines[5][..lines[5].len() / 2]);
     std::fs::write(folder.path().join("journal.jsonl"), torn).unwrap();

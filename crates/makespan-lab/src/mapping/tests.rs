@@ -39,7 +39,8 @@ fn files_are_read_where_they_are() {
     let options = Options { data, classes: Some(vec![]), ..small() };
     let (summary, runs) = played(&options, &folder.path().join("results"));
     assert_eq!(summary.runs, 1);
-    // Two to one on two machines: the times add up to 10, and prices of 2/3 and 1/3 prove 20/3.
+    // The second machine takes twice as long as the first. The times on the first add up to 10, and the prices 2/3 and
+    // 1/3 prove a bound of 20/3.
     let minimum = cells(&runs, groups).iter().map(|cell| cell.mean(gap)).fold(f64::INFINITY, f64::min);
     assert!((minimum - 5.0).abs() < 0.1, "the optimum is 7: {minimum}");
     assert!(summary.text.contains("u_c_lolo.0") && !summary.text.contains("u_c_lolo.0, u_i"), "{}", summary.text);

@@ -12,7 +12,7 @@ fn small() -> Options {
     Options { instances, search: Search { limits, searches: 1, at_once: 1 }, plan: plain }
 }
 
-/// A planner that is no optimiser: what is tested is the measuring.
+/// Plans with a simple algorithm instead of the optimiser, because the tests are about the measurement.
 fn plain(instance: &Instance, spec: &str, seed: u64) -> Result<Planned, String> {
     let algorithm = if spec.contains("objective=makespan") { "sweep[steps=20]" } else { "list[order=smith]" };
     Planner::new().algorithm(algorithm).seed(seed).plan(instance).map_err(|error| error.to_string())
@@ -47,7 +47,7 @@ fn a_campaign_measures_every_setting_and_goes_on_where_it_stopped() {
     let refusing = Options { plan: |_, _, _| Err("nothing is left to plan".into()), ..options };
     let (again, reused) = played(&refusing, folder.path());
     assert_eq!((again.runs, again.reused, reused), (36, 36, runs));
-    // Plans of other options are not reused.
+    // Plans are not reused after the options change.
     let other = Options { search: Search { searches: 2, ..refusing.search.clone() }, ..refusing };
     refused(&other, folder.path(), "nothing is left to plan");
 }
@@ -131,7 +131,7 @@ fn verdicts_follow_from_the_targets() {
             ("high 1.0500 at n = 25", Verdict::Holds),
         ]
     );
-    // There is no target for 2 s.
+    // There are no targets for a limit of 2 s.
     assert!(targets::claims(&points[4..]).iter().all(|claim| claim.verdict == Verdict::NotMeasured));
 }
 

@@ -1,8 +1,10 @@
-//! Graphs of moldable tasks: `optimise` beside the algorithms of the literature, and all beside a verified bound.
+//! Graphs of moldable tasks: compares `optimise` with algorithms from the literature. Every result is reported relative
+//! to a verified bound.
 //!
-//! Layers, series-parallel graphs, fork-joins, factorisations and workflows, whose tasks follow Amdahl's or Downey's law, on 16, 64 and
-//! 256 equal processors without transfers. The measurement of record has one graph for each family, law, size and platform, 1 s
-//! and 10 s, two searches, one graph at a time.
+//! The graphs are layers, series-parallel graphs, fork-joins, factorisations and workflows. Their tasks follow Amdahl's
+//! or Downey's law. The platforms have 16, 64 or 256 equal processors, and transfers take no time. The reference
+//! measurement has one graph for each family, law, size and platform, time limits of 1 s and 10 s, and two searches. It
+//! plans one graph at a time.
 
 mod claims;
 mod family;
@@ -24,7 +26,7 @@ use crate::campaign::{
 use crate::statistics::geometric;
 use family::Family;
 
-/// The algorithms beside `optimise`, each as the catalogue names it.
+/// The algorithms compared with `optimise`, by their names in the catalogue.
 const ALGORITHMS: [&str; 12] = [
     "sequential",
     "gang",
@@ -40,13 +42,15 @@ const ALGORITHMS: [&str; 12] = [
     "sweep[steps=0]",
 ];
 
-/// Those of the literature whose best stands for it: with the placing of their papers and with that of a list.
+/// The algorithms from the literature whose best makespan represents the literature. Each appears with the placement of
+/// its paper and with list placement.
 const BASELINES: [&str; 5] = ["cpa", "cpa[placing=list]", "mcpa", "mcpa[placing=list]", "lp-rounding"];
 
-/// What is drawn of the literature, beside every limit of `optimise`. M-HEFT, two to three times the bound, would leave the others a flat line.
+/// The algorithms from the literature that are drawn next to every limit of `optimise`. M-HEFT is left out: its
+/// makespans are two to three times the bound and would flatten the other lines.
 const SHOWN: [&str; 3] = ["cpa", "mcpa", "lp-rounding"];
 
-/// A campaign.
+/// The options of the campaign.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Families of graphs
@@ -69,7 +73,7 @@ pub struct Options {
     /// Graphs of each family, law and size for each number of processors
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub runs: u32,
-    /// How long the optimiser searches.
+    /// The limits of the optimiser.
     #[command(flatten)]
     pub search: Search,
     /// The same seed gives the same graphs
@@ -82,12 +86,12 @@ impl Options {
         ALGORITHMS.into_iter().map(str::to_owned).chain(self.search.specs()).collect()
     }
 
-    /// The seed of a graph: the same graph for each number of processors.
+    /// Returns the seed of a graph. The graph is the same for every number of processors.
     fn seed_of(&self, key: Key) -> u64 {
         stirred(self.seed, [key.family.0 as u64, key.law as u64, key.tasks as u64, u64::from(key.run)])
     }
 
-    /// One compound job on one node, where data take no time.
+    /// Returns one compound job on one node, where data transfers take no time.
     fn instance(&self, key: Key) -> Result<Instance, LabError> {
         Ok(generate_graphs(&GraphOptions {
             shape: key.family.shape(key.tasks),
@@ -105,19 +109,19 @@ impl Options {
     }
 }
 
-/// Which graph, on how many processors.
+/// The parameters of an instance: a graph and a number of processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key {
     pub processors: u32,
     pub family: Family,
     pub law: Law,
-    /// The number of tasks that was asked for.
+    /// The requested number of tasks.
     pub tasks: usize,
-    /// Number of the repetition, from 0.
+    /// The number of the repetition, from 0.
     pub run: u32,
 }
 
-/// `layers, amdahl, 60 tasks, 16 processors, run 0`.
+/// Formats a key such as `layers, amdahl, 60 tasks, 16 processors, run 0`.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { processors, family, law, tasks, run } = self;
@@ -125,18 +129,18 @@ impl fmt::Display for Key {
     }
 }
 
-/// The facts are the number of tasks.
+/// A run. Its facts are the number of tasks.
 type Run = campaign::Run<Key, u64, Plan>;
 type Cell<'a> = campaign::Cell<'a, Group, Run>;
 
-/// Graphs that are summed up together.
+/// A group of graphs that are averaged together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     All,
     Processors(u32),
     Family(Family),
     Law(Law),
-    /// By the number of tasks that was asked for.
+    /// The graphs with the same requested number of tasks.
     Tasks(usize),
 }
 
@@ -157,12 +161,12 @@ fn groups(run: &Run) -> Vec<Group> {
     vec![Group::All, Group::Processors(processors), Group::Family(family), Group::Law(law), Group::Tasks(tasks)]
 }
 
-/// Returns the makespan over the verified bound.
+/// Returns the makespan divided by the verified bound.
 fn ratio(&(run, algorithm, _): &Row<'_, Run>) -> f64 {
     run.ratio(algorithm).unwrap_or(f64::NAN)
 }
 
-/// Returns the makespan over the best of CPA, MCPA and the rounding of the linear programme.
+/// Returns the makespan divided by the best makespan of CPA, MCPA and LP rounding.
 fn over_baselines(&(run, _, plan): &Row<'_, Run>) -> f64 {
     let best = BASELINES.into_iter().filter_map(|baseline| run.of(baseline)?.value).min();
     best.zip(plan.value).map_or(f64::NAN, |(best, makespan)| makespan as f64 / best as f64)
@@ -173,7 +177,7 @@ fn geometric_ratio(cell: &Cell<'_>) -> f64 {
     geometric(&cell.sample(|row| Some(ratio(row)))).unwrap_or(f64::NAN)
 }
 
-/// Returns the figures of the tables.
+/// Returns the numbers of the tables.
 fn measures(cell: &Cell<'_>) -> [f64; 6] {
     let ((least, largest), seconds) = (cell.range(ratio), cell.mean(|(.., plan)| plan.seconds));
     [geometric_ratio(cell), cell.mean(ratio), least, largest, cell.mean(over_baselines), seconds]
@@ -251,7 +255,7 @@ impl Campaign for Options {
 }
 
 impl Options {
-    /// Returns how it was measured, and the ratios.
+    /// Returns a description of the measurement, and tables of the ratios.
     fn text(&self, runs: &[Run], cells: &[Cell<'_>]) -> String {
         let counts = || runs.iter().map(|run| run.facts);
         let mut text = format!(
@@ -273,7 +277,7 @@ impl Options {
         let header = ["algorithm", "geometric", "mean", "least", "largest", "over best", "seconds"];
         text += &text_table(&header, all.map(|cell| row(cell.algorithm.to_owned(), measures(cell).map(Some).to_vec())));
         text += "\n\ngeometric means of makespan over the verified bound by group\n";
-        // The literature, and the first two limits of `optimise`.
+        // The columns are the algorithms from the literature, and the first two limits of `optimise`.
         let mut columns = SHOWN.map(str::to_owned).into_iter().chain(self.search.specs()).take(5).collect::<Vec<_>>();
         columns.resize(5, "-".to_owned());
         let of_group = |group: &[Cell<'_>]| {
@@ -285,7 +289,7 @@ impl Options {
         text + "\n"
     }
 
-    /// Returns the ratios by processors and their distribution over the graphs.
+    /// Returns one figure of the ratios by processors, and one of their distribution over the graphs.
     fn figures(&self, runs: &[Run], cells: &[Cell<'_>]) -> Result<Vec<File>, LabError> {
         let shown: Vec<String> = SHOWN.iter().map(ToString::to_string).chain(self.search.specs()).collect();
         let by_processors = |algorithm: &String| {

@@ -1,14 +1,14 @@
-//! What the paper claims of its figures, and what is aimed at.
+//! The claims of the paper about its figures, and the targets of this project.
 
 use super::SCHEDULERS;
 use super::points::{Group, Points, Row};
 use crate::campaign::{Answer, Claim};
 use crate::statistics::{confidence, mean};
 
-/// Relative differences below this are none: two makespans of 3640 s within 4 s.
+/// The largest relative difference that counts as none: two makespans of 3640 s that are less than 4 s apart are equal.
 const SAME: f64 = 1e-3;
 
-/// A mean over flows at a rate, with half its 95 % confidence interval where there are several.
+/// A mean over the flows at one rate. With several flows it has half the width of its 95 % confidence interval.
 #[derive(Clone, Copy)]
 struct At {
     rate: f64,
@@ -22,8 +22,8 @@ impl At {
         Self { rate, mean: mean(sample).unwrap_or(0.0), half: confidence(sample), runs: sample.len() }
     }
 
-    /// Returns the answer to a question about the mean; it is undecided if the question has another answer at an end of the confidence
-    /// interval.
+    /// Tests a condition on the mean. The answer is undecided if the condition gives another answer at one end of the
+    /// confidence interval.
     fn answer(&self, holds: impl Fn(f64) -> bool) -> Answer {
         let half = self.half.unwrap_or(0.0);
         let answer = holds(self.mean);
@@ -62,7 +62,7 @@ pub(super) fn all(points: &Points) -> Vec<Claim> {
     claims
 }
 
-/// The flows that are most like the paper's: those that swing most.
+/// Returns the group of flows that is closest to the paper's flows: the group with the largest swing.
 fn variant(points: &Points, size: u32) -> Option<Group> {
     points.groups().into_iter().rfind(|group| group.mean_size == size)
 }
@@ -72,14 +72,14 @@ fn advantages(points: &Points, size: u32) -> Vec<At> {
     rows.map(|(rate, row)| At::of(rate, &row.advantages)).collect()
 }
 
-/// From the balance line on.
+/// Returns the means at the rates from the balance line on.
 fn saturated(points: &Points, size: u32, of: impl Fn(&Row) -> &Vec<f64>) -> Vec<At> {
     let rows = variant(points, size).into_iter().flat_map(|group| points.of_group(group));
     rows.filter(|row| row.0 >= 1.0).map(|(rate, row)| At::of(rate, of(row))).collect()
 }
 
-/// By how much the advantage on swinging flows exceeds that on the level flows of the same tasks, from the balance line to moderate
-/// saturation.
+/// Compares the advantages on swinging and level flows with the same tasks. Returns the differences at the rates from
+/// the balance line to moderate saturation.
 fn by_swing(points: &Points, size: u32) -> Vec<At> {
     let Some(swinging) = variant(points, size).filter(|group| group.swing > 0.0) else { return Vec::new() };
     let level = points.of_group(Group { mean_size: size, swing: 0.0 });
@@ -91,7 +91,7 @@ fn by_swing(points: &Points, size: u32) -> Vec<At> {
     pairs.collect()
 }
 
-/// Where the advantage is large, and where it is none.
+/// Returns the claims about the rates at which the advantage is large, and at which it disappears.
 fn shape(place: &'static str, rows: &[At]) -> Vec<Claim> {
     let peak = rows.iter().copied().max_by(|a, b| a.mean.total_cmp(&b.mean));
     let largest: Vec<At> = peak.into_iter().collect();
@@ -118,7 +118,7 @@ fn shape(place: &'static str, rows: &[At]) -> Vec<Claim> {
     ]
 }
 
-/// Ours.
+/// Returns the verdicts on the targets of this project.
 fn targets(points: &Points) -> Vec<Claim> {
     let at = |name: &str| SCHEDULERS.iter().position(|scheduler| scheduler.name == name).unwrap_or(0);
     let (ptfs, flow) = (at("PTFS"), at("flow"));
@@ -145,7 +145,7 @@ fn claim(place: &'static str, statement: &'static str, rows: &[At], holds: impl 
     Claim::new(place, statement, listed(rows), &answers)
 }
 
-/// `0.12 +- 0.03 % at 1, 0.3 % at 2`.
+/// Formats means as `0.12 +- 0.03 % at 1, 0.3 % at 2`.
 fn listed(rows: &[At]) -> String {
     let one = |&At { rate, mean, half, .. }: &At| {
         let half = half.map_or(String::new(), |half| format!(" +- {:.2}", 100.0 * half));

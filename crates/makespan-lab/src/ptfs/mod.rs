@@ -1,10 +1,11 @@
-//! Flows of independent tasks on nodes of different speeds: the dynamic scheduling cycle beside regular intervals, immediate mode and
-//! `flow`.
+//! Flows of independent tasks on nodes of different speeds: compares the dynamic scheduling cycle with regular
+//! intervals, immediate mode and `flow`.
 //!
-//! W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid", section 5:
-//! 4000 tasks of mean size 5000 or 50000 on ten nodes, the six schedulers of Table 2, against the mean rate of arrival. Not in
-//! the paper, and our choice: capacities 1000, 2000 .. 10000, a communication cost of 0.05 s, sizes uniform, level rates and such that swing
-//! by half of their mean. Makespans stand beside [`makespan_core::release_area_bound`].
+//! W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid",
+//! section 5: 4000 tasks of mean size 5000 or 50000 on ten nodes, with the six schedulers of Table 2, for several mean
+//! rates of arrival. The paper does not give the following values, so we chose them: capacities 1000, 2000 .. 10000, a
+//! communication cost of 0.05 s, uniform sizes, and rates that are level or swing by half of their mean. Makespans are
+//! compared with [`makespan_core::release_area_bound`].
 
 mod claims;
 mod points;
@@ -23,14 +24,14 @@ use crate::LabError;
 use crate::campaign::{self, Campaign, Report, at_least, failed, positive, refuse, stirred, valid};
 use points::Points;
 
-/// A scheduler by its name in reports.
+/// A scheduler and its name in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scheduler {
-    /// As the paper calls it.
+    /// The name of the scheduler in the paper.
     pub name: &'static str,
-    /// The spec of the policy.
+    /// The specification of the policy.
     pub spec: &'static str,
-    /// Whether it is in the paper's Table 2.
+    /// Is `true` for a scheduler of the paper's Table 2.
     pub printed: bool,
 }
 
@@ -42,7 +43,8 @@ const fn ours(name: &'static str, spec: &'static str) -> Scheduler {
     Scheduler { name, spec, printed: false }
 }
 
-/// Those of Table 2, then ours. The genetic algorithms take the printed time for a mapping, the heuristics none.
+/// The schedulers of Table 2, then our own. The genetic algorithms take the time for a mapping that the paper prints.
+/// The heuristics take no time.
 pub const SCHEDULERS: [Scheduler; 9] = [
     printed("PTFS", "ptfs[communication=0.05s]"),
     printed("GA_1", "interval[mapper=ga,scheduling-time=paper,communication=0.05s]"),
@@ -55,7 +57,8 @@ pub const SCHEDULERS: [Scheduler; 9] = [
     ours("flow", "flow[communication=0.05s]"),
 ];
 
-/// A campaign: flows from an eighth of the balance line to sixteen times, at level rates and swinging by half of them.
+/// The options of the campaign. By default it has flows with rates from an eighth to sixteen times the balance line, at
+/// level rates and at rates that swing by half of their mean.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Tasks of a flow; the paper has 4000
@@ -81,35 +84,35 @@ pub struct Options {
     pub seed: u64,
 }
 
-/// Which flow.
+/// The parameters of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key {
-    /// Mean size of a task.
+    /// The mean size of a task.
     pub mean_size: u32,
-    /// By which part of its mean the rate swings to either side, in millionths.
+    /// The swing of the rate to either side of its mean, in millionths of the mean.
     pub swing: u32,
-    /// Mean rate of arrival, in millionths of the balance line.
+    /// The mean rate of arrival, in millionths of the balance line.
     pub rate: u64,
-    /// Number of the repetition, from 0.
+    /// The number of the repetition, from 0.
     pub run: u32,
 }
 
-/// The fact is a bound on the makespan. The algorithms are the names of [`SCHEDULERS`].
+/// A run. Its fact is a bound on the makespan. Its algorithms are the names of [`SCHEDULERS`].
 type Run = campaign::Run<Key, Time, Outcome>;
 
-/// What a scheduler made of it.
+/// The result of a scheduler on a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     makespan: Time,
-    /// The paper's mean over nodes.
+    /// The paper's utilisation: the mean over the nodes.
     utilisation: f64,
-    /// Nodes counted with their speed.
+    /// The utilisation with each node weighted by its speed.
     utilisation_by_speed: f64,
-    /// Tasks a second.
+    /// The throughput in tasks per second.
     throughput: f64,
-    /// Mean time from release to end, in seconds.
+    /// The mean time from release to end, in seconds.
     flow_time: f64,
-    /// Parts of the time in saturation, the slide region and starvation.
+    /// The shares of the time in saturation, in the slide region and in starvation.
     phases: [f64; 3],
 }
 
@@ -119,7 +122,7 @@ impl Key {
         self.rate as f64 / 1e6
     }
 
-    /// Returns by which part of its mean the rate swings.
+    /// Returns the swing of the rate as a share of its mean.
     fn swing(&self) -> f64 {
         f64::from(self.swing) / 1e6
     }
@@ -131,7 +134,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// Writes `results.csv` and the figures, `figure9.svg` to `figure12.svg`.
+/// Writes `results.csv` and the figures `figure9.svg` to `figure12.svg`.
 impl Campaign for Options {
     const NAME: &'static str = "ptfs";
     const PAPER: &'static str =
@@ -174,8 +177,8 @@ impl Campaign for Options {
         keys
     }
 
-    /// Draws the flow and plays it under every scheduler. The tasks of a repetition are the same at every rate and swing. Every schedule is
-    /// validated, and none may be below the bound.
+    /// Draws the flow and simulates it with every scheduler. A repetition has the same tasks at every rate and swing.
+    /// Every schedule is validated, and no makespan may be below the bound.
     fn measure(&self, key: Key) -> Result<Run, LabError> {
         let seed = stirred(self.seed, [u64::from(key.mean_size), u64::from(key.run)]);
         let paper = FlowOptions::paper(key.mean_size);

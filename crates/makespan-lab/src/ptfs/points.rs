@@ -1,44 +1,46 @@
-//! Runs summed up by mean size, swing, rate and scheduler.
+//! Means of the runs by mean size, swing, rate and scheduler.
 
 use std::collections::BTreeMap;
 
 use super::{Outcome, Run, SCHEDULERS};
 use crate::campaign::{Cell, cells};
 
-/// A scheduler on the flows of one mean size, swing and rate: means over them.
+/// The means of a scheduler over the flows with one mean size, swing and rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Point {
-    /// Makespan over its bound, less 1.
+    /// The makespan divided by its bound, minus 1.
     pub gap: f64,
-    /// Maxspan in seconds.
+    /// The maxspan, in seconds.
     pub makespan: f64,
     /// The paper's utilisation.
     pub utilisation: f64,
-    /// Nodes counted with their speed.
+    /// The utilisation with each node weighted by its speed.
     pub utilisation_by_speed: f64,
-    /// Mean time from release to end, in seconds.
+    /// The mean time from release to end, in seconds.
     pub flow_time: f64,
-    /// Parts of the time in saturation, the slide region and starvation.
+    /// The shares of the time in saturation, in the slide region and in starvation.
     pub phases: [f64; 3],
 }
 
-/// The schedulers on the flows of one mean size, swing and rate.
+/// The results of all schedulers on the flows with one mean size, swing and rate.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Row {
-    /// One for each of [`SCHEDULERS`].
+    /// The means of each scheduler, in the order of [`SCHEDULERS`].
     pub points: Vec<Point>,
-    /// For each flow by how much the makespan of the best other scheduler of Table 2 exceeds that of PTFS, relatively.
+    /// The advantage of PTFS in each flow: the relative difference between the best makespan of the other schedulers of
+    /// Table 2 and the makespan of PTFS.
     pub advantages: Vec<f64>,
-    /// The same of the utilisation: how much lower the best other one is, absolutely.
+    /// The difference in utilisation in each flow: the utilisation of PTFS minus the best utilisation of the other
+    /// schedulers of Table 2.
     pub more_used: Vec<f64>,
 }
 
-/// Flows of one mean size and one swing.
+/// The flows with one mean size and one swing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Group {
     /// The mean size of a task.
     pub mean_size: u32,
-    /// By which part of its mean the rate swings.
+    /// The swing of the rate as a share of its mean.
     pub swing: f64,
 }
 
@@ -57,14 +59,14 @@ impl Points {
         Self(cells.chunk_by(|a, b| a.group == b.group).map(|group| (group[0].group, row(group))).collect())
     }
 
-    /// All groups of flows.
+    /// Returns all groups of flows.
     pub fn groups(&self) -> Vec<Group> {
         let mut groups: Vec<(u32, u32)> = self.0.keys().map(|&(size, swing, _)| (size, swing)).collect();
         groups.dedup();
         groups.into_iter().map(|(mean_size, swing)| Group { mean_size, swing: f64::from(swing) / 1e6 }).collect()
     }
 
-    /// The rows of a group, with their rates.
+    /// Returns the rows of a group, with their rates.
     pub fn of_group(&self, group: Group) -> impl Iterator<Item = (f64, &Row)> {
         let wanted = (group.mean_size, (group.swing * 1e6).round() as u32);
         let rows = self.0.iter().filter(move |((size, swing, _), _)| (*size, *swing) == wanted);

@@ -1,4 +1,4 @@
-//! Tables and the paper's figures, drawn anew.
+//! Tables, and the paper's figures with our own measurements.
 
 use makespan_formats::plot::{Figure, Series};
 
@@ -8,10 +8,10 @@ use crate::LabError;
 use crate::campaign::{self, File, aligned, figure, plot, record, rows, series, table};
 use crate::statistics::{confidence, mean};
 
-/// The axis of makespans over their bound ends here at the latest.
+/// The largest end of the axis for makespans divided by their bound.
 const LARGEST: f64 = 1.2;
 
-/// Returns a row for each flow and scheduler; times in seconds.
+/// Returns a row for each flow and scheduler. Times are in seconds.
 pub(super) fn results(runs: &[Run]) -> File {
     let header = "mean_size,swing,rate,run,scheduler,makespan,bound,utilisation,utilisation_by_speed,throughput,mean_flow_time,\
                   saturation,slide,starvation";
@@ -27,7 +27,7 @@ pub(super) fn results(runs: &[Run]) -> File {
     table("results.csv", header, rows(runs).map(row))
 }
 
-/// Returns how flows were measured, and tables of all schedulers.
+/// Returns a description of the measurement, and tables with all schedulers.
 pub(super) fn text(options: &Options, points: &Points) -> String {
     let mut text = format!(
         "Flows of {} tasks on ten nodes of speeds 1000, 2000 .. 10000; {} at each point; seed {}.\n\
@@ -53,7 +53,7 @@ pub(super) fn text(options: &Options, points: &Points) -> String {
     text
 }
 
-/// Returns a row for each scheduler and a column for each rate: eight rates take 96 columns.
+/// Returns a table with a row for each scheduler and a column for each rate. Eight rates need a line of 96 characters.
 fn by_rate(points: &Points, group: Group, title: &str, of: impl Fn(&Point) -> String) -> String {
     let line = |name: &str, cells: Vec<String>| aligned(&[-16, 10], std::iter::once(name.to_owned()).chain(cells));
     let mut text = format!("\nMean size {}, swing {}: {title}\n", group.mean_size, group.swing);
@@ -64,15 +64,17 @@ fn by_rate(points: &Points, group: Group, title: &str, of: impl Fn(&Point) -> St
     text
 }
 
-/// Returns figures 9 and 10: makespan over its bound, for every scheduler; 11 and 12: by how much PTFS is better than
-/// the best other scheduler of Table 2, with 95 % confidence intervals. The paper's 9 and 10 are at a high rate and a swinging one alone: here
-/// there is a figure for each swing, and one of how the advantage depends on it.
+/// Returns figures 9 to 12. Figures 9 and 10 show the makespan of every scheduler divided by its bound. Figures 11 and
+/// 12 show the advantage of PTFS over the best other scheduler of Table 2, with 95 % confidence intervals. The paper
+/// draws 9 and 10 only at a high rate and a swinging rate. Here every swing has its own figure, and one more figure
+/// shows the advantage for each swing.
 pub(super) fn figures(points: &Points) -> Result<Vec<File>, LabError> {
     let mut figures = Vec::new();
     for (number, size) in [(9, 50_000), (10, 5000)] {
         let groups: Vec<Group> = points.groups().into_iter().filter(|group| group.mean_size == size).collect();
         for (at, &group) in groups.iter().rev().enumerate() {
-            // The flows that swing most are the paper's; the others have their swing in the name.
+            // The paper's flows are closest to those with the largest swing. The names of the other figures contain
+            // their swing.
             let suffix = if at == 0 { String::new() } else { format!("-swing-{}", group.swing) };
             figures.push(figure(&format!("figure{number}{suffix}"), &makespans(points, group))?);
             figures.push(figure(&format!("figure{}{suffix}", number + 2), &differences(points, group))?);
@@ -85,12 +87,12 @@ pub(super) fn figures(points: &Points) -> Result<Vec<File>, LabError> {
     Ok(figures)
 }
 
-/// Returns a figure against the rate of arrival.
+/// Returns a figure whose horizontal axis is the rate of arrival.
 fn against_rate(title: String, y_label: &str, lines: Vec<Series>) -> Figure {
     Figure { log_x: true, ..plot(title, "mean rate of arrival / balance line", y_label, lines) }
 }
 
-/// Returns a line of means in per cent with their confidence intervals.
+/// Returns a line of means with their confidence intervals, in per cent.
 fn intervals(name: impl Into<String>, points: &Points, group: Group, of: impl Fn(&Row) -> &Vec<f64>) -> Series {
     let mark = |(rate, row): (f64, &Row)| {
         let sample = of(row);
@@ -100,7 +102,7 @@ fn intervals(name: impl Into<String>, points: &Points, group: Group, of: impl Fn
     series(name, points.of_group(group).map(mark))
 }
 
-/// Returns how the advantage of PTFS depends on the swing.
+/// Returns a figure of the advantage of PTFS for each swing.
 fn by_swing(points: &Points, groups: &[Group]) -> Figure {
     let line = |&group: &Group| intervals(format!("swing {}", group.swing), points, group, |row| &row.advantages);
     let title = format!("Maxspan saved by PTFS beside the best other of Table 2, mean size {}", groups[0].mean_size);

@@ -40,7 +40,7 @@ fn a_small_campaign_writes_everything_and_goes_on() {
             assert!(point.utilisation > 0.0 && point.utilisation <= 1.0);
         }
     }
-    // What was not measured has no verdict.
+    // A claim without measurements has no verdict.
     assert_eq!(summary.claims[0].verdict, Verdict::NotMeasured);
 }
 
@@ -59,7 +59,7 @@ fn claims_follow_the_points() {
     let row = |ptfs: f64, others: f64| {
         let point = |makespan: f64| Point { makespan, utilisation: 1.0 / makespan, ..Point::default() };
         let points = (0..SCHEDULERS.len()).map(|at| point(if at == 0 { ptfs } else { others })).collect();
-        // Two flows, a little apart.
+        // Two flows with slightly different advantages.
         let (more, used) = (others / ptfs - 1.0, 1.0 / ptfs - 1.0 / others);
         Row { points, advantages: vec![more - 1e-4, more + 1e-4], more_used: vec![used, used] }
     };
@@ -76,7 +76,8 @@ fn claims_follow_the_points() {
             .collect()
     };
     assert_eq!(verdicts([swinging.to_vec(), level.to_vec()].concat()), [Verdict::Holds; 6]);
-    // Without level flows there is nothing to compare with; and an advantage that is larger there speaks against the claim.
+    // Without level flows the claim has nothing to compare with. A larger advantage on level flows contradicts the
+    // claim.
     assert_eq!(verdicts(swinging.to_vec())[1], Verdict::NotMeasured);
     let larger = rows.map(|(rate, ptfs, _)| ((50_000, 0, rate), row(ptfs, 1.2)));
     assert_eq!(verdicts([swinging.to_vec(), larger.to_vec()].concat())[1], Verdict::DoesNotHold);

@@ -1,15 +1,16 @@
-//! The targets, beside what was reached.
+//! The targets of the project, compared with the measurements.
 
 use super::report::{Point, find};
 use super::{Options, known};
 use crate::campaign::{Claim, Verdict};
 
-/// A figure of a set that should be at most something.
+/// A measured quantity that a target limits.
 #[derive(Clone, Copy, PartialEq)]
 enum Figure {
-    /// Gap over the best known makespan, with its name.
+    /// The gap over the best known makespan. The text is the name of that makespan in reports.
     OverBest(&'static str),
-    /// Gap over the critical path in the whole set: a part of the set has another mean.
+    /// The gap over the critical path. It is only meaningful for the whole set, because a part of the set has another
+    /// mean.
     OverPath,
     BoundBelow,
 }
@@ -17,13 +18,13 @@ enum Figure {
 struct Target {
     set: &'static str,
     figure: Figure,
-    /// Time limit of the search.
+    /// The time limit of the search.
     seconds: i64,
-    /// Largest value in per cent, as it is printed.
+    /// The largest value that meets the target, in per cent and as printed.
     most: &'static str,
 }
 
-/// Sets and figures, with the largest values in 1 s and in 10 s.
+/// Sets and measured quantities, with the largest values that meet the target in 1 s and in 10 s.
 const TARGETS: [(&str, Figure, [&str; 2]); 7] = [
     ("j30", Figure::OverBest("optimum"), ["0.03", "0.015"]),
     ("j60", Figure::OverPath, ["10.65", "10.5"]),
@@ -62,13 +63,14 @@ impl Target {
         let of = if is_path { point.projects } else { point.known };
         let measured = format!("{value:.3} % of {of} of {all} projects");
         if is_path && of < all {
-            // Other projects have other paths.
+            // Other projects have other critical paths.
             return Claim { place, statement, measured, verdict: Verdict::NotMeasured };
         }
-        // What has no plan does not make the mean better. Of several modes some projects cannot be planned at all.
+        // A project without a plan must not improve the mean. Some projects with several modes have no plan at all.
         let planned = if is_path { point.planned == of } else { point.missed == 0 };
         let holds = planned && most.parse().is_ok_and(|most: f64| value <= most);
-        // Those whose best value is not known are not the easiest ones.
+        // The projects with a known best value may be the easier ones. The claim only holds in full if every planned
+        // project has such a value.
         Claim::new(place, statement, measured, &[holds, holds && of >= point.planned])
     }
 

@@ -1,4 +1,4 @@
-//! Where projects come from.
+//! The sources of projects: files, or the generator.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,25 +13,25 @@ use crate::LabError;
 /// A project of a set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct File {
-    /// Its set: that of PSPLIB which its name belongs to, or else the folder.
+    /// The set of PSPLIB that the project's name belongs to. For any other name it is the folder.
     pub set: String,
-    /// Its name.
+    /// The name of the project.
     pub name: String,
-    /// What it is made of.
+    /// The source of the project.
     pub source: Source,
 }
 
-/// What a project is made of.
+/// The source of a project.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
-    /// A file of PSPLIB.
+    /// A file in a format of PSPLIB.
     File(PathBuf),
-    /// It is drawn.
+    /// The options for the generator.
     Drawn(ProjectOptions),
 }
 
 impl File {
-    /// All files of a folder and of the folders in it, by set and name.
+    /// Returns all files of a folder and its subfolders, sorted by set and name.
     pub(super) fn all(folder: &Path) -> Vec<Self> {
         let mut found = Vec::new();
         collect(folder, &mut found);
@@ -42,7 +42,7 @@ impl File {
         found
     }
 
-    /// Projects over the grid of PSPLIB's parameters, so many of each set.
+    /// Returns `projects` projects for each set, over the grid of PSPLIB's parameters.
     pub(super) fn drawn(projects: u32, seed: u64) -> Vec<Self> {
         const SETS: [(&str, usize, usize); 5] = [
             ("drawn 30", 30, 1),
@@ -55,10 +55,10 @@ impl File {
         let factors = [0.25, 0.5, 0.75, 1.0];
         let mut drawn = Vec::new();
         for (set, activities, modes) in SETS {
-            // Larger projects of PSPLIB have scarcer resources.
+            // PSPLIB's larger projects have scarcer resources.
             let strengths = if activities > 60 { [0.1, 0.2, 0.3, 0.4] } else { [0.2, 0.5, 0.7, 1.0] };
             for number in 0..projects as usize {
-                // Numbers without a common divisor, so that few projects are of many kinds.
+                // The lengths 3 and 4 have no common divisor, so even a few projects differ in kind.
                 let options = ProjectOptions {
                     activities,
                     modes,
@@ -76,7 +76,7 @@ impl File {
         drawn
     }
 
-    /// The project.
+    /// Reads or draws the project.
     pub(super) fn instance(&self) -> Result<Instance, LabError> {
         match &self.source {
             Source::File(path) => Ok(read_instance(path, &ReadOptions::default())?.instance),

@@ -1,4 +1,4 @@
-//! The best known values of PSPLIB's projects, as a table that the user has.
+//! The best known values of PSPLIB's projects, read from a table of the user.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use makespan_core::Time;
 use super::Run;
 use crate::LabError;
 
-/// What is known of a project, in its units of time.
+/// The best known values of a project, in its units of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Known {
     /// The best lower bound, if one is known.
@@ -18,34 +18,34 @@ pub struct Known {
 }
 
 impl Known {
-    /// Returns the best makespan in ticks: a unit of time is read as a second.
+    /// Returns the best makespan in ticks. One unit of time counts as a second.
     pub fn ticks(self) -> i128 {
         ticks(self.makespan)
     }
 }
 
-/// Known values by project.
+/// The best known values by project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownValues(BTreeMap<Id, Known>);
 
-/// A project of PSPLIB, however its name is written: `j30_1_2`, `j301_2` and `J301_2` are one, `mm_j30_1_2` and the file `j301_2.mm`
-/// another.
+/// A project of PSPLIB, independent of the spelling of its name. `j30_1_2`, `j301_2` and `J301_2` name the same
+/// project. `mm_j30_1_2` and the file `j301_2.mm` name another one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Id {
     multi: bool,
     name: String,
 }
 
-/// The sets of PSPLIB with how many projects each has: in one mode, and in several.
+/// The sets of PSPLIB and their numbers of projects, with one mode and with several.
 const SINGLE: [(&str, usize); 4] = [("j30", 480), ("j60", 480), ("j90", 480), ("j120", 600)];
 const MULTI: [(&str, usize); 7] =
     [("j10", 536), ("j12", 547), ("j14", 551), ("j16", 550), ("j18", 552), ("j20", 554), ("j30", 640)];
 
-/// The set that a name belongs to: `j30`, or `j30 mm` with several modes.
+/// Returns the set of a name: for example `j30`, or `j30 mm` for several modes.
 pub(super) fn set_of(stem: &str, multi: bool) -> Option<String> {
     let Id { multi, name } = Id::of(stem, multi);
     let sets = if multi { &MULTI[..] } else { &SINGLE[..] };
-    // The number of a group and of a project follow: j3048_10 is of j30.
+    // A group number and a project number follow the set: `j3048_10` belongs to `j30`.
     let begins = |set: &&(&str, usize)| name.strip_prefix(set.0).is_some_and(is_number);
     let set = sets.iter().find(begins)?.0;
     Some(if multi { format!("{set} mm") } else { set.to_owned() })
@@ -61,7 +61,7 @@ fn is_number(rest: &str) -> bool {
     number(parts.next()) && number(parts.next()) && parts.next().is_none()
 }
 
-/// How many projects PSPLIB has of a set.
+/// Returns the number of projects that PSPLIB has in a set.
 pub(super) fn size(set: &str) -> Option<usize> {
     let (sets, name) = match set.strip_suffix(" mm") {
         Some(name) => (&MULTI[..], name),
@@ -76,7 +76,7 @@ impl Id {
         let plain = lower.strip_prefix("mm_");
         let multi = multi || plain.is_some();
         let plain = plain.unwrap_or(&lower);
-        // The last underscore stands before the number of the project; others are left out in files.
+        // The last underscore precedes the number of the project. File names omit the other underscores.
         let name = match plain.rsplit_once('_') {
             Some((group, number)) => format!("{}_{number}", group.replace('_', "")),
             None => plain.to_owned(),
@@ -86,8 +86,8 @@ impl Id {
 }
 
 impl KnownValues {
-    /// Reads a table whose header names at least the columns `instance` and `best_known_makespan`; `best_known_lower_bound` is read
-    /// where it is there. A value that is empty or negative is not known.
+    /// Reads a table whose header has at least the columns `instance` and `best_known_makespan`. The column
+    /// `best_known_lower_bound` is optional. An empty or negative value means that the value is unknown.
     pub fn read(path: &Path) -> Result<Self, LabError> {
         let wrong = |reason: String| LabError::Option {
             name: "best",
@@ -120,8 +120,8 @@ impl KnownValues {
         Ok(Self(values))
     }
 
-    /// The same without the makespans that are false, with a sentence for each of these: below the bound in the same row, or below a bound
-    /// that one of the runs has proved.
+    /// Removes the makespans that are below the bound in the same row, or below a bound that a run has proved. Returns
+    /// a sentence about each removed makespan.
     pub fn checked(mut self, runs: &[Run]) -> (Self, Vec<String>) {
         let mut refuted = Vec::new();
         for run in runs {
@@ -142,7 +142,7 @@ impl KnownValues {
         (self, refuted)
     }
 
-    /// What is known of a project of a set.
+    /// Returns the best known values of a project of a set.
     pub fn of(&self, set: &str, name: &str) -> Option<Known> {
         self.0.get(&Id::of(name, set.ends_with(" mm"))).copied()
     }

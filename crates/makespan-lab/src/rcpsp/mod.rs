@@ -1,9 +1,11 @@
-//! Projects: the instances of PSPLIB beside what is known of them, or drawn ones beside their own bounds.
+//! Projects with scarce resources. Instances of PSPLIB are compared with their best known values, and drawn instances
+//! with their own bounds.
 //!
-//! Source: R. Kolisch, A. Sprecher, "PSPLIB - A project scheduling problem library", EJOR 96, 1997,
-//! DOI 10.1016/S0377-2217(96)00170-1. Its files are not part of this program: `--instances` names their folder, and `--best` a table of
-//! the best known makespans. Without files, projects are drawn over the grid of its parameters. The measurement of record has all
-//! files of j30, j60, j120 and of the multi-mode sets j20 and j30, 1 s and 10 s, two searches, one project at a time.
+//! Source: R. Kolisch, A. Sprecher, "PSPLIB - A project scheduling problem library", EJOR 96, 1997, DOI
+//! 10.1016/S0377-2217(96)00170-1. Its files are not part of this program: `--instances` names their folder, and
+//! `--best` names a table of the best known makespans. Without files, projects are drawn over the grid of PSPLIB's
+//! parameters. The reference measurement has all files of j30, j60, j120 and of the multi-mode sets j20 and j30, time
+//! limits of 1 s and 10 s, and two searches. It plans one project at a time.
 
 mod claims;
 mod files;
@@ -24,7 +26,7 @@ use crate::campaign::{self, Campaign, Plan, Report, Search, failed, plans, posit
 use files::{File, Source};
 use known::KnownValues;
 
-/// The algorithms beside `optimise`, each as the catalogue names it.
+/// The algorithms compared with `optimise`, by their names in the catalogue.
 const ALGORITHMS: [&str; 9] = [
     "priority[rule=lft]",
     "priority[rule=lft,scheme=parallel]",
@@ -37,7 +39,7 @@ const ALGORITHMS: [&str; 9] = [
     "sweep[steps=0]",
 ];
 
-/// A campaign.
+/// The options of the campaign.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Folder of PSPLIB's files (.sm, .mm, .rcp), itself or in folders; without it projects are drawn
@@ -52,13 +54,13 @@ pub struct Options {
     /// Only these sets, such as `j120` or `j20 mm` [default: all that are there]
     #[arg(long, value_delimiter = ',', value_name = "SET,..")]
     pub sets: Option<Vec<String>>,
-    /// How long the optimiser searches.
+    /// The limits of the optimiser.
     #[command(flatten)]
     pub search: Search,
     /// The same seed gives the same projects
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// What was found in the folder.
+    /// The files found in the folder, or the drawn projects.
     #[arg(skip)]
     found: OnceLock<Vec<File>>,
 }
@@ -68,7 +70,7 @@ impl Options {
         ALGORITHMS.into_iter().map(str::to_owned).chain(self.search.specs()).collect()
     }
 
-    /// The projects, set by set.
+    /// Returns the projects, set by set.
     fn files(&self) -> &[File] {
         self.found.get_or_init(|| {
             let mut files = match &self.instances {
@@ -82,7 +84,7 @@ impl Options {
         })
     }
 
-    /// What is known of them.
+    /// Returns the best known values of the projects.
     fn known(&self) -> Result<KnownValues, LabError> {
         self.best.as_deref().map_or_else(|| Ok(KnownValues::default()), KnownValues::read)
     }
@@ -97,7 +99,7 @@ pub struct Project {
     pub critical_path: i128,
 }
 
-/// The key is the position of the project in [`Options::files`].
+/// A run. Its key is the position of the project in [`Options::files`].
 type Run = campaign::Run<u32, Project, Plan>;
 
 /// Writes `results.csv`, `summary.csv` and a figure for each set.
@@ -130,7 +132,7 @@ impl Campaign for Options {
         if self.files().is_empty() {
             refuse("instances", "no project", "name a folder that has files .sm, .mm or .rcp, itself or in folders")?;
         }
-        // A broken file is told before hours are spent on the others.
+        // A broken file is reported before the campaign spends hours on the other files.
         let mut read = self.files().iter().filter(|file| matches!(file.source, Source::File(_)));
         read.try_for_each(|file| file.instance().map(drop))
     }

@@ -1,4 +1,4 @@
-//! Runs summed up by set and algorithm, as tables and figures.
+//! Means of the runs by set and algorithm, as tables and figures.
 
 use makespan::spec_title;
 use makespan_core::Objective;
@@ -11,49 +11,49 @@ use crate::campaign::{
 };
 use crate::statistics::mean;
 
-/// The heuristics that are drawn beside every limit of `optimise`.
+/// The heuristics that are drawn next to every limit of `optimise`.
 const SHOWN: [&str; 3] =
     ["priority[rule=lft]", "priority[rule=lft,scheme=parallel]", "priority[rule=wcs,scheme=parallel]"];
-/// False makespans of the table that are listed by name, at most.
+/// The largest number of false makespans that the report lists by name.
 const NAMED: usize = 5;
 
-/// An algorithm on the projects of a set. Gaps are means in per cent.
+/// The results of an algorithm on the projects of a set. Gaps are means in per cent.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Point {
     pub set: String,
     pub algorithm: String,
     pub projects: usize,
-    /// Projects for which a plan was found.
+    /// The number of projects with a plan.
     pub planned: usize,
-    /// Gap over the longest path, of projects that have a plan.
+    /// The gap over the longest path, for the projects with a plan.
     pub over_path: f64,
     pub over_bound: f64,
-    /// Gap over the best known makespan, of projects with one.
+    /// The gap over the best known makespan, for the projects with both values.
     pub over_best: Option<f64>,
-    /// Projects with a best known makespan.
+    /// The number of projects with a best known makespan.
     pub known: usize,
-    /// Projects with a best known makespan and without a plan.
+    /// The number of projects with a best known makespan but no plan.
     pub missed: usize,
-    /// Share of plans as short as the best known.
+    /// The share of plans that are as short as the best known makespan.
     pub as_best: Option<f64>,
-    /// Share of plans that are proved to be optimal.
+    /// The share of plans that are proved optimal.
     pub optimal: f64,
-    /// Gap of the verified bound below the best known makespan.
+    /// The gap of the verified bound below the best known makespan.
     pub bound_below: Option<f64>,
     pub seconds: f64,
 }
 
-/// Returns how far a makespan is above a value, in per cent.
+/// Returns the excess of a makespan over a value, in per cent.
 fn over(makespan: i128, value: i128) -> f64 {
     (makespan as f64 / value as f64 - 1.0) * 100.0
 }
 
-/// Returns the best known makespan of a project in ticks.
+/// Returns the best known makespan of a project, in ticks.
 fn best(run: &Run, known: &KnownValues) -> Option<i128> {
     known.of(&run.facts.set, &run.facts.name).map(super::known::Known::ticks)
 }
 
-/// Sums up runs by set and algorithm; an algorithm without any plan of a set has no point.
+/// Returns a point for each set and algorithm. An algorithm without any plan in a set has no point.
 pub(super) fn points(runs: &[Run], known: &KnownValues) -> Vec<Point> {
     cells(runs, |run| vec![run.facts.set.as_str()]).iter().filter_map(|cell| point(cell, known)).collect()
 }
@@ -83,7 +83,8 @@ fn point(cell: &campaign::Cell<'_, &str, Run>, known: &KnownValues) -> Option<Po
     })
 }
 
-/// Returns how it was measured, what is false in the table of best known values, and a table a set.
+/// Returns a description of the measurement, the false entries in the table of best known values, and a table for each
+/// set.
 pub(super) fn text(options: &Options, runs: &[Run], points: &[Point], refuted: &[String]) -> String {
     let from = match &options.instances {
         Some(folder) => format!("files of {}", folder.display()),
@@ -131,7 +132,7 @@ fn row(point: &Point) -> Vec<String> {
     [head, texts(&[&optimal, &below, &shown(*seconds, 3)])].concat()
 }
 
-/// Returns a row for each plan, with exact makespan and bound.
+/// Returns a row for each plan, with the exact makespan and bound.
 pub(super) fn results(runs: &[Run], known: &KnownValues) -> File {
     let decimal = |value| Objective::Makespan.decimal(value);
     let header =
@@ -161,14 +162,15 @@ pub(super) fn summary(points: &[Point]) -> File {
     table("summary.csv", header, points.iter().map(row))
 }
 
-/// Returns a figure for each set with the distribution of the gaps over its projects.
+/// Returns a figure for each set, with the distribution of the gaps over its projects.
 pub(super) fn figures(options: &Options, runs: &[Run], known: &KnownValues) -> Result<Vec<File>, LabError> {
     let sets = runs.chunk_by(|a, b| a.facts.set == b.facts.set);
     sets.map(|set| figure(&format!("gaps-{}", set[0].facts.set.replace(' ', "-")), &gaps(options, set, known)))
         .collect()
 }
 
-/// Returns the gaps over the best known makespan where one is known of every project of the set, else over the verified bound.
+/// Returns the gaps over the best known makespan if every project of the set has one, and over the verified bound
+/// otherwise.
 fn gaps(options: &Options, runs: &[Run], known: &KnownValues) -> Figure {
     let is_known = runs.iter().all(|run| best(run, known).is_some());
     let line = |algorithm: String| {

@@ -11,7 +11,8 @@ fn small() -> Options {
     Options { projects: 2, search, ..Options::usual() }
 }
 
-/// A project of three activities on one resource of 2: two of 2 units side by side, then one of 3.
+/// A project of three activities on one resource of capacity 2. Two activities of 2 time units run side by side, then
+/// one of 3.
 const PROJECT: &str = "5 1\n2\n0 0 2 2 3\n2 1 1 4\n2 1 1 4\n3 2 1 5\n0 0 0\n";
 
 fn write_project(folder: &Path, set: &str, name: &str) {
@@ -52,7 +53,8 @@ fn files_stand_beside_what_is_known() {
     let (_, runs) = played(&options, &folder.path().join("results"));
     let points = points(&runs, &options.known().unwrap().checked(&runs).0);
     let point = points.iter().find(|point| point.set == "j30").unwrap();
-    // The second is known to end by 4, which is false: a campaign believes its proofs.
+    // The table gives 4 as the best known makespan of the second project. That is false, and the campaign trusts its
+    // own proof instead.
     assert_eq!((point.projects, point.planned, point.known), (2, 2, 1));
     assert_eq!((point.over_path, point.over_best, point.as_best), (0.0, Some(0.0), Some(100.0)));
     assert_eq!((point.optimal, point.bound_below), (100.0, Some(0.0)));
@@ -102,7 +104,7 @@ fn verdicts_follow_from_the_targets_and_from_whole_sets() {
     assert_eq!(of(&part(|point| point.projects = 240), "j60, 1 s"), Verdict::NotMeasured);
     assert_eq!(of(&part(|point| point.planned = 479), "j60, 1 s"), Verdict::DoesNotHold);
     assert_eq!(of(&part(|point| point.over_best = Some(0.02)), "j30, 1 s"), Verdict::Holds);
-    // Where the best value of some is not known, the others may be the easier ones.
+    // The projects without a known best value may be the harder ones.
     let fewer = part(|point| (point.over_best, point.known) = (Some(0.02), 200));
     assert_eq!(of(&fewer, "j30, 1 s"), Verdict::Partly);
     let missed = part(|point| (point.over_best, point.missed) = (Some(0.02), 1));
@@ -119,7 +121,7 @@ fn what_measures_nothing_is_refused() {
     let sets = Some(vec!["j999".to_owned()]);
     refused(&Options { sets, ..small() }, folder.path(), "sets is j999, of which there is no project; there are drawn");
     refused(&Options { projects: 0, ..small() }, folder.path(), "projects");
-    // A broken file is told before the others are planned.
+    // A broken file is reported before the other projects are planned.
     let files = tempfile::tempdir().unwrap();
     fs::write(files.path().join("a.rcp"), "3 1\n4\n0 0 1 2\n2 1 1 3\n0 0 0\n").unwrap();
     fs::write(files.path().join("b.rcp"), "3 1\n4\n0 0 1 2\n2 5 1 3\n0 0 0\n").unwrap();

@@ -1,4 +1,4 @@
-//! What the paper claims and what is aimed at, beside what was measured.
+//! The claims of the paper and the targets of this project, compared with the measurements.
 
 use makespan_generate::Unit;
 
@@ -7,7 +7,7 @@ use super::statements::{Evidence, STATEMENTS, percent};
 use super::{Reading, Setting};
 use crate::campaign::Claim;
 
-/// Geometric means of LP over back-pressure that are aimed at.
+/// Returns the target for the geometric mean of LP divided by back-pressure.
 fn target(reading: Reading) -> f64 {
     match reading.unit {
         Unit::Bits => 1.05,
@@ -15,7 +15,7 @@ fn target(reading: Reading) -> f64 {
     }
 }
 
-/// Every claim, in the order of the paper, then the aims.
+/// Returns every claim in the order of the paper, then the targets.
 pub(super) fn all(evidence: &Evidence<'_>) -> Vec<Claim> {
     let judged = STATEMENTS.iter().map(|one| Claim::one(one.place, one.text, (one.judge)(evidence)));
     let mut claims: Vec<Claim> = judged.collect();

@@ -1,4 +1,4 @@
-//! The paper's figures, drawn anew.
+//! The paper's figures with our own measurements.
 
 use makespan_formats::plot::{Histogram, write_histogram};
 
@@ -7,11 +7,12 @@ use super::{Options, Run, Setting, outcome};
 use crate::LabError;
 use crate::campaign::{File, in_memory};
 
-/// The heuristics whose logarithms are drawn, and whose deviations are: those of the paper that have a theory.
+/// The heuristics whose logarithms are drawn.
 const COMPARED: [&str; 5] = ["data-centric", "fcfs", "pbc", "cgbc", "back-pressure"];
+/// The heuristics whose deviations are drawn: the paper gives a theory for them.
 const WITH_THEORY: [&str; 3] = ["lp", "data-centric", "cgbc"];
 
-/// Names and contents, of the reading that is played in full: figure 2 for both sizes of buffers, figure 3 for each
+/// Returns the figures of the reading that is played in full: figure 2 for both buffer sizes, and figure 3 for each
 /// heuristic.
 pub(super) fn all(options: &Options, runs: &[Run]) -> Result<Vec<File>, LabError> {
     let runs: Vec<&Run> = runs.iter().filter(|run| run.key.reading == options.reading).collect();

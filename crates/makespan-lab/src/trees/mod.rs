@@ -1,11 +1,11 @@
-//! Bags of tasks on trees: decentralised heuristics beside the best steady state.
+//! Bags of tasks on trees: compares decentralised heuristics with the best steady state.
 //!
-//! O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus distributed schedulers
-//! for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 5: trees of 5 to 100 nodes
-//! and at most 2, 5 or 15 children, applications up to a largest ratio of communication to computation, 200 tasks of
-//! each. Every heuristic of the paper and back-pressure are played; the fair throughput measured stands beside a bound
-//! that is proved for the steady state. What the paper does not print is a [`Reading`]; the statements of its section 5.2 are
-//! judged under one of them in full, and under all of them in short runs.
+//! O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus distributed
+//! schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 5: trees of
+//! 5 to 100 nodes with at most 2, 5 or 15 children, applications up to a largest ratio of communication to computation,
+//! 200 tasks each. The campaign simulates every heuristic of the paper, and back-pressure. It compares the measured
+//! fair throughput with a proved bound for the steady state. A [`Reading`] fixes the values that the paper does not
+//! print. The statements of section 5.2 are judged in full under one reading, and in short runs under all readings.
 
 mod claims;
 mod figures;
@@ -31,14 +31,15 @@ use crate::campaign::{self, Campaign, Report, failed, positive, refuse, stirred}
 use reading::{LatencyReading, Reading};
 use statements::Evidence;
 
-/// The largest ratios of communication to computation, in millionths: from nearly the least to the paper's largest.
+/// The largest ratios of communication to computation, in millionths: from nearly the smallest ratio to the paper's
+/// largest.
 const RATIOS: [u32; 6] = [2_000, 10_000, 50_000, 250_000, 1_000_000, 4_600_000];
-/// Trees of so many nodes.
+/// The numbers of nodes of the trees.
 const NODES: [usize; 5] = [5, 10, 20, 50, 100];
-/// Most children of a node.
+/// The largest numbers of children of a node.
 const DEGREES: [usize; 3] = [2, 5, 15];
 
-/// A campaign: 150 trees, six ranges of ratios, and all readings.
+/// The options of the campaign. By default it has 150 trees, six ranges of ratios, and all readings.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Trees of each of 15 shapes; the paper has 10
@@ -47,7 +48,7 @@ pub struct Options {
     /// Tasks of each application; ten times as many in the long runs
     #[arg(long, default_value_t = 200)]
     pub tasks: u64,
-    /// How what the paper leaves open is read.
+    /// The values that the paper does not print.
     #[command(flatten)]
     pub reading: Reading,
     /// Play this reading alone, without short runs and the table of all readings
@@ -69,42 +70,42 @@ impl Options {
     }
 }
 
-/// Which instance.
+/// The parameters of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key {
     pub reading: Reading,
     pub nodes: usize,
-    /// Most children of a node.
+    /// The largest number of children of a node.
     pub degree: usize,
-    /// Which tree, from 0. The same tree serves every ratio, and every reading.
+    /// The number of the tree, from 0. The tree is the same for every ratio and every reading.
     pub tree: u32,
-    /// Largest ratio of communication to computation, in millionths of a byte an operation.
+    /// The largest ratio of communication to computation, in millionths of a byte per operation.
     pub ratio: u32,
 }
 
-/// How a heuristic is played.
+/// The buffers and the number of tasks of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Setting {
-    /// Buffers of ten tasks; the tasks of the options.
+    /// Buffers of ten tasks, and the number of tasks from the options.
     Short,
-    /// Buffers of ten tasks, ten times the tasks.
+    /// Buffers of ten tasks, and ten times the number of tasks.
     Long,
-    /// Buffers of a hundred tasks, ten times the tasks.
+    /// Buffers of a hundred tasks, and ten times the number of tasks.
     Roomy,
 }
 
-/// The fact is a verified bound: no schedule has a larger fair throughput in the long run, in tasks a second. An outcome is that of a
-/// heuristic in a setting.
+/// A run. Its fact is a verified bound: no schedule has a larger fair throughput in the long run, in tasks per second.
+/// An outcome belongs to a heuristic in a setting.
 type Run = campaign::Run<Key, f64, Outcome>;
 
-/// What one heuristic made of the instance.
+/// The result of one heuristic on the instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     setting: Setting,
-    /// Fair throughput measured.
+    /// The measured fair throughput.
     fair: f64,
-    /// Fair throughput of the rates that the heuristic aims at, where it has some.
+    /// The fair throughput of the heuristic's target rates, if it has target rates.
     theory: Option<f64>,
 }
 
@@ -115,7 +116,7 @@ fn outcome<'a>(run: &'a Run, name: &str, setting: Setting) -> Option<&'a Outcome
 }
 
 impl Outcome {
-    /// By how much less than its theory was measured, relatively.
+    /// Returns the relative shortfall of the measured throughput against the theoretical one.
     pub fn deviation(&self) -> Option<f64> {
         self.theory.filter(|&theory| theory > 0.0).map(|theory| 1.0 - self.fair / theory)
     }
@@ -131,7 +132,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// `2 applications, bits, .., 50 nodes of degree 5, tree 0, largest ratio 0.25`.
+/// Formats a key such as `2 applications, bits, .., 50 nodes of degree 5, tree 0, largest ratio 0.25`.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { reading, nodes, degree, tree, ratio } = self;
@@ -140,7 +141,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// Writes `results.csv`, `summary.csv` and the figures, `figure2-*.svg` and `figure3-*.svg`.
+/// Writes `results.csv`, `summary.csv` and the figures `figure2-*.svg` and `figure3-*.svg`.
 impl Campaign for Options {
     const NAME: &'static str = "trees";
     const PAPER: &'static str = "Beaumont, Carter, Ferrante, Legrand, Marchal, Robert: schedulers for bags of tasks on trees \
@@ -178,8 +179,8 @@ impl Campaign for Options {
         keys
     }
 
-    /// Draws the instance, bounds its throughput and plays the heuristics: in every setting under the reading of the options, in
-    /// short runs under others. The bound is verified.
+    /// Draws the instance, bounds its throughput and simulates the heuristics. The reading of the options is played in
+    /// every setting, and other readings in short runs only. The bound is verified.
     fn measure(&self, key: Key) -> Result<Run, LabError> {
         let seed = stirred(self.seed, [key.nodes as u64, key.degree as u64, u64::from(key.tree)]);
         let latency = key.reading.latency;
@@ -229,7 +230,7 @@ fn drawn(key: Key, seed: u64, tasks: u64, latency: Latency) -> Result<TreeProble
     TreeProblem::new(&generate_tree(&options)?).map_err(|error| wrong(key, error.to_string()))
 }
 
-/// The best steady state, whose bound is verified.
+/// Returns the best steady state, and verifies its bound.
 fn proved(problem: &TreeProblem, key: Key) -> Result<Throughput, LabError> {
     let best = throughput(problem, Precision::Float);
     let proved = best.prices.proves(problem).map_err(|error| wrong(key, error.to_string()))?;
@@ -251,7 +252,7 @@ fn play(scene: &TreeScene, heuristic: Heuristic, setting: Setting, key: Key) -> 
     let theory = match heuristic {
         Heuristic::Lp => Some(scene.rates.fair(&scene.network)),
         Heuristic::DataCentric { waves } => Some(traded(scene.believed(), waves).fair(scene.believed())),
-        // All kinds but the macro-task itself are what is left at the end.
+        // The first kind is the macro-task. The other kinds contain the tasks that are left over at the end.
         Heuristic::Cgbc => {
             let joined = scene.believed().with_kinds(played.network.kinds()[..1].to_vec());
             let joined = joined.map_err(|error| failed(error.to_string()))?;
@@ -266,7 +267,7 @@ fn play(scene: &TreeScene, heuristic: Heuristic, setting: Setting, key: Key) -> 
     Ok(Outcome { setting, fair: played.fair(), theory })
 }
 
-/// The rates of DATA-CENTRIC; without waves, the bandwidth-centric ones.
+/// Returns the rates of DATA-CENTRIC. Without waves these are the bandwidth-centric rates.
 fn traded(network: &Network, waves: usize) -> NodeRates {
     let (bandwidth, speed): (Vec<f64>, Vec<f64>) =
         network.nodes().iter().map(|node| (node.bandwidth, node.speed)).unzip();

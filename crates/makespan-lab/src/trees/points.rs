@@ -1,4 +1,4 @@
-//! Runs summed up, and the tables.
+//! Sums over the runs, and the tables.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -6,59 +6,59 @@ use std::fmt::{self, Display};
 use super::{Key, Reading, Run, Setting, outcome};
 use crate::campaign::{File, Row, record, rows, table, texts};
 
-/// An application that gets less than this share of what LP gives it gets next to nothing: a logarithm of 8, which is
-/// where the paper cuts its histograms.
+/// The logarithm of LP divided by a heuristic from which on an application counts as near zero. The paper cuts its
+/// histograms at this value.
 pub(super) const NEAR_ZERO: f64 = 8.0;
-/// Trees of at least so many nodes are large.
+/// The smallest number of nodes of a large tree.
 const LARGE: usize = 50;
 
-/// Which instances.
+/// A group of instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
-    /// Every tree.
+    /// All trees.
     All,
-    /// Those of 50 and 100 nodes.
+    /// Trees of 50 and 100 nodes.
     Large,
-    /// Those of 5, 10 and 20 nodes.
+    /// Trees of 5, 10 and 20 nodes.
     Small,
-    /// By largest ratio of communication to computation, in millionths.
+    /// Trees with one largest ratio of communication to computation, in millionths.
     Ratio(u32),
 }
 
-/// How LP compares with a heuristic on some instances.
+/// A comparison of LP with a heuristic on a group of instances.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Ratios {
-    /// Instances compared.
+    /// The number of instances compared.
     pub compared: usize,
-    /// Instances on which the heuristic, and not LP, was near zero.
+    /// The number of instances on which the heuristic, but not LP, was near zero.
     pub near_zero: usize,
-    /// Instances on which LP itself was zero.
+    /// The number of instances on which LP itself was zero.
     pub without: usize,
-    /// The sum of logarithms of LP over the heuristic, of those compared.
+    /// The sum of the logarithms of LP divided by the heuristic, over the compared instances.
     pub logarithms: f64,
-    /// The largest ratio compared.
+    /// The largest ratio among the compared instances.
     pub max: f64,
-    /// The smallest.
+    /// The smallest ratio among the compared instances.
     pub min: f64,
-    /// Deviations of measured from theoretical throughput: their sum and number.
+    /// The sum and the number of the deviations of measured from theoretical throughput.
     pub deviations: (f64, usize),
 }
 
-/// By reading, setting, group and heuristic.
+/// The comparisons by reading, setting, group and heuristic.
 pub(super) type Points = BTreeMap<(Reading, Setting, Group, String), Ratios>;
 
 impl Ratios {
-    /// The geometric mean of LP over the heuristic.
+    /// Returns the geometric mean of LP divided by the heuristic.
     pub fn geometric_mean(&self) -> Option<f64> {
         (self.compared > 0).then(|| (self.logarithms / self.compared as f64).exp())
     }
 
-    /// The share of instances near zero.
+    /// Returns the share of instances near zero.
     pub fn starved(&self) -> f64 {
         self.near_zero as f64 / (self.compared + self.near_zero).max(1) as f64
     }
 
-    /// The mean deviation from theory.
+    /// Returns the mean deviation from theory.
     pub fn deviation(&self) -> Option<f64> {
         (self.deviations.1 > 0).then(|| self.deviations.0 / self.deviations.1 as f64)
     }
@@ -82,7 +82,7 @@ impl Ratios {
     }
 }
 
-/// The natural logarithm of LP over a heuristic, at most [`NEAR_ZERO`]; `None` where LP is zero.
+/// Returns the natural logarithm of LP divided by a heuristic, at most [`NEAR_ZERO`]. Returns `None` if LP is zero.
 pub(super) fn logarithm(lp: f64, fair: f64) -> Option<f64> {
     match (lp > 0.0, fair > 0.0) {
         (false, _) => None,
@@ -91,7 +91,7 @@ pub(super) fn logarithm(lp: f64, fair: f64) -> Option<f64> {
     }
 }
 
-/// Every way to gather the runs.
+/// Sums the runs up by reading, setting, group and heuristic.
 pub(super) fn points(runs: &[Run]) -> Points {
     let mut points = Points::new();
     for run in runs {
@@ -107,7 +107,7 @@ pub(super) fn points(runs: &[Run]) -> Points {
     points
 }
 
-/// Returns a row for each play: throughputs in tasks a second.
+/// Returns a row for each simulation. Throughputs are in tasks per second.
 pub(super) fn results(runs: &[Run]) -> File {
     let header = "applications,unit,latency,data,nodes,degree,tree,largest_ratio,instance_seed,bound,heuristic,setting,fair,theory";
     let row = |(run, heuristic, outcome): Row<'_, Run>| {
@@ -137,7 +137,7 @@ fn cells(Reading { applications, unit, latency, data }: Reading) -> Vec<String> 
     texts(&[&applications, &unit, &latency, &data])
 }
 
-/// `all`, `large`, `small` or the largest ratio.
+/// Formats a group as `all`, `large`, `small` or the largest ratio.
 impl fmt::Display for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! How what the paper leaves open is read.
+//! Readings: possible values for the parameters that the paper does not print.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::LabError;
 use crate::campaign::parsed;
 
-/// What section 5.1 of the paper does not print.
+/// The parameters that section 5.1 of the paper does not print.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[group(skip)]
 pub struct Reading {
@@ -29,30 +29,33 @@ pub struct Reading {
     pub data: u64,
 }
 
-/// What latencies do, and who knows of them.
+/// The effect of latencies, and the schedulers that know about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LatencyReading {
-    /// There are none.
+    /// Links have no latencies.
     None,
-    /// The port is busy for latency and bytes, and all schedulers reckon with it: "the values were measured from within
-    /// the simulator" (section 5.1.4).
+    /// The port is busy during the latency and the transfer, and all schedulers take this into account: "the values
+    /// were measured from within the simulator" (section 5.1.4).
     Known,
-    /// The port is busy for latency and bytes, and the rates of LP and DATA-CENTRIC are those without latencies.
+    /// The port is busy during the latency and the transfer. LP and DATA-CENTRIC use rates that ignore latencies.
     Unseen,
-    /// As known; and a link's bandwidth is at most `SimGrid`'s window over twice its latency.
+    /// Latencies as in `Known`. In addition, a link's bandwidth is at most `SimGrid`'s window divided by twice its
+    /// latency.
     Window,
 }
 
-/// Bytes of a matrix of 3500 x 3500 doubles, from which the paper takes its ratios (section 5.1.3).
+/// The bytes of a matrix of 3500 x 3500 doubles, from which the paper takes its ratios (section 5.1.3).
 const MATRIX: u64 = 98_000_000;
 
 impl Reading {
-    /// The reading under which most statements of section 5.2 hold, 8 of 15 in short runs; of two equal ones the simpler.
+    /// The reading with which most statements of section 5.2 hold: 8 of 15 in short runs. If two readings are equally
+    /// good, it is the simpler one.
     pub const DEFAULT: Self = Self { applications: 2, unit: Unit::Bytes, latency: LatencyReading::None, data: DATA };
 
-    /// The readings that are compared: two to four applications, both units, each reading of latencies, with files of a
-    /// megabyte and of a matrix. Without latencies the size of files only sets the unit of time.
+    /// Returns the readings that are compared: two to four applications, both units, and every reading of latencies
+    /// with files of a megabyte and of a matrix. Without latencies one file size is enough, because the size only sets
+    /// the unit of time.
     pub fn grid() -> Vec<Self> {
         let latencies = [
             (LatencyReading::None, DATA),
@@ -72,10 +75,10 @@ impl Reading {
 }
 
 impl LatencyReading {
-    /// All of them.
+    /// All readings of latencies.
     pub const ALL: [Self; 4] = [Self::None, Self::Known, Self::Unseen, Self::Window];
 
-    /// How links are drawn.
+    /// Returns the option for drawing the latencies of links.
     pub(super) fn drawn(self) -> Latency {
         match self {
             Self::None => Latency::None,
@@ -99,7 +102,7 @@ impl FromStr for LatencyReading {
     }
 }
 
-/// `2 applications, bytes, latency known, files of 98 MB`.
+/// Formats a reading such as `2 applications, bytes, latency known, files of 98 MB`.
 impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { applications, unit, latency, data } = self;

@@ -1,4 +1,4 @@
-//! Figures for people to read.
+//! The report as text.
 
 use std::fmt::{Display, Write as _};
 
@@ -9,10 +9,10 @@ use super::statements::{Evidence, STATEMENTS, percent};
 use super::{Options, RATIOS, Setting, outcome};
 use crate::campaign::{aligned, shown};
 
-/// Widths of the table of readings.
+/// The column widths of the table of readings.
 const READINGS: [i32; 9] = [-54, 6, -18, -24, -18, -19, 7, 8, 8];
 
-/// Everything, in the order of the interest in it: the reading that is played in full, then all readings.
+/// Returns the whole report: first the reading that is played in full, then all readings.
 pub(super) fn text(options: &Options, all: &[Evidence<'_>]) -> String {
     let mut text = format!(
         "{}.\n{} trees of 5 to 100 nodes, {} ranges of the ratio of communication to computation, {} tasks each; seed \
@@ -38,7 +38,8 @@ pub(super) fn text(options: &Options, all: &[Evidence<'_>]) -> String {
     text
 }
 
-/// Which statements hold under which reading, in short runs; those under which most hold first.
+/// Returns a table of the statements that hold in short runs, with a row for each reading. The readings with the most
+/// such statements come first.
 fn readings(all: &[Evidence<'_>]) -> String {
     let mut text = String::from("\nAll readings, short runs\n");
     for (at, statement) in STATEMENTS.iter().enumerate() {
@@ -100,7 +101,7 @@ fn table(options: &Options, evidence: &Evidence<'_>, setting: Setting) -> String
     text
 }
 
-/// Geometric means by largest ratio, of short runs.
+/// Returns the geometric means of short runs by largest ratio.
 fn by_ratio(evidence: &Evidence<'_>) -> String {
     let line = |first: &str, cells: Vec<String>| aligned(&[-15, 8], std::iter::once(first.to_owned()).chain(cells));
     let mut text = "\nBy largest ratio\n".to_owned();
@@ -111,7 +112,7 @@ fn by_ratio(evidence: &Evidence<'_>) -> String {
     text
 }
 
-/// Short runs in which even LP measured nothing for some application.
+/// Returns the number of short runs in which even LP measured no throughput for some application.
 fn zeros(evidence: &Evidence<'_>) -> String {
     let lp = evidence.runs.iter().filter_map(|run| outcome(run, "lp", Setting::Short));
     let (zero, all) = lp.fold((0, 0), |(zero, all), outcome| (zero + usize::from(outcome.fair <= 0.0), all + 1));

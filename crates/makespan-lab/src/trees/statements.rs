@@ -1,9 +1,9 @@
-//! What section 5.2 of the paper says of short runs, each statement judged by its number.
+//! The statements of the paper's section 5.2 about short runs, each with a numeric test.
 
 use super::points::{Group, Points, Ratios};
 use super::{Outcome, Reading, Run, Setting, outcome};
 
-/// What is known under one reading.
+/// The measurements under one reading.
 pub(super) struct Evidence<'a> {
     pub(super) reading: Reading,
     pub(super) runs: Vec<&'a Run>,
@@ -14,18 +14,18 @@ pub(super) struct Evidence<'a> {
 pub(super) struct Statement {
     pub(super) place: &'static str,
     pub(super) text: &'static str,
-    /// What was measured, and whether it agrees.
+    /// Returns the measured value, and `true` if it agrees with the statement.
     pub(super) judge: fn(&Evidence<'_>) -> Option<(String, bool)>,
 }
 
-/// A mean of ratios agrees with a printed one within this part of it.
+/// The largest relative difference between a measured mean ratio and a printed one that agree.
 const TOLERANCE: f64 = 0.10;
-/// A largest ratio agrees with a printed one within this factor.
+/// The largest factor between a measured largest ratio and a printed one that agree.
 const FACTOR: f64 = 2.0;
-/// DATA-CENTRIC fails where LP is more than this times as good.
+/// The ratio of LP to DATA-CENTRIC above which DATA-CENTRIC fails.
 const FAILS: f64 = 2.0;
 
-/// In the order of the paper.
+/// The statements in the order of the paper.
 pub(super) const STATEMENTS: [Statement; 15] = [
     Statement {
         place: "Section 5.2.1",
@@ -152,7 +152,7 @@ impl<'a> Evidence<'a> {
         self.of(group, name)?.geometric_mean()
     }
 
-    /// The mean deviation from theory of those that have one.
+    /// Returns the mean deviation from theory over the heuristics that have a theory.
     pub(super) fn deviation(&self, setting: Setting) -> Option<f64> {
         let names = ["lp", "data-centric", "cgbc"].into_iter();
         let sums = names.filter_map(|name| self.at(setting, Group::All, name).map(|ratios| ratios.deviations));
@@ -160,14 +160,15 @@ impl<'a> Evidence<'a> {
         (count > 0).then(|| sum / count as f64)
     }
 
-    /// LP and a heuristic in every short run.
+    /// Returns the outcomes of LP and of a heuristic in every short run.
     fn pairs(&self, name: &str) -> impl Iterator<Item = (&'a Run, &'a Outcome, &'a Outcome)> {
         let pair =
             move |run: &'a Run| Some((run, outcome(run, "lp", Setting::Short)?, outcome(run, name, Setting::Short)?));
         self.runs.iter().copied().filter_map(pair)
     }
 
-    /// The share of the settings in which the ratio of LP to a heuristic is such; those in which LP is zero are left out.
+    /// Returns the share of the settings in which the ratio of LP to a heuristic satisfies `such`. Settings in which LP
+    /// is zero are left out.
     pub(super) fn share(&self, name: &str, such: impl Fn(f64) -> bool) -> Option<f64> {
         let pairs = self.pairs(name).filter(|(_, lp, _)| lp.fair > 0.0);
         let answers: Vec<bool> = pairs.map(|(_, lp, other)| such(lp.fair / other.fair)).collect();
@@ -175,19 +176,19 @@ impl<'a> Evidence<'a> {
         (!answers.is_empty()).then(|| yes as f64 / answers.len() as f64)
     }
 
-    /// Whether a geometric mean is near a printed one.
+    /// Returns a geometric mean as text, and `true` if it is near a printed one.
     fn near(&self, name: &str, group: Group, printed: f64) -> Option<(String, bool)> {
         let mean = self.mean(group, name)?;
         Some((format!("{mean:.3}"), (mean - printed).abs() <= TOLERANCE * printed))
     }
 
-    /// Whether a largest ratio is near a printed one.
+    /// Returns a largest ratio as text, and `true` if it is near a printed one.
     fn worst(&self, name: &str, printed: f64) -> Option<(String, bool)> {
         let worst = self.of(Group::All, name)?.max;
         Some((format!("largest {worst:.1}"), (printed / FACTOR..=printed * FACTOR).contains(&worst)))
     }
 
-    /// The short runs in which DATA-CENTRIC fails.
+    /// Returns the short runs in which DATA-CENTRIC fails.
     fn failures(&self) -> Vec<(&'a Run, &'a Outcome, &'a Outcome)> {
         self.pairs("data-centric").filter(|(_, lp, data)| lp.fair > FAILS * data.fair).collect()
     }

@@ -18,7 +18,7 @@ fn a_short_campaign_has_every_figure_whatever_the_threads() {
         assert!(read(&folders[0]) == read(&folders[1]), "{name}");
     }
     assert_eq!(played(&options(1), folders[0].path()).0.reused, 90);
-    // Back-pressure is near LP even in short runs, and nothing is above what is proved by more than the window can be.
+    // Back-pressure is near LP even with few tasks.
     let key = (Reading::DEFAULT, Setting::Long, Group::All, "back-pressure".to_owned());
     let ratio = points(&runs)[&key].geometric_mean().unwrap();
     assert!((0.9..1.3).contains(&ratio), "{ratio}");

@@ -1,4 +1,4 @@
-//! Every campaign on the command line, with few runs.
+//! Every campaign from the command line, with few runs.
 
 use std::fs;
 

@@ -1,10 +1,11 @@
-//! Flows of compound jobs in which nodes fail, or tasks take longer or less than estimated: fixed seeds.
+//! Flows of compound jobs with failing nodes, or with running times that differ from the estimates. The seeds are
+//! fixed.
 
 use makespan::{Deviation, FailureModel, Scene, Silent, Simulated, SimulationOptions, simulate};
 use makespan_core::{Actual, Instance};
 use makespan_generate::{GraphOptions, Law, Shape, generate_graphs};
 
-/// As `generate graphs --jobs 30 --tasks 12 --gap GAP --deadline 2 --seed SEED` draws them.
+/// Draws the flow of `generate graphs --jobs 30 --tasks 12 --gap GAP --deadline 2 --seed SEED`.
 fn flow(gap: f64, seed: u64) -> Instance {
     let options = GraphOptions {
         shape: Shape::Layers { width: 8, density: 0.3 },
@@ -34,12 +35,12 @@ fn in_time(simulated: &Simulated) -> usize {
     simulated.compound.as_ref().unwrap().flow.in_time
 }
 
-/// Every task ran to its end once.
+/// Returns `true` if every task succeeded.
 fn all_ended(simulated: &Simulated, instance: &Instance) -> bool {
     simulated.simulation.trace.all_succeeded(instance)
 }
 
-/// Over all flows together; in a single flow, one late job more or less is chance.
+/// The test compares the sums over all flows, because one late job more or less in a single flow is chance.
 #[test]
 fn the_metascheduler_serves_more_jobs_in_time_than_heft_when_nodes_fail() {
     let mut sums = [0; 2];
@@ -68,7 +69,7 @@ fn the_metascheduler_serves_no_fewer_jobs_in_time_than_heft_when_times_deviate()
             let [heft, ours] = ["follow", "job-flow"].map(|spec| {
                 let simulated = play(&instance, &actual, &SimulationOptions::default(), spec);
                 assert!(all_ended(&simulated, &instance), "{spec}, gap {gap}, seed {seed}");
-                // Each run really took what was drawn.
+                // Each run took the drawn time.
                 for run in &simulated.simulation.trace.runs {
                     assert_eq!(run.end - run.start, actual.time(&instance, run.task, &run.processors), "{spec}");
                 }

@@ -1,4 +1,4 @@
-//! A campaign that is interrupted.
+//! Interruption of a campaign.
 
 use std::process::Stdio;
 use std::thread::sleep;

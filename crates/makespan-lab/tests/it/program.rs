@@ -1,4 +1,4 @@
-//! The program itself: help, version, manual pages and the look of its texts.
+//! The program itself: help, version, manual pages and text style.
 
 use std::fs;
 

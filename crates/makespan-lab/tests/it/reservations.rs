@@ -1,4 +1,4 @@
-//! Plans around reservations, against what lists and proofs say is possible.
+//! Plans around reservations, compared with list schedules and proved bounds.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ fn closing(instance: &Instance, closed: Vec<Unavailable>) -> Instance {
     Instance::new(instance.platform().clone(), instance.all_submitted(), closed).unwrap()
 }
 
-/// Jobs along laws, or of a family, some of them rigid.
+/// Draws jobs from speed-up laws or from a family. Some jobs are rigid.
 fn any_jobs(random: &mut impl Rng) -> Instance {
     let processors = random.random_range(2..=48);
     let family = Family::ALL[random.random_range(0..Family::ALL.len())];
@@ -52,13 +52,13 @@ fn any_jobs(random: &mut impl Rng) -> Instance {
             job.work = alone(Profile::rigid(random.random_range(1..=processors), time).unwrap());
         }
     }
-    // The shelves need nodes.
+    // The shelf algorithms need nodes.
     let platform =
         if processors % 4 == 0 { Platform::cluster(processors / 4, 4).unwrap() } else { instance.platform().clone() };
     Instance::new(platform, jobs, Vec::new()).unwrap()
 }
 
-/// One to four reservations, short ones and far too long ones.
+/// Draws one to four reservations. Some are short, and some are much longer than the bound.
 fn any_closed(instance: &Instance, random: &mut impl Rng) -> Vec<Unavailable> {
     let bound = makespan_bounds::makespan(instance).value.integer() as f64;
     let processors = instance.processors();
@@ -74,7 +74,7 @@ fn any_closed(instance: &Instance, random: &mut impl Rng) -> Vec<Unavailable> {
     (0..count).map(period).collect()
 }
 
-/// What a scheduler of moldable jobs is for.
+/// Returns the objective of a scheduler of moldable jobs.
 fn aim(spec: &str) -> Objective {
     match spec {
         _ if spec.starts_with("optimise[steps") => Objective::WeightedCompletion,
@@ -112,7 +112,8 @@ fn reservations_do_not_wreck_any_scheduler() {
 
 const CASES: usize = 40;
 
-/// Half of the processors reserved for a third of the bound, from somewhere within it.
+/// Returns an instance in which half of the processors are reserved for a third of the bound. The reservation lies
+/// within the bound.
 fn half_reserved(family: Family, jobs: usize, processors: u32, seed: u64) -> Instance {
     let instance = drawn(family, jobs, processors, seed);
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -140,7 +141,7 @@ fn demt_stays_near_the_bounds_with_half_of_the_processors_reserved() {
     }
 }
 
-/// Ten processors of which nine are reserved for a thousand seconds; linear speed-up.
+/// Returns an instance with ten processors, of which nine are reserved for a thousand seconds. The speed-up is linear.
 fn nine_of_ten() -> Instance {
     let job = |(name, seconds, weight): (&str, i64, &str)| {
         let profile = Profile::law(Time::from_seconds(seconds), SpeedupLaw::Linear {}, 1, 10).unwrap();

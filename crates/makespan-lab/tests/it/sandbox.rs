@@ -1,4 +1,4 @@
-//! A folder to work in and the output of `makespan-lab` there.
+//! A working folder, and the output of `makespan-lab` in it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -35,14 +35,14 @@ impl Sandbox {
         names
     }
 
-    /// Runs `makespan-lab` with the words of a line as arguments; `'..'` keeps spaces together.
+    /// Runs `makespan-lab` with the words of a line as arguments. Words within `'..'` form one argument.
     pub fn lab(&self, line: &str) -> Said {
         let mut command = assert_cmd::cargo_bin_cmd!("makespan-lab");
         command.args(words(line)).current_dir(self.0.path()).timeout(Duration::from_mins(1));
         Said::new(line, &command.output().unwrap())
     }
 
-    /// A process that the test drives itself.
+    /// Returns a command that the test starts itself.
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(assert_cmd::cargo_bin!("makespan-lab"));
         command.args(words(line)).current_dir(self.0.path());
@@ -60,7 +60,7 @@ fn words(line: &str) -> Vec<String> {
         .collect()
 }
 
-/// Exit status and output of the program.
+/// The exit status and the output of the program.
 #[derive(Debug)]
 pub struct Said {
     line: String,
@@ -80,14 +80,14 @@ impl Said {
         }
     }
 
-    /// Checks for status 0 and an empty standard error, and returns the standard output.
+    /// Checks for status 0 and an empty standard error. Returns the standard output.
     #[track_caller]
     pub fn succeeds(self) -> String {
         assert_eq!((self.status, self.err.as_str()), (Some(0), ""), "makespan-lab {}\n{}", self.line, self.out);
         self.out
     }
 
-    /// Checks for status 1 and one error on one line of standard error that holds all the parts.
+    /// Checks for status 1, and for one line on standard error that contains all `parts`.
     #[track_caller]
     pub fn refused(self, parts: &[&str]) {
         self.refused_with(1, parts);
@@ -95,7 +95,7 @@ impl Said {
         assert_eq!(lines, 1, "makespan-lab {}: one error on one line, not\n{}", self.line, self.err);
     }
 
-    /// Checks for status 2 and a message about the command line that holds all the parts.
+    /// Checks for status 2, and for a message about the command line that contains all `parts`.
     #[track_caller]
     pub fn misused(self, parts: &[&str]) {
         self.refused_with(2, parts);

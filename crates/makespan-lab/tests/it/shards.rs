@@ -1,4 +1,5 @@
-//! Campaigns in shards on this machine: the same bytes, and nothing is computed twice.
+//! Campaigns in shards on this machine. They write the same bytes as a campaign without shards, and compute nothing
+//! twice.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +12,7 @@ use crate::sandbox::Sandbox;
 
 const TREES: &str = "trees --trees 1 --tasks 20 --alone";
 
-/// The result files by name, without those that record how they were made.
+/// Returns the result files by name. Files that record how the results were made are left out.
 fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -29,7 +30,7 @@ fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     all
 }
 
-/// How often each shard was started, by the journal of the run.
+/// Returns the number of starts of each shard, from the journal of the run.
 fn starts(folder: &Path) -> BTreeMap<u64, usize> {
     let journal = fs::read_to_string(folder.join("run/journal.jsonl")).unwrap_or_default();
     let mut starts = BTreeMap::new();
@@ -52,7 +53,7 @@ fn a_campaign_in_shards_says_and_writes_the_same() {
         assert_eq!(sandbox.lab(&line).succeeds(), alone);
         assert_eq!(results(&sandbox.path("results")), results(&sandbox.path("alone")), "{campaign}");
         assert_eq!(starts(&sandbox.path("results")), (0..shards).map(|shard| (shard, 1)).collect());
-        // All is there: no shard is begun, and without shards it is so, too.
+        // All results exist, so neither a campaign with shards nor one without computes anything.
         let again = sandbox.lab(&line).succeeds();
         assert_eq!(again, sandbox.lab(&format!("{campaign} --output results")).succeeds());
         assert!(again.contains(" from an earlier campaign)") && !again.contains("(0 from"), "{again}");
@@ -99,7 +100,7 @@ fn what_a_killed_planner_had_done_is_not_done_again() {
         assert!(Instant::now() < end, "no shard ends");
         std::thread::sleep(Duration::from_millis(2));
     }
-    // Nobody else may work there until the planner has done all of it.
+    // No other command may compute in the folder until the first planner has finished.
     let other = sandbox.lab(&line);
     if other.status == Some(0) {
         assert_eq!(ended().len(), 8, "{other:?}");
@@ -109,7 +110,8 @@ fn what_a_killed_planner_had_done_is_not_done_again() {
     planner.kill().unwrap();
     planner.wait().unwrap();
     let before = ended();
-    // The planner may have ended before it was killed; then its results are those of an earlier campaign.
+    // The planner may finish before it is killed. In that case the report says that its results are from an earlier
+    // campaign.
     let told = |text: &str| text.lines().filter(|line| !line.contains("from an earlier campaign")).collect::<String>();
     assert_eq!(told(&sandbox.lab(&line).out), told(&alone));
     assert_eq!(results(&folder), files);

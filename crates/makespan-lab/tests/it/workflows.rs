@@ -1,4 +1,4 @@
-//! Published workflows and graphs, where they are at hand: read, planned, validated, bounded.
+//! Tests of published workflows and graphs, if their files exist: the graphs are read, planned, validated and bounded.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use makespan_formats::{ReadOptions, read_instance};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
 
-/// The files of a folder; nothing, said loudly, where it is not there.
+/// Returns the files of a folder. If the folder does not exist, the function prints a warning and returns no files.
 fn files(folder: &str) -> Vec<PathBuf> {
     let path = Path::new(DATA).join(folder);
     let Ok(entries) = std::fs::read_dir(&path) else {
@@ -32,8 +32,8 @@ fn planned(instance: &Instance, spec: &str) -> i128 {
     Objective::Makespan.value(instance, &schedule)
 }
 
-/// Beyond this the critical jobs method takes a minute and more in the profile of tests. Run once without the limit, all
-/// were planned and valid.
+/// The largest number of tasks for the critical jobs method. Larger graphs take a minute or more in the test profile.
+/// In one run without this limit, every graph was planned and every plan was valid.
 const MAX_FOR_CHAINS: u64 = 400;
 
 #[test]
@@ -65,7 +65,7 @@ fn every_published_graph_is_planned_and_bounded() {
     }
 }
 
-/// The optimal lengths of four graphs of the set on 2, 4, 8 and 16 processors.
+/// The optimal makespans of four graphs of the set on 2, 4, 8 and 16 processors.
 const OPTIMA: [(&str, [i128; 4]); 4] = [
     ("rand0000.stg", [131, 66, 55, 55]),
     ("rand0010.stg", [105, 53, 43, 43]),
@@ -105,8 +105,8 @@ fn the_paper_of_heft_is_repeated() {
     let seconds = |spec: &str| planned(&instance, spec) / 1_000_000_000;
     assert_eq!((seconds("heft"), seconds("cpop")), (80, 86));
     assert_eq!(planned(&instance, "optimise[objective=makespan,steps=20000,searches=2]"), 73_000_000_000);
-    // The published DAX has the times of P1 only, and 20 where the paper has 23 between n3 and n7. With the paper's
-    // table it gives the paper's length, too.
+    // The published DAX has only the times of P1. Between n3 and n7 it has 20 and the paper has 23. With the paper's
+    // table of times, it also gives the paper's makespan.
     for file in files("dag").iter().filter(|file| file.ends_with("HEFT_paper.xml")) {
         let read = on(file, 3, Some(125.0));
         let [own, published] = [&instance, &read].map(|instance| match instance.submitted(JobId(0)).work {

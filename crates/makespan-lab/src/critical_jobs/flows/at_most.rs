@@ -45,7 +45,7 @@ mod tests {
         let most = |jobs: &[(i64, i64)]| {
             at_most(&Instance::new(platform.clone(), jobs.iter().enumerate().map(job).collect(), vec![]).unwrap())
         };
-        // Together the processors do 3 s of work a second.
+        // Together the processors do 3 s of work in a second.
         assert_eq!(most(&[(3, 2), (3, 2), (3, 3), (6, 9)]), 4);
         assert_eq!(most(&[(3, 1), (3, 1), (3, 2), (60, 9), (9, 0)]), 3);
         assert_eq!(most(&[(6, 1)]), 0);

@@ -6,7 +6,8 @@ use crate::demt::algorithm::{self, DEMT, GANG, LPTF};
 use crate::demt::points::Point;
 use crate::statistics::RatioSummary;
 
-/// Points at 25 and 400 jobs; each average ratio (makespan, minsum) from a function of family, algorithm and size.
+/// Returns points at 25 and 400 jobs. `ratios` gives the average ratios (makespan, minsum) of a family, an algorithm
+/// and a size.
 fn points(ratios: impl Fn(Family, &str, usize) -> (f64, f64)) -> Points {
     let mut points = Vec::new();
     for family in Family::ALL {
@@ -37,7 +38,7 @@ fn verdict(points: &Points, part: &str) -> Verdict {
     found[0].verdict
 }
 
-/// As the paper describes its figures.
+/// Returns ratios that match the paper's description of its figures.
 fn paper(family: Family, algorithm: &str, jobs: usize) -> (f64, f64) {
     let few = jobs == 25;
     if algorithm::STAGES.contains(&algorithm) {
@@ -87,7 +88,7 @@ fn paper(family: Family, algorithm: &str, jobs: usize) -> (f64, f64) {
 fn every_claim_but_one_holds_on_data_as_the_paper_describes_them() {
     let points = points(paper);
     for claim in all(&points) {
-        // SAF is not below DEMT on high, where the paper calls DEMT the best.
+        // The paper calls DEMT the best for the family high, so SAF cannot be better there.
         let expected = if claim.statement.contains("SAF performs well") { Verdict::Partly } else { Verdict::Holds };
         assert_eq!(claim.verdict, expected, "{}: {}", claim.statement, claim.measured);
         assert!(!claim.measured.is_empty());
