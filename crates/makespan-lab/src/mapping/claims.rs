@@ -79,7 +79,7 @@ fn same_bounds(runs: &[Run]) -> Claim {
     let largest = apart.iter().copied().fold(0.0, f64::max);
     let measured = if apart.is_empty() { String::new() } else { format!("at most {largest:.1e} apart") };
     let answers: Vec<bool> = apart.iter().map(|&apart| apart <= 1e-5).collect();
-    let statement = "The verified bound is that of the linear programme, within 10^-5";
+    let statement = "The verified bound equals the published optimum of the linear programme within 10^-5";
     Claim::new("Published", statement, measured, &answers)
 }
 

@@ -182,7 +182,7 @@ impl Campaign for Options {
 
     fn check(&self) -> Result<(), LabError> {
         if let Some(folder) = self.data.as_ref().filter(|folder| !folder.is_dir()) {
-            refuse("data", folder.display().to_string(), "name a folder, that of the benchmark's files")?;
+            refuse("data", folder.display().to_string(), "name a folder with the benchmark's files")?;
         }
         self.search.check()?;
         positive(&[("tasks", self.tasks), ("seeds", self.seeds as usize)])?;

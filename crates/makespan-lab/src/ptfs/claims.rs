@@ -133,7 +133,7 @@ fn targets(points: &Points) -> Vec<Claim> {
         claim("Target", "The makespan of flow is within 0.3 % of its bound at every rate", &gaps, |gap| gap <= 0.003),
         claim(
             "Target",
-            "The makespan of flow is at most that of PTFS at every rate (here: within 0.05 %)",
+            "The makespan of flow is not above PTFS's makespan at any rate (here: by at most 0.05 %)",
             &better,
             |gain| gain > -SAME / 2.0,
         ),

@@ -116,7 +116,7 @@ impl Campaign for Options {
             refuse("instances", folder.display().to_string(), "name a folder with files of PSPLIB: .sm, .mm or .rcp")?;
         }
         if self.best.is_some() && self.instances.is_none() {
-            refuse("best", "without --instances", "name the folder of the projects that the table speaks of")?;
+            refuse("best", "without --instances", "name the folder of the projects in the table")?;
         }
         self.search.check()?;
         positive(&[("projects", self.projects as usize)])?;

@@ -92,7 +92,7 @@ pub(super) fn text(options: &Options, runs: &[Run], points: &[Point], refuted: &
     };
     let mut text = format!(
         "Projects with scarce resources: {} ({from}).\nSearches of optimise: {}; {}.\n\
-         Gaps are means in per cent; a dash where no best makespan is known (--best).\n",
+         Gaps are means in per cent. A dash means that no best makespan is known (--best).\n",
         runs.len(),
         options.search.searches,
         cores(options.search.at_once),

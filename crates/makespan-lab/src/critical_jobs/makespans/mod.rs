@@ -149,7 +149,7 @@ impl Campaign for Options {
     fn check(&self) -> Result<(), LabError> {
         positive(&[("makespan graphs", self.graphs as usize)])?;
         if let Some(folder) = self.standard.as_ref().filter(|folder| !folder.is_dir()) {
-            refuse("data", folder.display().to_string(), "name a folder, that of the standard task graphs")?;
+            refuse("data", folder.display().to_string(), "name a folder with the standard task graphs")?;
         }
         self.search.check()
     }
