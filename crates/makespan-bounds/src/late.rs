@@ -22,7 +22,7 @@ pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock:
     let of = Objective::OF_DEADLINES.into_iter().take(if weighted { 2 } else { 1 });
     let parts: Vec<(Objective, Time)> = of.flat_map(|of| dues.iter().map(move |&due| (of, due))).collect();
     let bound = |(at, &(of, due)): (usize, &(Objective, Time))| {
-        // Examine the most promising part even if no time is left.
+        // Examine the first part, which is the most promising, even if no time is left.
         if at > 0 && clock.is_over() {
             return None;
         }
@@ -35,8 +35,8 @@ pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock:
     parts.iter().enumerate().filter_map(bound).collect()
 }
 
-/// Returns the `most` deadlines at which the mean load of the jobs due by then exceeds the available time by most, and
-/// the last deadline if `most` is more than one.
+/// Returns the `most` deadlines for which the mean load of the jobs that are due by then exceeds the available time by
+/// the largest amounts. If `most` is more than one, they include the last deadline.
 fn promising(instance: &Instance, most: usize) -> Vec<Time> {
     let least = |task| instance.profile(task).least_work(Time::MAX).unwrap_or(0);
     let work = |id| {

@@ -48,7 +48,7 @@ pub struct CostSearch {
     programme: Programme,
     ascent: Ascent,
     /// Factor for the steps of edge prices. It shortens these steps, because a wrong edge price moves tasks from one
-    /// end of their time windows to the other end.
+    /// end of their time windows to the other.
     edge: f64,
     instants: Vec<Time>,
     kind_of: Vec<Option<usize>>,

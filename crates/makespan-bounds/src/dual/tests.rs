@@ -64,7 +64,7 @@ fn a_coarse_guess_is_below_twice_what_is_not_refuted() {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % range
         };
-        // Half of the processors are held for a little more than half of the time, so that not all other jobs can
+        // One job holds half of the processors for a little more than half of the time, so not all other jobs can
         // cross.
         let mut profiles = vec![Profile::rigid(processors / 2, Time::from_ticks(560_000)).unwrap()];
         profiles.extend((0..24).map(|_| {

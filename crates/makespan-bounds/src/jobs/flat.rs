@@ -142,8 +142,8 @@ impl Programme {
             }
             job.work /= rate * self.unit;
             job.weight /= self.worth;
-            // After the last period all prices are zero. A job whose cost begins later costs nothing there either. The
-            // ends that are examined begin at the instant from which the job costs.
+            // After the last period all prices are zero. A job whose cost begins later also costs nothing there. So the
+            // search examines only ends from the instant at which the cost of the job begins.
             let ways = job.tasks.clone().flat_map(|task| &self.ways[self.tasks[task].clone()]);
             let longest = ways.map(|way| way.time + way.tail).fold(0.0, f64::max);
             job.from = job.from.min(job.soonest.max(1.0) + longest);

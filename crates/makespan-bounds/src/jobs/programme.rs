@@ -33,7 +33,7 @@ pub(super) struct Row {
     pub(super) soonest: f64,
     /// The end from which the job costs.
     pub(super) from: f64,
-    /// The number of tasks that each of its tasks stands for.
+    /// The number of real tasks for each task of this job in the programme.
     pub(super) count: f64,
     pub(super) tasks: std::ops::Range<usize>,
 }

@@ -234,8 +234,7 @@ fn paid(columns: &Columns, prices: &[f64], job: usize, time: impl Fn(usize, usiz
     able.map(|node| prices[node] * time(job, node).ticks() as f64).fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the same prices, but sets the prices of nodes that do not take part so high that every job prefers another
-/// node.
+/// Raises the prices of the nodes that do not take part, so that every job prefers another node.
 fn forbidding(columns: &Columns, mut prices: Vec<f64>, jobs: usize, time: impl Fn(usize, usize) -> Time) -> Vec<f64> {
     let closed: Vec<usize> = (0..prices.len()).filter(|&node| columns.machines[node] <= 0.0).collect();
     if closed.is_empty() {

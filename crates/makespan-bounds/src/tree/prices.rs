@@ -36,7 +36,7 @@ impl<F: Field> Prices<F> {
         let open = &factor.parts[0].open;
         let mut right = vec![F::zero(); applications];
         match goal {
-            // The column of the throughput, whose worth is 1.
+            // The objective coefficient of the throughput column is 1.
             Goal::Throughput => right[open.len()] = F::one().negated(),
             Goal::Communication => {
                 for (at, column) in open.iter().enumerate() {

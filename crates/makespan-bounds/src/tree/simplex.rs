@@ -12,7 +12,7 @@ use super::solution::Solution;
 pub(super) enum Stuck {
     /// The basis is singular.
     Singular,
-    /// Nothing limits a direction. Only rounding can cause this.
+    /// No constraint limits a direction. Only rounding errors can cause this.
     Unbounded,
     /// Too many steps were needed.
     Steps,

@@ -1,4 +1,4 @@
-//! A vertex to start from. It is near the optimum if most nodes compute.
+//! The initial vertex of the simplex method. It is near the optimum if most nodes compute.
 
 use super::basis::Basis;
 use super::figures::Figures;

@@ -2,7 +2,7 @@
 //!
 //! Independent tasks on unrelated machines are mapped by every heuristic, both genetic algorithms and `optimise`. The
 //! matrices are the files of the benchmark, if they are present, and matrices drawn in its twelve classes. Gaps are
-//! relative to a bound with a verified certificate. The measurement of record uses the files and one matrix of each
+//! relative to a bound with a verified certificate. The reference measurement uses the files and one matrix of each
 //! class.
 //!
 //! Source: T. D. Braun et al., "A comparison of eleven static heuristics for mapping a class of independent tasks onto

@@ -118,7 +118,8 @@ impl Refusal {
     /// ```
     pub fn of(said: &str) -> Self {
         let said = said.to_lowercase();
-        // "Account" may mean the account that is charged, or the accounting of past jobs. Check for the latter first.
+        // "Account" may mean the account that is charged, or the accounting of past jobs. Check for the accounting of
+        // past jobs first.
         if said.contains("accounting storage is disabled") || said.contains("slurmdbd") {
             return Self::NoAccounting;
         }

@@ -1,5 +1,5 @@
-//! Groups of similar jobs, such as the tasks of an array. Within one scheduling cycle, a result for one of them
-//! holds for the others.
+//! Groups of similar jobs, such as the tasks of an array. Within one scheduling cycle, a result for one job of a group
+//! holds for the other jobs.
 
 use std::collections::HashMap;
 

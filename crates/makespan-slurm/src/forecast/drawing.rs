@@ -48,8 +48,8 @@ impl Drawing {
         self.of_name = vec![Vec::new(); groups(|one| one.name)];
         self.of_user = vec![Vec::new(); groups(|one| one.user)];
         let mut drawn = vec![0; times.len()];
-        // Draw pending jobs first. The time of a running job is known to be long, so it says less about the other jobs
-        // than their times say about it.
+        // Draw pending jobs first. A running job is known to be long, so its time says less about pending jobs than
+        // their times say about it.
         let (waits, runs): (Vec<usize>, Vec<usize>) = (0..times.len()).partition(|&job| ran(job) == 0);
         for job in waits.into_iter().chain(runs) {
             drawn[job] = self.one(&times[job], ran(job));
@@ -139,7 +139,7 @@ mod tests {
         }
 
         /// The draws of each job have the mean that `mean` returns, and the draws of similar jobs are correlated. This
-        /// includes jobs that ended at once.
+        /// also holds with jobs that ended immediately.
         #[test]
         fn draws_have_the_mean_that_is_said(
             own in prop::collection::vec(1_i64..1000, 0..4),

@@ -71,7 +71,7 @@ pub struct Options<'a> {
     pub draws: u32,
     /// Seed of the random run times. Equal seeds give equal spreads.
     pub seed: u64,
-    /// Where run-time predictions come from.
+    /// The source of run-time predictions.
     pub times: RunTimes,
     /// Formats times of day in reasons.
     pub clock: &'a (dyn Fn(i64) -> String + Sync),

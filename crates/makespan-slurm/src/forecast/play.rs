@@ -44,8 +44,8 @@ pub(super) struct Play<'a> {
     events: BinaryHeap<Reverse<(i64, Event)>>,
     /// Positions of the bids of jobs that may start.
     waiting: Vec<u32>,
-    /// For each partition, the number of these bids whose jobs have not started. For each job, true if it has entered
-    /// the queue.
+    /// For each partition, the number of bids in `waiting` whose jobs have not started. For each job, true if it has
+    /// entered the queue.
     waiting_in: Vec<usize>,
     entered: Vec<bool>,
     /// Jobs that must start together.
@@ -70,7 +70,7 @@ pub(super) struct Play<'a> {
     look: u64,
     /// The granted time of jobs that started with a part of their time limit.
     limits: Vec<Option<i64>>,
-    /// The maximum number of waiting bids whose jobs have started, and the number of such bids at the front.
+    /// The maximum number of bids in `waiting` whose jobs have started. `head` is the number of such bids at the front.
     stale: usize,
     head: usize,
     /// For jobs that did not start in the first cycle although nodes were free: the time for which these nodes were
@@ -310,7 +310,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Removes the bids of started jobs, if there are enough of them or no others.
+    /// Removes the bids of started jobs once they are more than a sixteenth of the waiting bids.
     fn forget_started(&mut self) {
         if self.stale * 16 > self.waiting.len() {
             (self.stale, self.head) = (0, 0);

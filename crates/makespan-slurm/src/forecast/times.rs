@@ -20,7 +20,7 @@ pub enum Known {
     Limit,
 }
 
-/// Where run-time predictions come from.
+/// The source of run-time predictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RunTimes {
     /// Jobs of this cluster that ended. Without such jobs, as [`Usual`](Self::Usual).

@@ -354,7 +354,7 @@ impl<'a> World<'a> {
             return self.with_counted(shape, found, most);
         }
         if found.len() > most {
-            // Use the largest of them.
+            // Use the nodes with the most room.
             found.sort_by_key(|&(site, room)| (std::cmp::Reverse(room), site));
             found.truncate(most);
             cpus = found.iter().map(|&(_, room)| u64::from(room)).sum();

@@ -22,7 +22,7 @@ impl Told {
         }
     }
 
-    /// Returns true if the two cannot be from the same instant.
+    /// Returns true if the two outputs cannot be from the same instant.
     pub fn contradicts(self, other: Self) -> bool {
         let is_later = |early: i64, late: i64| late.saturating_sub(early) > TOLERANCE;
         match (self, other) {

@@ -70,7 +70,7 @@ proptest! {
         let count = a + b;
         jobs += &pending(1, &format!("TimeLimit=00:10:00 NumNodes={count}-{count} NumCPUs={count} Features={wanted}"));
         let queue = Texts::default().with(Part::Nodes, all).with(Part::Jobs, jobs).queue(Some(1000)).unwrap();
-        // The nodes have neither, one or both of the features.
+        // A node has no feature, one feature, or both.
         let fits = |free: &[usize]| {
             let of = |kind: usize| free.iter().filter(|&&at| nodes[at].0 == kind).count() as u32;
             let (only_a, only_b, both) = (of(1), of(2), of(3));
@@ -362,7 +362,7 @@ proptest! {
     }
 }
 
-/// This took minutes when each cycle queried each of them again.
+/// This test took minutes when each cycle computed an answer for every similar job again.
 #[test]
 fn many_jobs_that_are_alike_are_answered_in_seconds() {
     let nodes: String = (0..12).map(|at| node(at, "", false)).collect();

@@ -13,11 +13,11 @@ pub(super) struct Pruning<'a> {
     root: &'a [Window],
     windows: Vec<Window>,
     needed: Vec<Sides>,
-    /// The number of steps that are kept, including the steps within steps.
+    /// The number of steps in the certificate, including nested steps.
     pub(super) kept: usize,
 }
 
-/// The limits of a window that are needed: those of the start, those of the end, or both.
+/// The needed limits of a window: the start, the end, or both.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sides {
     start: bool,

@@ -21,9 +21,9 @@ pub(super) struct Energy {
 
 impl Energy {
     /// Examines the windows that begin at the earliest or latest start of a task and end where the energy of a task
-    /// stops growing. Between these ends, the remaining room is least at one of them. O(n^2 log n) for n tasks that
-    /// hold some of the thing. Each window in which little room remains takes O(n) more: there, every run of a task is
-    /// examined.
+    /// stops growing. Between two such ends, the remaining room is least at one of them. Complexity: O(n^2 log n) for
+    /// the n tasks that may hold part of the capacity. A window with little remaining room takes an additional O(n),
+    /// because every run of a task is examined there.
     pub(super) fn narrow(&mut self, state: &mut State<'_>, number: usize) -> Result<(), Conflict> {
         let problem = state.problem;
         let thing = &problem.things[number];

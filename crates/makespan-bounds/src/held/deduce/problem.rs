@@ -7,7 +7,8 @@ use super::unit::unit;
 
 /// Price of a processor of the fastest nodes, if the nodes differ in speed.
 const SCALE: f64 = 1024.0;
-/// Maximum number of unavailable periods that are examined. The check of the certificate counts the others.
+/// Maximum number of unavailable periods that the search examines. The check of the certificate also takes the other
+/// periods into account.
 const MAX_CLOSED: usize = 1024;
 /// Upper limit for sums of amounts times time.
 const MAX_AREA: i128 = 1 << 61;
@@ -16,7 +17,7 @@ const MAX_AREA: i128 = 1 << 61;
 pub(super) struct Thing {
     pub(super) held: Held,
     pub(super) capacity: i64,
-    /// The different tasks that may hold some of the thing.
+    /// The different tasks that may hold part of the capacity.
     pub(super) members: Vec<u32>,
     pub(super) is_member: Vec<bool>,
     /// The total number of runs of `members`.
@@ -33,7 +34,7 @@ pub(super) struct Problem {
     pub(super) unit: i64,
     pub(super) releases: Vec<i64>,
     pub(super) counts: Vec<u64>,
-    /// True if a task has one run and so always takes the same time.
+    /// True if a task has only one run, so that its time is fixed.
     pub(super) only: Vec<bool>,
     begins: Vec<usize>,
     pub(super) times: Vec<i64>,
@@ -44,7 +45,7 @@ pub(super) struct Problem {
     /// The tasks in a topological order.
     pub(super) order: Vec<u32>,
     pub(super) things: Vec<Thing>,
-    /// For each different task, the tasks that cannot run at the same time.
+    /// For each different task, the other tasks that cannot run simultaneously with it.
     pub(super) excluded: Vec<Vec<u32>>,
 }
 
@@ -138,7 +139,8 @@ impl Problem {
         }
     }
 
-    /// Adds a thing, unless there is always enough of it or numbers are too large.
+    /// Adds a resource, or the processors, as a constraint. Adds nothing if its capacity always suffices, or if numbers
+    /// are too large.
     fn add(
         &mut self,
         held: Held,

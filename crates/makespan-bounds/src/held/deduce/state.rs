@@ -9,9 +9,9 @@ use crate::Clock;
 pub(super) enum Cause {
     /// An edge from or to the given task.
     Edge(u32),
-    /// Energy: the tasks would hold more of the thing between the two instants than its capacity.
+    /// Energy: between the two instants, the tasks would hold more of the given resource than its capacity.
     Window(u32, i64, i64),
-    /// The given task, which cannot run at the same time.
+    /// The given task, which cannot run simultaneously with this one.
     Pair(u32),
     /// The opposite leads to a contradiction.
     Refuted(Box<Refuted>),
@@ -40,7 +40,7 @@ pub(super) struct Entry {
 pub(super) enum Conflict {
     /// The limit leaves no window for the task.
     Limit(u32, Limit, Cause),
-    /// The tasks must hold more of the thing between the two instants than its capacity.
+    /// Between the two instants, the tasks must hold more of the given resource than its capacity.
     Full(u32, i64, i64),
 }
 

@@ -1,4 +1,4 @@
-//! Prices to start from: those of a machine that runs the jobs one after another, each on all processors.
+//! Initial prices: the prices of a machine that runs the jobs one after another, each on all processors.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -125,11 +125,11 @@ pub(super) struct Point {
 /// The allotments and starts that are tried.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// All. Those near the best become the choices of `Near`.
+    /// All choices. The choices near the best become the choices of `Near`.
     All,
-    /// All. Those near the best are added to the choices of `Near`.
+    /// All choices. The choices near the best are added to the choices of `Near`.
     More,
-    /// Those that came near the best in an earlier evaluation.
+    /// Only the choices that were near the best in an earlier evaluation.
     Near,
 }
 
@@ -179,8 +179,8 @@ impl Landscape {
         self.open = open;
     }
 
-    /// Replaces the allotments by those around the ones that were near the best in the last evaluation of all choices,
-    /// and some `far` from them.
+    /// Replaces the allotments. The new ones surround the allotments that were near the best in the last evaluation of
+    /// all choices. Up to `far` new ones lie outside this range.
     pub(super) fn look_closer(&mut self, most: usize, far: usize) {
         if matches!(self.terms, Terms::Nodes(_)) {
             return;
@@ -379,7 +379,7 @@ impl Landscape {
                 let scaled = count * share / width * part;
                 point.curvature.add(node, node, scaled * part);
                 for &(other, second) in parts[..at].iter().filter(|(_, part)| *part != 0.0) {
-                    // The same node twice stands for both orders.
+                    // A pair of parts on the same node counts twice, once for each order.
                     let both = if other == node { 2.0 } else { 1.0 };
                     point.curvature.add(node, other, both * scaled * second);
                 }

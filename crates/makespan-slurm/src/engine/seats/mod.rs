@@ -81,10 +81,10 @@ enum Life {
 /// The nodes that a pilot needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Wants {
-    /// Those that accept jobs.
+    /// The nodes that accept jobs at the moment.
     #[default]
     Some,
-    /// All, no matter how long this takes.
+    /// All its nodes, even if it must wait long for them.
     All,
 }
 

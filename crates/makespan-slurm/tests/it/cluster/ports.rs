@@ -6,7 +6,7 @@ use std::process::id;
 /// Consecutive ports, below the range that the system uses for outgoing connections.
 pub struct Ports {
     first: u16,
-    /// The port before them. It is held as a lock while the ports are used.
+    /// The listener on the port before `first`. It locks the ports while they are used.
     _lock: TcpListener,
 }
 
