@@ -13,7 +13,9 @@ pub enum LabError {
     #[error("{name} is {value}; {expected}")]
     Option { name: &'static str, value: String, expected: &'static str },
     /// The output folder is a file.
-    #[error("`{0}` is a file, and results are written to a folder; name another one, which is made when missing")]
+    #[error(
+        "`{0}` is a file, but results are written to a folder; name another one, which is created if it is missing"
+    )]
     NoFolder(PathBuf),
     /// The data contain no project of the requested sets.
     #[error("sets is {sets}, of which there is no project; there are {there}")]
@@ -25,7 +27,7 @@ pub enum LabError {
     #[error("{0}")]
     Algorithm(String),
     /// The drawn jobs do not form an instance.
-    #[error("the drawn jobs make no instance: {0}")]
+    #[error("the drawn jobs do not form a valid instance: {0}")]
     Instance(#[from] InstanceError),
     /// A scheduler failed.
     #[error("{algorithm} failed on {instance}: {reason}")]

@@ -32,7 +32,7 @@ pub enum SimulationError {
         to: u32,
     },
     /// A task can run on a machine for which it has no real time.
-    #[error("job `{job}` can run on node `{node}`; its real time there is not known")]
+    #[error("job `{job}` can run on node `{node}`, but its real time there is unknown")]
     RealMachine {
         /// The name of the task.
         job: String,

@@ -31,12 +31,12 @@ pub(super) fn all(
     vec![
         kept(
             "Theorem, section 9",
-            "With k = 2 each accepted guess gives a schedule of at most 3/2 times it",
+            "With k = 2 each accepted guess gives a schedule of at most 3/2 times the guess",
             guesses.iter().filter(|(each, _)| is_two(each)),
         ),
         kept(
             "Theorem, section 6",
-            "With k = 4, 8, 16 .. each accepted guess gives a schedule of at most 2 - 2/k times it",
+            "With k = 4, 8, 16 .. each accepted guess gives a schedule of at most 2 - 2/k times the guess",
             guesses.iter().filter(|(each, _)| !is_two(each)),
         ),
         decided(guesses),
@@ -74,7 +74,7 @@ fn within(runs: &[Run]) -> Claim {
     let answers: Vec<bool> = outcomes.filter_map(|(.., outcome)| outcome.within_guarantee).collect();
     let kept = answers.iter().filter(|&&kept| kept).count();
     let measured = format!("{kept} of {} plans within the guarantee of the verified bound", answers.len());
-    Claim::new("Section 2", "The dual search is an approximation of that ratio", measured, &answers)
+    Claim::new("Section 2", "The dual search has this approximation ratio", measured, &answers)
 }
 
 fn fast(runs: &[Run]) -> Claim {
@@ -84,7 +84,7 @@ fn fast(runs: &[Run]) -> Claim {
     let longest = shelves.max_by(|a, b| size(&a.0).cmp(&size(&b.0)).then(a.1.seconds.total_cmp(&b.1.seconds)));
     let measured = longest.as_ref().map_or_else(String::new, |(key, outcome)| {
         format!(
-            "{:.3} s at most for {} jobs on {} processors, the largest instances",
+            "at most {:.3} s for {} jobs on {} processors, the largest instances",
             outcome.seconds,
             key.jobs,
             key.nodes * key.each

@@ -55,7 +55,7 @@ pub(super) const SHOWN: [Shown; 6] = [
     shown(2, "Shape of the schedule: P_full, and P_2 over P_1", FOUR, &ALL, 20),
     shown(5, "P_full from the left: whole SMPs, then remainders by decreasing size", EIGHT, &[Part::Full], 0),
     shown(6, "P_full from the left and P_1 from the right, idle processors between", FOUR, FULL_AND_FIRST, 20),
-    shown(7, "P_2 in its boxes, with what is idle in them", FOUR, &[Part::Second], 2),
+    shown(7, "P_2 in its boxes, with the idle processors in them", FOUR, &[Part::Second], 2),
     shown(8, "The last job of P_2 beside P_full and P_1, on idle processors that are grouped", TWO, &ALL, 210),
     shown(9, "One of the last two jobs of P_2 beside P_full and P_1, the other over P_1", EIGHT, &ALL, 259),
 ];
@@ -76,7 +76,7 @@ fn draw(shown: &Shown) -> Result<Drawing, LabError> {
     let plan = Plan::of(shown)?;
     let (jobs, moves) = (plan.instance.jobs().len(), plan.construction.transformations);
     let guess = plan.guess;
-    let shelf = if is_random { "; guess and first shelf at random, not the knapsack's" } else { "" };
+    let shelf = if is_random { "; the guess and the first shelf are random, not from the knapsack" } else { "" };
     let caption = format!(
         "{shows} (m = {nodes}, k = {each}, seed {seed}, {jobs} jobs, guess {guess} s, {moves} transformations{shelf})"
     );

@@ -111,7 +111,7 @@ fn shape(place: &'static str, rows: &[At]) -> Vec<Claim> {
         }),
         claim(
             place,
-            "At high rates the differences change no more (here: by less than 0.5 %)",
+            "At high rates the differences no longer change (here: by less than 0.5 %)",
             if high.len() > 1 { &high } else { &[] },
             |advantage| (level - advantage).abs() < 5.0 * SAME,
         ),

@@ -195,7 +195,7 @@ impl Campaign for Options {
             valid(&instance, &schedule).map_err(failed)?;
             let makespan = schedule.placements().iter().map(|placement| placement.end).max().unwrap_or(Time::ZERO);
             at_least(bound.ticks().into(), Objective::Makespan, makespan.ticks().into(), scheduler.spec, key)?;
-            let measures = played.task_flow.ok_or_else(|| failed("it is no flow of tasks".into()))?;
+            let measures = played.task_flow.ok_or_else(|| failed("it is not a flow of tasks".into()))?;
             let outcome = Outcome {
                 makespan,
                 utilisation: measures.utilisation,

@@ -51,7 +51,7 @@ impl Target {
         let statement = match figure {
             Figure::OverBest(name) => format!("{most} % over the {name} at most"),
             Figure::OverPath => format!("{most} % over the critical path at most"),
-            Figure::BoundBelow => format!("The proven bound is {most} % below the best known at most"),
+            Figure::BoundBelow => format!("The proven bound is at most {most} % below the best known makespan"),
         };
         let spec = options.search.known(1000 * seconds);
         let point = spec.and_then(|spec| find(points, set, &spec));

@@ -49,7 +49,7 @@ pub(super) const STATEMENTS: [Statement; 15] = [
     },
     Statement {
         place: "Abstract",
-        text: "DATA-CENTRIC performs as LP does (within a twentieth) on about two thirds of the settings (55 to 80 %)",
+        text: "DATA-CENTRIC performs like LP (within a twentieth) in about two thirds of the settings (55 to 80 %)",
         judge: |all| {
             let share = all.share("data-centric", |ratio| ratio <= 1.05)?;
             Some((percent(share), (0.55..=0.80).contains(&share)))

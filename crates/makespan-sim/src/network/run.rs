@@ -10,7 +10,7 @@ use super::options::ChangeError;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SimulationDefect {
     /// A policy made an invalid decision.
-    #[error("the policy of node {node} decided {decision:?}, which cannot be done now")]
+    #[error("the policy of node {node} decided {decision:?}, which is impossible now")]
     Decision {
         /// The node of the policy.
         node: usize,
@@ -26,7 +26,7 @@ pub enum SimulationDefect {
         nodes: usize,
     },
     /// Buffers of size zero.
-    #[error("a buffer of 0 tasks lets none through; give at least 1")]
+    #[error("a buffer for 0 tasks lets no task through; give at least 1")]
     NoBuffer,
     /// A change is invalid.
     #[error(transparent)]

@@ -147,7 +147,7 @@ impl Refusal {
                 "the controller did not answer in time and may have done it all the same; look at `squeue --me` before trying again"
             }
             Self::Busy => "the controller is busy; try again later",
-            Self::NoRights => "ask the administrators of the cluster for the right, or leave it to them",
+            Self::NoRights => "ask the administrators of the cluster for this permission, or let them run the command",
             Self::Identity => {
                 "this machine and the controller do not trust each other or do not know this user; munged must run on both, with \
                  one key and the same time (`munge -n | unmunge`), and Slurm must be of a version that the controller accepts"
@@ -163,7 +163,7 @@ impl Refusal {
                 "`sinfo -o '%P %l'` shows the longest time of each partition; ask for less: --time MINUTES"
             }
             Self::Resources => {
-                "`sinfo -N -o '%N %c %m %G %f'` shows what nodes have; ask for what some of them have together"
+                "`sinfo -N -o '%N %c %m %G %f'` shows the resources of each node; request a combination that some nodes have"
             }
             Self::Reservation => {
                 "`scontrol show reservations` lists those that there are, with their times and users; name one of them, or none"

@@ -45,7 +45,9 @@ fn limits(partition: &Partition) -> Finding {
             format!("{found}; it is {}", partition.state),
             "choose another partition, or wait until it is UP",
         ),
-        _ if partition.root_only => Finding::bad(TOPIC, format!("{found}; for root only"), "choose another partition"),
+        _ if partition.root_only => {
+            Finding::bad(TOPIC, format!("{found}; only root may use it"), "choose another partition")
+        }
         Limit::At(seconds) if partition.default_time.is_some() && default != partition.max_time => {
             let remedy = format!("state the time of pilots, or each ends after {}: --time", span(seconds));
             Finding::doubtful(TOPIC, found, remedy)

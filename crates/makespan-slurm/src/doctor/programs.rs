@@ -87,10 +87,10 @@ pub(super) fn versions(commands: &Commands, config: &Config) -> Finding {
     };
     let old = "ask for a newer Slurm; pilots need steps that overlap (20.11)";
     match major(controller) {
-        None => Finding::unknown(TOPIC, found, "the version has an unknown form; runs are tried all the same"),
+        None => Finding::unknown(TOPIC, found, "the version number has an unknown form; runs are attempted anyway"),
         Some(version) if version < MeasuredVersion::OVERLAPPING => Finding::bad(TOPIC, found, old),
         Some(version) if version < MeasuredVersion::OLDEST => {
-            Finding::doubtful(TOPIC, found, "it is older than any that was tried (22.05); run a short test first")
+            Finding::doubtful(TOPIC, found, "it is older than every tested version (22.05); run a short test first")
         }
         Some(_) if others.iter().any(|other| major(other) != major(controller)) => Finding::doubtful(
             TOPIC,

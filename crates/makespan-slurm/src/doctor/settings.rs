@@ -67,11 +67,11 @@ fn memory(config: &Config) -> Finding {
         return Finding::good(TOPIC, "whole nodes are given out, with their memory");
     }
     if select.to_uppercase().contains("MEMORY") {
-        return Finding::good(TOPIC, format!("given out to jobs ({select})"));
+        return Finding::good(TOPIC, format!("allocated to jobs ({select})"));
     }
     Finding::doubtful(
         TOPIC,
-        format!("not given out ({select})"),
+        format!("not allocated ({select})"),
         "other jobs on a node may take it; ask for whole nodes: --slurm=--exclusive",
     )
 }
@@ -84,11 +84,11 @@ fn steps(commands: &Commands, config: &Config) -> Finding {
         Some(Limit::At(most)) if most < nodes.max(1) => Finding::bad(
             TOPIC,
             format!("{most}, for {nodes} nodes"),
-            "a pilot takes one step a node; ask for pilots of fewer nodes: --nodes",
+            "a pilot needs one step per node; request pilots with fewer nodes: --nodes",
         ),
-        Some(Limit::At(most)) => Finding::good(TOPIC, format!("{most}; a pilot takes one step a node")),
+        Some(Limit::At(most)) => Finding::good(TOPIC, format!("{most}; a pilot needs one step per node")),
         Some(Limit::Unlimited) => Finding::good(TOPIC, "no limit"),
-        None => Finding::unknown(TOPIC, "not stated", "nothing: a pilot takes one step a node"),
+        None => Finding::unknown(TOPIC, "not stated", "nothing: a pilot needs one step per node"),
     }
 }
 
@@ -100,7 +100,7 @@ fn wait(config: &Config) -> Finding {
         0 => Finding::good(TOPIC, "0: a step goes on when one of its tasks has ended"),
         seconds => Finding::good(
             TOPIC,
-            format!("{}: pilots start their steps with --wait=0, which overrules it", span(seconds)),
+            format!("{}: pilots start their steps with --wait=0, which overrides it", span(seconds)),
         ),
     }
 }
@@ -139,7 +139,7 @@ fn privacy(config: &Config) -> Finding {
         Some(private) if private.contains("jobs") || private.contains("all") => Finding::doubtful(
             TOPIC,
             format!("jobs of others are hidden (PrivateData={private})"),
-            "nothing: only when pilots start is predicted less well",
+            "nothing: only the predicted starts of pilots become less accurate",
         ),
         _ => Finding::good(TOPIC, "jobs of all users can be seen"),
     }

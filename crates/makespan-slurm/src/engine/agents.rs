@@ -131,7 +131,7 @@ impl Pilots {
             let free: Vec<usize> = free.collect();
             let Some(slot) = self.nodes.slots.choose(&free, &place.node) else { continue };
             if let Err(error) = self.board.bind(&place, slot) {
-                self.tell(format!("cannot write which node {} is: {error}; trying again", place.node));
+                self.tell(format!("cannot record the name of node {}: {error}; trying again", place.node));
                 continue;
             }
             self.know(&place, slot);

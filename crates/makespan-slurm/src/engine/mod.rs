@@ -329,5 +329,5 @@ impl Drop for Pilots {
 /// # Errors
 /// The operating system does not return the path.
 pub fn this_program() -> Result<PathBuf, String> {
-    std::env::current_exe().map_err(|error| format!("cannot find out where this program is: {error}"))
+    std::env::current_exe().map_err(|error| format!("cannot find the path of this program: {error}"))
 }

@@ -168,7 +168,10 @@ impl Pilots {
             Fate::Refused(reason) => Notice::Refused(task, reason),
             Fate::Gone => {
                 self.drop_task(task);
-                let text = format!("it was killed on {} with all that guards it, or its pilot has ended", place.node);
+                let text = format!(
+                    "it was killed on {} together with the process that wraps it, or its pilot has ended",
+                    place.node
+                );
                 self.run.notices.push_back(Notice::Lost(task, text));
                 return true;
             }

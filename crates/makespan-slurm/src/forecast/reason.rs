@@ -122,7 +122,7 @@ impl Reasons<'_> {
         open.sort_unstable();
         open.dedup();
         let how = match self.links.of_job(index).first().map(|link| link.condition) {
-            Some(Condition::Succeeded | Condition::SameTask) => "to end with success",
+            Some(Condition::Succeeded | Condition::SameTask) => "to succeed",
             Some(Condition::Started(delay)) if delay > 0 => {
                 &format!("to start, and {} more", span(delay.unsigned_abs()))
             }
@@ -338,7 +338,7 @@ fn next(job: &QueueJob) -> Why {
         return Why::new("next", "nothing is in its way: it starts at the scheduler's next look");
     }
     let text = format!("Slurm says {}; nothing else is known to be in its way", job.reason.trim());
-    Why::new("slurm", text).with("what Slurm names: it may have looked before that changed")
+    Why::new("slurm", text).with("the reason that Slurm names: its scheduler may have checked before the change")
 }
 
 /// Returns the number of nodes with which the job could start now, if its processors fit on them.

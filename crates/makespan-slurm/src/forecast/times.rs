@@ -242,7 +242,7 @@ pub(super) mod tests {
         assert_eq!((usual(&[], &[], 1000).mean(0), usual(&[], &[], 1000).mean(500)), (445, 824));
         assert_eq!(usual(&[], &[0.1], 1000).mean(0), 273);
         assert_eq!(usual(&[10, 20], &[], 1000).mean(0), (10 + 20 + 445) / 3);
-        assert_eq!(usual(&[10, 20], &[], 1000).mean(500), 824, "no known run was as long");
+        assert_eq!(usual(&[10, 20], &[], 1000).mean(500), 824, "no known run took as long");
     }
 
     #[test]

@@ -35,8 +35,8 @@ impl Why {
         if job.is_held {
             let by_user = job.reason.contains("User");
             let who = match &*job.reason {
-                _ if by_user => "its user holds it",
-                "JobHeldAdmin" => "an operator holds it",
+                _ if by_user => "it is held by its user",
+                "JobHeldAdmin" => "it is held by an operator",
                 _ => "it is held: its priority is 0",
             };
             let rights = if by_user { "" } else { ", by an operator" };
@@ -99,7 +99,7 @@ impl Why {
     pub(super) fn hopeless(id: u64, dependency: &Dependency) -> Self {
         let job = dependency.job;
         let text = match (dependency.condition, dependency.has_failed) {
-            (_, true) => format!("it waits for job {job}, which did not end as it should"),
+            (_, true) => format!("it waits for job {job}, which did not end with the required state"),
             (Condition::Failed, _) => format!("it starts only if job {job} fails"),
             _ => format!("it waits for job {job}, which is not in the queue that you see"),
         };

@@ -55,7 +55,7 @@ pub fn run_job(options: &JobOptions) -> Result<u8, String> {
     };
     let board = Board::of(&options.folder);
     if board.claimant(&options.id).is_some() {
-        eprintln!("makespan: `{}` was begun by another job, or taken back", options.id);
+        eprintln!("makespan: `{}` was started by another job, or withdrawn", options.id);
         return Ok(REFUSED);
     }
     let order = board.order(&options.id).map_err(|error| {
@@ -73,7 +73,7 @@ pub fn run_job(options: &JobOptions) -> Result<u8, String> {
     let fate = agent.run(&node, all);
     let Some(fate) = fate else { return Ok(REFUSED) };
     while let Err(error) = agent.board.done(&agent.id, &fate) {
-        eprintln!("makespan: cannot say that `{}` has ended: {error}; trying again", agent.id);
+        eprintln!("makespan: cannot record that `{}` has ended: {error}; trying again", agent.id);
         sleep(PAUSE);
     }
     let status = match fate {

@@ -106,7 +106,7 @@ impl Commands {
         let (away, there): (Vec<&Node>, Vec<&Node>) = nodes.items.iter().partition(is_gone);
         remarks.extend(left_out(&away));
         if job.record.get("HetJobId").is_some() {
-            remarks.push("only this component of the heterogeneous job counts".to_owned());
+            remarks.push("only this component of the heterogeneous job is used".to_owned());
         }
         let shares: HashMap<&str, &Share> =
             job.shares.iter().flat_map(|share| share.nodes.iter().map(move |node| (node.as_str(), share))).collect();

@@ -139,7 +139,9 @@ impl Pool {
         let wrong = |error| MachinesError::Platform { place: self.place_name(), error };
         let least = match &self.wish.unclear {
             Some(option) if kinds.len() > 1 => {
-                remarks.push(format!("the nodes differ, and `{option}` chooses among them: of each the least counts"));
+                remarks.push(format!(
+                    "the nodes differ, and `{option}` chooses: the plan uses the least of each resource"
+                ));
                 Some(least(&candidates))
             }
             _ => None,
@@ -159,7 +161,7 @@ impl Pool {
                 let among = if least.is_some() { &candidates } else { &kinds[0] };
                 let names = among.iter().map(|machine| machine.name.as_str());
                 remarks.push(format!(
-                    "the plan calls its nodes n0, n1 and so on, which Slurm chooses among {}",
+                    "the plan names its nodes n0, n1 and so on, and Slurm chooses them among {}",
                     compress(names)
                 ));
                 let equal = Platform::cluster(total as u32, sample.processors);

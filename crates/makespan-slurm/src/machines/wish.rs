@@ -62,7 +62,7 @@ impl Wish {
         let number = |long: &str, read: &dyn Fn(&str) -> Option<u64>| {
             let Some(text) = value(options, long, "") else { return Ok(None) };
             let wrong =
-                || MachinesError::Option { option: format!("--{long}={text}"), problem: "it is no amount".into() };
+                || MachinesError::Option { option: format!("--{long}={text}"), problem: "it is not an amount".into() };
             read(&text).map(Some).ok_or_else(wrong)
         };
         let constraint = value(options, "constraint", "C").unwrap_or_default();

@@ -43,12 +43,13 @@ impl Agent {
     fn begin(&mut self, id: &str) {
         let bytes = match self.board.taken(&self.place, id) {
             Ok(bytes) => bytes,
-            Err(error) => return self.say(&format!("{id}: cannot read what to start: {error}")),
+            Err(error) => return self.say(&format!("{id}: cannot read the description of the task: {error}")),
         };
         let order: Order = match serde_json::from_slice(&bytes) {
             Ok(order) => order,
             Err(error) => {
-                return self.ended(id, &Fate::Refused(format!("the agent cannot read what to start: {error}")));
+                return self
+                    .ended(id, &Fate::Refused(format!("the agent cannot read the description of the task: {error}")));
             }
         };
         let file = match self.board.claim(id) {

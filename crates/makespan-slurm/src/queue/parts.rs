@@ -279,7 +279,7 @@ impl Texts {
                         .collect();
                 }
                 Some(Err(problem)) => {
-                    remarks.push(format!("{} makes no sense: {problem}; {help}", self.name(Part::JobsJson)));
+                    remarks.push(format!("{} cannot be parsed: {problem}; {help}", self.name(Part::JobsJson)));
                 }
                 None => {}
             }
@@ -373,7 +373,7 @@ impl Texts {
                     }
                 }
                 Ok(_) => {}
-                Err(problem) => remarks.push(format!("the qualities of service make no sense: {problem}")),
+                Err(problem) => remarks.push(format!("the qualities of service cannot be parsed: {problem}")),
             }
         }
         (qos, associations)
@@ -385,7 +385,7 @@ impl Texts {
             None => (Vec::new(), 0),
             Some(Ok(read)) => read,
             Some(Err(problem)) => {
-                remarks.push(format!("the accounts of ended jobs make no sense: {problem}"));
+                remarks.push(format!("the accounts of ended jobs cannot be parsed: {problem}"));
                 (Vec::new(), 0)
             }
         };

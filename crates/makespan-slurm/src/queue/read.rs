@@ -14,7 +14,7 @@ use super::{Part, Queue, Texts, beside};
 
 /// Optional parts, with the consequence if they are missing.
 const HELPFUL: [(Part, &str); 4] = [
-    (Part::Config, "how often the scheduler looks and what it counts is assumed"),
+    (Part::Config, "the scheduler's intervals and the resources that it counts are assumed"),
     (Part::Reservations, "no reservation is known"),
     (Part::Licences, "no licence is known"),
     (Part::Limits, "no limit of users and accounts is known"),

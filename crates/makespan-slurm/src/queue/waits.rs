@@ -117,7 +117,9 @@ impl<'a> Places<'a> {
         }
         let named = self.named(wait, by);
         match wait.condition {
-            Condition::Failed => Err("it waits for another to fail, and all are supposed to succeed"),
+            Condition::Failed => {
+                Err("it waits for another job to fail, but the instance assumes that all jobs succeed")
+            }
             Condition::Started(_) if named.iter().all(|&place| self.job(place).run.is_some()) => Ok(Vec::new()),
             Condition::Started(_) => {
                 notes.add(self.job(by), "a start of others that is waited for is taken as their end");

@@ -40,7 +40,7 @@ pub(super) fn weak(points: &Points) -> Vec<Claim> {
             "4.2 par. 3, sentence 3",
             "weak: the others' makespan ratios, Gang's aside, are around 1.5 (here: within 0.25)",
         ),
-        minsum.claim("4.2 par. 3, sentence 4", "weak: the same difference shows in the minsum"),
+        minsum.claim("4.2 par. 3, sentence 4", "weak: the minsum shows the same difference"),
     ]
 }
 

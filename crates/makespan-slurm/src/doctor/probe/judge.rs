@@ -17,7 +17,7 @@ pub(super) fn clocks(nodes: &Nodes) -> Finding {
     let ahead = |said: &Said| said.ahead.iter().copied().reduce(f64::max);
     let known: Vec<(&str, f64)> = nodes.iter().filter_map(|(name, said)| Some((name.as_str(), ahead(said)?))).collect();
     let Some(&(name, most)) = known.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())) else {
-        return Finding::unknown(TOPIC, "the nodes did not say their time", "check that `date +%s%N` works there");
+        return Finding::unknown(TOPIC, "the nodes did not report their time", "check that `date +%s%N` works there");
     };
     let direction = if most > 0.0 { "ahead of" } else { "behind" };
     let found = format!("{name} is {:.1} s {direction} this machine", most.abs());
@@ -28,7 +28,7 @@ pub(super) fn clocks(nodes: &Nodes) -> Finding {
             Finding::good(TOPIC, format!("nodes and this machine differ by at most {:.1} s", close.max(0.1)))
         }
         apart if apart < REFUSED => Finding::doubtful(TOPIC, found, remedy),
-        _ => Finding::bad(TOPIC, found, format!("{remedy}; munge refuses what is older than 5 min")),
+        _ => Finding::bad(TOPIC, found, format!("{remedy}; munge refuses credentials that are older than 5 min")),
     }
 }
 
@@ -81,7 +81,10 @@ pub(super) fn shared(nodes: &Nodes, asked: u32) -> Finding {
     }
     let most = rounds.into_iter().flatten().max().unwrap_or(0);
     if asked == 1 {
-        return Finding::good(TOPIC, "a node sees what this machine writes; 1 node cannot say more");
+        return Finding::good(
+            TOPIC,
+            "a node sees what this machine writes; a test between nodes needs at least 2 nodes",
+        );
     }
     // The nodes also wait for each other to begin.
     Finding::good(TOPIC, format!("all see each other's files within {:.1} s", f64::from(most + 1) / 10.0))
@@ -98,7 +101,7 @@ pub(super) fn renames(nodes: &Nodes) -> Finding {
     let between = format!("{} nodes", nodes.len());
     if taken == FILES {
         let alone = if nodes.len() > 1 && distinct.contains(&FILES) { ", one of them all" } else { "" };
-        return Finding::good(TOPIC, format!("atomic: {between} moved {FILES} files, each once{alone}"));
+        return Finding::good(TOPIC, format!("atomic: {between} moved {FILES} files, each exactly once{alone}"));
     }
     let found = format!("not atomic: {between} moved {FILES} files {taken} times");
     Finding::bad(TOPIC, found, "runs could repeat or lose tasks there; choose another file system: --folder")

@@ -57,7 +57,7 @@ pub(super) fn examine(examination: &Examination, commands: &Commands) -> Vec<Fin
     let asked_nodes = examination.nodes.min(there);
     match asked(examination, commands, asked_nodes) {
         Ok((nodes, problem)) if nodes.is_empty() => {
-            let said = problem.unwrap_or_else(|| "the nodes said nothing".to_owned());
+            let said = problem.unwrap_or_else(|| "the nodes printed nothing".to_owned());
             let (said, remedy) = split(&said);
             vec![Finding::bad(TOPIC, said, remedy)]
         }

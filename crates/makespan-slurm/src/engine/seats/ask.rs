@@ -62,7 +62,7 @@ impl Pilots {
 
     /// Starts the head of the pilot in an existing allocation, unless it is alive.
     fn lead_here(&self, job: u64, up: &[String]) -> Result<(), String> {
-        let wrong = |error: std::io::Error| format!("cannot begin in the allocation {job}: {error}");
+        let wrong = |error: std::io::Error| format!("cannot start in the allocation {job}: {error}");
         self.board.declare_not_over(job);
         self.board.record_pilot(job, 0).map_err(wrong)?;
         if self.board.lock_head(job).map_err(wrong)?.is_none() {
@@ -137,7 +137,7 @@ impl Pilots {
                     .for_each(|(_, agent)| agent.is_again());
                 if let Err(error) = self.board.record_pilot(job, seat) {
                     let _ = self.options.commands.cancel(job);
-                    return Err((format!("cannot write down pilot {job}: {error}"), true));
+                    return Err((format!("cannot record pilot {job}: {error}"), true));
                 }
                 let Seat { fruitless, wants, .. } = self.nodes.seats[seat];
                 self.nodes.seats[seat] = Seat { job: Some(job), fruitless, wants, ..Seat::default() };

@@ -20,7 +20,7 @@ impl Pilots {
             Report::Job(job, state) => self.heard_of_job(job, state),
             Report::NodeGone(place) => {
                 if let Some(agent) = self.nodes.agents.get_mut(&place).filter(|agent| agent.gone.is_none()) {
-                    agent.gone = Some(format!("its node {} is gone, says Slurm", place.node));
+                    agent.gone = Some(format!("Slurm reports that its node {} is gone", place.node));
                     let slot = agent.slot;
                     self.tell(format!("the node {} of pilot {} is gone, says Slurm", place.node, place.job));
                     self.close(slot, None);

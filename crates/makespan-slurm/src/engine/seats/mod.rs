@@ -220,7 +220,7 @@ impl Pilots {
                         self.tell(format!("work remains: pilot {job} is asked for"));
                     }
                     Err((text, passing)) => {
-                        self.tell(format!("no pilot can be had: {text}"));
+                        self.tell(format!("cannot get a pilot: {text}"));
                         self.nodes.seats[seat].closed = !passing;
                         self.nodes.seats[seat].again = Some(Instant::now() + PAUSE);
                     }

@@ -45,7 +45,7 @@ impl Pilots {
         ));
         self.nodes.seats[seat].job = None;
         if let Err((text, passing)) = self.submit(seat, Some(&there)) {
-            self.tell(format!("no pilot can be had: {text}"));
+            self.tell(format!("cannot get a pilot: {text}"));
             self.nodes.seats[seat].closed = !passing;
             self.nodes.seats[seat].again = Some(Instant::now() + super::PAUSE);
         }

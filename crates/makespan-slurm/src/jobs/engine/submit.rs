@@ -161,7 +161,7 @@ impl Jobs<'_> {
         self.submissions.kept_waiting += u32::from(limit);
         if !limit || !std::mem::replace(&mut self.submissions.has_told_limit, true) {
             let text = if limit { "the rest is submitted as jobs end" } else { "trying again" };
-            self.tell(format!("Slurm takes no more jobs now: {error}; {text}"));
+            self.tell(format!("Slurm accepts no more jobs now: {error}; {text}"));
         }
     }
 

@@ -107,7 +107,7 @@ impl Jobs<'_> {
             }
             // A controller that has lost its state may apply the end of an earlier job with the same id to this job.
             JobState::Cancelled if !has_begun && self.is_doubtful() => {
-                Verdict::Lost(format!("its job {job} was cancelled when the controller of Slurm began anew"))
+                Verdict::Lost(format!("its job {job} was cancelled when Slurm's controller restarted"))
             }
             JobState::Cancelled if !has_begun => {
                 Verdict::Cancelled(format!("its job {job} was cancelled in Slurm before it began"))
@@ -119,9 +119,10 @@ impl Jobs<'_> {
             JobState::Timeout if has_begun => {
                 Verdict::TimedOut(format!("its job {job} reached its time limit in Slurm"))
             }
-            JobState::OutOfMemory if has_begun => {
-                Verdict::Ended(KILLED, format!("its job {job} used more memory than it had asked for, says Slurm"))
-            }
+            JobState::OutOfMemory if has_begun => Verdict::Ended(
+                KILLED,
+                format!("Slurm reports that its job {job} used more memory than it had requested"),
+            ),
             state => {
                 let state = format!("{state:?}").to_lowercase();
                 let words = if !has_begun && !self.board.log(&held.id).exists() {
