@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Builds a tree as in section 5.1.2 of Beaumont et al. (IPDPS 2006): each node in turn has 1 to 5 children. Speeds are
-/// uniform in Mflop/s. Bandwidths are log-uniform in bytes a second, multiplied by `factor`. Applications have evenly
+/// uniform in Mflop/s. Bandwidths are log-uniform in bytes per second, multiplied by `factor`. Applications have evenly
 /// spaced ratios.
 fn problem(nodes: usize, applications: usize, factor: f64) -> TreeProblem {
     let random = &mut ChaCha8Rng::seed_from_u64(1);

@@ -49,7 +49,7 @@ const ATTEMPTS_RIGID: u32 = 24;
 /// Returns the bound from the largest refuted deadline found. The search starts at `known`, the best bound so far. Jobs
 /// released before `from` are not counted. Returns `None` if `known` itself is not refuted.
 ///
-/// Complexity: O(choices + classes^2) a round, for about 300 rounds and at most 1,024 jobs, and one check of the
+/// Complexity: O(choices + classes^2) per round, for about 300 rounds and at most 1,024 jobs, and one check of the
 /// certificate on all jobs. A choice is an allotment that brings a job into a lower class of times.
 pub fn search(instance: &Instance, from: Time, known: Time) -> Option<Bound> {
     search_until(instance, from, known, &Clock::ENDLESS)

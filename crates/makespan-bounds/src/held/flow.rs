@@ -16,7 +16,7 @@ use longest::{Before, Path, Paths};
 
 /// Maximum number of paths that are added.
 const PATHS: u64 = 300;
-/// Number of first paths without area arcs.
+/// Number of paths at the start of the search that use no area arcs.
 const WITHOUT: u64 = 40;
 /// Minimum number of paths that are added, however large the instance is.
 const MIN_PATHS: u64 = 3;

@@ -36,7 +36,7 @@ pub(super) fn optimum(problem: &TreeProblem, basis: Basis, steps: usize) -> Resu
     Ok(optimum)
 }
 
-/// Returns the rates in tasks a second, in platform order.
+/// Returns the rates in tasks per second, in platform order.
 fn rates(problem: &TreeProblem, vertex: &Vertex<RBig>) -> Rates {
     let applications = problem.applications();
     let mut tasks = vec![RBig::ZERO; problem.nodes().len() * applications.len()];

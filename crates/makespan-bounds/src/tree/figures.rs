@@ -9,14 +9,14 @@ use makespan_core::tree::TreeProblem;
 
 use super::field::Field;
 
-/// The coefficients. Variables are in work units a second: x = alpha c. Application 0 is idleness.
+/// The coefficients. Variables are in work units per second: x = alpha c. Application 0 is idleness.
 #[derive(Clone)]
 pub(super) struct Figures<F> {
     /// Position of the parent. The root has 0.
     pub parent: Vec<u32>,
     /// Positions of the children.
     pub children: Vec<Range<usize>>,
-    /// Capacity in work units a second.
+    /// Capacity in work units per second.
     pub capacity: Vec<F>,
     /// Seconds a second for which a node may send: 1, or almost 1.
     pub port: Vec<F>,
@@ -26,7 +26,7 @@ pub(super) struct Figures<F> {
     pub latency: Vec<F>,
     /// Bytes a unit of work, by application. Zero for idleness.
     pub ratio: Vec<F>,
-    /// Tasks a unit of work, by application. Zero for idleness.
+    /// The number of tasks per unit of work, by application. Zero for idleness.
     pub tasks: Vec<F>,
     /// Work units of each application for one unit of fair throughput. Zero for idleness.
     pub share: Vec<F>,
@@ -36,7 +36,7 @@ pub(super) struct Figures<F> {
 
 /// The divisors that scale the floats to values near 1.
 pub(super) struct Scale {
-    /// Work units a second.
+    /// The rate in work units per second.
     pub work: RBig,
     /// Work units for one unit of fair throughput.
     pub share: RBig,

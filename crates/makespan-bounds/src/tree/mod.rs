@@ -51,9 +51,9 @@ use simplex::{Stuck, Vertex};
 /// A steady state with a proof of its quality.
 #[derive(Clone, Debug)]
 pub struct Throughput {
-    /// The tasks a second of each application on each node. They are feasible in exact arithmetic.
+    /// The rate of each application on each node, in tasks per second. The rates are feasible in exact arithmetic.
     pub rates: Rates,
-    /// The exact fair throughput of the rates, in weighted tasks a second.
+    /// The exact fair throughput of the rates, in weighted tasks per second.
     pub value: RBig,
     /// An upper bound on the fair throughput of every steady state.
     pub bound: RBig,
@@ -179,7 +179,7 @@ impl Throughput {
         if self.bound.is_zero() { 0.0 } else { float_of(&((&self.bound - &self.value) / &self.bound)) }
     }
 
-    /// Returns the tasks a second of every application on each node as floats, by node and then by application.
+    /// Returns the tasks per second of every application on each node as floats, by node and then by application.
     pub fn floats(&self) -> Vec<f64> {
         self.rates.all().iter().map(float_of).collect()
     }

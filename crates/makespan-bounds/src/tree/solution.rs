@@ -10,9 +10,9 @@ use super::root;
 pub(super) struct Solution<F> {
     /// Number of entries of a node in `work`: one for idleness and one for each application.
     pub width: usize,
-    /// Work units a second, by node and application. Idleness comes first.
+    /// Work units per second, by node and application. Idleness comes first.
     pub work: Vec<F>,
-    /// Work units a second that each subtree takes, by node and application.
+    /// Work units per second that each subtree takes, by node and application.
     pub takes: Vec<F>,
     /// The idle time of each port.
     pub idle: Vec<F>,

@@ -195,7 +195,7 @@ proptest! {
     }
 }
 
-/// The port of the root is busy for the latency and for the bytes divided by the bandwidth: ten seconds a task.
+/// The port of the root is busy for the latency and for the bytes divided by the bandwidth: ten seconds per task.
 #[test]
 fn latency_takes_the_time_of_the_port() {
     let problem = late(&[(0, 1.0, 0, 1.0), (1, 1.0, 0, 1.0)], &[0, 36], &[(1, 1, 2)]);

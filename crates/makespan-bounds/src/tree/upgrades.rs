@@ -18,7 +18,7 @@ pub struct Upgrade {
 /// A part of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Its processors.
+    /// The processors of the node.
     Processors,
     /// The bandwidth of the link to its parent.
     Link,

@@ -51,7 +51,7 @@ fn speeds_and_closed_periods_count() {
 
 #[test]
 fn transfers_that_no_placement_avoids_count() {
-    // A link transfers one byte a tick, and each edge carries seven bytes.
+    // A link transfers one byte per tick, and each edge carries seven bytes.
     let link = Link { bandwidth: Time::TICKS_PER_SECOND as f64, latency: Time::ZERO };
     let proves = |speeds: &[f64], graph: Graph| {
         let platform = platform(speeds).with_interconnect(link).unwrap();

@@ -83,7 +83,7 @@ proptest! {
         match Periodic::exact(&problem, &best.rates) {
             Err(error) => prop_assert!(period > dashu_int::UBig::from(1_u64 << 40), "{period}: {error}"),
             Ok(periodic) => {
-                // Rounding up costs at most a tick a task. Fractions of tasks are never lost.
+                // Rounding up costs at most one tick per task. Fractions of tasks are never lost.
                 let reached = periodic.throughput(&problem) / &best.value;
                 prop_assert!(float_of(&reached) > 1.0 - 1e-7, "{reached}");
             }
@@ -129,7 +129,7 @@ proptest! {
     }
 }
 
-/// Returns an instance with three tasks a second on a switch with two workers. Each period takes a second.
+/// Returns an instance with three tasks per second on a switch with two workers. Each period takes a second.
 fn small() -> (Instance, TreeProblem, Periodic) {
     let instance = instance(&[(0, 1, 0, 1, 0), (1, 1, 0, 4, 0), (2, 1, 0, 4, 0), (1, 1, 1, 8, 0)], &[(1, 1, 40)]);
     let problem = TreeProblem::new(&instance).unwrap();

@@ -15,7 +15,7 @@ pub enum Verdict {
     DoesNotHold,
     /// All measurements agree or are better than the paper states.
     Better,
-    /// No measurement contradicts, but some confidence interval contains the threshold.
+    /// No measurement contradicts the claim, but some confidence interval contains the threshold.
     Undecided {
         /// Number of runs of the interval.
         runs: usize,

@@ -2,7 +2,7 @@
 //!
 //! The paper is P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, "Bi-criteria algorithm for scheduling jobs on
 //! cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4. It has four families of moldable jobs, with
-//! 25 to 400 jobs on 200 processors and 40 runs a point. Every algorithm is compared with a lower bound on each
+//! 25 to 400 jobs on 200 processors and 40 runs per point. Every algorithm is compared with a lower bound on each
 //! criterion.
 //!
 //! A run is one drawn instance with the values of every algorithm on it. All results except `times.csv` and its figure

@@ -1,9 +1,9 @@
 //! Measures the distance of the optimiser's plans from proven bounds, and its speed.
 //!
 //! Instances of the four families of the demt campaign are planned for each objective with each time limit. The
-//! measured time is the one that a user experiences: from the instance to the schedule with its bounds. The measurement
-//! of record has 10 instances a point, 1 s for both objectives and 10 s for weighted completion, two searches, and one
-//! instance at a time.
+//! measured time is the time that a user experiences: from the instance to the schedule with its bounds. The reference
+//! measurement has 10 instances per point, a limit of 1 s for both objectives and of 10 s for weighted completion, and
+//! two searches. It plans one instance at a time.
 
 mod targets;
 

@@ -89,7 +89,7 @@ impl FailureModel {
     pub(super) fn random(&self, unit: u32, draw: u32) -> ChaCha8Rng {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(u64::from(unit));
-        // One float takes two words.
+        // Each random float uses two words of the generator.
         random.set_word_pos(2 * u128::from(draw));
         random
     }

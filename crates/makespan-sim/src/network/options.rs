@@ -48,9 +48,9 @@ pub struct Change {
 /// A change of a node. Current sends and computations continue at the new rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Changed {
-    /// The link from the parent gets this bandwidth, in bytes a second.
+    /// The link from the parent gets this bandwidth, in bytes per second.
     Bandwidth(f64),
-    /// The processors get this speed, in work units a second.
+    /// The processors get this speed, in work units per second.
     Speed(f64),
     /// The node is removed, with all nodes below it and the switches above it that lead to no other node. The root,
     /// which has the data of all tasks, sends the uncomputed tasks of the removed nodes again.

@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// considers a pilot alive for as long as a node may be silent.
 const DEAF: Duration = Duration::from_secs(25);
 
-/// For each such pilot, the time since when it runs. `None` if the message was shown.
+/// The instants from which pilots run without an agent, by job. `None` after the message was shown.
 #[derive(Debug, Default)]
 pub(super) struct Mute(BTreeMap<u64, Option<Instant>>);
 

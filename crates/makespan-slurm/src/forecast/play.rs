@@ -233,7 +233,7 @@ impl<'a> Play<'a> {
         self.outcome
     }
 
-    /// Returns true if jobs may still arrive that wait for others.
+    /// Returns true if jobs that wait for other jobs may still enter the queue.
     fn is_more_expected(&self) -> bool {
         let jobs = &self.model.queue.jobs;
         (0..jobs.len()).any(|job| {

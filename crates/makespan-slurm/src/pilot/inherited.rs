@@ -16,7 +16,7 @@ pub(super) struct Inherited {
     left: Left,
     /// True if the attempt was alive under this agent.
     has_lived: bool,
-    /// Time since when this agent watches the attempt, which is not before its start.
+    /// The instant from which this agent watches the attempt. It is not before the start of the attempt.
     pub since: Instant,
     /// Time at which the attempt was asked to end.
     pub asked: Option<Instant>,

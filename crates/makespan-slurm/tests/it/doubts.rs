@@ -272,7 +272,7 @@ fn a_file_that_is_damaged_is_named_with_what_takes_its_place_or_what_helps() {
             assert!(!queue.jobs.is_empty());
         }
     }
-    // Empty files of commands that failed.
+    // These files are empty because their commands failed.
     let queue = said_of(&[
         nodes,
         ("scontrol.jobs-d.txt", b""),
@@ -281,7 +281,7 @@ fn a_file_that_is_damaged_is_named_with_what_takes_its_place_or_what_helps() {
     ]);
     let said = queue.unwrap().remarks.join("\n");
     assert!(said.contains("scontrol.jobs-d.txt is empty: scontrol.jobs.txt is taken"), "{said}");
-    // The same for nodes, and for optional files.
+    // The same checks for nodes, and for optional files.
     let said =
         said_of(&[("scontrol.nodes.json", br#"{"nodes": [{"#), ("scontrol.jobs.txt", jobs.as_bytes())]).unwrap_err();
     assert!(said.contains("scontrol.nodes.json was cut off") && said.contains("scontrol show nodes --json"), "{said}");

@@ -571,7 +571,7 @@ fn constraints_are_met_as_a_real_slurm_meets_them() {
     for (features, count) in [("a&b", 2), ("[a*2&b*1]", 2), ("[a*3&b*3]", 4), ("a,b", 2), ("zzz", 2)] {
         assert_eq!(start(features, count, &[]).0, None, "{features}");
     }
-    // Refused as an invalid constraint. A warning reports this.
+    // Slurm refuses these constraints as invalid, and a warning reports this.
     for features in ["!a", "a&!b", "{a|b}"] {
         assert!(start(features, 2, &[]).2[0].contains("cannot be understood"), "{features}");
     }

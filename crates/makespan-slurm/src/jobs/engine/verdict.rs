@@ -18,8 +18,8 @@ const DELAY: Duration = Duration::from_secs(2);
 const ABSENT: Duration = Duration::from_secs(8);
 const SILENT: Duration = Duration::from_secs(12);
 
-/// Time after a sign that the controller has forgotten jobs during which a cancelled job may not have been cancelled by
-/// a user.
+/// Time after a sign that the controller has forgotten jobs. During this time, the cancellation of a job may not come
+/// from a user.
 const DOUBT: Duration = Duration::from_mins(1);
 
 /// The exit statuses of tasks that were ended by SIGTERM and by SIGKILL.
