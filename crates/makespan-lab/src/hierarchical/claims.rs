@@ -65,7 +65,7 @@ fn decided(guesses: &BTreeMap<u32, Guesses>) -> Claim {
     let measured =
         format!("{attempted} attempted, {refuted} refuted with verified certificates, {undecided} undecided");
     let answers: Vec<bool> = (attempted > 0).then_some(undecided == 0).into_iter().collect();
-    let statement = "Each other guess is refused with proof: no schedule is so short, whatever the placement";
+    let statement = "Each other guess is refuted with proof: no schedule is that short with any placement";
     Claim::new("Section 3.1", statement, measured, &answers)
 }
 

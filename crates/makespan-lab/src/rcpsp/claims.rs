@@ -49,8 +49,8 @@ impl Target {
         let name = set.strip_suffix(" mm").map_or_else(|| set.to_owned(), |name| format!("MRCPSP {name}"));
         let place = format!("{name}, {seconds} s");
         let statement = match figure {
-            Figure::OverBest(name) => format!("{most} % over the {name} at most"),
-            Figure::OverPath => format!("{most} % over the critical path at most"),
+            Figure::OverBest(name) => format!("at most {most} % over the {name}"),
+            Figure::OverPath => format!("at most {most} % over the critical path"),
             Figure::BoundBelow => format!("The proven bound is at most {most} % below the best known makespan"),
         };
         let spec = options.search.known(1000 * seconds);

@@ -18,7 +18,7 @@ pub enum SimulationDefect {
         decision: NodeDecision,
     },
     /// The number of policies differs from the number of nodes.
-    #[error("there are {policies} policies for {nodes} nodes; each node has its own")]
+    #[error("there are {policies} policies for {nodes} nodes; each node needs its own")]
     Policies {
         /// Number of policies given.
         policies: usize,

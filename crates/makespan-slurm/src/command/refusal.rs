@@ -144,7 +144,7 @@ impl Refusal {
                  try again when it is back"
             }
             Self::Unanswered => {
-                "the controller did not answer in time and may have done it all the same; look at `squeue --me` before trying again"
+                "the controller did not answer in time, but may have carried out the request; check `squeue --me` first"
             }
             Self::Busy => "the controller is busy; try again later",
             Self::NoRights => "ask the administrators of the cluster for this permission, or let them run the command",
@@ -166,12 +166,12 @@ impl Refusal {
                 "`sinfo -N -o '%N %c %m %G %f'` shows the resources of each node; request a combination that some nodes have"
             }
             Self::Reservation => {
-                "`scontrol show reservations` lists those that there are, with their times and users; name one of them, or none"
+                "`scontrol show reservations` lists the reservations with their times and users; name one of them, or none"
             }
             Self::NoSuchJob => {
-                "the job has ended longer ago than the controller remembers (MinJobAge), or there was none of this number"
+                "the job has ended longer ago than the controller remembers (MinJobAge), or no job had this number"
             }
-            Self::JobEnding => "the job has ended or is about to; there is nothing left to do",
+            Self::JobEnding => "the job has ended or is ending; there is nothing left to do",
             Self::NoAccounting => {
                 "this cluster keeps no accounts; what is needed is read from `squeue` and `scontrol` instead"
             }

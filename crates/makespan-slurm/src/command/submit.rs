@@ -35,7 +35,7 @@ impl Commands {
         match job.parse() {
             Ok(job) => Ok(Submitted { job, cluster: cluster.map(str::to_owned), warnings: printed.warnings }),
             Err(_) => {
-                let problem = format!("instead of the number of a job it says `{line}`");
+                let problem = format!("it printed `{line}` instead of a job number");
                 Err(CommandError::nonsense(Program::Sbatch, &arguments, problem))
             }
         }

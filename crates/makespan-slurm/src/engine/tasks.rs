@@ -138,7 +138,7 @@ impl Pilots {
             // The task has not started.
             held.fate = Some(Fate::Gone);
             self.drop_task(task);
-            self.run.notices.push_back(Notice::Lost(task, "it was taken back before it began".into()));
+            self.run.notices.push_back(Notice::Lost(task, "it was withdrawn before it started".into()));
             return;
         }
         // If the request fails, it is repeated.

@@ -134,7 +134,7 @@ impl Table {
         for (name, total) in &limits.tres_minutes {
             let amount = job.amount(name);
             if amount > 0 {
-                let what = format!("{name} minutes that running jobs {whose} may still use");
+                let what = format!("{name} minutes that the running jobs {whose} may still use");
                 let counter = self.counter(what, REMEDY, *total);
                 self.counters[counter].falls = true;
                 uses.push((counter, amount));

@@ -301,7 +301,7 @@ fn remarks(queue: &Queue) -> Vec<String> {
         ));
     }
     if queue.config.get("PreemptType").is_some_and(|kind| kind != "preempt/none") {
-        remarks.push("jobs may preempt others here, which is not foreseen".into());
+        remarks.push("jobs may preempt others here, which the forecast ignores".into());
     }
     let partial: Vec<&str> =
         queue.reservations.iter().filter(|kept| kept.is_partial).map(|kept| kept.name.as_str()).collect();

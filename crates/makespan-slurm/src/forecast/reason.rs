@@ -335,9 +335,9 @@ const PLAIN: [&str; 5] = ["", "None", "Priority", "Resources", "(null)"];
 fn next(job: &QueueJob) -> Why {
     let reason = job.reason.split(',').next().unwrap_or_default().trim();
     if PLAIN.contains(&reason) {
-        return Why::new("next", "nothing is in its way: it starts at the scheduler's next look");
+        return Why::new("next", "nothing prevents its start: it starts in the scheduler's next cycle");
     }
-    let text = format!("Slurm says {}; nothing else is known to be in its way", job.reason.trim());
+    let text = format!("Slurm says {}; nothing else is known to prevent its start", job.reason.trim());
     Why::new("slurm", text).with("the reason that Slurm names: its scheduler may have checked before the change")
 }
 

@@ -47,7 +47,7 @@ impl Why {
     }
 
     pub(super) fn no_partition(job: &QueueJob, name: &str) -> Self {
-        Self::new("partition", format!("there is no partition {name}, or not for you"))
+        Self::new("partition", format!("there is no partition {name}, or you may not use it"))
             .with(format!("scontrol update JobId={} Partition=NAME", job.id))
     }
 
@@ -72,7 +72,7 @@ impl Why {
     /// Returns the reason for a job whose deadline leaves too little time.
     pub(super) fn too_late(job: &QueueJob) -> Self {
         let needs = span(job.request.min_time.or(job.limit).unwrap_or(60));
-        let text = format!("it needs {needs}, and its deadline comes before it could end: Slurm gives it up");
+        let text = format!("it needs {needs}, and its deadline comes before it could end: Slurm will cancel it");
         Self::new("deadline", text).with("to be submitted again with a later deadline or a shorter limit")
     }
 
@@ -101,7 +101,7 @@ impl Why {
         let text = match (dependency.condition, dependency.has_failed) {
             (_, true) => format!("it waits for job {job}, which did not end with the required state"),
             (Condition::Failed, _) => format!("it starts only if job {job} fails"),
-            _ => format!("it waits for job {job}, which is not in the queue that you see"),
+            _ => format!("it waits for job {job}, which is not in the visible queue"),
         };
         Self::new("dependency", text).with(format!("scontrol update JobId={id} Dependency="))
     }

@@ -63,7 +63,7 @@ pub fn run_job(options: &JobOptions) -> Result<u8, String> {
     })?;
     if let Some(name) = missing(&board, &order, &options.stop) {
         eprintln!(
-            "makespan: Slurm has started `{}`, and `{name}`, which it waits for, has not succeeded: the number of its job is now another's",
+            "makespan: Slurm has started `{}`, but its predecessor `{name}` has not succeeded: its job id now belongs to another job",
             order.name
         );
         return Ok(REFUSED);
@@ -176,7 +176,7 @@ impl Agent {
                 // A claim may have succeeded although its answer was lost.
                 Ok(made) => return made || self.board.claimant(&self.id).as_ref() == Some(&claim),
                 Err(error) => {
-                    eprintln!("makespan: cannot write who begins `{}`: {error}; trying again", self.id);
+                    eprintln!("makespan: cannot record which job starts `{}`: {error}; trying again", self.id);
                     sleep(PAUSE);
                 }
             }

@@ -57,11 +57,11 @@ pub(super) fn remarks<'a>(nodes: impl Iterator<Item = (&'a Node, Option<&'a Shar
         remarks.push(format!("parts of GPUs are not planned: {}", list(parts)));
     }
     if !shared.is_empty() {
-        remarks.push(format!("what all jobs use together is not planned: {}", list(shared)));
+        remarks.push(format!("resources that all jobs share are not planned: {}", list(shared)));
     }
     if without_memory > 0 {
         remarks.push(format!(
-            "the cluster does not state the memory of {without_memory} nodes; needs of memory cannot be met there"
+            "the cluster does not state the memory of {without_memory} nodes; tasks that need memory cannot run there"
         ));
     }
     remarks

@@ -116,7 +116,7 @@ impl Agent {
             // An attempt that is not recorded must not run, because no other agent could find it.
             self.local.call_off(order.task);
             self.board.unclaim(id);
-            return self.delay(id, &format!("cannot write who begins it: {error}"));
+            return self.delay(id, &format!("cannot record which agent starts it: {error}"));
         }
         self.local.go(order.task, &order.claim);
         let begun = Begun { id: id.to_owned(), order, since: Instant::now(), asked: None, timed_out: false };
@@ -200,7 +200,7 @@ impl Agent {
             Ok(name) => self.tell(&name),
             Err(error) => {
                 if self.untold.is_empty() {
-                    self.say(&format!("{id}: cannot say that it has ended: {error}; trying again"));
+                    self.say(&format!("{id}: cannot record that it has ended: {error}; trying again"));
                 }
                 self.untold.push((id.to_owned(), fate.clone()));
             }

@@ -10,9 +10,9 @@ use super::now::TOLERANCE;
 const DATES: [(&str, &str, &str); 5] = [
     ("SubmitTime", "SubmitTime", "it counts as missing"),
     ("EligibleTime", "eligible_time", "the job may start at once"),
-    ("StartTime", "StartTime", "a job that runs is taken to have started now"),
-    ("EndTime", "EndTime", "a job that runs is taken to end at its limit"),
-    ("Deadline", "deadline", "the job is taken to have none"),
+    ("StartTime", "StartTime", "a running job is assumed to have started now"),
+    ("EndTime", "EndTime", "a running job is assumed to end at its limit"),
+    ("Deadline", "deadline", "the job is assumed to have none"),
 ];
 
 /// Reports invalid dates, and dates of past events that are after the instant of the queue.

@@ -188,7 +188,8 @@ impl Around<'_> {
     fn run(&mut self, job: &Job, limit: Option<u64>) -> Run {
         let (holds, strange) = holdings(job, &self.nodes);
         if let Some(name) = strange.first() {
-            self.remarks.push(format!("job {} runs on `{name}`, which is none of the nodes; it is left out", job.id));
+            self.remarks
+                .push(format!("job {} runs on `{name}`, which is not one of the nodes; it is left out", job.id));
         }
         let started = job.start.unwrap_or(self.now);
         let by_limit = limit.and_then(|limit| started.checked_add_unsigned(limit));

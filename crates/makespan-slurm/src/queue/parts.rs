@@ -169,7 +169,7 @@ impl Texts {
             None => "when the file of the jobs was last changed".to_owned(),
         };
         let at = told.or(self.changed)?;
-        remarks.push(format!("there are no jobs to tell of which instant the outputs are: it is taken to be {from}"));
+        remarks.push(format!("there are no jobs, so the instant of the outputs is unknown: it is taken to be {from}"));
         Some(at)
     }
 
@@ -202,7 +202,7 @@ impl Texts {
                 return reading.items;
             }
         }
-        remarks.push("the partitions are missing: they are taken from the nodes, without limits".into());
+        remarks.push("the partitions are missing: they are derived from the nodes, without limits".into());
         let mut names: Vec<&String> = nodes.iter().flat_map(|node| &node.partitions).collect();
         names.sort_unstable();
         names.dedup();
@@ -341,7 +341,7 @@ impl Texts {
         let text = self.get(Part::Config).unwrap_or_default();
         let config = Config::parse(text);
         if config.settings().is_empty() && !text.trim().is_empty() {
-            remarks.push("the settings make no sense: they are taken as if they were missing".into());
+            remarks.push("the settings make no sense: they are treated as missing".into());
         }
         config
     }

@@ -157,7 +157,8 @@ impl Queue {
             match builder.work(job, &processors, width) {
                 Ok((work, is_less)) => {
                     if is_less {
-                        remarks.add(job, "more is held than a share of the nodes by processors, which is not counted");
+                        remarks
+                            .add(job, "it holds more than its share of the nodes by processors, which is not counted");
                     }
                     if job.run.is_some() {
                         running.push((TaskId(works.len() as u64), processors));
@@ -346,7 +347,7 @@ impl Builder<'_> {
             return Err("it can no longer end by its deadline".into());
         }
         if width == 0 {
-            return Err("it holds no processors that are known".into());
+            return Err("its processors are unknown".into());
         }
         if width > self.platform.processors() {
             return Err("it asks for more processors than there are".into());

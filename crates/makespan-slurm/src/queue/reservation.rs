@@ -34,7 +34,7 @@ impl Reservation {
         let name = record.get("ReservationName").ok_or("a reservation has no name")?.to_owned();
         let time = |key: &str| {
             let text = record.raw(key).unwrap_or_default();
-            moment(text).ok_or_else(|| format!("reservation `{name}`: {key}={text} is no time"))
+            moment(text).ok_or_else(|| format!("reservation `{name}`: {key}={text} is not a time"))
         };
         let list = |key: &str| -> Vec<String> {
             let words = record.get(key).unwrap_or_default().split(',').map(str::trim);

@@ -107,7 +107,7 @@ impl<'a> Places<'a> {
     /// Returns the jobs that must end before a job starts, or the reason why it can never start.
     fn before(&self, wait: &Dependency, by: usize, notes: &mut Notes) -> Result<Vec<usize>, &'static str> {
         if wait.has_failed {
-            return Err("what it waits for will never be");
+            return Err("its dependency can never be satisfied");
         }
         if wait.condition == Condition::Singleton {
             return Ok(self.same_name(by));
@@ -122,7 +122,7 @@ impl<'a> Places<'a> {
             }
             Condition::Started(_) if named.iter().all(|&place| self.job(place).run.is_some()) => Ok(Vec::new()),
             Condition::Started(_) => {
-                notes.add(self.job(by), "a start of others that is waited for is taken as their end");
+                notes.add(self.job(by), "a dependency on the start of others counts as a dependency on their end");
                 Ok(named)
             }
             _ => Ok(named),
@@ -148,7 +148,7 @@ impl Waits {
                 }
             }
             if job.waits_for.len() > 1 && job.waits_for.iter().any(|wait| wait.any) {
-                notes.add(job, "one of several others that is waited for is taken as all of them");
+                notes.add(job, "a dependency on one of several others counts as a dependency on all of them");
             }
             if job.together.is_some() {
                 notes.add(job, "the parts of a heterogeneous job start one by one");

@@ -76,8 +76,8 @@ pub(in super::super) fn claims(runs: &[Run]) -> Vec<Claim> {
     let no_less = |better: f64, worse: f64| better >= worse;
     let more = |better: f64, worse: f64| better > worse;
     let replanned = "Replanning serves at least as many jobs in time as one by one, at every gap";
-    let at_once = "Where all jobs come at once a buffer serves at least as many in time as one by one";
-    let apart = "Where jobs come 40 or 20 s apart a buffer of 20 s serves fewer in time than one by one";
+    let at_once = "If all jobs arrive together, a buffer serves at least as many in time as one by one";
+    let apart = "If jobs arrive 40 or 20 s apart, a buffer of 20 s serves fewer in time than one by one";
     let beside = "Replanning serves at least as many jobs in time as a buffer, at every gap";
     let clock = "By its own clock a buffer that counts the time to deadlines from the hand-over has more jobs in time, at every gap";
     let loads = "Planning flows by their utilisation loads processors at least as much as one by one, at every gap";

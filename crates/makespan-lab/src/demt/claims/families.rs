@@ -38,7 +38,7 @@ pub(super) fn weak(points: &Points) -> Vec<Claim> {
             .claim("4.2 par. 3, sentence 2", "weak: DEMT's makespan ratio is at most 2"),
         half.claim(
             "4.2 par. 3, sentence 3",
-            "weak: the others' makespan ratios, Gang's aside, are around 1.5 (here: within 0.25)",
+            "weak: the other algorithms' makespan ratios, except Gang's, are around 1.5 (here: within 0.25)",
         ),
         minsum.claim("4.2 par. 3, sentence 4", "weak: the minsum shows the same difference"),
     ]

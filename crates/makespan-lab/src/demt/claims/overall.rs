@@ -80,7 +80,7 @@ fn kinds(points: &Points, demt: &dyn Fn(Family, Criterion) -> Curve) -> [Claim; 
         ),
         far.claim(
             "4.2 par. 9, sentence 3",
-            "DEMT's makespan is not far from the alternatives' (here: 1.5 times the best other's at most, Gang aside)",
+            "DEMT's makespan is not far from the alternatives' (here: at most 1.5 times the best of the others, except Gang)",
         ),
     ]
 }

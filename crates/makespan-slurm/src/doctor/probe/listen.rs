@@ -50,7 +50,7 @@ pub(super) fn listen(mut child: Child, limit: Duration) -> (Nodes, Option<String
     let problem = match (late, failed) {
         (true, _) => Some(format!("it did not end within {} s; look at `squeue --me`", limit.as_secs())),
         (false, true) => {
-            let said = if said.is_empty() { "srun failed and said nothing".to_owned() } else { said.join(" / ") };
+            let said = if said.is_empty() { "srun failed and printed no message".to_owned() } else { said.join(" / ") };
             let busy = "; the nodes are busy: wait longer (--wait 10m), ask for fewer (--nodes 1), or run it inside an allocation";
             let remedy = if said.to_lowercase().contains("immediate") || said.contains("temporarily") {
                 busy.to_owned()

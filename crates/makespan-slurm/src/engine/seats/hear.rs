@@ -22,7 +22,7 @@ impl Pilots {
                 if let Some(agent) = self.nodes.agents.get_mut(&place).filter(|agent| agent.gone.is_none()) {
                     agent.gone = Some(format!("Slurm reports that its node {} is gone", place.node));
                     let slot = agent.slot;
-                    self.tell(format!("the node {} of pilot {} is gone, says Slurm", place.node, place.job));
+                    self.tell(format!("Slurm reports that the node {} of pilot {} is gone", place.node, place.job));
                     self.close(slot, None);
                     let seat = self.nodes.slots.seat(slot);
                     self.nodes.seats[seat].lost += usize::from(self.nodes.seats[seat].job == Some(place.job));
@@ -76,7 +76,7 @@ impl Pilots {
                 let begins = |life: &mut Life| std::mem::replace(life, Life::Rests) != Life::Rests;
                 if let Some(seat) = seat.filter(|&seat| begins(&mut self.nodes.seats[seat].life)) {
                     let job = self.nodes.seats[seat].job.unwrap_or(0);
-                    self.tell(format!("pilot {job} is suspended by Slurm, with all that runs in it"));
+                    self.tell(format!("pilot {job} is suspended by Slurm, with all tasks in it"));
                 }
             }
         }

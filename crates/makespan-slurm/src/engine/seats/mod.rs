@@ -230,7 +230,7 @@ impl Pilots {
         let none = self.nodes.seats.iter().all(|seat| seat.job.is_none() && seat.closed);
         if none && self.run.tasks.is_empty() && !self.nodes.over {
             self.nodes.over = true;
-            let text = "no pilot is left, and no other is asked for; resuming the run asks anew".into();
+            let text = "no pilot is left, and no other one is requested; resuming the run requests pilots again".into();
             self.run.notices.push_back(Notice::Over(text));
         }
     }

@@ -81,7 +81,7 @@ impl Jobs<'_> {
     /// Requests the end of an attempt.
     pub(super) fn ask_end(&mut self, task: TaskId, kill: bool) {
         if self.take_back(task) {
-            self.run.notices.push_back(Notice::Lost(task, "it was taken back before it began".into()));
+            self.run.notices.push_back(Notice::Lost(task, "it was withdrawn before it started".into()));
             return;
         }
         let Some(held) = self.run.tasks.get(&task) else { return };

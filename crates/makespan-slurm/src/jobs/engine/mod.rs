@@ -249,7 +249,7 @@ impl<'a> Jobs<'a> {
                     Err(text) => {
                         self.slurm.doubt = Some(Instant::now());
                         if self.slurm.mute.is_none() {
-                            self.tell(format!("{text}; what runs goes on meanwhile"));
+                            self.tell(format!("{text}; running jobs continue meanwhile"));
                         }
                         self.slurm.mute = Some(text);
                     }

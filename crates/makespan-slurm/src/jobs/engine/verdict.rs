@@ -85,7 +85,7 @@ impl Jobs<'_> {
             None if since >= ABSENT => {
                 let name = held.number.map_or_else(|| "its job".into(), |number| format!("its job {number}"));
                 if held.is_stopped || self.is_silent(task) {
-                    Verdict::Lost(format!("Slurm does not know {name} any more, and it has left no end"))
+                    Verdict::Lost(format!("Slurm does not know {name} any more, and its end was not recorded"))
                 } else {
                     Verdict::Goes
                 }
@@ -103,7 +103,11 @@ impl Jobs<'_> {
             // If a user cancels such a job, Slurm keeps the reason, which then only shows that the job was pending.
             _ if !has_begun && entry.reason == NEVER => {
                 // Wait until the fate of the predecessor is known.
-                if waits { Verdict::Goes } else { Verdict::Lost(format!("its job {job} waited for one that is gone")) }
+                if waits {
+                    Verdict::Goes
+                } else {
+                    Verdict::Lost(format!("its job {job} waited for a job that is gone"))
+                }
             }
             // A controller that has lost its state may apply the end of an earlier job with the same id to this job.
             JobState::Cancelled if !has_begun && self.is_doubtful() => {
@@ -130,7 +134,7 @@ impl Jobs<'_> {
                 } else {
                     self.board.last_words(&held.id).map_or_else(String::new, |words| format!(": {words}"))
                 };
-                let when = if has_begun { "has left no end" } else { "never began" };
+                let when = if has_begun { "did not record its end" } else { "never began" };
                 Verdict::Lost(format!("its job {job} is over ({state}) and {when}{words}"))
             }
         }
