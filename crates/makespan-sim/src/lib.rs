@@ -15,7 +15,7 @@
 //! the period begins.
 //!
 //! *Failures* are unannounced. They come from a list or are drawn from a [`FailureModel`]. Tasks on the failed
-//! processors are interrupted, wait again and start anew.
+//! processors are interrupted, wait again and start from the beginning.
 //!
 //! [`network`] simulates the other kind of platform: bags of tasks on a tree of machines, where each node has its own
 //! scheduler.

@@ -369,7 +369,7 @@ impl<'a> World<'a> {
         let counted = self.model.put_counted_first(shape, &mut found, |one| one.0)?;
         let mut needed = prefix(shape, found.iter().map(|one| one.1))?.max(counted);
         if needed > most && counted <= most {
-            // Of the other nodes, use those with the most room.
+            // Use the other nodes with the most room.
             found[counted..].sort_by_key(|&(site, room)| (std::cmp::Reverse(room), site));
             needed = prefix(shape, found.iter().map(|one| one.1))?.max(counted);
         }

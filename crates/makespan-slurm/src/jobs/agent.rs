@@ -63,7 +63,7 @@ pub fn run_job(options: &JobOptions) -> Result<u8, String> {
     })?;
     if let Some(name) = missing(&board, &order, &options.stop) {
         eprintln!(
-            "makespan: Slurm has started `{}`, but its predecessor `{name}` has not succeeded: its job id now belongs to another job",
+            "makespan: Slurm has started `{}`, but its predecessor `{name}` has not succeeded: another job has its job id",
             order.name
         );
         return Ok(REFUSED);

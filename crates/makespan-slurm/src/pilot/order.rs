@@ -73,7 +73,7 @@ impl Fate {
         }
     }
 
-    /// Parses such a word. The reason of a refusal is stored elsewhere.
+    /// Parses the word of a fate. The reason of a refusal is stored elsewhere.
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             "walltime" => Some(Self::TimedOut),

@@ -39,7 +39,7 @@ const SAMPLE_SHARE: usize = 100;
 const LARGEST_SAMPLE: usize = 24_000;
 /// Number of allotments of a job around the best ones that the search tries once it knows the best ones.
 const CLOSER: usize = 40;
-/// Number of instants at first, and number of instants after they are placed anew.
+/// Number of instants at first, and number of instants after they are placed again.
 const FIRST_INSTANTS: usize = 48;
 const INSTANTS: usize = 128;
 /// The number of instants is at most `FEW` plus `FEW_A_JOB` for each job.
@@ -55,7 +55,7 @@ const FEWEST_ANEW: usize = 64;
 const MAX_INSTANTS: usize = 240;
 /// Mean number of equal jobs of each kind from which on the best prices rise at some instants.
 const EQUAL: f64 = 4.0;
-/// The temperature at which the instants are placed anew.
+/// The temperature at which the instants are placed again.
 const SETTLE: f64 = 6e-3;
 /// Maximum number of instants times allotments for the check, which takes some seconds.
 const MAX_CELLS: usize = 3_400_000_000;
@@ -89,7 +89,7 @@ pub struct PriceSearch {
     options: PriceOptions,
     availability: Availability,
     newton: Newton,
-    /// Instants that must be kept when the instants are placed anew, and the number of instants.
+    /// Instants that must be kept when the instants are placed again, and the number of instants.
     fixed: Vec<f64>,
     count: usize,
     /// Maximum number of instants if the jobs have few allotments.
@@ -183,7 +183,7 @@ impl PriceSearch {
     }
 
     /// Makes `steps` steps, each over all jobs or a sample of some hundred jobs. Does nothing if the search has ended.
-    /// The bound increases with the steps, with one exception: when the search places the instants anew, the bound may
+    /// The bound increases with the steps, with one exception: when the search places the instants again, the bound may
     /// decrease by some thousandths.
     pub fn improve(&mut self, steps: usize) {
         for _ in 0..steps {
@@ -204,7 +204,7 @@ impl PriceSearch {
         self.newton.has_ended()
     }
 
-    /// Places the instants anew.
+    /// Places the instants again.
     fn settle(&mut self) {
         self.settled = true;
         let (old, point) = (&self.newton.landscape.instants, self.newton.point());

@@ -26,7 +26,7 @@ const LONGEST: Duration = Duration::from_millis(250);
 const PAUSE: Duration = Duration::from_secs(1);
 const TIMES: u32 = 5;
 
-/// Maximum number of tasks that are taken from the run but not submitted. If the planner ends, these tasks begin anew.
+/// Maximum number of tasks that are taken from the run but not submitted. If the planner ends, these tasks wait again.
 const MAX_WAITING: usize = 32;
 
 /// The options of the engine.
@@ -144,7 +144,7 @@ struct SubmissionSide {
 
 impl Jobs<'_> {
     /// Returns a new id for an attempt: the name of its status file with the session, because an edited instance
-    /// numbers attempts anew.
+    /// numbers attempts from the start again.
     fn id_of(&self, status: &str) -> String {
         format!("{}+{}", status.rsplit_once('/').map_or(status, |(_, name)| name), self.submissions.session)
     }

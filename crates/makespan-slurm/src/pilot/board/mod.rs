@@ -34,7 +34,7 @@ impl Place {
         format!("{}.{}", self.job, self.node)
     }
 
-    /// Parses such a name.
+    /// Parses a name such as `17.node3`.
     pub fn parse(name: &str) -> Option<Self> {
         let (job, node) = name.split_once('.')?;
         (!node.is_empty() && !node.contains('/')).then_some(())?;
