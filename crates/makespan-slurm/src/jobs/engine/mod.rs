@@ -26,7 +26,7 @@ const LONGEST: Duration = Duration::from_millis(250);
 const PAUSE: Duration = Duration::from_secs(1);
 const TIMES: u32 = 5;
 
-/// Maximum number of tasks that are taken from the run but not submitted. If the planner ends, these tasks wait again.
+/// Maximum number of tasks that are taken from the run but not submitted. If the planner dies, the next session takes these tasks again.
 const MAX_WAITING: usize = 32;
 
 /// The options of the engine.
