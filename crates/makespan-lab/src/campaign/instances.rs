@@ -25,7 +25,7 @@ pub struct Key {
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 #[group(skip)]
 pub struct Instances {
-    /// Runs at each point
+    /// Number of runs at each point
     #[arg(long, default_value_t = 10)]
     pub runs: u32,
     /// Families of jobs
@@ -34,7 +34,7 @@ pub struct Instances {
     /// Numbers of jobs
     #[arg(long = "jobs", value_delimiter = ',', default_value = "25,50,100,200,400", value_name = "N,..")]
     pub sizes: Vec<usize>,
-    /// Processors of the platform
+    /// Number of processors of the platform
     #[arg(long, default_value_t = 200)]
     pub processors: u32,
     /// The same seed gives the same instances

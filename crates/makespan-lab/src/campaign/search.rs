@@ -15,13 +15,13 @@ use crate::LabError;
 #[derive(Args, Clone, Debug)]
 #[group(skip)]
 pub struct Search {
-    /// Time limits of `optimise`, such as 500ms, or steps=500; `none` leaves it out
+    /// Limits of `optimise`: times such as 500ms, or steps=500; `none` leaves out `optimise`
     #[arg(long, visible_alias = "time", default_value = "1s,10s", value_name = "LIMIT,..")]
     pub limits: Limits,
-    /// Independent searches of `optimise`, a thread each
+    /// Number of independent searches of `optimise`, one thread each
     #[arg(long, default_value_t = 2)]
     pub searches: usize,
-    /// Instances planned at the same time; more than the cores can carry distorts the times
+    /// Number of instances planned at the same time; if it exceeds the cores, the measured times are distorted
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub at_once: usize,
 }

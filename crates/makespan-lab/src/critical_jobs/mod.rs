@@ -48,16 +48,16 @@ fn with_deadline(factor: &str) -> String {
 /// The options of the campaign.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Graphs of each of 3 shapes
+    /// Number of graphs for each of 3 shapes
     #[arg(long, default_value_t = 20)]
     pub graphs: u32,
-    /// Flows of jobs at each of 4 mean times between two jobs
+    /// Number of flows for each of 4 mean times between two jobs
     #[arg(long, default_value_t = 3)]
     pub flows: u32,
-    /// Jobs of a flow
+    /// Number of jobs in a flow
     #[arg(long, default_value_t = 30)]
     pub jobs: usize,
-    /// How many threads [default: all cores]
+    /// Number of threads [default: all cores]
     #[arg(long)]
     pub threads: Option<usize>,
     /// The same seed gives the same results

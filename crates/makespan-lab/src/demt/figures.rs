@@ -75,7 +75,7 @@ fn ratios(points: &Points, family: Family, criterion: Criterion, label: &str) ->
     };
     let drawn = points.algorithms().into_iter().filter(|spec| !algorithm::STAGES.contains(spec));
     let title = format!("{family}: {label}");
-    let ratios = plot(title, "jobs", "ratio: average, least and greatest", drawn.map(curve).collect());
+    let ratios = plot(title, "jobs", "ratio: average, smallest and largest", drawn.map(curve).collect());
     Figure { y_most: Some(LARGEST), ..ratios }
 }
 

@@ -67,10 +67,10 @@ pub struct Options {
     /// The instances.
     #[command(flatten)]
     pub instances: Instances,
-    /// Algorithms, separated by commas [default: the paper's, and the stages of its own]
+    /// Algorithms, separated by commas [default: the algorithms of the paper, and the stages of DEMT]
     #[arg(long, short, value_name = "SPEC,..")]
     pub algorithms: Option<String>,
-    /// How many threads [default: all cores]
+    /// Number of threads [default: all cores]
     #[arg(long)]
     pub threads: Option<usize>,
     /// The algorithms of the catalogue. Not an option of the command line.
@@ -140,7 +140,7 @@ impl Campaign for Options {
     type Run = Run;
 
     fn arguments(command: Command) -> Command {
-        let runs = "Runs at each point; the paper has 40";
+        let runs = "Number of runs at each point; the paper has 40";
         Self::augment_args(command).mut_arg("runs", |arg| arg.default_value("40").help(runs))
     }
 

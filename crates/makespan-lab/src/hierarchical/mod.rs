@@ -35,10 +35,10 @@ const SHELVES: &str = "shelves";
 /// The options of the campaign.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Instances at each point
+    /// Number of instances at each point
     #[arg(long, default_value_t = 1)]
     pub runs: u32,
-    /// Families, and adversarial jobs: linear, flat, steps, caps
+    /// Families of the generator, and adversarial jobs: linear, flat, steps, caps
     #[arg(
         long = "families",
         value_delimiter = ',',
@@ -46,13 +46,13 @@ pub struct Options {
         value_name = "FAMILY,.."
     )]
     pub populations: Vec<Population>,
-    /// Processors of an SMP, powers of two
+    /// Numbers of processors of an SMP, powers of two
     #[arg(long = "processors-per-node", value_delimiter = ',', default_value = "2,4,8,16", value_name = "K,..")]
     pub each: Vec<u32>,
     /// Numbers of SMPs
     #[arg(long, value_delimiter = ',', default_value = "4,16,64", value_name = "M,..")]
     pub nodes: Vec<u32>,
-    /// Jobs for each SMP; at least one job is drawn
+    /// Numbers of jobs for each SMP; at least one job is drawn
     #[arg(long, value_delimiter = ',', default_value = "0.5,2,12.5", value_name = "N,..")]
     pub jobs_per_node: Vec<f64>,
     /// The limits of the optimiser.
@@ -179,7 +179,7 @@ fn guesses(runs: &[Run]) -> BTreeMap<u32, Guesses> {
 impl Campaign for Options {
     const NAME: &'static str = "hierarchical";
     const PAPER: &'static str = "Dutot, Trystram: scheduling on hierarchical clusters using malleable tasks (SPAA 2001), \
-                                 beside general algorithms";
+                                 compared with general algorithms";
     const UNIT: &'static str = "instances";
     const MEASURES_TIME: bool = true;
     type Run = Run;

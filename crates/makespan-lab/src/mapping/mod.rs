@@ -52,8 +52,8 @@ const HEURISTICS: [&str; 13] = [
 /// The options of the campaign.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Folder of the benchmark's files, such as `u_c_hihi.0.gz`; those that are missing are left out [default:
-    /// ../shared/data/etc where it exists]
+    /// Folder of the benchmark's files, such as `u_c_hihi.0.gz`; missing files are left out [default:
+    /// ../shared/data/etc if it exists]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
     /// The limits of the optimiser.
@@ -62,13 +62,13 @@ pub struct Options {
     /// Classes to draw [default: all twelve]
     #[arg(long, value_delimiter = ',', value_name = "CLASS,..")]
     pub classes: Option<Vec<Class>>,
-    /// Matrices drawn of each class
+    /// Number of matrices drawn for each class
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seeds: u32,
-    /// Tasks of a drawn matrix
+    /// Number of tasks in a drawn matrix
     #[arg(long, default_value_t = 512)]
     pub tasks: usize,
-    /// Machines of a drawn matrix
+    /// Number of machines in a drawn matrix
     #[arg(long, default_value_t = 16)]
     pub machines: u32,
     /// The same seed gives the same matrices
@@ -174,8 +174,8 @@ fn seconds(&(.., plan): &Row<'_, Run>) -> f64 {
 /// Writes `results.csv` and `summary.csv`.
 impl Campaign for Options {
     const NAME: &'static str = "mapping";
-    const PAPER: &'static str = "Braun et al.: eleven static heuristics for independent tasks on machines that differ \
-                                 (JPDC 2001), beside `optimise`";
+    const PAPER: &'static str = "Braun et al.: eleven static heuristics for independent tasks on different machines \
+                                 (JPDC 2001), compared with `optimise`";
     const UNIT: &'static str = "matrices";
     const MEASURES_TIME: bool = true;
     type Run = Run;

@@ -138,13 +138,13 @@ fn points(runs: &[Run]) -> Vec<Point> {
 impl Campaign for Options {
     const NAME: &'static str = "optimiser";
     const PAPER: &'static str =
-        "How near to its proven bounds the optimiser comes, and how fast, on the instances of demt";
+        "Distance of the optimiser's plans from proven bounds, and its speed, on the instances of demt";
     const UNIT: &'static str = "plans";
     const MEASURES_TIME: bool = true;
     type Run = Run;
 
     fn arguments(command: Command) -> Command {
-        let limits = "Time limits such as 500ms, or steps=500; the makespan is planned under the first alone";
+        let limits = "Time limits such as 500ms, or steps=500; the makespan is only planned with the first limit";
         Self::augment_args(command).mut_arg("limits", |arg| arg.help(limits))
     }
 

@@ -64,13 +64,13 @@ pub struct Options {
     /// Speed-up laws of the tasks: amdahl, downey
     #[arg(long, value_delimiter = ',', default_value = "amdahl,downey", value_name = "LAW,..")]
     pub laws: Vec<Law>,
-    /// Tasks of a graph, about
+    /// Approximate numbers of tasks of a graph
     #[arg(long, value_delimiter = ',', default_value = "60,250,1200", value_name = "N,..")]
     pub tasks: Vec<usize>,
-    /// Processors
+    /// Numbers of processors
     #[arg(long, value_delimiter = ',', default_value = "16,64,256", value_name = "N,..")]
     pub processors: Vec<u32>,
-    /// Graphs of each family, law and size for each number of processors
+    /// Number of graphs for each family, law, size and number of processors
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub runs: u32,
     /// The limits of the optimiser.
@@ -186,8 +186,8 @@ fn measures(cell: &Cell<'_>) -> [f64; 6] {
 /// Writes `results.csv`, `summary.csv` and two figures.
 impl Campaign for Options {
     const NAME: &'static str = "parallel-graphs";
-    const PAPER: &'static str = "Graphs of moldable tasks: `optimise` beside CPA, MCPA, HCPA, M-HEFT and rounding of the linear \
-                                 programme, over proven bounds";
+    const PAPER: &'static str = "Graphs of moldable tasks: `optimise` compared with CPA, MCPA, HCPA, M-HEFT and rounding \
+                                 of the linear programme, relative to proven bounds";
     const UNIT: &'static str = "graphs";
     const MEASURES_TIME: bool = true;
     type Run = Run;
@@ -305,7 +305,7 @@ impl Options {
             let ratios: Vec<f64> = runs.iter().filter_map(|run| run.ratio(algorithm)).collect();
             distribution(spec_title(algorithm), &ratios, 20)
         };
-        let title = "Graphs of moldable tasks (M-HEFT is in the tables alone)";
+        let title = "Graphs of moldable tasks (M-HEFT is only in the tables)";
         let mean = "makespan / verified bound: geometric mean";
         let ratios = plot(title, "processors", mean, shown.iter().map(by_processors).collect());
         let lines = shown.iter().map(over_graphs).collect();

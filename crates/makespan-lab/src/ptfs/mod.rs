@@ -61,7 +61,7 @@ pub const SCHEDULERS: [Scheduler; 9] = [
 /// level rates and at rates that swing by half of their mean.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Tasks of a flow; the paper has 4000
+    /// Number of tasks in a flow; the paper has 4000
     #[arg(long, default_value_t = 4000)]
     pub tasks: usize,
     /// Mean sizes of tasks
@@ -70,13 +70,13 @@ pub struct Options {
     /// Mean rates of arrival, as multiples of the balance line
     #[arg(long, value_delimiter = ',', default_value = "0.125,0.25,0.5,1,2,4,8,16", value_name = "RATE,..")]
     pub rates: Vec<f64>,
-    /// By which parts of their mean the rates swing to either side
+    /// Swings of the rates to either side, as fractions of the mean rates
     #[arg(long, value_delimiter = ',', default_value = "0,0.5", value_name = "SWING,..")]
     pub swings: Vec<f64>,
-    /// Flows at each point
+    /// Number of flows at each point
     #[arg(long, default_value_t = 5)]
     pub runs: u32,
-    /// How many threads [default: all cores]
+    /// Number of threads [default: all cores]
     #[arg(long)]
     pub threads: Option<usize>,
     /// The same seed gives the same results

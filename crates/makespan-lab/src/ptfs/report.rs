@@ -105,7 +105,7 @@ fn intervals(name: impl Into<String>, points: &Points, group: Group, of: impl Fn
 /// Returns a figure of the advantage of PTFS for each swing.
 fn by_swing(points: &Points, groups: &[Group]) -> Figure {
     let line = |&group: &Group| intervals(format!("swing {}", group.swing), points, group, |row| &row.advantages);
-    let title = format!("Maxspan saved by PTFS beside the best other of Table 2, mean size {}", groups[0].mean_size);
+    let title = format!("Maxspan saved by PTFS against the best other of Table 2, mean size {}", groups[0].mean_size);
     against_rate(title, "percent", groups.iter().map(line).collect())
 }
 
@@ -129,7 +129,7 @@ fn utilisations(points: &Points, group: Group) -> Figure {
 
 fn differences(points: &Points, group: Group) -> Figure {
     let Group { mean_size, swing } = group;
-    let title = format!("PTFS beside the best other scheduler of Table 2, mean size {mean_size}, swing {swing}");
+    let title = format!("PTFS against the best other scheduler of Table 2, mean size {mean_size}, swing {swing}");
     let makespan = intervals("makespan saved", points, group, |row| &row.advantages);
     let used = intervals("utilisation gained", points, group, |row| &row.more_used);
     against_rate(title, "percent", vec![makespan, used])

@@ -42,16 +42,16 @@ const ALGORITHMS: [&str; 9] = [
 /// The options of the campaign.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Folder of PSPLIB's files (.sm, .mm, .rcp), itself or in folders; without it projects are drawn
+    /// Folder of PSPLIB's files (.sm, .mm, .rcp), which may be in subfolders; without this option projects are drawn
     #[arg(long, value_name = "DIR")]
     pub instances: Option<PathBuf>,
     /// CSV file of the best known values, with the columns `instance` and `best_known_makespan`
     #[arg(long, value_name = "FILE")]
     pub best: Option<PathBuf>,
-    /// Projects of each set that are drawn without --instances
+    /// Number of projects drawn for each set without --instances
     #[arg(long, default_value_t = 48, value_name = "N")]
     pub projects: u32,
-    /// Only these sets, such as `j120` or `j20 mm` [default: all that are there]
+    /// Only these sets, such as `j120` or `j20 mm` [default: all available sets]
     #[arg(long, value_delimiter = ',', value_name = "SET,..")]
     pub sets: Option<Vec<String>>,
     /// The limits of the optimiser.
@@ -105,8 +105,8 @@ type Run = campaign::Run<u32, Project, Plan>;
 /// Writes `results.csv`, `summary.csv` and a figure for each set.
 impl Campaign for Options {
     const NAME: &'static str = "rcpsp";
-    const PAPER: &'static str = "Kolisch, Sprecher: PSPLIB (EJOR 1997), projects with scarce resources in one mode and in several, beside \
-                                 the best known makespans";
+    const PAPER: &'static str = "Kolisch, Sprecher: PSPLIB (EJOR 1997), projects with scarce resources in one mode and in several, \
+                                 compared with the best known makespans";
     const UNIT: &'static str = "projects";
     const MEASURES_TIME: bool = true;
     type Run = Run;

@@ -29,7 +29,7 @@ pub(super) fn all(options: &Options, runs: &[Run]) -> Result<Vec<File>, LabError
     }
     for name in COMPARED {
         let drawn = Histogram {
-            title: format!("LP beside {name}; a ratio above exp(8) counts as 8"),
+            title: format!("LP against {name}; a ratio above exp(8) counts as 8"),
             x_label: format!("ln (fair throughput of LP / of {name})"),
             values: logarithms(&runs, name),
             range: (-2.0, NEAR_ZERO + 0.1),

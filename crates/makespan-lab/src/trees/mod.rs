@@ -42,10 +42,10 @@ const DEGREES: [usize; 3] = [2, 5, 15];
 /// The options of the campaign. By default it has 150 trees, six ranges of ratios, and all readings.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Trees of each of 15 shapes; the paper has 10
+    /// Number of trees for each of 15 shapes; the paper has 10
     #[arg(long, default_value_t = 10)]
     pub trees: u32,
-    /// Tasks of each application; ten times as many in the long runs
+    /// Number of tasks of each application; the long runs have ten times as many
     #[arg(long, default_value_t = 200)]
     pub tasks: u64,
     /// The values that the paper does not print.
@@ -54,7 +54,7 @@ pub struct Options {
     /// Play this reading alone, without short runs and the table of all readings
     #[arg(long)]
     pub alone: bool,
-    /// How many threads [default: all cores]
+    /// Number of threads [default: all cores]
     #[arg(long)]
     pub threads: Option<usize>,
     /// The same seed gives the same results

@@ -14,17 +14,17 @@ use crate::campaign::parsed;
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[group(skip)]
 pub struct Reading {
-    /// How many applications: the paper does not print it
+    /// Number of applications, which the paper does not print
     #[arg(long, default_value_t = Self::DEFAULT.applications)]
     pub applications: usize,
-    /// How the paper's bandwidths, "kb/s" and "Mb/s", are read: bytes or bits
+    /// Unit of the paper's bandwidths "kb/s" and "Mb/s": bytes or bits
     #[arg(long, default_value_t = Self::DEFAULT.unit)]
     pub unit: Unit,
-    /// How its latencies are read: none, known (to all schedulers), unseen (by LP and DATA-CENTRIC) or window (known, and
-    /// limiting the bandwidth)
+    /// Latencies: none, known (to all schedulers), unseen (by LP and DATA-CENTRIC) or window (known, and limiting the
+    /// bandwidth)
     #[arg(long, default_value_t = Self::DEFAULT.latency)]
     pub latency: LatencyReading,
-    /// Bytes of each task: how much latencies weigh
+    /// Bytes of each task; latencies matter more for smaller tasks
     #[arg(long, default_value_t = Self::DEFAULT.data, value_name = "BYTES")]
     pub data: u64,
 }

@@ -53,13 +53,13 @@ const ALGORITHMS: [&str; 5] =
 #[derive(Args, Clone, Debug)]
 #[group(skip)]
 pub struct Options {
-    /// Graphs of each of 6 shapes, of 20 to 100 tasks, whose makespans are compared
+    /// Number of graphs of 20 to 100 tasks for each of 6 shapes, whose makespans are compared
     #[arg(id = "makespan_graphs", long = "makespan-graphs", default_value_t = 16, value_name = "GRAPHS")]
     pub graphs: u32,
     /// The limits of the optimiser.
     #[command(flatten)]
     pub search: Search,
-    /// Folder of standard task graphs, such as `rand0000.stg` [default: ../shared/data/stg where it exists]
+    /// Folder of standard task graphs, such as `rand0000.stg` [default: ../shared/data/stg if it exists]
     #[arg(long = "data", value_name = "DIR")]
     pub standard: Option<PathBuf>,
     /// The seed of the campaign.
@@ -138,7 +138,7 @@ fn name(path: &Path) -> String {
 /// Writes `results.csv`.
 impl Campaign for Options {
     const NAME: &'static str = "makespans";
-    const PAPER: &'static str = "Makespans of graphs of tasks beside HEFT's";
+    const PAPER: &'static str = "Makespans of graphs of tasks, compared with HEFT's";
     const UNIT: &'static str = "graphs";
     type Run = Run;
 
