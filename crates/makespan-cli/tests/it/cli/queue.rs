@@ -578,13 +578,13 @@ fn the_example_shows_starts_and_reasons() {
     assert!(queue.status == Some(0) && queue.err.is_empty() && !queue.out.contains("note: "), "{queue:?}");
     let text = queue.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "nothing is in its way",
+        "nothing prevents its start",
         "it waits for the end of jobs 4104, 4103, 4102",
-        "it waits for job 4108 to end with success",
+        "it waits for job 4108 to succeed",
         "it is not to start before 12:00",
         "its nodes are free, but reserved (maintenance) from 18:00 on",
         "too few nodes",
-        "its user holds it",
+        "it is held by its user",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
