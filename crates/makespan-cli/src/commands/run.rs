@@ -38,7 +38,7 @@ use miette::{Result, miette};
 
 use crate::args::RunOptions;
 use crate::loaded::Loaded;
-use crate::output::{complain, complain_lines, complain_text, narrow, shell_word, shown, write_file};
+use crate::output::{check_target, complain, complain_lines, complain_text, narrow, shell_word, shown, write_file};
 use crate::past::{Memory, NO_BOUND, Past, has_shared_times, kinds};
 use crate::summary;
 #[cfg(feature = "service")]
@@ -166,6 +166,7 @@ impl<'a> Session<'a> {
     /// Returns the session, and the recorder of run times for the history. An invalid run is refused before anything is
     /// printed or written.
     fn prepared(options: &'a RunOptions, place: &mut dyn Place, source: Source, stop: Stop) -> Result<(Self, Memory)> {
+        options.printing.joblog.as_deref().map(check_target).transpose()?;
         let Source { loaded, arguments, oversubscribed } = source;
         let pinning = pinning(options, place.is_here());
         let mut past = Past::open(&options.history, options.source.stated_template(), pinning);

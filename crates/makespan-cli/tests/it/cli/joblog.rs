@@ -39,7 +39,8 @@ fn the_job_log_has_the_columns_of_gnu_parallel() {
     assert_eq!(columns(log.lines().last().unwrap()), ["6", "4", "0", "0", "echo new"]);
     sandbox
         .makespan("run l.txt --no-history --folder g --joblog no/such/folder")
-        .refused(&["--joblog no/such/folder: cannot write"]);
+        .refused(&["no/such/folder: cannot write"]);
+    assert!(!sandbox.path("g").exists());
 }
 
 /// Newlines become NUL bytes, and words of a program are quoted, as in GNU parallel.
