@@ -2,9 +2,9 @@
 //!
 //! The amount of each application that a subtree takes is an affine function of the shares of its extras. The equation
 //! of a busy port contains only extras below the port, and determines one of them as a function of the others. The
-//! remaining shares are *open*. There are at most as many open shares as applications. So a basis is solved in O(nodes
-//! * applications^2), in floats and in rationals. After a change, only the nodes between the change and the root are
-//! eliminated again.
+//! remaining shares are *open*. There are at most as many open shares as applications. So solving a basis takes
+//! O(nodes applications^2), in floats and in rationals. After a change, only the nodes between the change and the root
+//! are eliminated again.
 
 use super::basis::{Basis, Share};
 use super::field::Field;
