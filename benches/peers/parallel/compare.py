@@ -1,9 +1,10 @@
-"""Times of many short tasks under makespan, xargs -P, GNU parallel and HyperQueue."""
+"""Wall and CPU time of many short tasks under xargs -P, GNU parallel, HyperQueue and makespan, whose outputs are printed."""
 
 import argparse
 import csv
 import os
 import pathlib
+import resource
 import statistics
 import subprocess
 import tempfile
@@ -16,43 +17,61 @@ def arguments():
     parser.add_argument("--parallel", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--python", default="", help=argparse.SUPPRESS)
     parser.add_argument("--output", required=True, type=pathlib.Path, help=argparse.SUPPRESS)
-    parser.add_argument("--tasks", default="1000,10000", help="numbers of tasks (default: %(default)s)")
-    parser.add_argument("--seconds", type=float, default=0.01, help="what a task sleeps (default: %(default)s)")
+    parser.add_argument("--tasks", default="1000", help="numbers of tasks (default: %(default)s)")
+    parser.add_argument("--command", default="true", help="the shell command of a task (default: %(default)s)")
     parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)), help="(default: all that there are)")
     parser.add_argument("--repetitions", type=int, default=3, help="the tools take turns (default: %(default)s)")
-    parser.add_argument("--policy", default="fcfs", help="of makespan (default: %(default)s)")
-    parser.add_argument("--tools", default="xargs,parallel,hq,makespan", help="which (default: %(default)s)")
+    parser.add_argument("--policy", help="of makespan (default: its own)")
+    parser.add_argument("--tools", default="xargs,xargs-sh,parallel,hq,makespan", help="which (default: %(default)s)")
     return parser.parse_args()
 
 
 class Tools:
-    """How each tool runs so many tasks on so many cores; each returns what it is to be called with."""
+    """The command lines of the tools for a number of tasks."""
 
     def __init__(self, options):
         self.options = options
 
-    def sleep(self):
-        return ["sleep", str(self.options.seconds)]
-
     def xargs(self, tasks, _folder):
-        return ["sh", "-c", f"seq {tasks} | xargs -P {self.options.cores} -I '{{}}' {' '.join(self.sleep())}"]
+        """Starts the words of the command without a shell."""
+        command = f"xargs -P {self.options.cores} -I '{{}}' {self.options.command}"
+        return ["sh", "-c", f"seq {tasks} | {command}"]
+
+    def xargs_sh(self, tasks, _folder):
+        """Starts a shell for each task, as the other tools do."""
+        command = f"xargs -P {self.options.cores} -I '{{}}' sh -c '{{}}'"
+        return ["sh", "-c", f"yes '{self.options.command}' | head -n {tasks} | {command}"]
 
     def parallel(self, tasks, _folder):
         # `-N0` takes an argument from the list and adds none to the command.
-        command = f"{self.options.parallel} --will-cite -N0 -j {self.options.cores} {' '.join(self.sleep())}"
+        command = f"{self.options.parallel} --will-cite -N0 -j {self.options.cores} {self.options.command}"
         return ["sh", "-c", f"seq {tasks} | {command}"]
 
     def hq(self, tasks, _folder):
-        return [self.options.python, str(pathlib.Path(__file__).with_name("hq.py")), str(tasks), str(self.options.cores), *self.sleep()]
+        program = str(pathlib.Path(__file__).with_name("hq.py"))
+        return [self.options.python, program, str(tasks), str(self.options.cores), "sh", "-c", self.options.command]
 
     def makespan(self, tasks, folder):
-        instance = folder / "i.toml"
-        head = f"version = 1\n[platform]\nprocessors = {self.options.cores}\n"
-        words = ", ".join(f'"{word}"' for word in self.sleep())
-        job = f'[[jobs]]\nname = "{{}}"\nprocessors = 1\ntime = {self.options.seconds}\ncommand = [{words}]\n'
-        instance.write_text(head + "".join(job.format(f"job{number}") for number in range(tasks)))
-        policy = ["--policy", self.options.policy, "--quiet", "--oversubscribe"]
-        return [self.options.makespan, "run", str(instance), *policy, "--folder", str(folder / "run")]
+        (folder / "list.txt").write_text(f"{self.options.command}\n" * tasks)
+        policy = ["--policy", self.options.policy] if self.options.policy else []
+        limits = ["--processors", str(self.options.cores), "--oversubscribe", "--no-history"]
+        return [self.options.makespan, "run", str(folder / "list.txt"), *policy, *limits, "--folder", str(folder / "run")]
+
+
+def cpu():
+    """Returns the CPU seconds of all children that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def measured(command):
+    """Returns wall and CPU seconds of a command."""
+    before, begun = cpu(), time.monotonic()
+    run = subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    wall = time.monotonic() - begun
+    # The start of the server and the worker of HyperQueue counts for nothing in wall time.
+    own = [line.split()[1] for line in run.stdout.splitlines() if line.startswith("seconds ")]
+    return (float(own[0]) if own else wall), cpu() - before
 
 
 def main():
@@ -65,23 +84,19 @@ def main():
     options.output.mkdir(parents=True, exist_ok=True)
     rows = []
     for tasks in map(int, options.tasks.split(",")):
-        walls = {name: [] for name in names}
-        # In turn, so that what else the machine does meets all of them.
-        for _ in range(options.repetitions):
-            for name in names:
-                with tempfile.TemporaryDirectory(dir=options.output) as folder:
-                    command = getattr(tools, name)(tasks, pathlib.Path(folder))
-                    begun = time.monotonic()
-                    said = subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-                    wall = time.monotonic() - begun
-                    # HyperQueue's server and worker are started before, which counts for nothing.
-                    own = [line.split()[1] for line in said.stdout.splitlines() if line.startswith("seconds ")]
-                    walls[name].append(float(own[0]) if name == "hq" else wall)
+        times = {name: [] for name in names}
+        # The folders stay until the end: ext4 is slow where files were removed a moment ago.
+        with tempfile.TemporaryDirectory(dir=options.output) as place:
+            # The tools take turns, so that other work on the machine slows all of them.
+            for round in range(options.repetitions):
+                for name in names:
+                    folder = pathlib.Path(place) / f"{name}-{round}"
+                    folder.mkdir()
+                    times[name].append(measured(getattr(tools, name.replace("-", "_"))(tasks, folder)))
         for name in names:
-            wall = statistics.median(walls[name])
-            overhead = wall * options.cores / tasks - options.seconds
-            rows.append([tasks, name, wall, 1000 * overhead, min(walls[name]), max(walls[name])])
-    heading = ["tasks", "tool", "wall s", "overhead a task and core ms", "least s", "most s"]
+            walls, cpus = zip(*times[name])
+            rows.append([tasks, name, *(1000 * statistics.median(of) / tasks for of in (walls, cpus)), 1000 * min(walls) / tasks, 1000 * min(cpus) / tasks])
+    heading = ["tasks", "tool", "wall ms a task", "CPU ms a task", "least wall", "least CPU"]
     print(" | ".join(heading))
     for row in rows:
         print(" | ".join(f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in row))

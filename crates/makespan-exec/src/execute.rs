@@ -249,6 +249,8 @@ fn drive_on(
         fingerprint: identity(instance, history.grows),
         known: if history.grows { TaskList::of(instance) } else { TaskList::default() },
         stalled: None,
+        synced: None,
+        group: None,
     };
     let estimator = options.estimation.as_ref().map(|estimation| estimation.begin(instance));
     let mut session = Session {

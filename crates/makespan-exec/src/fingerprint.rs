@@ -125,7 +125,9 @@ struct Fields(Sha256);
 
 impl Fields {
     fn hex(self) -> String {
-        self.0.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+        let digits =
+            |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)]));
+        self.0.finalize().iter().flat_map(digits).collect()
     }
 
     fn text(&mut self, text: &str) {

@@ -1,6 +1,6 @@
 //! Starts one process on its cores.
 
-use std::io;
+use std::io::{self, BufRead, BufReader};
 use std::process::{Child, Command};
 use std::sync::mpsc;
 use std::thread;
@@ -12,13 +12,14 @@ use nix::unistd::Pid;
 
 use crate::machine::pin_thread;
 
-/// Starts the command on these cores and calls `on_exit` when it has ended, with its id if a signal ended it. The child is
-/// left for the caller to reap: until then its id, and its group's, belong to nobody else. A `guarded` process is born
-/// with all signals blocked.
+/// Starts the command on these cores. If its standard output is a pipe, calls `on_line` with each line. Calls `on_exit`
+/// when it has ended, with its id if a signal ended it. The child is left for the caller to reap: until then its id, and
+/// its group's, belong to nobody else. A `guarded` process is born with all signals blocked.
 pub(crate) fn launch(
     mut command: Command,
     cores: Vec<usize>,
     guarded: bool,
+    mut on_line: impl FnMut(&str) + Send + 'static,
     on_exit: impl FnOnce(Option<i32>) + Send + 'static,
 ) -> io::Result<Child> {
     let (answer, answered) = mpsc::channel();
@@ -27,13 +28,16 @@ pub(crate) fn launch(
     thread::Builder::new().name("launch".into()).stack_size(128 * 1024).spawn(move || {
         let prepared =
             pin_thread(&cores).and_then(|()| if guarded { Ok(SigSet::all().thread_block()?) } else { Ok(()) });
-        let started = prepared.and_then(|()| command.spawn());
+        let mut started = prepared.and_then(|()| command.spawn());
         drop(command);
+        let output = started.as_mut().ok().and_then(|child| child.stdout.take());
         let pid = started.as_ref().map(Child::id).ok();
         if answer.send(started).is_err() {
             return;
         }
         if let Some(pid) = pid {
+            let lines = output.map(|output| BufReader::with_capacity(64, output).lines());
+            lines.into_iter().flatten().map_while(Result::ok).for_each(|line| on_line(&line));
             let wait = || waitid(Id::Pid(Pid::from_raw(pid as i32)), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT);
             let ended = loop {
                 match wait() {

@@ -9,7 +9,6 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
@@ -22,13 +21,13 @@ use crate::engine::{Earlier, Engine, Left, Notice, Refusal, Start, Taken};
 use crate::folder::Folder;
 use crate::group::{Group, NO_GROUP};
 use crate::machine::{cores_of, host};
-use crate::process::{GLANCE, Identity, boot, exit_status, start_of};
+use crate::process::{GLANCE, Identity, boot};
 use crate::resources;
 use crate::shim;
 use crate::spare::{Duty, Signalled, Spare};
 use crate::taken::TakenOver;
 use crate::traces::Traces;
-use starting::{mark, marks, scratch_of};
+use starting::{SPARES, mark, marks, scratch_of};
 
 /// How long a shim that was told to kill its task may take before it is killed itself.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -64,7 +63,7 @@ pub struct Local {
     pinned: BTreeMap<TaskId, Vec<usize>>,
     /// What goes on of an earlier session.
     taken: TakenOver,
-    /// Shims that have no task yet.
+    /// Shims that have no task yet, or no task any more.
     spares: VecDeque<Spare>,
     /// Whether one could not be started; then no other is until a task needs one.
     lacking: bool,
@@ -88,12 +87,13 @@ impl Waker {
 /// A shim that we have not reaped, so its id is ours.
 #[derive(Debug)]
 struct Shim {
-    child: Child,
-    /// While it is open, the shim knows that we are there.
-    input: Option<ChildStdin>,
-    number: u64,
-    /// The control group of its task.
-    group: Option<Group>,
+    process: Spare,
+    /// The line with its task, which it gets when the task may run.
+    order: String,
+    /// Whether it was signalled or lost cores to a pinned task, so that it takes no other task.
+    is_disturbed: bool,
+    /// The status of its task that has ended, if it can run another one.
+    left: Option<i32>,
 }
 
 impl Local {
@@ -148,9 +148,10 @@ impl Local {
         Traces { marks, ..Traces::default() }.end(Duration::ZERO);
     }
 
-    fn signal(&self, task: TaskId, signal: Signal) {
-        if let Some(shim) = self.shims.get(&task) {
-            let pid = Pid::from_raw(shim.child.id() as i32);
+    fn signal(&mut self, task: TaskId, signal: Signal) {
+        if let Some(shim) = self.shims.get_mut(&task) {
+            shim.is_disturbed = true;
+            let pid = Pid::from_raw(shim.process.child.id() as i32);
             let _ = kill(pid, signal);
             // Should somebody have halted it.
             let _ = kill(pid, Signal::SIGCONT);
@@ -214,31 +215,31 @@ impl Engine for Local {
     }
 
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
-        let shim = self.spawn(start)?;
+        let mut shim = self.spawn(start)?;
         if start.is_pinned {
             self.pin(start.task, start.processors);
         }
-        let pid = shim.child.id() as i32;
+        let (pid, identity) = (shim.process.child.id(), shim.process.identity());
         self.shims.insert(start.task, shim);
-        start_of(pid).map(|start| Identity { pid, start }).map_err(|error| {
+        identity.map_err(|error| {
             self.call_off(start.task);
             Refusal { reason: format!("cannot watch process {pid}: {error}"), passing: true, closing: false }
         })
     }
 
     fn go(&mut self, task: TaskId, claim: &str) {
-        if let Some(input) = self.shims.get_mut(&task).and_then(|shim| shim.input.as_mut()) {
+        if let Some(shim) = self.shims.get_mut(&task)
+            && let Some(input) = &mut shim.process.input
+        {
             // A shim that was killed meanwhile is reported by its end.
-            let _ = input.write_all(format!("{claim}\n").as_bytes());
+            let _ = input.write_all(format!("{}{claim}\n", std::mem::take(&mut shim.order)).as_bytes());
         }
     }
 
     fn call_off(&mut self, task: TaskId) {
         self.pinned.remove(&task);
-        if let Some(mut shim) = self.shims.remove(&task) {
-            drop(shim.input.take());
-            let _ = shim.child.wait();
-            shim.group.as_ref().map(Group::remove);
+        if let Some(shim) = self.shims.remove(&task) {
+            shim.process.dismiss();
         }
     }
 
@@ -253,13 +254,12 @@ impl Engine for Local {
             // Jobs that have just been let run come first.
             let ahead = left > QUIET && self.is_short_of_spares();
             match self.ends.recv_timeout(if ahead { QUIET } else { left }) {
-                Ok(Signalled::Ended(task, number))
-                    if self.shims.get(&task).is_some_and(|shim| shim.number == number) =>
-                {
-                    return Some(Notice::Ended(task));
-                }
                 Err(_) if ahead => self.refill(),
-                Ok(Signalled::Ended(task, number)) => {
+                Ok(Signalled::Ended(task, number, left)) => {
+                    if let Some(shim) = self.shims.get_mut(&task).filter(|shim| shim.process.number == number) {
+                        shim.left = left;
+                        return Some(Notice::Ended(task));
+                    }
                     if let Some(notice) = self.taken.ended(task, number) {
                         if matches!(notice, Notice::Lost(..)) {
                             self.pinned.remove(&task);
@@ -293,11 +293,14 @@ impl Engine for Local {
     fn reap(&mut self, task: TaskId) -> i32 {
         self.pinned.remove(&task);
         self.taken.forget(task);
-        self.shims.remove(&task).map_or(-1, |mut shim| {
-            let status = shim.child.wait().map_or(-1, exit_status);
-            shim.group.as_ref().map(Group::remove);
-            status
-        })
+        let Some(shim) = self.shims.remove(&task) else { return -1 };
+        match shim.left {
+            Some(status) if !shim.is_disturbed && self.spares.len() < self.cores.len().max(SPARES) => {
+                self.spares.push_front(shim.process);
+                status
+            }
+            _ => shim.process.dismiss(),
+        }
     }
 
     fn leave(&mut self) {
@@ -350,7 +353,11 @@ impl Drop for Local {
         for task in tasks {
             self.call_off(task);
         }
-        std::mem::take(&mut self.spares).into_iter().for_each(Spare::dismiss);
+        // They end while others are waited for.
+        self.spares.iter_mut().for_each(|spare| drop(spare.input.take()));
+        std::mem::take(&mut self.spares).into_iter().for_each(|spare| {
+            spare.dismiss();
+        });
         if let Some(group) = &self.group {
             if group.is_populated() {
                 group.kill();

@@ -97,6 +97,9 @@ pub struct ExecuteOptions {
     pub grace: Duration,
     /// How often the observer hears of progress.
     pub tick: Duration,
+    /// The longest time between the end of a task and the sync of the journal. Ends within this time are synced together, and
+    /// the observer receives them after that.
+    pub group: Duration,
     /// Replaces estimated times by what the tasks that have ended teach; without it they stay what they are.
     pub estimation: Option<Estimation>,
     /// Jobs come while the run goes on, which ends when it is told to.
@@ -107,7 +110,7 @@ pub struct ExecuteOptions {
 }
 
 impl ExecuteOptions {
-    /// A new run in this folder, five seconds of grace, ten ticks a second.
+    /// A new run in this folder, five seconds of grace, ten ticks a second, and a sync of the journal every 8 ms at most.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
@@ -127,6 +130,7 @@ impl ExecuteOptions {
             scratch: None,
             grace: Duration::from_secs(5),
             tick: Duration::from_millis(100),
+            group: Duration::from_millis(8),
             estimation: None,
             intake: None,
             stop: Stop::default(),

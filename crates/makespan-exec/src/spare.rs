@@ -1,4 +1,5 @@
-//! Shims, started before there is a task for them: what a task waits for at its start is then its own program alone.
+//! Shims without a task: they were started before there is a task for them, or their task has ended. What a task waits for at
+//! its start is then its own program alone.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -13,6 +14,7 @@ use makespan_core::TaskId;
 use crate::folder::Folder;
 use crate::group::Group;
 use crate::launch::launch;
+use crate::process::{Identity, exit_status, start_of};
 use crate::shim;
 use crate::traces::Traces;
 
@@ -27,6 +29,7 @@ pub(crate) struct Spare {
     /// The control group of its task, where there may be one.
     pub group: Option<Group>,
     phase: Arc<Mutex<Phase>>,
+    identity: Option<Identity>,
 }
 
 /// The machine and the run of shims.
@@ -42,8 +45,9 @@ pub(crate) struct Post<'a> {
 /// What ends a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Signalled {
-    /// Nothing is left of a task, whose shim had this number.
-    Ended(TaskId, u64),
+    /// Nothing is left of a task, whose shim has this number. If the shim can run another task, this is the status of the
+    /// ended task.
+    Ended(TaskId, u64, Option<i32>),
     /// Somebody wants it to end.
     Woken,
 }
@@ -88,9 +92,17 @@ impl Spare {
         command.arg0("makespan-job").arg(shim::ARGUMENT).arg(folder.path_for_others()).arg(folder.name());
         command.env(mark.0, mark.1);
         command.arg(group.as_ref().map_or("".as_ref(), |group| group.path().as_os_str()));
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let phase = Arc::new(Mutex::new(Phase::Free));
         let (own, its_group) = (phase.clone(), group.clone());
+        let (own_too, ends_too) = (phase.clone(), ends.clone());
+        let on_line = move |line: &str| {
+            let Ok(status) = line.parse::<i32>() else { return };
+            let mut phase = own_too.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Phase::Taken(duty) = std::mem::replace(&mut *phase, Phase::Free) {
+                let _ = ends_too.send(Signalled::Ended(duty.task, number, Some(status)));
+            }
+        };
         let on_exit = move |killed: Option<i32>| {
             let phase = std::mem::replace(&mut *own.lock().unwrap_or_else(PoisonError::into_inner), Phase::Gone);
             let Phase::Taken(duty) = phase else { return };
@@ -99,11 +111,25 @@ impl Spare {
                 duty.end_rest(killed, its_group);
             }
             // A session that is gone has no use for it.
-            let _ = ends.send(Signalled::Ended(duty.task, number));
+            let _ = ends.send(Signalled::Ended(duty.task, number, None));
         };
-        let mut child = launch(command, cores.to_vec(), true, on_exit)?;
+        let mut child = launch(command, cores.to_vec(), true, on_line, on_exit)?;
         let input = child.stdin.take();
-        Ok(Self { child, input, number, group, phase })
+        Ok(Self { child, input, number, group, phase, identity: None })
+    }
+
+    /// Returns its id and its start time.
+    ///
+    /// # Errors
+    /// The system cannot read the start time now.
+    pub fn identity(&mut self) -> io::Result<Identity> {
+        if let Some(identity) = self.identity {
+            return Ok(identity);
+        }
+        let pid = self.child.id() as i32;
+        let identity = Identity { pid, start: start_of(pid)? };
+        self.identity = Some(identity);
+        Ok(identity)
     }
 
     /// Gives it a task. Whether it is still there to take one.
@@ -116,10 +142,11 @@ impl Spare {
         free
     }
 
-    /// Lets it go.
-    pub fn dismiss(mut self) {
+    /// Lets it go, and returns its exit status.
+    pub fn dismiss(mut self) -> i32 {
         drop(self.input.take());
-        let _ = self.child.wait();
+        let status = self.child.wait().map_or(-1, exit_status);
         self.group.as_ref().map(Group::remove);
+        status
     }
 }

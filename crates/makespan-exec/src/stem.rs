@@ -30,16 +30,12 @@ fn file_name(name: &str, index: usize) -> String {
     {
         return format!("{bag}~{task}");
     }
-    let safe: String = name
-        .chars()
-        .take(LONGEST)
-        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '_' })
-        .collect();
-    if safe == name && !safe.is_empty() && !safe.starts_with(['.', '-']) {
-        safe
-    } else {
-        format!("_{}~{index}", safe.trim_start_matches(['.', '-']))
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if (1..=LONGEST).contains(&name.len()) && name.chars().all(is_safe) && !name.starts_with(['.', '-']) {
+        return name.to_owned();
     }
+    let safe: String = name.chars().take(LONGEST).map(|c| if is_safe(c) { c } else { '_' }).collect();
+    format!("_{}~{index}", safe.trim_start_matches(['.', '-']))
 }
 
 #[cfg(test)]

@@ -107,7 +107,7 @@ fn watch(told: &Receiver<(Identity, u64, Duty)>, ends: &Sender<Signalled>) {
         let gone = |(shim, _, _): &mut (Identity, u64, Duty)| !shim.is_alive();
         for (_, number, duty) in watched.extract_if(.., gone) {
             duty.end_rest(None, None);
-            if ends.send(Signalled::Ended(duty.task, number)).is_err() {
+            if ends.send(Signalled::Ended(duty.task, number, None)).is_err() {
                 return;
             }
         }

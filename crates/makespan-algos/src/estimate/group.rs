@@ -9,6 +9,8 @@ use super::FIRST;
 
 /// Maximum number of ended tasks that count: the latest ones.
 const RECENT: usize = 50;
+/// The number of members of a group for each end after which the estimates of the members may be replaced again.
+const MEMBERS: usize = 250;
 /// Estimates are kept if a median has changed by at most one part in this number.
 const NEAR: i128 = 10;
 /// Ratio of the standard deviation of a normal distribution to its median absolute deviation.
@@ -27,6 +29,8 @@ pub(super) struct Group {
     ends: VecDeque<Time>,
     /// The medians of `times` and of `ratios` when the estimates of the members were last replaced.
     told: (Option<i64>, Option<i64>),
+    /// The number of ends since then.
+    ends_since: usize,
 }
 
 impl Group {
@@ -46,9 +50,13 @@ impl Group {
             (before, now) => before == now,
         };
         let few = ratio.is_some() && self.ratios.len() <= FIRST;
-        let tell = few || !is_near(self.told.0, now.0) || !is_near(self.told.1, now.1);
+        self.ends_since += 1;
+        // Otherwise the estimates of a large group would take more time than its tasks.
+        let is_first = self.told == (None, None);
+        let is_due = is_first || self.ends_since > self.members.len() / MEMBERS;
+        let tell = is_due && (few || !is_near(self.told.0, now.0) || !is_near(self.told.1, now.1));
         if tell {
-            self.told = now;
+            (self.told, self.ends_since) = (now, 0);
         }
         tell
     }

@@ -39,8 +39,8 @@ const UNIT: i128 = 1_000_000;
 /// * A task whose time is stated keeps it.
 ///
 /// Only the 50 tasks of a kind that ended last count, as in the history. The estimates of a kind are replaced when its
-/// first task ends, and later whenever one of its medians has changed by more than a tenth. No estimate exceeds the
-/// walltime of its task.
+/// first task ends, and later whenever one of its medians has changed by more than a tenth and one task has ended for each
+/// 250 tasks of the kind since the last replacement. No estimate exceeds the walltime of its task.
 ///
 /// Source: Makespan, with the rules that the history uses (docs/history.md). For logs, see D. Tsafrir, Y. Etsion and D.
 /// Feitelson, IEEE Trans. Parallel Distrib. Syst. 18(6), 2007, DOI 10.1109/TPDS.2007.70606, who predict the mean of the

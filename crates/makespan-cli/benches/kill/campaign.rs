@@ -62,6 +62,12 @@ const KILLS_OF_A_RUN: usize = 10;
 /// The kind of run whose jobs fail at first.
 const RETRIES: usize = 3;
 
+/// The kind of run with many short jobs, whose ends are synced in groups.
+const SHORT: usize = 4;
+
+/// The number of its jobs.
+const SHORT_JOBS: usize = 150;
+
 /// How often such a job is tried again.
 const TRIES: &str = "3";
 
@@ -86,7 +92,7 @@ impl Campaign {
         let (mut summary, mut random) = (Summary::default(), Random(self.seed));
         while summary.total() < self.kills {
             let kills = KILLS_OF_A_RUN.min(self.kills - summary.total());
-            let kind = if self.retries { RETRIES } else { summary.runs % (RETRIES + 1) };
+            let kind = if self.retries { RETRIES } else { summary.runs % (SHORT + 1) };
             Scene::new(makespan, summary.runs, kind).play(kills, &mut random, &mut summary);
             summary.runs += 1;
             if self.tells {
@@ -133,7 +139,7 @@ struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// A run of independent jobs, of a bag, of a graph, or of jobs that fail at first.
+    /// A run of independent jobs, of a bag, of a graph, of jobs that fail at first, or of short jobs.
     fn new(makespan: &'a Path, number: usize, kind: usize) -> Self {
         let sandbox = tempfile::tempdir().unwrap();
         let log = sandbox.path().join("log");
@@ -141,6 +147,7 @@ impl<'a> Scene<'a> {
         let (title, instance, names) = match kind {
             0 => ("plain", plain(&log), (0..12).map(|index| format!("j{index}")).collect()),
             RETRIES => ("retries", flaky(&log), (0..8).map(|index| format!("j{index}")).collect()),
+            SHORT => ("short", short(&log), (0..SHORT_JOBS).map(|index| format!("j{index}")).collect()),
             1 => ("bag", bag(&log), (0..10).map(|index| format!("bag/{index}")).chain(["solo".into()]).collect()),
             _ => ("graph", graph(&log), ["split", "a", "b", "c", "join"].map(|task| format!("g/{task}")).to_vec()),
         };
@@ -158,9 +165,9 @@ impl<'a> Scene<'a> {
         command.args(["run", "i.toml", "--oversubscribe", "--folder", "f", "--resume"]);
         command.args(retry.then_some("--retry-failed")).current_dir(self.sandbox.path());
         command.args(self.retries.then_some(["--retry", TRIES]).into_iter().flatten());
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-        let errors = fs::File::options().append(true).create(true).open(self.sandbox.path().join("errors")).unwrap();
-        command.stderr(errors).spawn().unwrap()
+        let appended =
+            |name: &str| fs::File::options().append(true).create(true).open(self.sandbox.path().join(name)).unwrap();
+        command.stdin(Stdio::null()).stdout(appended("printed")).stderr(appended("errors")).spawn().unwrap()
     }
 
     fn play(mut self, mut kills: usize, random: &mut Random, summary: &mut Summary) {
@@ -269,6 +276,15 @@ impl<'a> Scene<'a> {
                 fault(format!("{job} has failed {} times", self.evidence.times("fail", job)));
             }
         }
+        let printed = fs::read_to_string(self.sandbox.path().join("printed")).unwrap_or_default();
+        for (number, job) in self.names.iter().enumerate() {
+            let line = format!("out {job}");
+            let count = printed.lines().filter(|other| **other == line).count();
+            let ends = self.evidence.ends_of(number as u64);
+            if count > ends {
+                fault(format!("{job} has ended {ends} times and its output was printed {count} times"));
+            }
+        }
         let successes = self.evidence.successes();
         if successes.len() != self.names.len() || successes.values().any(|&count| count != 1) {
             fault(format!("the journal tells {successes:?}"));
@@ -320,6 +336,17 @@ fn flaky(log: &Path) -> String {
         entry.replace("sleep 0.03; ", &format!("sleep 0.03; {}; ", fails(&name)))
     };
     format!("{HEAD}{}", (0..8).map(job).collect::<String>())
+}
+
+/// Jobs of some milliseconds, which print their names.
+fn short(log: &Path) -> String {
+    let place = log.display();
+    let script = format!(
+        "echo \"start $MAKESPAN_JOB $$\" >>{place}; echo \"out $MAKESPAN_JOB\"; echo \"end $MAKESPAN_JOB\" >>{place}"
+    );
+    let head = |index: usize| format!("[[jobs]]\nname = \"j{index}\"\nprocessors = 1\ntime = 0.01");
+    let job = |index: usize| format!("{}\ncommand = [\"sh\", \"-c\", '''{script}''']\n", head(index));
+    format!("{HEAD}{}", (0..SHORT_JOBS).map(job).collect::<String>())
 }
 
 fn bag(log: &Path) -> String {

@@ -61,6 +61,11 @@ impl Evidence {
         told.chain(left).collect()
     }
 
+    /// The number of ends of a job in the journal.
+    pub fn ends_of(&self, job: u64) -> usize {
+        self.ends().into_iter().filter(|(other, _)| *other == job).count()
+    }
+
     /// How often the journal says that each job ended with success.
     pub fn successes(&self) -> BTreeMap<u64, usize> {
         let mut counts = BTreeMap::new();

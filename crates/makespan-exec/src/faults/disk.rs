@@ -140,6 +140,7 @@ impl Handle for Open {
     fn sync(&mut self) -> io::Result<()> {
         let effect = self.world.step(true)?;
         let mut inner = self.world.0.borrow_mut();
+        inner.syncs += 1;
         let inode = &mut inner.inodes[self.inode];
         // What was on disk before stays there.
         let (old, all) = (inode.on_disk.len().min(inode.content.len()), inode.content.len());

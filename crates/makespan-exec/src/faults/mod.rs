@@ -83,6 +83,8 @@ pub(super) struct Inner {
     /// Tasks whose shims were killed.
     pub victims: BTreeSet<u64>,
     pub violations: Vec<String>,
+    /// How often the content of a file was synced.
+    pub syncs: usize,
 }
 
 /// A handle on the machine.
@@ -112,6 +114,7 @@ impl World {
             started: BTreeMap::new(),
             victims: BTreeSet::new(),
             violations: Vec::new(),
+            syncs: 0,
         })))
     }
 

@@ -71,6 +71,8 @@ struct Told {
     intake: Intake,
     /// The tasks that the run has taken in, of those that came in this session.
     grown: u64,
+    /// The longest time between an end and the sync of the journal.
+    group: Duration,
 }
 
 /// Says that every job takes as long as the longest that has ended.
@@ -143,8 +145,16 @@ fn session(world: &World, told: &mut Told, resume: bool, retry_failed: bool) -> 
     told.world = Some(world.clone());
     let estimation = Some(Estimation::new(|_| Box::new(Longest::default())));
     let retries = told.retries;
-    let options =
-        ExecuteOptions { resume, retry_failed, retries, estimation, intake, stop, ..ExecuteOptions::new("/run") };
+    let options = ExecuteOptions {
+        resume,
+        retry_failed,
+        retries,
+        estimation,
+        intake,
+        stop,
+        group: told.group,
+        ..ExecuteOptions::new("/run")
+    };
     let mut engine = world.clone();
     let files = Rc::new(Files::at(PathBuf::from("/run"), &instance));
     let machine = Machine { storage: world, engine: &mut engine, files, lock: None };
@@ -233,6 +243,12 @@ impl Scene {
     /// A new run whose failed tasks are tried again.
     fn with_retries() -> Self {
         Self { told: Told { retries: 1, ..Told::default() }, ..Self::new() }
+    }
+
+    /// A new run with retries in which the records of two seconds are synced together.
+    fn in_groups() -> Self {
+        let group = Duration::from_secs(2);
+        Self { told: Told { retries: 1, group, ..Told::default() }, ..Self::new() }
     }
 
     /// A new run to which jobs come one by one.
@@ -325,6 +341,26 @@ fn every_step_fails_once_in_every_way() {
 fn every_step_of_a_run_with_retries_fails_once_in_every_way() {
     let steps = Scene::with_retries().play_all();
     assert!(steps > 80, "a run with retries has some {steps} steps");
+}
+
+#[test]
+fn every_step_of_a_run_that_syncs_in_groups_fails_once_in_every_way() {
+    let steps = Scene::in_groups().play_all();
+    assert!(steps > 60, "a run that syncs in groups has some {steps} steps");
+}
+
+/// The observer receives ends that are near each other together, and never before the sync.
+#[test]
+fn a_group_has_several_ends() {
+    let syncs = |group: Duration| {
+        let world = World::new(None);
+        let mut told = Told { group, ..Told::default() };
+        let Left::Done(trace) = session(&world, &mut told, false, false) else { panic!("it fails") };
+        assert_eq!((trace.runs.len(), told.ends.len()), (6, 6));
+        world.0.borrow().syncs
+    };
+    let (alone, grouped) = (syncs(Duration::ZERO), syncs(Duration::from_secs(2)));
+    assert!(grouped < alone, "{grouped} syncs instead of {alone}");
 }
 
 #[test]

@@ -255,6 +255,11 @@ impl Journal {
         Ok(())
     }
 
+    /// Returns whether records were written that may not be on disk yet.
+    pub(crate) fn awaits_sync(&self) -> bool {
+        self.in_file > 0
+    }
+
     /// Returns when all that was written is on disk.
     pub(crate) fn sync(&mut self) -> Result<(), JournalError> {
         if self.in_file == 0 {

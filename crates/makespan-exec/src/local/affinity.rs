@@ -27,23 +27,28 @@ impl Local {
         if !shims.is_empty() {
             take_cores(&shims, &cores);
         }
+        // These shims do not get the cores back, so they take no other task.
+        let unpinned = self.shims.iter_mut().filter(|(task, _)| !self.pinned.contains_key(task));
+        unpinned.for_each(|(_, shim)| shim.is_disturbed = true);
     }
 
     /// Removes the cores of pinned tasks from the cores of a shim that has no job yet. If no core is left, as may happen
-    /// with more processors than cores, the shim keeps the cores of its own processors.
-    pub(super) fn keep_off_pinned(&self, shim: u32, processors: &ProcSet) {
+    /// with more processors than cores, the shim keeps the cores of its own processors. Returns whether the cores of the
+    /// shim changed.
+    pub(super) fn keep_off_pinned(&self, shim: u32, processors: &ProcSet) -> bool {
         if self.pinned.is_empty() {
-            return;
+            return false;
         }
         // A shim that was killed meanwhile is reported by its end.
         let _ =
             sched_setaffinity(Pid::from_raw(shim as i32), &set_of(&free_cores(&self.cores, &self.pinned, processors)));
+        true
     }
 
     /// Returns the processes around the tasks that are not pinned.
     fn unpinned_shims(&self) -> BTreeSet<i32> {
         let is_unpinned = |task: &TaskId| !self.pinned.contains_key(task);
-        let own = self.shims.iter().filter(|(task, _)| is_unpinned(task)).map(|(_, shim)| shim.child.id() as i32);
+        let own = self.shims.iter().filter(|(task, _)| is_unpinned(task)).map(|(_, shim)| shim.process.child.id() as i32);
         let taken = self.taken.tasks().into_iter().filter(is_unpinned);
         own.chain(taken.filter_map(|task| self.taken.shim(task)).map(|shim| shim.pid)).collect()
     }

@@ -1,6 +1,6 @@
 //! How a shim is started, ahead or for a task, and what it is told.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Local, Shim};
@@ -14,10 +14,10 @@ use crate::status::Slot;
 use crate::storage::{Disk, emptied, is_passing};
 
 /// Most shims that are started ahead.
-const SPARES: usize = 2;
+pub(super) const SPARES: usize = 2;
 
 impl Local {
-    /// A shim that has been told of a task, and waits.
+    /// Returns a shim for a task. The shim gets the task when the task may run.
     pub(super) fn spawn(&mut self, start: &Start<'_>) -> Result<Shim, Refusal> {
         let gpus = start.gpus.map(|numbers| called(numbers, self.gpus.get_or_init(resources::gpus).as_deref()));
         let words = substituted(start.command, start.allotment, gpus.as_ref().map(Vec::len));
@@ -47,6 +47,7 @@ impl Local {
             staging: start.files.staging.clone(),
             is_tied: self.is_tied,
         };
+        let line = serde_json::to_string(&order).map_err(|error| refuse(error.into()))? + "\n";
         let scratch = scratch_of(start.files);
         self.lacking = false;
         let ready = loop {
@@ -57,16 +58,8 @@ impl Local {
             // Somebody has killed it.
             spare.dismiss();
         };
-        let Spare { child, mut input, number, group, .. } = ready;
-        if !start.is_pinned {
-            self.keep_off_pinned(child.id(), start.processors);
-        }
-        let line = serde_json::to_string(&order).map_err(|error| refuse(error.into()))? + "\n";
-        if let Some(input) = &mut input {
-            // A shim that was killed meanwhile is reported by its end.
-            let _ = input.write_all(line.as_bytes());
-        }
-        Ok(Shim { child, input, number, group })
+        let is_disturbed = !start.is_pinned && self.keep_off_pinned(ready.child.id(), start.processors);
+        Ok(Shim { process: ready, order: line, is_disturbed, left: None })
     }
 
     fn spare(&mut self) -> io::Result<Spare> {

@@ -201,7 +201,7 @@ fn run_once(
     };
     let begun = Instant::now();
     let chosen = cores_of(&ProcSet::first(processors), cores);
-    let mut child = launch(command, chosen, false, on_exit).map_err(fail)?;
+    let mut child = launch(command, chosen, false, |_| {}, on_exit).map_err(fail)?;
     let ended = await_exit(&exited, begun, options);
     // The group is ended in any case, so that nothing disturbs the next run; until it is reaped its id is ours.
     let _ = killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL);

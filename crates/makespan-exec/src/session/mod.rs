@@ -71,6 +71,10 @@ pub(crate) struct Ledger<'a> {
     pub known: TaskList,
     /// When to try again to write the journal, if it cannot be written.
     pub stalled: Option<Time>,
+    /// The instant of the last sync of the journal.
+    pub synced: Option<Time>,
+    /// When to sync the records that are written and wait for the others of their group.
+    pub group: Option<Time>,
 }
 
 /// The knowledge and the wishes of the policy.
@@ -194,7 +198,7 @@ impl Session<'_> {
             }
             self.start_delayed()?;
             self.launch_crowded()?;
-            self.commit();
+            self.commit_in_groups();
             self.refuse_deletion()?;
             self.enforce_limits();
             self.settle_doubts()?;
@@ -216,7 +220,7 @@ impl Session<'_> {
         self.machine.starting.clear();
         self.forget_crowded();
         while !self.options.stop.is_requested() {
-            self.commit();
+            self.commit_in_groups();
             self.refuse_deletion()?;
             self.enforce_limits();
             self.settle_doubts()?;
@@ -314,7 +318,7 @@ impl Session<'_> {
         });
         let doubts = self.machine.doubtful.iter().map(|doubtful| doubtful.due);
         let instants = limits.flatten().chain(doubts).chain(self.policy.wake).chain(self.state.next_release());
-        let next = instants.chain(self.next_attempt()).min();
+        let next = instants.chain(self.next_attempt()).chain(self.ledger.group).min();
         let until = next.map_or(Duration::MAX, |next| Duration::from_nanos(next.saturating_since(now).ticks() as u64));
         if let Some(notice) = self.machine.engine.wait(until.min(self.options.tick)) {
             self.take_in(notice)?;

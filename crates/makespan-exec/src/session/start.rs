@@ -1,5 +1,7 @@
 //! How tasks come to run: started, written down, let go.
 
+use std::time::Duration;
+
 use makespan_core::{Event, ProcSet, Run, TaskId, Time};
 
 use super::Session;
@@ -122,6 +124,16 @@ impl Session<'_> {
     /// Writes down what has happened. Then tasks that were started run, and when all is on disk the observer hears of it. While the
     /// journal cannot be written no task starts, and nothing is told.
     pub(super) fn commit(&mut self) {
+        self.write_and_sync(Duration::ZERO);
+    }
+
+    /// Works like [`Self::commit`], but syncs the journal only some time after the last sync
+    /// ([`crate::ExecuteOptions::group`]). The observer receives all news of the group then.
+    pub(super) fn commit_in_groups(&mut self) {
+        self.write_and_sync(self.options.group);
+    }
+
+    fn write_and_sync(&mut self, group: Duration) {
         let now = self.now();
         if self.ledger.stalled.is_some_and(|again| now < again) {
             return;
@@ -134,8 +146,17 @@ impl Session<'_> {
             Ok(()) => self.let_go(),
             Err(_) => self.call_off(),
         }
+        let due = self.ledger.synced.map_or(now, |synced| synced + ticks(group));
+        self.ledger.group = Some(due).filter(|&due| written.is_ok() && now < due && self.ledger.journal.awaits_sync());
+        if self.ledger.group.is_some() {
+            return;
+        }
+        let syncs = self.ledger.journal.awaits_sync();
         match written.and_then(|()| self.ledger.journal.sync()) {
             Ok(()) => {
+                if syncs {
+                    self.ledger.synced = Some(self.now());
+                }
                 if self.ledger.stalled.take().is_some() {
                     self.observer.message("the journal can be written again; the run goes on");
                 }
@@ -182,8 +203,10 @@ impl Session<'_> {
             let Some(active) = self.machine.active.remove(&task) else { continue };
             self.ledger
                 .journal
-                .retain(|record| !matches!(record, Record::Started { task: other, .. } if *other == task));
-            self.news.retain(|news| !matches!(news, News::Started(running) if running.task == task));
+                .retain(|record| !matches!(record, Record::Started { task: other, attempt, .. } if (*other, *attempt) == (task, active.attempt)));
+            self.news.retain(
+                |news| !matches!(news, News::Started(running) if (running.task, running.start) == (task, active.start)),
+            );
             let (due, processors) = (self.now(), active.processors);
             self.machine.starting.push(Delayed { task, processors, due, pause: FIRST_PAUSE });
         }

@@ -6,15 +6,26 @@ use nix::sys::time::TimeVal;
 
 use crate::group::Group;
 
+/// The CPU time of all jobs of this process.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Used {
+    group: Time,
+    children: Time,
+}
+
 /// What this process's children have used: the command, and all of its descendants that were waited for, orphans included, since
 /// those are children of the shim. A control group also counts processes whose parents ignore their ends, and the memory of
 /// all of them together.
-pub(super) fn of_job(group: Option<&Group>, threads: Option<u32>, failed: bool) -> Option<Accounting> {
+///
+/// CPU time is counted from `before`, which is then replaced. The peak of memory is that of all jobs of this process.
+pub(super) fn of_job(group: Option<&Group>, threads: Option<u32>, failed: bool, before: &mut Used) -> Option<Accounting> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
     let (cpu, peak) = group.map_or((None, None), Group::counted);
     let by_group = || group.map_or(0, Group::memory_kills) > 0;
+    let now = Used { group: cpu.unwrap_or_default(), children: time(usage.user_time()) + time(usage.system_time()) };
+    let before = std::mem::replace(before, now);
     Some(Accounting {
-        cpu: cpu.unwrap_or_default().max(time(usage.user_time()) + time(usage.system_time())),
+        cpu: (now.group - before.group).max(now.children - before.children),
         // In units of 1024 bytes. A child shares the memory of the shim until it executes its program, so it has at least that.
         peak_memory: peak.unwrap_or_else(|| u64::try_from(usage.max_rss()).unwrap_or(0) << 10),
         threads,

@@ -63,6 +63,11 @@ impl Membership {
         !self.inside
     }
 
+    /// Returns whether another job can be born in the group, or there is no group.
+    pub fn is_usable(&self) -> bool {
+        self.inside || self.group.is_none()
+    }
+
     /// Kills all that is in the group.
     pub fn kill(&mut self) {
         if self.step_out() {

@@ -1,6 +1,6 @@
 //! The process around every job.
 //!
-//! A shim is told its job by one line on its input, which may come long after its start, and waits for another, so that no
+//! A shim reads its job and the right to run it from its input, which may come long after its start, so that no
 //! job runs that the journal does not know: if the session dies before, the input closes and the shim leaves. It runs the
 //! command in a process group of its own, and when the command has ended it leaves the exit status in a file; without a
 //! session that is on disk before the shim ends. All signals are blocked from its birth on, so nothing but SIGKILL ends it
@@ -8,6 +8,9 @@
 //! group, its session or its parent is still its child or a child's, so it knows when nothing of the job is left, and it does
 //! not end before. Where control groups may be made, the job has one of its own, which is killed as a whole and outlives the
 //! shim, should somebody kill that.
+//!
+//! After a short and small job that nobody disturbed, the shim prints the exit status on its output and waits for another job.
+//! After all others it ends.
 //!
 //! Two signals are requests of the session: SIGUSR1 passes SIGTERM on to the whole job, SIGUSR2 kills it. A job that is tied to
 //! whoever started its shim is killed as soon as that is gone.
@@ -36,9 +39,10 @@ use nix::sched::{sched_getaffinity, sched_setaffinity};
 use nix::sys::prctl::set_child_subreaper;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Pid, setsid};
 
+use accounting::Used;
 use membership::Membership;
 pub(crate) use order::Order;
 pub(crate) use small::small;
@@ -66,6 +70,9 @@ pub(crate) const NEVER: i32 = 125;
 
 /// The status of a job that was ended by a signal of which nothing else is known.
 const UNKNOWN: i32 = 128;
+
+/// The peak of memory up to which a shim takes another job. The kernel counts the peak over all jobs of a shim.
+const SMALL: u64 = 4 << 20;
 
 /// Milliseconds between two attempts at what does not work now.
 const PAUSE: u16 = 200;
@@ -102,7 +109,7 @@ pub fn serve_as(arguments: impl IntoIterator<Item = OsString>) {
 struct Shim {
     signals: SignalFd,
     /// For the output and the errors of the job.
-    outputs: [File; 2],
+    outputs: Option<[File; 2]>,
     membership: Membership,
     threads: Threads,
     /// The job's own process; that it has none means that it has not started or has ended.
@@ -119,9 +126,13 @@ struct Shim {
     tied: Option<Stdin>,
     /// Why the job failed, where its own program is not what failed.
     reason: Option<String>,
+    /// The CPU time of earlier jobs.
+    used: Used,
+    /// Whether the status was written and another job may follow.
+    is_reusable: bool,
 }
 
-/// Guards the job that is told on the input, of the run in this folder: as the session holds it, and by its name. The group is to
+/// Guards the jobs that are told on the input, of the run in this folder: as the session holds it, and by its name. The group is to
 /// be that of the job.
 fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
     let all = SigSet::all();
@@ -132,36 +143,67 @@ fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
     let folder = Folder::held(held, named);
     let within = folder.path();
     let mut membership = Membership::of(group);
-    let told = Order::read().and_then(|order| Some((order.open(&within).ok()?, order)));
-    let (Some((outputs, order)), Ok(signals)) = (told, signals) else {
-        if is_alone() {
-            membership.remove();
-        }
+    let Ok(signals) = signals else {
+        membership.remove();
         return NEVER;
     };
-    let mut shim = Shim {
-        signals,
-        outputs,
-        membership,
-        threads: Threads::default(),
-        main: None,
-        status: None,
-        asked: false,
-        heard: Vec::new(),
-        look: GLANCE,
-        killing: false,
-        stopped: false,
-        tied: order.is_tied.then(std::io::stdin),
-        reason: None,
-    };
-    let status = shim.serve(&within.join(&order.status), &order);
+    let mut shim = Shim::new(signals, membership);
+    let mut last = NEVER;
+    while let Some(order) = Order::read() {
+        let Ok(outputs) = order.open(&within) else {
+            last = NEVER;
+            break;
+        };
+        shim.take(outputs, &order);
+        last = shim.serve(&within.join(&order.status), &order);
+        if !shim.is_free(&order) || writeln!(std::io::stdout(), "{last}").is_err() {
+            break;
+        }
+    }
     if is_alone() {
         shim.membership.remove();
     }
-    status
+    last
 }
 
 impl Shim {
+    /// A shim without a job.
+    fn new(signals: SignalFd, membership: Membership) -> Self {
+        Self {
+            signals,
+            outputs: None,
+            membership,
+            threads: Threads::default(),
+            main: None,
+            status: None,
+            asked: false,
+            heard: Vec::new(),
+            look: GLANCE,
+            killing: false,
+            stopped: false,
+            tied: None,
+            reason: None,
+            used: Used::default(),
+            is_reusable: false,
+        }
+    }
+
+    /// Begins with a job.
+    fn take(&mut self, outputs: [File; 2], order: &Order) {
+        self.outputs = Some(outputs);
+        self.tied = order.is_tied.then(std::io::stdin);
+        (self.main, self.status, self.look, self.is_reusable) = (None, None, GLANCE, false);
+        self.threads = Threads::default();
+    }
+
+    /// Closes the files of the job. Returns whether another job may follow, as if this process were new.
+    fn is_free(&mut self, order: &Order) -> bool {
+        self.outputs = None;
+        let is_plain = order.memory.is_none() && order.staging.is_none() && !order.is_tied;
+        let is_disturbed = self.asked || self.killing || self.stopped || self.reason.is_some();
+        is_plain && !is_disturbed && self.is_reusable && self.membership.is_usable()
+    }
+
     /// Waits until the job may run, runs it and leaves its status at this path.
     fn serve(&mut self, path: &Path, order: &Order) -> i32 {
         let Some(mut slot) = self.reserve(path) else { return NEVER };
@@ -187,8 +229,10 @@ impl Shim {
     }
 
     /// Writes a line among the errors of the job.
-    fn say(&self, text: &str) {
-        let _ = writeln!(&self.outputs[1], "makespan: {text}");
+    fn say(&mut self, text: &str) {
+        if let Some([_, errors]) = &mut self.outputs {
+            let _ = writeln!(errors, "makespan: {text}");
+        }
     }
 
     /// Takes room for the status, as soon as there is some; `None` when the session is gone or wants the job to end.
@@ -236,6 +280,7 @@ impl Shim {
     /// Starts the command on its cores. A process is born on the cores of its parent, and this one goes back to all of them.
     /// The session may change the cores of a shim whose job is not pinned, so such a shim leaves them as they are.
     fn spawn(&mut self, order: &Order, apart: Option<(&Path, &Staging)>) -> Result<Pid, Errno> {
+        let outputs = self.outputs.as_ref().ok_or(Errno::EBADF)?;
         let here = Pid::from_raw(0);
         let pinned = |cores: &Vec<usize>| {
             let all = sched_getaffinity(here)?;
@@ -244,8 +289,8 @@ impl Shim {
         };
         let before = order.cores.as_ref().map(pinned).transpose()?;
         let started = match apart {
-            None => job::spawn(order, &self.outputs, None),
-            Some((folder, staging)) => apart::spawn(order, &self.outputs, folder, staging),
+            None => job::spawn(order, outputs, None),
+            Some((folder, staging)) => apart::spawn(order, outputs, folder, staging),
         };
         if let Some(all) = before {
             let _ = sched_setaffinity(here, &all);
@@ -324,7 +369,12 @@ impl Shim {
     fn reap(&mut self) -> bool {
         loop {
             let main = self.main.filter(|_| self.status.is_none());
-            let code = main.and_then(|main| exit_code(main.as_raw()));
+            let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+            let code = match waitid(Id::All, flags) {
+                Ok(WaitStatus::StillAlive) => return true,
+                Err(Errno::EINVAL) => main.and_then(|main| exit_code(main.as_raw())),
+                _ => None,
+            };
             let (pid, status) = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
                 Ok(WaitStatus::Exited(pid, status)) => (pid, status),
                 Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, 128 + signal as i32),
@@ -350,11 +400,17 @@ impl Shim {
         self.heed(0);
         let ended = nanoseconds(SystemTime::now());
         let asked = self.status.map_or(self.asked, |(_, asked)| asked);
-        let accounting = accounting::of_job(self.membership.group(), self.threads.mean(), status != 0);
+        let accounting = accounting::of_job(self.membership.group(), self.threads.mean(), status != 0, &mut self.used);
+        let is_small = accounting.is_some_and(|accounting| accounting.peak_memory <= SMALL);
         let (stopped, reason) = (self.stopped, self.reason.take());
         let left_background = !asked && !stopped && self.main.is_some() && self.reap();
         let left = Status { claim, exit: status, asked, stopped, ended, accounting, left_background, reason };
-        while slot.fill(&Disk, &left, is_alone()).is_err() && is_alone() && !self.killing {
+        loop {
+            let is_filled = slot.fill(&Disk, &left, is_alone()).is_ok();
+            self.is_reusable = is_filled && is_small;
+            if is_filled || !is_alone() || self.killing {
+                return;
+            }
             self.heed(PAUSE);
         }
     }

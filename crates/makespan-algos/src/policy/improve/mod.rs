@@ -1,5 +1,6 @@
 //! A plan that is kept, and improved at every event.
 
+mod alike;
 mod background;
 mod fixed;
 mod kept;
@@ -19,6 +20,8 @@ use super::held::equal_speeds;
 use crate::free_time::Skyline;
 use crate::scheduler::{Listed, Solution};
 use crate::search::Course;
+use alike::Alike;
+pub use alike::are_alike;
 use background::Background;
 use fixed::Fixed;
 use kept::{Kept, Planned};
@@ -71,6 +74,8 @@ impl Default for Improving {
 /// of every job with at least one submitted task, including tasks that are not yet submitted. In this case,
 /// [`crate::kernel::packing::Inserter`] places the started tasks first, and then inserts all other tasks.
 ///
+/// No plan is made while all tasks are alike ([`are_alike`]). Tasks then start in their order.
+///
 /// In a run, the search may continue between events on a separate thread ([`Improve::in_background`]).
 ///
 /// Source: Makespan. Replanning from the current plan is "rescheduling by repair" (G. E. Vieira, J. W. Herrmann, E.
@@ -84,6 +89,7 @@ impl Default for Improving {
 /// ```
 pub struct Improve {
     improving: Improving,
+    alike: Alike,
     kept: Kept,
     promise: Promise<u32>,
     searches: Searches,
@@ -123,6 +129,7 @@ impl Improve {
         let Improving { objective, keep, .. } = improving;
         Self {
             improving,
+            alike: Alike::default(),
             kept: Kept::new(objective),
             promise: Promise::new(keep),
             searches: Searches { seed, count: 0 },
@@ -251,6 +258,10 @@ impl Improve {
 
 impl Policy for Improve {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
+        if self.alike.remains(events, view) {
+            Alike::start(view, decisions);
+            return;
+        }
         if self.tied.is_none() && self.becomes_tied(events, view) {
             self.tied = Some(Tied::new(self.improving, self.searches.seed, self.kept.given()));
         }

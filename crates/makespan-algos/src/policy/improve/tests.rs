@@ -107,3 +107,27 @@ fn what_is_found_in_the_background_is_taken() {
     }
     panic!("nothing better was taken");
 }
+
+/// Tasks that are alike start in their order whatever plan was given; as soon as one differs, there is a plan.
+#[test]
+fn tasks_that_are_alike_start_in_their_order() {
+    let alike = [(1, 50, 1, false); 20];
+    let mut rows = alike.to_vec();
+    rows.push((4, 900, 1, false));
+    for (rows, is_alike) in [(alike.to_vec(), true), (vec![(3, 7, 2, false); 9], true), (rows, false)] {
+        let instance = instance(&rows);
+        let tasks: Vec<TaskId> = instance.task_ids().collect();
+        assert_eq!(are_alike(&instance, tasks.iter().copied()), is_alike);
+        let plan = crate::scheduler("optimise[steps=60,searches=1]").unwrap();
+        let plan = plan.schedule(&instance, &mut Context::with_seed(1)).unwrap().into_schedule().unwrap();
+        let mut policy = Improve::following(Improving::default(), 1, &plan);
+        let mut placements = played(&instance, &mut policy);
+        assert_eq!(policy.kept.has_begun(), !is_alike);
+        placements.sort_by_key(|at| (at.start, at.task));
+        let order: Vec<TaskId> = placements.iter().map(|at| at.task).collect();
+        assert!(!is_alike || order == tasks, "{order:?}");
+        assert_eq!(validate(&instance, &Schedule::new(placements)), Ok(()));
+    }
+    let moldable = instance(&[(4, 50, 1, true); 3]);
+    assert!(!are_alike(&moldable, moldable.task_ids()));
+}

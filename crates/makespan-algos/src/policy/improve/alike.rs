@@ -1,0 +1,72 @@
+//! Tasks that no plan can tell apart.
+
+use makespan_core::{Decision, Event, Instance, TaskId, View};
+
+use super::super::held::interchangeable;
+use super::is_tied;
+
+/// Returns whether no order of these tasks is better than another: each task has one allotment, and all tasks have equal
+/// estimated times and weights, no deadlines, and wait for no task and no resource.
+pub fn are_alike(instance: &Instance, tasks: impl IntoIterator<Item = TaskId>) -> bool {
+    if !interchangeable(instance) || !instance.unavailable().is_empty() {
+        return false;
+    }
+    let mut tasks = tasks.into_iter();
+    let Some(first) = tasks.next() else { return true };
+    let (profile, weight) = (instance.profile(first), instance.job_of(first).weight);
+    let is_alike = |task: TaskId| {
+        let job = instance.job_of(task);
+        let own = instance.profile(task);
+        job.weight == weight && job.deadline.is_none() && !is_tied(instance, task) && (own == profile)
+    };
+    let is_rigid = profile.min_processors() == profile.max_processors() && !instance.job_of(first).is_best_effort();
+    is_rigid && is_alike(first) && tasks.all(is_alike)
+}
+
+/// The state of a policy that makes no plan as long as all tasks are alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Alike {
+    /// No event has come yet.
+    #[default]
+    Unknown,
+    /// All tasks until now are alike. The task is one of them.
+    Yes(TaskId),
+    /// Tasks differ.
+    No,
+}
+
+impl Alike {
+    /// Returns whether all waiting tasks are alike. When tasks have differed once, a plan is made until the end.
+    pub fn remains(&mut self, events: &[Event], view: &View<'_>) -> bool {
+        let View { instance, waiting, .. } = *view;
+        let Some(first) = waiting.first() else { return *self != Self::No };
+        let new = |event: &Event| match *event {
+            Event::Submitted(task) | Event::Interrupted(task) => Some(task),
+            _ => None,
+        };
+        let restated = || events.iter().any(|event| matches!(event, Event::Estimated(_)));
+        let remains = match *self {
+            Self::No => false,
+            Self::Yes(one) if !restated() => {
+                let new = events.iter().filter_map(new).filter(|&task| instance.has_task(task));
+                are_alike(instance, std::iter::once(one).chain(new))
+            }
+            // Times of tasks that wait may have changed.
+            Self::Unknown | Self::Yes(_) => are_alike(instance, waiting.iter()),
+        };
+        *self = if remains { Self::Yes(first) } else { Self::No };
+        remains
+    }
+
+    /// Starts waiting tasks in their order until no processors are free for the next one.
+    pub fn start(view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let mut free = view.free.clone();
+        let mut next = view.waiting.first();
+        while let Some(task) = next
+            && let Some(processors) = free.take(view.instance.profile(task).min_processors())
+        {
+            decisions.push(Decision::Start { task, processors });
+            next = view.waiting.next(TaskId(task.0 + 1));
+        }
+    }
+}
