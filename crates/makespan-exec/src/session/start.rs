@@ -147,7 +147,8 @@ impl Session<'_> {
             Err(_) => self.call_off(),
         }
         let due = self.ledger.synced.map_or(now, |synced| synced + ticks(group));
-        self.ledger.group = Some(due).filter(|&due| written.is_ok() && now < due && self.ledger.journal.awaits_sync());
+        let may_wait = written.is_ok() && self.ledger.stalled.is_none() && self.ledger.journal.awaits_sync();
+        self.ledger.group = Some(due).filter(|&due| may_wait && now < due);
         if self.ledger.group.is_some() {
             return;
         }

@@ -33,6 +33,12 @@ pub(super) fn of_job(group: Option<&Group>, threads: Option<u32>, failed: bool, 
     })
 }
 
+/// Returns the peak of the memory of this process in bytes.
+pub(super) fn own_peak() -> u64 {
+    let own = getrusage(UsageWho::RUSAGE_SELF).map_or(0, |usage| usage.max_rss());
+    u64::try_from(own).unwrap_or(0) << 10
+}
+
 fn time(value: TimeVal) -> Time {
     Time::from_ticks(value.tv_sec() * 1_000_000_000 + value.tv_usec() * 1000)
 }

@@ -71,7 +71,8 @@ pub(crate) const NEVER: i32 = 125;
 /// The status of a job that was ended by a signal of which nothing else is known.
 const UNKNOWN: i32 = 128;
 
-/// The peak of memory up to which a shim takes another job. The kernel counts the peak over all jobs of a shim.
+/// The peak of memory up to which a shim takes another job, unless the peak of the shim itself is higher. The kernel counts
+/// the peak over all jobs of a shim.
 const SMALL: u64 = 4 << 20;
 
 /// Milliseconds between two attempts at what does not work now.
@@ -106,6 +107,7 @@ pub fn serve_as(arguments: impl IntoIterator<Item = OsString>) {
 }
 
 /// What a shim knows of its job.
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing that has happened to the job")]
 struct Shim {
     signals: SignalFd,
     /// For the output and the errors of the job.
@@ -401,7 +403,7 @@ impl Shim {
         let ended = nanoseconds(SystemTime::now());
         let asked = self.status.map_or(self.asked, |(_, asked)| asked);
         let accounting = accounting::of_job(self.membership.group(), self.threads.mean(), status != 0, &mut self.used);
-        let is_small = accounting.is_some_and(|accounting| accounting.peak_memory <= SMALL);
+        let is_small = accounting.is_some_and(|accounting| accounting.peak_memory <= accounting::own_peak().max(SMALL));
         let (stopped, reason) = (self.stopped, self.reason.take());
         let left_background = !asked && !stopped && self.main.is_some() && self.reap();
         let left = Status { claim, exit: status, asked, stopped, ended, accounting, left_background, reason };

@@ -13,7 +13,7 @@ const NAME: &str = "makespan-job";
 pub(super) const VERSION: &str = "version";
 
 /// What a shim of this version says: it changes with arguments, claims and status files.
-pub(super) const PROTOCOL: &str = concat!("makespan-job ", env!("CARGO_PKG_VERSION"), ", protocol 7");
+pub(super) const PROTOCOL: &str = concat!("makespan-job ", env!("CARGO_PKG_VERSION"), ", protocol 8");
 
 /// The program beside this one that starts faster and is of the same version, if there is one.
 pub(crate) fn small() -> Option<File> {
