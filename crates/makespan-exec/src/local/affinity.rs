@@ -48,7 +48,8 @@ impl Local {
     /// Returns the processes around the tasks that are not pinned.
     fn unpinned_shims(&self) -> BTreeSet<i32> {
         let is_unpinned = |task: &TaskId| !self.pinned.contains_key(task);
-        let own = self.shims.iter().filter(|(task, _)| is_unpinned(task)).map(|(_, shim)| shim.process.child.id() as i32);
+        let own =
+            self.shims.iter().filter(|(task, _)| is_unpinned(task)).map(|(_, shim)| shim.process.child.id() as i32);
         let taken = self.taken.tasks().into_iter().filter(is_unpinned);
         own.chain(taken.filter_map(|task| self.taken.shim(task)).map(|shim| shim.pid)).collect()
     }

@@ -18,7 +18,12 @@ pub(super) struct Used {
 /// all of them together.
 ///
 /// CPU time is counted from `before`, which is then replaced. The peak of memory is that of all jobs of this process.
-pub(super) fn of_job(group: Option<&Group>, threads: Option<u32>, failed: bool, before: &mut Used) -> Option<Accounting> {
+pub(super) fn of_job(
+    group: Option<&Group>,
+    threads: Option<u32>,
+    failed: bool,
+    before: &mut Used,
+) -> Option<Accounting> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
     let (cpu, peak) = group.map_or((None, None), Group::counted);
     let by_group = || group.map_or(0, Group::memory_kills) > 0;
