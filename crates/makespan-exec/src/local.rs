@@ -90,7 +90,7 @@ struct Shim {
     process: Spare,
     /// The line with its task, which it gets when the task may run.
     order: String,
-    /// Whether it was signalled or lost cores to a pinned task, so that it takes no other task.
+    /// True if it was signalled or lost cores to a pinned task. It then takes no other task.
     is_disturbed: bool,
     /// The status of its task that has ended, if it can run another one.
     left: Option<i32>,

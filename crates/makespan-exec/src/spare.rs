@@ -1,5 +1,5 @@
-//! Shims without a task: they were started before there is a task for them, or their task has ended. What a task waits for at
-//! its start is then its own program alone.
+//! Shims without a task: they were started before there is a task for them, or their task has ended. A task then waits only
+//! for the start of its own program.
 
 use std::io;
 use std::os::unix::process::CommandExt;
