@@ -4,7 +4,7 @@
 use makespan_core::tree::TreeProblem;
 use makespan_core::{Instance, Job, Platform, ProcSet, Profile, Time};
 pub use makespan_formats::Format;
-use makespan_formats::list::{Asked, Template, read_make, read_snakemake};
+use makespan_formats::list::{Arguments, Asked, Template, read_make, read_snakemake};
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
     FormatOption, Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, TreePlanFile, parse_bandwidth,
@@ -71,8 +71,8 @@ pub fn list(bytes: &[u8]) {
     }
     outcome(read_snakemake("x", bytes, &text, &platform, |name| Some(name.to_owned())));
     let (template, argument) = text.split_once('\0').unwrap_or((&text, "a"));
-    let lines =
-        Template::parse(template).and_then(|template| template.lines(&[vec![argument.to_owned()], vec!["b".into()]]));
+    let lines = Template::parse(template)
+        .and_then(|template| template.lines(&Arguments::product(vec![vec![argument.to_owned()], vec!["b".into()]])));
     if let Ok(lines) = lines {
         assert_eq!(lines.len(), 1);
     }

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod arguments;
 mod doctor;
 mod failures;
 mod flow;
@@ -28,6 +29,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use makespan_formats::SpeedupSpec;
 
+pub use arguments::{ArgumentOptions, JobSlots};
 pub use doctor::{DoctorOptions, SlurmAction, SlurmCommands};
 pub use failures::FailureOptions;
 pub use flow::GenerateFlowOptions;
@@ -50,7 +52,7 @@ pub use service::{
 pub use shards::{ShardCommand, ShardOptions};
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, Teachers};
 pub use slurm::{On, SlurmOptions};
-pub use source::{STANDARD_INPUT, SourceOptions};
+pub use source::{SOURCES, STANDARD_INPUT, SourceOptions};
 pub use time_limit::TimeLimit;
 pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
 
@@ -372,6 +374,7 @@ pub struct CompareOptions {
 }
 
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
 pub struct RunOptions {
     #[command(flatten)]
     pub source: SourceOptions,
@@ -391,7 +394,7 @@ pub struct RunOptions {
     ///
     /// By default, the first plan takes a hundredth of the run time of the jobs, at most one second, and is improved
     /// while the jobs run. If jobs or tasks wait for each other, the order of the plan is kept
-    #[arg(long, short, value_name = "SPEC")]
+    #[arg(long, short = 'A', value_name = "SPEC")]
     pub algorithm: Option<String>,
     /// Policy that decides whenever jobs arrive, such as job-flow, instead of a plan
     ///
@@ -403,6 +406,9 @@ pub struct RunOptions {
     pub seed: u64,
     #[command(flatten)]
     pub history: HistoryChoice,
+    /// Print the commands as the shell gets them, with their cores and needs, in planned order, and run nothing
+    #[arg(long, conflicts_with_all = ["resume", "folder"])]
+    pub dry_run: bool,
     /// Run each task in its own folder below this one on the disk of its node, such as /tmp
     ///
     /// Input files are copied there before a task starts. If the task succeeds, its output files are copied back, each

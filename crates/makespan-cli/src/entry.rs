@@ -7,6 +7,7 @@ use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use miette::Result;
 
+use crate::command_mark::with_mark;
 use crate::output::{complain, shown};
 
 /// Each pair contains an error text of the Rust standard library for an unreadable number, and the text that is printed
@@ -41,7 +42,8 @@ pub fn enter<A: Parser>(
     makespan_exec::serve();
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let status = error_status(&words);
-    let arguments = A::try_parse().unwrap_or_else(|error| misused(&error, &words, status, explain));
+    let marked = with_mark(std::env::args_os().collect(), A::command);
+    let arguments = A::try_parse_from(marked).unwrap_or_else(|error| misused(&error, &words, status, explain));
     // Messages keep their lines whole, so that they can be searched and copied.
     let hook = miette::set_hook(Box::new(|_| {
         Box::new(miette::MietteHandlerOpts::new().wrap_lines(false).break_words(false).context_lines(0).build())

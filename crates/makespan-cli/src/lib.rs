@@ -3,6 +3,7 @@
 
 mod args;
 mod cluster;
+mod command_mark;
 mod commands;
 mod decisions;
 mod entry;

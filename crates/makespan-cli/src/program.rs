@@ -97,11 +97,13 @@ fn explain_run(error: &clap::Error, words: &[String]) -> Option<String> {
              makespan run {file} -- {goal}"
         ));
     }
+    if let (Some(word), Some(first)) = (goal, words.get(1).filter(|first| !first.starts_with('-'))) {
+        return Some(format!(
+            "error: unexpected argument '{word}' found; write -- before a command of several words: makespan run -- {first} {word}"
+        ));
+    }
     let message = error.to_string();
     match error.kind() {
-        ErrorKind::UnknownArgument if message.contains("':::'") => {
-            Some("error: write a command with arguments after --, such as: makespan run -- 'gzip -9 {}' ::: *.txt".into())
-        }
         ErrorKind::MissingRequiredArgument
             if message.split("Usage:").next().is_some_and(|missing| missing.contains("<INSTANCE")) =>
         {

@@ -19,6 +19,15 @@ pub struct FailureOptions {
         allow_negative_numbers = true
     )]
     pub retry: u32,
+    /// Maximum number of attempts at a job, as GNU parallel counts: --retries 3 is --retry 2
+    #[arg(
+        help_heading = "Failures and resuming",
+        long,
+        value_name = "N",
+        conflicts_with = "retry",
+        value_parser = super::machines::positive
+    )]
+    pub retries: Option<u32>,
     /// If a job has failed and has no retries left, continue with all jobs that do not depend on this job [default]
     #[arg(help_heading = "Failures and resuming", long, conflicts_with = "fail_fast")]
     pub keep_going: bool,
@@ -54,12 +63,17 @@ pub struct FailureOptions {
 impl FailureOptions {
     /// Puts what was asked for into the options of a run.
     pub fn apply(&self, options: &mut ExecuteOptions) -> Result<()> {
-        options.retries = self.retry;
+        options.retries = self.further_attempts();
         options.fail_fast = self.fail_fast;
         options.limit_memory = self.limit_memory;
         options.timeout = self.timeout.as_deref().map(timeout).transpose()?;
         (options.resume, options.retry_failed, options.recover) = (self.resume, self.retry_failed, self.recover);
         Ok(())
+    }
+
+    /// Returns the maximum number of attempts after the first one.
+    fn further_attempts(&self) -> u32 {
+        self.retries.map_or(self.retry, |attempts| attempts - 1)
     }
 }
 

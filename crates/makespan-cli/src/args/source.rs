@@ -8,10 +8,13 @@ use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use makespan_core::text_of_bytes;
 
-use super::{InputFormat, MachineOptions};
+use super::{ArgumentOptions, InputFormat, JobSlots, MachineOptions};
 
 /// The name of standard input on the command line.
 pub const STANDARD_INPUT: &str = "-";
+
+/// Words that begin a source of arguments: words, words that are linked, files, files that are linked.
+pub const SOURCES: [&str; 4] = [":::", ":::+", "::::", "::::+"];
 
 /// A file of commands or jobs, or a command with arguments; and on how much of this machine.
 #[derive(Args)]
@@ -29,22 +32,22 @@ pub struct SourceOptions {
     /// the argument without its folder, {//} only its folder, {/.} the argument without folder and extension, {#} the
     /// number of the command, and {1} {2} .. the arguments from the first source, the second source and so on. After a
     /// makefile, the word names a goal: run Makefile -- clean
+    ///
+    /// `:::+` links the arguments that follow to the source before, :::: reads arguments from the files that follow, and
+    /// `::::+` does both
     #[arg(last = true, value_name = "COMMAND [::: ARGUMENT..]..", value_parser = OsStringValueParser::new().map(word))]
     pub template: Vec<String>,
-    /// Read arguments from a file, one per line; - is standard input
-    ///
-    /// May be given several times. Each file is an additional source of arguments, after the sources that follow :::
-    #[arg(long, value_name = "FILE")]
-    pub args_from: Vec<PathBuf>,
-    /// Arguments in files end with a NUL byte, as `find -print0` writes them
-    #[arg(short = '0', long, requires = "args_from")]
-    pub null: bool,
+    #[command(flatten)]
+    pub arguments: ArgumentOptions,
     /// Read the file as a list of shell commands, without detecting its format from its content
     #[arg(long, value_enum, value_name = "list", conflicts_with = "template")]
     pub format: Option<InputFormat>,
-    /// Run at most N tasks at once; more than there are cores, if all run on one core each
-    #[arg(long, short, value_name = "N", value_parser = super::machines::positive)]
-    pub jobs: Option<u32>,
+    /// Run at most N jobs at once; more than there are cores, if all run on one core each
+    ///
+    /// 0 runs all jobs at once, +1 one job more than there are processors, -1 one job fewer, and 200% two jobs on each
+    /// processor
+    #[arg(long, short, value_name = "N", allow_hyphen_values = true)]
+    pub jobs: Option<JobSlots>,
     /// Pin each job to the cores that it counts for
     ///
     /// Without this option, a job is pinned if it states cores= or is a job of an instance. Other jobs of lists,
@@ -77,9 +80,14 @@ impl SourceOptions {
         }
     }
 
+    /// Returns the words of the command, without the arguments that follow it.
+    pub fn command(&self) -> &[String] {
+        self.template.split(|word| SOURCES.contains(&word.as_str())).next().unwrap_or_default()
+    }
+
     /// The command that stands before the arguments, if there is one.
     pub fn stated_template(&self) -> Option<String> {
-        let words: Vec<&str> = self.template.iter().map(String::as_str).take_while(|word| *word != ":::").collect();
+        let words: Vec<&str> = self.command().iter().map(String::as_str).collect();
         (!words.is_empty() && self.instance.is_none()).then(|| words.join(" "))
     }
 

@@ -5,6 +5,7 @@ mod command;
 mod console;
 mod copy;
 mod decider;
+mod dry;
 mod exit;
 mod folder;
 mod inspect;
@@ -32,13 +33,16 @@ use makespan::estimate::Medians;
 use makespan_core::{Bound, Estimation, Instance, Objective, Platform, Schedule, TaskId, Trace};
 use makespan_exec::journal::task_names;
 use makespan_exec::{ExecuteOptions, Pinning, Stop, check, check_folder, check_machine, check_tasks, host, settle};
+use makespan_formats::list::Arguments;
 use makespan_formats::schedule::ScheduleFile;
 use makespan_formats::{Language, write_instance};
 use miette::{Result, miette};
 
 use crate::args::RunOptions;
 use crate::loaded::Loaded;
-use crate::output::{check_target, complain, complain_lines, complain_text, narrow, shell_word, shown, write_file};
+use crate::output::{
+    check_target, complain, complain_lines, complain_text, emit, narrow, shell_word, shown, write_file,
+};
 use crate::past::{Memory, NO_BOUND, Past, has_shared_times, kinds};
 use crate::summary;
 #[cfg(feature = "service")]
@@ -54,7 +58,7 @@ use place::{Place, Work, place_of};
 use record::RunRecord;
 use source::Source;
 #[cfg(feature = "service")]
-pub use source::operator;
+pub use source::{argument_sources, lines, operator};
 use watch::{Shown, Watch};
 
 /// What a run begins with.
@@ -109,6 +113,10 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     };
     let (mut session, memory) = Session::prepared(options, place.as_mut(), source, stop)?;
     let planned = session.planned(place.as_ref())?;
+    if options.dry_run {
+        emit(&dry::commands(&session.instance, &planned.schedule))?;
+        return Ok(Ended { status: 0, stopped: false, failures: Vec::new() });
+    }
     if session.is_new {
         session.execution.folder = folder::claim(options)?;
     }
@@ -123,7 +131,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     let shown = Shown {
         options: &options.printing,
         folder: &session.execution.folder,
-        sources: &session.arguments,
+        arguments: &session.arguments,
         is_silent: session.is_silent(),
         is_part: options.is_part,
         stop: session.execution.stop.clone(),
@@ -147,8 +155,8 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
 struct Session<'a> {
     options: &'a RunOptions,
     instance: Instance,
-    /// The argument sources of a template.
-    arguments: Vec<Vec<String>>,
+    /// The arguments of a template's commands.
+    arguments: Arguments,
     decider: Decider,
     execution: ExecuteOptions,
     remarks: Vec<String>,

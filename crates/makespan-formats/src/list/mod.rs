@@ -28,7 +28,7 @@ use wrong::Wrong;
 pub use make::{ASK, ASK_FIRST, Asked, read_make, stubs};
 pub use shell::quoted;
 pub use snakemake::read_snakemake;
-pub use template::{Template, TemplateError, chosen};
+pub use template::{ArgumentRules, ArgumentSource, Arguments, Template, TemplateError, separator};
 
 /// Most lines that one command waits for in all; a list in which every command waits for all before it is met earlier.
 const MAX_AFTER: usize = 1 << 20;

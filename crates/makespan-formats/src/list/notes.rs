@@ -98,12 +98,12 @@ impl Notes {
         if value.is_empty() {
             return Err(format!("`{key}=` states nothing; write a value behind it, without a blank"));
         }
-        let time = |text: &str| Time::parse(text).map_err(|error| error.to_string());
+        let time = note_time;
         match key {
             "name" => self.name = Some(name(value)?),
             "after" => self.after = value.split(',').map(after).collect::<Result<_, _>>()?,
             "cores" => self.cores = Some(cores(value)?),
-            "memory" => self.memory = parse_amount(value)?,
+            "memory" => self.memory = memory(value)?,
             "gpus" => {
                 self.gpus = u64::from(
                     count(value).ok_or_else(|| format!("`{value}` is not a number of GPUs; write one such as 1"))?,
@@ -262,7 +262,32 @@ fn cores(text: &str) -> Result<(u32, u32), String> {
     Ok((min, max))
 }
 
+/// Reads an amount of memory, which needs a unit: `500` may be meant in MB or in bytes.
+fn memory(text: &str) -> Result<u64, String> {
+    let amount = parse_amount(text)?;
+    if amount > 0 && !text.ends_with(|c: char| c.is_ascii_alphabetic()) {
+        return Err(format!("`{text}` has no unit; write {text}MB, {text}MiB or {text}B"));
+    }
+    Ok(amount)
+}
+
+/// Reads a time such as `90s` or `1h30m`.
+fn note_time(text: &str) -> Result<Time, String> {
+    let whole = Time::parse(text).map_err(|error| error.to_string());
+    let (mut sum, mut rest) = (Time::ZERO, text);
+    while !rest.is_empty() {
+        let number = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
+        let unit = rest[number..].len() - rest[number..].trim_start_matches(char::is_alphabetic).len();
+        match Time::parse(&rest[..number + unit]) {
+            Ok(part) if number > 0 && unit > 0 => sum += part,
+            _ => return whole,
+        }
+        rest = &rest[number + unit..];
+    }
+    whole.or(Ok(sum))
+}
+
 fn positive(text: &str) -> Result<Time, String> {
-    let time = Time::parse(text).map_err(|error| error.to_string())?;
+    let time = note_time(text)?;
     if time > Time::ZERO { Ok(time) } else { Err(format!("`{text}` is no time; write one above 0, such as 90s")) }
 }

@@ -144,7 +144,9 @@ fn what_is_wrong_is_said_with_its_line() {
         ("time=3,2 cores=3", &["lengthen the list"]),
         ("speedup=amdal:1", &["amdahl:SERIAL"]),
         ("speedup=fitted", &["is for logs"]),
-        ("memory=2", &[]),
+        ("memory=500", &["list:2: memory", "`500` has no unit", "500MB"]),
+        ("time=1h30", &["`1h30` is not a time"]),
+        ("time=1h-30m", &["`1h-30m` is not a time"]),
         ("memory=9GiB", &["2-b", "memory"]),
         ("memory=much", &["list:2: memory", "`much`"]),
         ("gpus=3", &["2-b", "gpus"]),
@@ -179,7 +181,7 @@ fn filled(template: &str, sources: &[&[&str]]) -> Result<Vec<String>, String> {
     let sources: Vec<Vec<String>> =
         sources.iter().map(|source| source.iter().map(ToString::to_string).collect()).collect();
     let template = Template::parse(template).map_err(|error| error.to_string())?;
-    template.lines(&sources).map_err(|error| error.to_string())
+    template.lines(&Arguments::product(sources)).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -191,6 +193,10 @@ fn templates_take_arguments() {
     assert_eq!((one("{//}", "a"), one("{//}", "/a"), one("{.}", ".b")), (".".into(), "/".into(), ".b".into()));
     assert_eq!(one("gzip", "a b"), "gzip 'a b'");
     assert_eq!(one("echo {x} ${HOME} {}", "a"), "echo {x} ${HOME} a");
+    for braces in ["${x%.gz}", "${x##*/}", "awk '{print}'", "awk '{print $1 \"%\"}'", "{1..3}", "{=}", "{ a; }", "{+}"]
+    {
+        assert_eq!(one(&format!("{braces} {{}}"), "a"), format!("{braces} a"));
+    }
     assert_eq!(
         one("a \"{}\" '{}' {}", "$(x) `y` \"z\" \\ 'w'"),
         r#"a "\$(x) \`y\` \"z\" \\ 'w'" '$(x) `y` "z" \ '\''w'\''' '$(x) `y` "z" \ '\''w'\'''"#
@@ -200,7 +206,7 @@ fn templates_take_arguments() {
     let product = filled("x {2} {1}", &[&["a", "b"], &["1", "2"]]).unwrap();
     assert_eq!(product, ["x 1 a", "x 2 a", "x 1 b", "x 2 b"]);
     assert_eq!(filled("x", &[&["a"], &["b c"]]).unwrap(), ["x a 'b c'"]);
-    assert_eq!(filled("echo {#}", &[&["a"]]).unwrap(), ["echo 1 a"]);
+    assert_eq!(filled("echo {#}", &[&["a"]]).unwrap(), ["echo 1"]);
     assert_eq!(filled("if {}; then a; fi", &[&["if"]]).unwrap(), ["if 'if'; then a; fi"]);
     for (template, part) in [
         ("  ", "empty"),
@@ -212,6 +218,12 @@ fn templates_take_arguments() {
         ("a $'{}'", "in $'..'"),
         ("a \\{}", "behind a backslash"),
         ("a '{}", "does not end"),
+        ("a {%}", "`{%}` is a replacement string of GNU parallel"),
+        ("a {2##}", "`{2##}` is a"),
+        ("a '{..}'", "`{..}` is a"),
+        ("a {1+/}", "`{1+/}` is a"),
+        ("a {= s/a/b/ =}", "`{= s/a/b/ =}` is a"),
+        ("a {=2 $_++ =}", "`{=2 $_++ =}` is a"),
         ("a {3}", "is for source 3 of arguments and there is 1"),
     ] {
         let error = filled(template, &[&["x"]]).unwrap_err();

@@ -153,7 +153,7 @@ pub fn from_record(options: &RunOptions) -> Result<Option<RunOptions>> {
 
 /// Returns whether the source of a run is standard input, so that the list must be given again.
 pub fn reads_standard_input(source: &SourceOptions) -> bool {
-    source.instance.iter().chain(&source.args_from).any(|path| path.as_os_str() == STANDARD_INPUT)
+    source.instance.iter().chain(&source.arguments.args_from).any(|path| path.as_os_str() == STANDARD_INPUT)
 }
 
 /// Returns the command of a task from the folder of a run.

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use makespan_core::{Instance, Job, Need, Needs, Platform, Profile, Resources, Task, TaskId, text_of_bytes};
 use makespan_formats::ReadOptions;
-use makespan_formats::list::{Template, from_template};
+use makespan_formats::list::{
+    ArgumentRules, ArgumentSource, Arguments, Template, TemplateError, from_template, separator,
+};
 use miette::{Result, miette};
 
-use crate::args::{RunOptions, STANDARD_INPUT, SourceOptions};
+use crate::args::{JobSlots, RunOptions, SOURCES, STANDARD_INPUT, SourceOptions};
 use crate::input::{self, load_to_run, standard_input};
 use crate::loaded::Loaded;
 use crate::machine;
@@ -22,13 +24,13 @@ use super::strangers::doubt;
 const MAX_ARGUMENTS: u64 = 1 << 30;
 
 /// The licence of which each task holds one where `--jobs` limits how many run at once.
-const SLOTS: &str = "slots";
+pub const SLOTS: &str = "slots";
 
 /// What is run, and whether it takes more processors than there are cores because `--jobs` says so.
 pub struct Source {
     pub loaded: Loaded,
-    /// The argument sources of a template.
-    pub arguments: Vec<Vec<String>>,
+    /// The arguments of a template's commands.
+    pub arguments: Arguments,
     pub oversubscribed: bool,
 }
 
@@ -38,12 +40,12 @@ impl Source {
     pub fn read(options: &SourceOptions, cluster: Option<&Platform>, names: &[String]) -> Result<Option<Self>> {
         let digits = digits(options, names);
         let stated = options.instance.as_deref();
-        if (options.template.is_empty() || stated.is_some()) && !options.args_from.is_empty() {
+        if (options.template.is_empty() || stated.is_some()) && options.arguments.is_stated() {
             return Err(miette!(
-                "--args-from is for a command of its own; write it behind: run --args-from FILE -- 'COMMAND {{}}'"
+                "options about arguments are for a command of its own; write it behind: run --args-from FILE -- 'COMMAND {{}}'"
             ));
         }
-        let sources = if stated.is_some() { Vec::new() } else { sources(options)? };
+        let arguments = if stated.is_some() { Arguments::default() } else { arguments(options)? };
         let loaded = if options.template.is_empty() || stated.is_some() {
             let path = stated.unwrap_or(Path::new(STANDARD_INPUT));
             match load_to_run(path, goal(path, &options.template)?, options, cluster, digits)? {
@@ -51,7 +53,7 @@ impl Source {
                 None => return Ok(None),
             }
         } else {
-            made(options, cluster, &sources, digits)?
+            made(options, cluster, &arguments, digits)?
         };
         let loaded = match options.cores_per_job {
             Some(cores) => with_cores(loaded, cores)?,
@@ -61,11 +63,11 @@ impl Source {
         refuse_strangers(options, &loaded)?;
         let loaded = if cluster.is_some() { placed_by_default(loaded)? } else { loaded };
         let Some(slots) = options.jobs else {
-            return Ok(Some(Self { loaded, arguments: sources, oversubscribed: false }));
+            return Ok(Some(Self { loaded, arguments, oversubscribed: false }));
         };
         let stated = options.machines.processors.is_some() || options.machines.platform.is_some() || cluster.is_some();
         let (instance, oversubscribed) = limited(&loaded.instance, slots, stated)?;
-        Ok(Some(Self { loaded: Loaded { instance, ..loaded }, arguments: sources, oversubscribed }))
+        Ok(Some(Self { loaded: Loaded { instance, ..loaded }, arguments, oversubscribed }))
     }
 }
 
@@ -139,22 +141,48 @@ fn digits(options: &SourceOptions, names: &[String]) -> Option<usize> {
             .then_some(number.len())
             .filter(|digits| (1..10).contains(digits))
     };
-    let inputs = options.instance.iter().chain(&options.args_from);
+    let inputs = options.instance.iter().chain(&options.arguments.args_from);
     let is_stream = inputs.into_iter().any(|path| path.as_os_str() == STANDARD_INPUT);
     names.iter().filter_map(number).min().or_else(|| is_stream.then_some(OF_STREAM))
 }
 
-/// Returns the sources of the arguments of a template.
-fn sources(options: &SourceOptions) -> Result<Vec<Vec<String>>> {
-    let groups = options.template.split(|word| word == ":::").skip(1);
-    let mut sources: Vec<Vec<String>> = groups.map(<[String]>::to_vec).collect();
-    if let Some(other) = options.template.iter().find(|word| matches!(word.as_str(), "::::" | ":::+" | "::::+")) {
-        return Err(miette!(
-            "`{other}` is not known; write ::: and arguments, which make all combinations, or --args-from FILE before --"
-        ));
+/// Returns the arguments of a template's commands: those of files that options name, then those that follow the command.
+fn arguments(options: &SourceOptions) -> Result<Arguments> {
+    let wrong = |error: TemplateError| miette!("{error}");
+    let stated = &options.arguments;
+    let separator = stated.colsep.as_deref().map(separator).transpose().map_err(wrong)?;
+    let rules = ArgumentRules { link: stated.link, separator, group: stated.max_args };
+    let read = |file: &Path| lines(file, stated.null);
+    let files = stated.args_from.iter().map(|file| Ok(ArgumentSource { arguments: read(file)?, is_linked: false }));
+    let mut sources = files.collect::<Result<Vec<_>>>()?;
+    if stated.null && sources.is_empty() && !options.template.iter().any(|word| word.starts_with("::::")) {
+        return Err(miette!("--null is about files of arguments; name one: --args-from FILE, or -a -"));
     }
-    for file in &options.args_from {
-        sources.push(arguments(file, options.null)?);
+    sources.extend(argument_sources(&options.template, &read)?);
+    Ok(Arguments::new(sources, rules))
+}
+
+/// Returns the sources of arguments that follow a command. `read` reads the lines of a file.
+pub fn argument_sources(words: &[String], read: &dyn Fn(&Path) -> Result<Vec<String>>) -> Result<Vec<ArgumentSource>> {
+    let is_mark = |word: &String| SOURCES.contains(&word.as_str());
+    let mut sources = Vec::new();
+    let mut rest = &words[words.iter().position(is_mark).unwrap_or(words.len())..];
+    while let Some((mark, behind)) = rest.split_first() {
+        let (words, next) = behind.split_at(behind.iter().position(is_mark).unwrap_or(behind.len()));
+        rest = next;
+        let is_linked = mark.ends_with('+');
+        if !mark.starts_with("::::") {
+            sources.push(ArgumentSource { arguments: words.to_vec(), is_linked });
+            continue;
+        }
+        if words.is_empty() {
+            return Err(miette!(
+                "`{mark}` reads arguments from files, and none follows; write {mark} FILE, or ::: ARGUMENT .."
+            ));
+        }
+        for file in words {
+            sources.push(ArgumentSource { arguments: read(Path::new(file))?, is_linked });
+        }
     }
     Ok(sources)
 }
@@ -163,12 +191,12 @@ fn sources(options: &SourceOptions) -> Result<Vec<Vec<String>>> {
 fn made(
     options: &SourceOptions,
     cluster: Option<&Platform>,
-    sources: &[Vec<String>],
+    arguments: &Arguments,
     digits: Option<usize>,
 ) -> Result<Loaded> {
-    let words = options.template.split(|word| word == ":::").next().unwrap_or_default();
-    let wrong = |error: makespan_formats::list::TemplateError| miette!("{error}");
-    let lines = Template::of_words(words).map_err(wrong)?.lines(sources).map_err(wrong)?;
+    let words = options.command();
+    let wrong = |error: TemplateError| miette!("{error}");
+    let lines = Template::of_words(words).map_err(wrong)?.lines(arguments).map_err(wrong)?;
     let machines = input::Machines::of(&options.machines, options.strict)?.or(cluster);
     let (platform, processors) = (machines.platform.clone(), machines.processors);
     let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;
@@ -191,7 +219,7 @@ pub fn operator(words: &[String]) -> Option<String> {
 }
 
 /// The arguments of a file: its lines that are not empty, or what ends with a NUL byte.
-fn arguments(file: &Path, null: bool) -> Result<Vec<String>> {
+pub fn lines(file: &Path, null: bool) -> Result<Vec<String>> {
     let name = if file.as_os_str() == STANDARD_INPUT { "standard input".into() } else { file.display().to_string() };
     let bytes = if file.as_os_str() == STANDARD_INPUT {
         standard_input(MAX_ARGUMENTS)?
@@ -303,8 +331,9 @@ fn placed_by_default(mut loaded: Loaded) -> Result<Loaded> {
 ///
 /// Where every task runs on one processor of one flat machine that nobody stated, the machine has as many processors as tasks may
 /// run. Elsewhere each task holds one of so many licences.
-fn limited(instance: &Instance, slots: u32, stated: bool) -> Result<(Instance, bool)> {
+fn limited(instance: &Instance, slots: JobSlots, stated: bool) -> Result<(Instance, bool)> {
     let wrong = |error: &dyn std::fmt::Display| miette!("--jobs {slots}: {error}");
+    let slots = slots.of(instance.platform().processors(), instance.tasks());
     let (platform, closed) = (instance.platform(), instance.unavailable().to_vec());
     let sequential = instance.task_ids().all(|task| instance.profile(task).is_sequential());
     let own = machine::platform()?;

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use makespan_core::{Instance, LogEntry, Outcome, Run, Running, Stop, TaskId, Time, counted};
 use makespan_exec::{Measured, Observer, OutputFiles, Progress, SessionBegin};
-use makespan_formats::list::chosen;
+use makespan_formats::list::Arguments;
 use miette::{Result, miette};
 
 use super::console::{Console, Message};
@@ -43,8 +43,8 @@ pub struct Shown<'a> {
     pub options: &'a PrintingOptions,
     /// The folder of the run.
     pub folder: &'a Path,
-    /// The argument sources of a template, which tags are made of.
-    pub sources: &'a [Vec<String>],
+    /// The arguments of a template's commands, which tags are made of.
+    pub arguments: &'a Arguments,
     /// Whether only notes and errors are printed, because of `--quiet` or because the run is part of another command.
     pub is_silent: bool,
     /// Whether the run is part of another command, which reports failures itself.
@@ -162,9 +162,12 @@ impl<'a> Watch<'a> {
     /// Returns the names of the output files of a task, with its tag.
     fn output(&self, task: TaskId) -> Output {
         let (stem, files) = (self.outputs.stem(self.instance, task), self.outputs.of(self.instance, task));
-        let tag = self.shown.options.tag.then(|| match self.shown.sources {
-            [] => self.instance.name(task).into_owned(),
-            sources => chosen(sources, task.index()).join(" "),
+        let tag = self.shown.options.tag.then(|| {
+            let arguments = self.shown.arguments;
+            if arguments.is_empty() {
+                return self.instance.name(task).into_owned();
+            }
+            arguments.of(task.index()).join(" ")
         });
         Output { task, stem, files, tag }
     }

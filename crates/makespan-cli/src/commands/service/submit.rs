@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
-use makespan_formats::list::Template;
+use makespan_formats::list::{ArgumentRules, Arguments, Template};
 use makespan_service::client::Client;
 use makespan_service::words::{BoundPicture, Content, JobNumber, Needs, Receipt, Submission, WhatIf};
 use miette::{Result, miette};
@@ -12,8 +12,8 @@ use serde_json::json;
 
 use super::wait::wait_for;
 use super::{add_amounts, ahead, connect, expected, fail, now, seconds, span};
-use crate::args::{Format, STANDARD_INPUT, SubmitOptions};
-use crate::commands::run::operator;
+use crate::args::{Format, SOURCES, STANDARD_INPUT, SubmitOptions};
+use crate::commands::run::{argument_sources, lines, operator};
 use crate::input::standard_input;
 use crate::makefile::is_makefile;
 use crate::output::{complain, emit};
@@ -80,7 +80,7 @@ fn content(options: &SubmitOptions) -> Result<Content> {
     if let Some(path) = &options.file {
         return read(path);
     }
-    if options.command.iter().any(|word| word == ":::") {
+    if options.command.iter().any(|word| SOURCES.contains(&word.as_str())) {
         return template(options);
     }
     let time = |option: &str, text: &Option<String>| text.as_ref().map(|text| seconds(option, text)).transpose();
@@ -115,13 +115,13 @@ fn template(options: &SubmitOptions) -> Result<Content> {
             "what one command needs is not known for those of :::; write a list with notes, such as: gzip a #: cores=2 time=90s"
         ));
     }
-    let mut groups = options.command.split(|word| word == ":::");
-    let words = groups.next().unwrap_or_default();
+    let words = options.command.split(|word| SOURCES.contains(&word.as_str())).next().unwrap_or_default();
     operator(words).iter().for_each(|remark| complain(&format!("note: {remark}")));
-    let sources: Vec<Vec<String>> = groups.map(<[String]>::to_vec).collect();
-    let lines = Template::of_words(words).and_then(|template| template.lines(&sources));
-    let lines = lines.map_err(|error| miette!("{error}"))?;
-    Ok(Content::List { text: lines.join("\n") + "\n" })
+    let sources = argument_sources(&options.command, &|file| lines(file, false))?;
+    let arguments = Arguments::new(sources, ArgumentRules::default());
+    let commands = Template::of_words(words).and_then(|template| template.lines(&arguments));
+    let commands = commands.map_err(|error| miette!("{error}"))?;
+    Ok(Content::List { text: commands.join("\n") + "\n" })
 }
 
 /// A file as it is sent: its text and what it is called. The service knows by them what it is, as `run` does.

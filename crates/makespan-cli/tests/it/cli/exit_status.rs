@@ -56,7 +56,7 @@ fn errors_before_the_first_job_have_status_255() {
         "run l.txt --folder l.txt",
         "run l.txt --resume",
         "run l.txt --timeout soon",
-        "run l.txt --jobs 0",
+        "run l.txt --jobs 0%",
     ] {
         let said = sandbox.makespan(line);
         assert_eq!((said.status, said.out.as_str()), (Some(255), ""), "{line}: {said:?}");

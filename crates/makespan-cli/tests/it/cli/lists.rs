@@ -202,11 +202,17 @@ fn templates_that_are_wrong_are_refused() {
     sandbox.makespan("run -- 'touch {/.}.txt'").refused(&["`{/.}`", "there are none"]);
     sandbox.makespan("run -- 'a {2}' ::: x").refused(&["`{2}`", "there is 1"]);
     sandbox.makespan("run -- ' ' ::: x").refused(&["the template is empty"]);
-    sandbox.makespan("run -- a ::: x :::+ y").refused(&["`:::+` is not known"]);
+    sandbox.makespan("run -- 'a {%}' ::: x").refused(&["`{%}`", "GNU parallel", "{#}"]);
+    sandbox.makespan("run --colsep '(' -- a ::: x").refused(&["`(`", "regular expression"]);
+    sandbox.makespan("run -- a ::::").refused(&["`::::`", ":::: FILE"]);
+    sandbox.makespan("run --null -- a ::: x").refused(&["--null", "--args-from FILE"]);
+    sandbox.makespan("run x.txt -N 2").refused(&["options about arguments", "-- 'COMMAND {}'"]);
+    sandbox.makespan("run echo hi").misused(&["'hi'", "makespan run -- echo hi"]);
     sandbox.makespan("run --args-from none -- a").refused(&["none", "No such file"]);
     sandbox.makespan("run").misused(&["list of commands", "--"]);
     sandbox.makespan("run x.txt --args-from names").refused(&["--args-from", "-- 'COMMAND {}'"]);
-    sandbox.makespan("run -j 0 x.txt").misused(&["from 1"]);
+    sandbox.makespan("run -j 0% x.txt").misused(&["200%"]);
+    sandbox.makespan("run --retries 2 --retry 1 x.txt").misused(&["--retry"]);
     assert_eq!(sandbox.entries(), [""; 0]);
 }
 

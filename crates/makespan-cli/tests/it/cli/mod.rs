@@ -33,6 +33,7 @@ mod measuring;
 mod needs;
 mod nodes;
 mod outputs;
+mod parallel;
 mod prints;
 mod queue;
 mod reports;

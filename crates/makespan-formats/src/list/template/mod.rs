@@ -1,12 +1,14 @@
 //! Commands from a template and arguments, with the words of GNU parallel that are common.
 
+mod arguments;
 mod place;
 
 use thiserror::Error;
 
 use super::lines::LONGEST;
 use super::shell::{Scanner, Within, quoted};
-use place::{Part, Placeholder, placeholder, refused, safe};
+pub use arguments::{ArgumentRules, ArgumentSource, Arguments, separator};
+use place::{Part, Placeholder, foreign, placeholder, refused, safe};
 
 /// Most commands that a template makes.
 const MOST: usize = 10_000_000;
@@ -17,14 +19,14 @@ const MAX_BYTES: usize = 1 << 30;
 /// A shell command with places for arguments: `{}`, `{.}` without ending, `{/}` without folders, `{//}` the folder, `{/.}` without
 /// both, `{#}` the number of the command, and `{1}`, `{2.}` .. for the argument of one source.
 ///
-/// An argument is one word of the shell, whatever is in it, in quotation marks and out of them. A template that has no place for
-/// arguments has one at its end.
+/// An argument is one word of the shell, whatever is in it, in quotation marks and out of them. A template without any of
+/// these places has `{}` at its end.
 ///
 /// ```
-/// use makespan_formats::list::Template;
+/// use makespan_formats::list::{Arguments, Template};
 ///
 /// let template = Template::parse("convert {} '{/.}.png'")?;
-/// let lines = template.lines(&[vec!["a b.jpg".into(), "it's.jpg".into()]])?;
+/// let lines = template.lines(&Arguments::product(vec![vec!["a b.jpg".into(), "it's.jpg".into()]]))?;
 /// assert_eq!(lines, ["convert 'a b.jpg' 'a b.png'", r"convert 'it'\''s.jpg' 'it'\''s.png'"]);
 /// # Ok::<(), makespan_formats::list::TemplateError>(())
 /// ```
@@ -50,6 +52,22 @@ pub enum TemplateError {
         within: &'static str,
         /// What would be right.
         remedy: &'static str,
+    },
+    /// A replacement string of GNU parallel that is not supported.
+    #[error("`{place}` is a replacement string of GNU parallel that is not supported; {remedy}")]
+    Foreign {
+        /// The replacement string.
+        place: String,
+        /// A command that has the same effect.
+        remedy: &'static str,
+    },
+    /// A separator of columns that is no regular expression.
+    #[error("the column separator `{text}` is not a regular expression: {problem}; write one such as , or '\\t'")]
+    Separator {
+        /// The separator.
+        text: String,
+        /// The reason.
+        problem: String,
     },
     /// A quotation that does not end.
     #[error("the quotation that `{mark}` begins does not end in the template")]
@@ -108,7 +126,11 @@ impl Template {
         }
         let (mut pieces, mut before, mut scanner, mut rest) = (Vec::new(), String::new(), Scanner::default(), text);
         while let Some(c) = rest.chars().next() {
-            let found = if c == '{' && !scanner.follows_dollar() { placeholder(rest) } else { None };
+            let may_begin = c == '{' && !scanner.follows_dollar();
+            if let Some((place, remedy)) = foreign(rest).filter(|_| may_begin) {
+                return Err(TemplateError::Foreign { place: place.to_owned(), remedy });
+            }
+            let found = if may_begin { placeholder(rest) } else { None };
             match found {
                 Some(found) => {
                     let length = found.0.len();
@@ -134,7 +156,7 @@ impl Template {
             Piece::Place(place) if place.part != Part::Number => Some(place.text.clone()),
             _ => None,
         });
-        if stated.is_none() {
+        if pieces.iter().all(|piece| matches!(piece, Piece::Text(_))) {
             let end = Placeholder::new("{}".into(), None, Part::Whole, Within::Words);
             let in_comment = scanner.within() != Within::Words;
             if in_comment {
@@ -149,11 +171,11 @@ impl Template {
     /// are a program and its arguments, and the shell does not interpret any character in them.
     ///
     /// ```
-    /// use makespan_formats::list::Template;
+    /// use makespan_formats::list::{Arguments, Template};
     ///
     /// let lines = |words: &[&str]| {
     ///     let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-    ///     Template::of_words(&words)?.lines(&[vec!["a b".into()]])
+    ///     Template::of_words(&words)?.lines(&Arguments::product(vec![vec!["a b".into()]]))
     /// };
     /// assert_eq!(lines(&["echo {} > x"])?, ["echo 'a b' > x"]);
     /// assert_eq!(lines(&["echo", "see {}.txt", ">", "x"])?, ["echo 'see ''a b'.txt '>' x"]);
@@ -169,34 +191,28 @@ impl Template {
         }
     }
 
-    /// The commands for every combination of one argument of each source; the last source changes fastest.
+    /// Returns the commands for these arguments.
     ///
     /// # Errors
     /// [`TemplateError`] where a source is not there, or there are too many commands or too long ones.
-    pub fn lines(&self, sources: &[Vec<String>]) -> Result<Vec<String>, TemplateError> {
-        if sources.is_empty()
-            && let Some(place) = &self.stated
-        {
+    pub fn lines(&self, arguments: &Arguments) -> Result<Vec<String>, TemplateError> {
+        if let Some(place) = self.stated.as_ref().filter(|_| arguments.is_empty()) {
             return Err(TemplateError::NoArguments(place.clone()));
         }
-        for piece in &self.pieces {
-            if let Piece::Place(Placeholder { text, source: Some(number), .. }) = piece
-                && *number >= sources.len()
-            {
-                let place = text.clone();
-                return Err(TemplateError::NoSource { place, number: number + 1, sources: sources.len() });
-            }
+        if arguments.is_one_of_each() {
+            self.check_sources(arguments.sources())?;
         }
-        if let Some(argument) = sources.iter().flatten().find(|argument| argument.contains('\0')) {
-            return Err(TemplateError::Nul(argument.clone()));
+        if let Some(argument) = arguments.all().find(|argument| argument.contains('\0')) {
+            return Err(TemplateError::Nul(argument.to_owned()));
         }
-        let count = sources.iter().fold(1_u128, |count, source| count.saturating_mul(source.len() as u128));
+        let count = arguments.commands();
         if count > MOST as u128 {
             return Err(TemplateError::TooMany(count));
         }
         let (mut lines, mut bytes) = (Vec::new(), 0);
         for number in 0..count as usize {
-            let line = self.line(number + 1, &chosen(sources, number));
+            let inserted = if arguments.is_inserted() { arguments.of(number) } else { Vec::new() };
+            let line = self.line(number + 1, &inserted);
             if line.len() > LONGEST {
                 return Err(TemplateError::TooLong { number: number + 1 });
             }
@@ -207,6 +223,18 @@ impl Template {
             lines.push(line);
         }
         Ok(lines)
+    }
+
+    /// Refuses a place for the argument of a source that does not exist.
+    fn check_sources(&self, sources: usize) -> Result<(), TemplateError> {
+        for piece in &self.pieces {
+            if let Piece::Place(Placeholder { text, source: Some(number), .. }) = piece
+                && *number >= sources
+            {
+                return Err(TemplateError::NoSource { place: text.clone(), number: number + 1, sources });
+            }
+        }
+        Ok(())
     }
 
     fn line(&self, number: usize, arguments: &[&str]) -> String {
@@ -242,16 +270,4 @@ fn one_word(word: &str) -> String {
         line += &quoted(&before);
     }
     line
-}
-
-/// Returns the arguments of the command with this number, counted from 0. No source is empty.
-pub fn chosen(sources: &[Vec<String>], number: usize) -> Vec<&str> {
-    let mut rest = number;
-    let mut chosen: Vec<&str> = Vec::with_capacity(sources.len());
-    for source in sources.iter().rev() {
-        chosen.push(&source[rest % source.len()]);
-        rest /= source.len();
-    }
-    chosen.reverse();
-    chosen
 }

@@ -64,7 +64,8 @@ impl Placeholder {
             return;
         }
         let arguments = match self.source {
-            Some(source) => &arguments[source..=source],
+            // A short last group, or a line with few columns, has no such argument.
+            Some(source) => arguments.get(source..=source).unwrap_or_default(),
             None => arguments,
         };
         for (at, argument) in arguments.iter().enumerate() {
@@ -118,6 +119,25 @@ pub(super) fn placeholder(text: &str) -> Option<(String, Option<usize>, Part)> {
         number => Some(number.parse::<usize>().ok()?.checked_sub(1)?),
     };
     Some((format!("{{{inner}}}"), source, part))
+}
+
+/// Returns the replacement string of GNU parallel that a text begins with, if it is not supported, and the way to do
+/// without it.
+pub(super) fn foreign(text: &str) -> Option<(&str, &'static str)> {
+    let inner = text.strip_prefix('{')?;
+    if inner.starts_with('=') {
+        let end = inner.find("=}").filter(|&end| end > 0)?;
+        return Some((&text[..end + 3], "compute the text in the command, such as: x={}; .. \"${x#a}\""));
+    }
+    let end = inner.find('}')?;
+    let remedy = match inner[..end].trim_start_matches(|c: char| c.is_ascii_digit()) {
+        "%" => "use {#}, which no other command has",
+        "##" => "count the arguments before, and write their number",
+        ".." => "write x={}; x=${x%.*}; .. ${x%.*}",
+        "+/" => "use {//} for the folder, or {/} for the name",
+        _ => return None,
+    };
+    Some((&text[..end + 2], remedy))
 }
 
 /// Refuses a place where a quotation does not make one word.

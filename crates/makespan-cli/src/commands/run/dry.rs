@@ -1,0 +1,28 @@
+//! `run --dry-run`: the commands in planned order, each with its cores and needs.
+
+use makespan_core::{Instance, Placement, Resource, Schedule};
+
+use super::command::command_line;
+use super::source::SLOTS;
+
+/// Returns a line for each job: the command as the shell gets it, with a note as lists have them.
+pub fn commands(instance: &Instance, schedule: &Schedule) -> String {
+    let mut placements: Vec<&Placement> = schedule.placements().iter().collect();
+    placements.sort_by_key(|placement| (placement.start, placement.task));
+    placements.into_iter().map(|placement| line(instance, placement)).collect()
+}
+
+fn line(instance: &Instance, placement: &Placement) -> String {
+    let cores = placement.processors.len();
+    let command = command_line(&instance.command(placement.task));
+    let command = command.replace("{processors}", &cores.to_string());
+    let needs = instance.task(placement.task).needs.iter().filter(|(name, _)| *name != SLOTS);
+    let needs: String = needs
+        .map(|(name, need)| match Resource::in_unit(name, need.total(cores)) {
+            Some((amount, unit)) => format!(" {name}={amount}{unit}"),
+            None if name == Resource::MEMORY => format!(" {name}={}B", need.total(cores)),
+            None => format!(" {name}={}", need.total(cores)),
+        })
+        .collect();
+    format!("{command}  #: cores={cores}{needs}\n")
+}

@@ -1,0 +1,120 @@
+//! Arguments of templates, beside GNU parallel 20221122 if it is installed.
+
+use std::process::Command;
+
+use crate::cli::sandbox::Sandbox;
+
+/// Options and a command as both programs understand them, and what both print.
+const CASES: [(&str, &str); 20] = [
+    ("'echo {}' ::: a 'b  c'", "a\nb  c\n"),
+    ("'echo {1} {2}' ::: a b ::: x y", "a x\na y\nb x\nb y\n"),
+    ("'echo {1} {2}' ::: a b c :::+ x y", "a x\nb y\n"),
+    ("'echo {1}{2}{3}' ::: a b c :::+ x y ::: 1 2", "ax1\nax2\nby1\nby2\n"),
+    ("--link 'echo {1} {2}' ::: a b c ::: x y", "a x\nb y\nc x\n"),
+    ("'echo {1} {2}' :::: f ::::+ g", "1,2 x\n3,4 y\n"),
+    ("-a f -a g 'echo {1} {2}'", "1,2 x\n1,2 y\n3,4 x\n3,4 y\n"),
+    ("-a f 'echo {1} {2}' ::: z", "1,2 z\n3,4 z\n"),
+    ("-N 2 'echo {1}-{2} {}' ::: a b c", "a-b a b\nc- c\n"),
+    ("-N2 'echo {#}' ::: a b c", "1\n2\n"),
+    ("-N 0 'echo hi' ::: a b", "hi\nhi\n"),
+    ("--colsep , 'echo {2} {1}' :::: f", "2 1\n4 3\n"),
+    ("-C '[,;]' 'echo {3}+{1}' ::: 'a,b;c' 'd;e'", "c+a\n+d\n"),
+    ("-a f -N2 --colsep , 'echo {4} {1}'", "4 1\n"),
+    ("--tag 'echo {}' ::: a b", "a\ta\nb\tb\n"),
+    ("--retries 3 'echo x >> tries-{}; test $(wc -l < tries-{}) -gt 2; echo $?' ::: a", "1\n"),
+    ("-j0 'echo {}' ::: a b c", "a\nb\nc\n"),
+    ("-j200% 'echo {/.} {//}' ::: d/a.b", "a d\n"),
+    ("-j+1 'echo {.}' ::: d/a.b", "d/a\n"),
+    ("'echo {1..3} ${HOME#\"$HOME\"}' ::: x", "{1..3} x\n"),
+];
+
+#[test]
+fn a_dry_run_prints_commands_in_planned_order_and_runs_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.write("l.txt", "touch a #: time=1s\ntouch 'b c' #: time=9s cores=2 memory=1MiB\n");
+    let out = |line: &str| {
+        let said = sandbox.makespan(line);
+        assert_eq!((said.status, said.err.as_str()), (Some(0), ""), "{said:?}");
+        said.out
+    };
+    let planned = out("run l.txt --dry-run --processors 2 --oversubscribe");
+    let mut lines: Vec<&str> = planned.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["touch 'b c'  #: cores=2 memory=1MiB", "touch a  #: cores=1"]);
+    let quoted = out("run --dry-run -- 'touch {}' ::: 'x y' \"z\"");
+    assert_eq!(quoted, "touch 'x y'  #: cores=1\ntouch '\"z\"'  #: cores=1\n");
+    assert_eq!(out("run --dry-run touch {} ::: '$x'"), "touch '$x'  #: cores=1\n");
+    assert_eq!(sandbox.entries(), ["l.txt"]);
+}
+
+/// Returns what one of both programs prints.
+fn printed(sandbox: &Sandbox, program: &str, line: &str) -> String {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{program} {line}")]).current_dir(sandbox.path(""));
+    command.env("MAKESPAN_HISTORY", sandbox.history()).env("SHELL", "/bin/sh").env("PARALLEL_SHELL", "/bin/sh");
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{line}\n{text}{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+fn makespan() -> String {
+    format!("{} run --keep-order", assert_cmd::cargo_bin!("makespan").display())
+}
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("f", "1,2\n3,4\n");
+    sandbox.write("g", "x\ny\n");
+    sandbox
+}
+
+#[test]
+fn arguments_are_those_of_gnu_parallel() {
+    for (line, expected) in CASES {
+        assert_eq!(printed(&sandbox(), &makespan(), line), expected, "{line}");
+    }
+}
+
+#[test]
+#[ignore = "long: runs GNU parallel"]
+fn gnu_parallel_prints_the_same() {
+    for (line, expected) in CASES {
+        assert_eq!(printed(&sandbox(), "parallel --keep-order", line), expected, "{line}");
+    }
+}
+
+/// Lines of hostile characters, the same for the same seed.
+fn hostile(seed: u64, lines: usize) -> String {
+    const CHARACTERS: [&str; 30] = [
+        "a", "b", "0", "'", "\"", "`", "$", "$(", ")", "${x}", "\\", " ", "  ", "\t", ",", ";", "&", "|", "<", ">",
+        "*", "?", "~", "#", "!", "{}", "{1}", "=", "-", "é",
+    ];
+    let mut state = seed;
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let mut line = || -> String { (0..=next(9)).map(|_| CHARACTERS[next(CHARACTERS.len())]).collect() };
+    (0..lines).map(|_| line() + "\n").collect()
+}
+
+#[test]
+#[ignore = "long: runs GNU parallel with 400 hostile arguments"]
+fn hostile_arguments_arrive_as_with_gnu_parallel() {
+    let sandbox = Sandbox::new();
+    sandbox.write("f", hostile(45, 400));
+    sandbox.write("g", hostile(46, 400));
+    for line in [
+        "-a f \"printf '[%s]' {}; echo\"",
+        "-a f -N2 \"printf '[%s]' {1} {2} {} .; echo\"",
+        "\"printf '[%s]' {1} {2}; echo\" :::: f ::::+ g",
+        "-a f --colsep , \"printf '[%s]' {1} {2} {} .; echo\"",
+    ] {
+        let (own, other) = (printed(&sandbox, &makespan(), line), printed(&sandbox, "parallel --keep-order", line));
+        for (number, (own, other)) in (1..).zip(own.lines().zip(other.lines())) {
+            assert_eq!(own, other, "{line}: command {number}");
+        }
+        assert_eq!(own.lines().count(), other.lines().count(), "{line}");
+    }
+}

@@ -1,0 +1,191 @@
+//! The arguments of a template's commands: sources, and how they are combined, split and grouped.
+
+use regex_lite::Regex;
+
+use super::TemplateError;
+
+/// A source of arguments, such as the words after `:::` or the lines of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ArgumentSource {
+    /// The arguments.
+    pub arguments: Vec<String>,
+    /// Whether the first argument goes with the first one of the source before, and so on (`:::+`).
+    pub is_linked: bool,
+}
+
+/// How the arguments of several sources become those of commands.
+#[derive(Clone, Debug, Default)]
+pub struct ArgumentRules {
+    /// Links all sources. Shorter sources begin again (`--link`).
+    pub link: bool,
+    /// Splits each argument into columns.
+    pub separator: Option<Regex>,
+    /// The number of combinations that one command takes. With 0, a command takes one combination, and none of its
+    /// arguments is inserted.
+    pub group: Option<usize>,
+}
+
+/// The arguments of commands, computed when they are asked for.
+///
+/// ```
+/// use makespan_formats::list::{ArgumentRules, ArgumentSource, Arguments};
+///
+/// let source = |words: &[&str], is_linked| {
+///     ArgumentSource { arguments: words.iter().map(ToString::to_string).collect(), is_linked }
+/// };
+/// let rules = ArgumentRules::default();
+/// let arguments = Arguments::new(vec![source(&["a", "b", "c"], false), source(&["x", "y"], true)], rules);
+/// assert_eq!(arguments.commands(), 2);
+/// assert_eq!(arguments.of(1), ["b", "y"]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Arguments {
+    /// Sources that are combined with each other. Within one entry, sources are linked.
+    linked: Vec<Linked>,
+    rules: ArgumentRules,
+}
+
+/// Sources whose arguments go together.
+#[derive(Clone, Debug)]
+struct Linked {
+    sources: Vec<Vec<String>>,
+    /// The number of combinations.
+    length: usize,
+}
+
+impl Arguments {
+    /// Combines sources. Linked sources (`:::+`) end with the shortest one. Sources that are not linked make all
+    /// combinations, of which the last source changes fastest.
+    pub fn new(sources: Vec<ArgumentSource>, rules: ArgumentRules) -> Self {
+        let mut linked: Vec<Linked> = Vec::new();
+        for ArgumentSource { arguments, is_linked } in sources {
+            let length = arguments.len();
+            match linked.last_mut().filter(|_| is_linked || rules.link) {
+                Some(before) => {
+                    let wraps = rules.link && before.length > 0 && length > 0;
+                    before.length = if wraps { before.length.max(length) } else { before.length.min(length) };
+                    before.sources.push(arguments);
+                }
+                None => linked.push(Linked { sources: vec![arguments], length }),
+            }
+        }
+        Self { linked, rules }
+    }
+
+    /// Returns the arguments of sources that make all combinations.
+    pub fn product(sources: Vec<Vec<String>>) -> Self {
+        let source = |arguments| ArgumentSource { arguments, is_linked: false };
+        Self::new(sources.into_iter().map(source).collect(), ArgumentRules::default())
+    }
+
+    /// Returns whether there is no source.
+    pub fn is_empty(&self) -> bool {
+        self.linked.is_empty()
+    }
+
+    /// Returns the number of sources.
+    pub fn sources(&self) -> usize {
+        self.linked.iter().map(|linked| linked.sources.len()).sum()
+    }
+
+    /// Returns whether all commands have one argument of each source.
+    pub fn is_one_of_each(&self) -> bool {
+        self.rules.separator.is_none() && self.rules.group.is_none()
+    }
+
+    /// Returns whether arguments are inserted into commands.
+    pub fn is_inserted(&self) -> bool {
+        self.rules.group != Some(0)
+    }
+
+    /// Returns all arguments.
+    pub fn all(&self) -> impl Iterator<Item = &str> {
+        self.linked.iter().flat_map(|linked| &linked.sources).flatten().map(String::as_str)
+    }
+
+    /// Returns the number of commands.
+    pub fn commands(&self) -> u128 {
+        let combinations = self.linked.iter().fold(1_u128, |count, linked| count.saturating_mul(linked.length as u128));
+        combinations.div_ceil(self.rules.group.unwrap_or(1).max(1) as u128)
+    }
+
+    /// Returns the arguments of the command with this number, counted from 0 and less than [`Self::commands`].
+    pub fn of(&self, command: usize) -> Vec<&str> {
+        let group = self.rules.group.unwrap_or(1).max(1);
+        let first = command * group;
+        let combinations: usize = self.linked.iter().map(|linked| linked.length).product();
+        (first..combinations.min(first + group)).flat_map(|number| self.combination(number)).collect()
+    }
+
+    fn combination(&self, number: usize) -> Vec<&str> {
+        let (mut rest, mut chosen) = (number, Vec::new());
+        for linked in self.linked.iter().rev() {
+            let at = rest % linked.length;
+            rest /= linked.length;
+            let arguments = linked.sources.iter().rev().map(|source| source[at % source.len()].as_str());
+            chosen.extend(arguments);
+        }
+        chosen.reverse();
+        let Some(separator) = &self.rules.separator else { return chosen };
+        chosen.into_iter().flat_map(|argument| separator.split(argument)).map(trimmed).collect()
+    }
+}
+
+/// A column without the blanks around it.
+fn trimmed(column: &str) -> &str {
+    column.trim_matches([' ', '\t', '\n', '\r', '\x0b', '\x0c'])
+}
+
+/// Reads a regular expression that separates columns.
+///
+/// # Errors
+/// [`TemplateError::Separator`].
+pub fn separator(text: &str) -> Result<Regex, TemplateError> {
+    if text.is_empty() {
+        return Err(TemplateError::Separator { text: text.to_owned(), problem: "it is empty".to_owned() });
+    }
+    Regex::new(text).map_err(|error| TemplateError::Separator { text: text.to_owned(), problem: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands(text: &str, rules: ArgumentRules) -> Vec<String> {
+        let mut sources: Vec<ArgumentSource> = Vec::new();
+        for word in text.split(' ') {
+            match (word, sources.last_mut()) {
+                (":::" | ":::+", _) => {
+                    sources.push(ArgumentSource { is_linked: word == ":::+", ..ArgumentSource::default() });
+                }
+                (_, Some(source)) => source.arguments.push(word.to_owned()),
+                (_, None) => {}
+            }
+        }
+        let arguments = Arguments::new(sources, rules);
+        (0..arguments.commands() as usize).map(|number| arguments.of(number).join("-")).collect()
+    }
+
+    #[test]
+    fn sources_are_combined_linked_split_and_grouped() {
+        let link = ArgumentRules { link: true, ..ArgumentRules::default() };
+        let columns = ArgumentRules { separator: separator(",").ok(), ..ArgumentRules::default() };
+        let group = |group| ArgumentRules { group: Some(group), ..ArgumentRules::default() };
+        for (sources, rules, expected) in [
+            ("::: a b ::: x y", ArgumentRules::default(), "a-x a-y b-x b-y"),
+            ("::: a b c :::+ x y", ArgumentRules::default(), "a-x b-y"),
+            ("::: a b c :::+ x y ::: 1 2", ArgumentRules::default(), "a-x-1 a-x-2 b-y-1 b-y-2"),
+            ("::: 1 2 ::: a b c :::+ x y", ArgumentRules::default(), "1-a-x 1-b-y 2-a-x 2-b-y"),
+            (":::+ a b", ArgumentRules::default(), "a b"),
+            ("::: a b c ::: x y", link.clone(), "a-x b-y c-x"),
+            ("::: 1 2 ::: a b c ::: x", link, "1-a-x 2-b-x 1-c-x"),
+            ("::: a b c", group(2), "a-b c"),
+            ("::: a b c ::: x y", group(2), "a-x-a-y b-x-b-y c-x-c-y"),
+            ("::: a b", group(0), "a b"),
+            ("::: a,b,, ,c", columns, "a-b-- -c"),
+        ] {
+            assert_eq!(commands(sources, rules).join(" "), expected, "{sources}");
+        }
+        assert!(separator("(").is_err() && separator("").is_err());
+    }
+}
