@@ -108,7 +108,8 @@ impl TaskList {
     }
 
     /// Lets the tasks of this list keep the output files that they have in the `old` list, from which it was edited. A
-    /// new task gets a name that is neither in the old list nor among the stems in `used`.
+    /// new task gets a name that is neither in the old list nor among the stems in `used`, except that it may replace a
+    /// removed task of the same name.
     pub(crate) fn keep_files(&mut self, old: &Self, mapping: &Mapping, used: &BTreeSet<String>) {
         let old_stems = old.stems();
         let own: Vec<String> = self.tasks().map(|(id, entry, number)| entry.own_stem(id, number)).collect();
@@ -123,6 +124,12 @@ impl TaskList {
             stems[id.index()] = by_name.get(&entry.name(number)).map(|old| old_stems[old.index()].clone());
         }
         let mut taken: BTreeSet<String> = old_stems.iter().chain(used).cloned().collect();
+        let removed: BTreeSet<TaskId> = mapping.removed.iter().copied().collect();
+        for (_, entry, number) in self.tasks() {
+            if let Some(&gone) = by_name.get(&entry.name(number)).filter(|gone| removed.contains(gone)) {
+                taken.remove(&old_stems[gone.index()]);
+            }
+        }
         let stated: BTreeSet<&str> = own.iter().map(String::as_str).collect();
         for (stem, own) in stems.iter_mut().zip(&own).filter(|(stem, _)| stem.is_none()) {
             let others = (2..).map(|number| format!("{own}-{number}")).filter(|name| !stated.contains(name.as_str()));

@@ -41,7 +41,7 @@ pub use expected::{ExpectedStart, expected_starts, expected_starts_from};
 pub use fcfs::Fcfs;
 pub use flow::{Communication, LongestFirst, MAPPERS, Rules, SchedulingTime, TaskFlow, When, mapper};
 pub use follow::Follow;
-pub use improve::{Improve, Improving, are_alike};
+pub use improve::{Improve, Improving};
 pub use job_flow::{Clock, Goal, JobFlow, JobFlowRules, Late, Serve};
 pub use keeper::Starts;
 pub use moldable_easy::MoldableEasy;

@@ -24,6 +24,7 @@ impl Session<'_> {
     pub(super) fn exited(&mut self, task: TaskId) -> Result<(), ExecuteError> {
         let Some(active) = self.machine.active.remove(&task) else { return Ok(()) };
         let left = self.machine.engine.reap(task);
+        self.retry_refused();
         let told = self.status_of(task, active.attempt);
         self.ended(task, &active, told, left)
     }

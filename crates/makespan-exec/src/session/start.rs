@@ -118,7 +118,23 @@ impl Session<'_> {
         let (due, rest) =
             std::mem::take(&mut self.machine.starting).into_iter().partition(|delayed| delayed.due <= now);
         self.machine.starting = rest;
-        Vec::into_iter(due).try_for_each(|delayed| self.launch(delayed))
+        for delayed in Vec::into_iter(due) {
+            let (task, was_refused) = (delayed.task, delayed.pause > FIRST_PAUSE);
+            self.launch(delayed)?;
+            if was_refused && self.machine.active.contains_key(&task) {
+                self.retry_refused();
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the refused start that is due first due now. Something that starts need may have become free.
+    pub(super) fn retry_refused(&mut self) {
+        let now = self.now();
+        let refused = self.machine.starting.iter_mut().filter(|delayed| delayed.pause > FIRST_PAUSE);
+        if let Some(first) = refused.min_by_key(|delayed| delayed.due) {
+            first.due = first.due.min(now);
+        }
     }
 
     /// Writes down what has happened. Then tasks that were started run, and when all is on disk the observer hears of it. While the

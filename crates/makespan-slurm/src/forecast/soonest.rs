@@ -204,14 +204,15 @@ impl World<'_> {
                 let needed = prefix(shape, there.iter().map(|one| one.1))?.max(counted);
                 return Some((at, there.into_iter().take(needed).map(|one| one.0).collect()));
             }
-            let mut sites: Vec<usize> = times.iter().take_while(|time| time.0 <= at).map(|time| time.1).collect();
-            sites.sort_unstable();
             let wanted = (last + 1).max(shape.min_nodes as usize).min(most.max(last + 1));
-            // Nodes are chosen in the order of time to reach the number of processors. If every node provides enough,
-            // any of them is suitable.
-            if sites.len() > wanted {
-                sites.truncate(wanted);
-            }
+            // If every node provides enough processors, any of these nodes is suitable. Otherwise only the nodes up to
+            // `last` together are known to provide enough.
+            let needs_first = shape.needs_more_together();
+            let there =
+                times.iter().take_while(|time| time.0 <= at).take(if needs_first { wanted } else { usize::MAX });
+            let mut sites: Vec<usize> = there.map(|time| time.1).collect();
+            sites.sort_unstable();
+            sites.truncate(wanted);
             return Some((at, sites));
         }
         None

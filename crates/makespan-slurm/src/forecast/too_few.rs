@@ -35,7 +35,7 @@ impl Model<'_> {
                 format!("of {} such nodes of {name} {gone} {} away", there + gone, if gone == 1 { "is" } else { "are" })
             }
         };
-        let text = format!("too few nodes: it requests {}, and {such}", wanted(self.queue, job, shape));
+        let text = format!("too few nodes: it asks for {}, and {such}", wanted(self.queue, job, shape));
         let hidden = away.len().saturating_sub(3);
         away.truncate(3);
         let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };

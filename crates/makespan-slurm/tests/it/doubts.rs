@@ -108,7 +108,7 @@ fn dates_that_cannot_be_are_counted_and_named() {
         "submit_time": 1000, "start_time": 99999999999999, "end_time": 0, "eligible_time": {"set": false, "infinite": false, "number": 0}}]}"#;
     let texts = Texts::default().with(Part::Nodes, NODE).with(Part::JobsJson, json);
     let said = texts.queue(None).unwrap().remarks.join("\n");
-    assert!(said.contains("StartTime=99999999999999 of job 5 is no date: a job that runs is taken"), "{said}");
+    assert!(said.contains("StartTime=99999999999999 of job 5 is no date: a running job is assumed"), "{said}");
     assert_eq!(said.matches("no date").count(), 1, "{said}");
 }
 
@@ -144,7 +144,7 @@ fn json_of_which_nothing_can_be_read_is_an_error_and_some_is_counted() {
     assert!(read(r#"{"jobs": []}"#).unwrap().jobs.is_empty());
     let (_, problem) =
         read(r#"{"jobs": [], "errors": [{"description": "Unable to contact slurm controller"}]}"#).unwrap_err();
-    assert!(problem.contains("says why: Unable to contact"), "{problem}");
+    assert!(problem.contains("gives this reason: Unable to contact"), "{problem}");
     let empty = Texts::default().with(Part::Nodes, NODE).with(Part::Jobs, "").queue(Some(1000)).unwrap();
     assert!(empty.remarks.iter().any(|remark| remark.contains("the list of jobs is empty")), "{:?}", empty.remarks);
 }

@@ -7,8 +7,8 @@ use super::is_tied;
 
 /// Returns whether no order of these tasks is better than another: each task has one allotment, and all tasks have equal
 /// estimated times and weights, no deadlines, and wait for no task and no resource.
-pub fn are_alike(instance: &Instance, tasks: impl IntoIterator<Item = TaskId>) -> bool {
-    if !interchangeable(instance) || !instance.unavailable().is_empty() {
+pub(super) fn are_alike(instance: &Instance, tasks: impl IntoIterator<Item = TaskId>) -> bool {
+    if !interchangeable(instance) {
         return false;
     }
     let mut tasks = tasks.into_iter();
@@ -21,6 +21,19 @@ pub fn are_alike(instance: &Instance, tasks: impl IntoIterator<Item = TaskId>) -
     };
     let is_rigid = profile.min_processors() == profile.max_processors() && !instance.job_of(first).is_best_effort();
     is_rigid && is_alike(first) && tasks.all(is_alike)
+}
+
+/// Returns whether an unavailable period can delay the waiting tasks, which are alike. It can if it has begun, or if it
+/// begins before the running tasks and then, one after another, the waiting tasks have ended.
+fn meets_period(view: &View<'_>) -> bool {
+    let View { instance, waiting, now, .. } = *view;
+    let ahead = instance.unavailable().iter().filter(|period| period.end > now);
+    let (Some(first), Some(begin)) = (waiting.first(), ahead.map(|period| period.start).min()) else { return false };
+    let profile = instance.profile(first);
+    let each = profile.time(profile.min_processors());
+    let free = view.running.iter().map(|running| running.expected_end(instance, now)).max();
+    let total = each.ticks().saturating_mul(i64::try_from(waiting.len()).unwrap_or(i64::MAX));
+    free.map_or(now, |free| free.max(now)).ticks().saturating_add(total) > begin.ticks()
 }
 
 /// The state of a policy that makes no plan as long as all tasks are alike.
@@ -54,6 +67,7 @@ impl Alike {
             // Times of tasks that wait may have changed.
             Self::Unknown | Self::Yes(_) => are_alike(instance, waiting.iter()),
         };
+        let remains = remains && !meets_period(view);
         *self = if remains { Self::Yes(first) } else { Self::No };
         remains
     }

@@ -21,7 +21,6 @@ use crate::free_time::Skyline;
 use crate::scheduler::{Listed, Solution};
 use crate::search::Course;
 use alike::Alike;
-pub use alike::are_alike;
 use background::Background;
 use fixed::Fixed;
 use kept::{Kept, Planned};

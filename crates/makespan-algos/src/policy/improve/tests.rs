@@ -6,6 +6,7 @@ use makespan_core::{
 };
 use proptest::prelude::*;
 
+use super::alike::are_alike;
 use super::*;
 use crate::policy::play::{Play, WIDE, a_wide_job_among_narrow_ones};
 
