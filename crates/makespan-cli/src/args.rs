@@ -20,6 +20,7 @@ mod shards;
 mod simulate;
 mod slurm;
 mod source;
+mod target;
 mod time_limit;
 mod trees;
 
@@ -46,13 +47,13 @@ pub use project::GenerateProjectOptions;
 pub use queue::{KnownTimes, QueueOptions};
 #[cfg(feature = "service")]
 pub use service::{
-    AnyState, ConnectionOptions, JobOptions, JobTarget, JobsOptions, LogsOptions, ServeHttpOptions, ServeOptions,
-    SubmitOptions, TokenAction, TokenCommands,
+    AnyState, ConnectionOptions, JobsOptions, ServeHttpOptions, ServeOptions, SubmitOptions, TokenAction, TokenCommands,
 };
 pub use shards::{ShardCommand, ShardOptions};
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, Teachers};
 pub use slurm::{On, SlurmOptions};
 pub use source::{SOURCES, STANDARD_INPUT, SourceOptions};
+pub use target::{JobOptions, JobTarget, LogsOptions};
 pub use time_limit::TimeLimit;
 pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
 
@@ -111,7 +112,6 @@ pub enum Command {
     /// Show what waits and runs, of a service or of a cluster that Slurm runs, and when it will start
     Queue(QueueOptions),
     /// Show a job of a service and why it does not run now, or a job of a run with its output
-    #[cfg(feature = "service")]
     Job(JobOptions),
     /// Take jobs of a service back
     #[cfg(feature = "service")]
@@ -123,7 +123,6 @@ pub enum Command {
     #[cfg(feature = "service")]
     Release(JobsOptions),
     /// Print the output of a job of a service, or of all jobs of a run
-    #[cfg(feature = "service")]
     Logs(LogsOptions),
     /// Wait until jobs of a service have ended; the exit status is 1 if one did not succeed
     #[cfg(feature = "service")]

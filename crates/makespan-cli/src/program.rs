@@ -35,16 +35,14 @@ fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
         #[cfg(feature = "service")]
         Command::Submit(options) => commands::service::submit(options),
         Command::Queue(options) => commands::queue::queue(options),
-        #[cfg(feature = "service")]
-        Command::Job(options) => commands::service::job(options),
+        Command::Job(options) => commands::inspect::job(options),
         #[cfg(feature = "service")]
         Command::Cancel(options) => commands::service::change(options, "cancel"),
         #[cfg(feature = "service")]
         Command::Hold(options) => commands::service::change(options, "hold"),
         #[cfg(feature = "service")]
         Command::Release(options) => commands::service::change(options, "release"),
-        #[cfg(feature = "service")]
-        Command::Logs(options) => commands::service::logs(options),
+        Command::Logs(options) => commands::inspect::logs(options),
         #[cfg(feature = "service")]
         Command::Wait(options) => commands::service::wait(options),
         #[cfg(feature = "service")]
@@ -76,7 +74,7 @@ fn explain(error: &clap::Error, words: &[String]) -> Option<String> {
     }
     #[cfg(not(feature = "service"))]
     if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
-        && ["serve", "submit", "job", "cancel", "hold", "release", "logs", "wait", "token"].contains(&name.as_str())
+        && ["serve", "submit", "cancel", "hold", "release", "wait", "token"].contains(&name.as_str())
     {
         return Some(format!(
             "error: `{name}` needs the feature `service`, but this makespan was built without it; build makespan with the default features"

@@ -1,6 +1,5 @@
 //! The arguments of the verbs that ask a service.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -120,59 +119,10 @@ pub fn state(text: &str) -> Result<AnyState, String> {
 }
 
 #[derive(Args)]
-pub struct JobOptions {
-    /// The number of a job of a service, or the folder of a run
-    pub target: JobTarget,
-    /// With a folder, the name of a job of the run, or its number in the list
-    #[arg(value_name = "JOB")]
-    pub job: Option<String>,
-    /// What is printed
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
-    #[command(flatten)]
-    pub connection: ConnectionOptions,
-}
-
-#[derive(Args)]
 pub struct JobsOptions {
     /// Their numbers
     #[arg(required = true)]
     pub jobs: Vec<u64>,
-    #[command(flatten)]
-    pub connection: ConnectionOptions,
-}
-
-/// A job of a service, or the folder of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum JobTarget {
-    Number(u64),
-    Folder(PathBuf),
-}
-
-impl From<OsString> for JobTarget {
-    /// A number is the number of a job. The folder `7` is named `./7`.
-    fn from(word: OsString) -> Self {
-        let number = word.to_str().and_then(|word| word.parse().ok());
-        number.map_or_else(|| Self::Folder(word.into()), Self::Number)
-    }
-}
-
-#[derive(Args)]
-pub struct LogsOptions {
-    /// The number of a job of a service, or the folder of a run
-    ///
-    /// The outputs of a run are printed in the order of the list, each to standard output and standard error as the job
-    /// wrote it. A file that is missing or truncated is an error
-    pub target: JobTarget,
-    /// Go on until the task has ended
-    #[arg(long, short)]
-    pub follow: bool,
-    /// Only standard error, to standard output
-    #[arg(long)]
-    pub err: bool,
-    /// Number of a task of the job of a service, counted from 0 [default: 0]
-    #[arg(long, value_name = "N")]
-    pub task: Option<u64>,
     #[command(flatten)]
     pub connection: ConnectionOptions,
 }

@@ -7,6 +7,7 @@ pub mod compare;
 pub mod convert;
 pub mod generate;
 pub mod history;
+pub mod inspect;
 pub mod plan;
 pub mod profile;
 pub mod queue;

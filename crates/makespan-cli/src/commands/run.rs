@@ -50,9 +50,7 @@ pub use cluster::Cluster;
 use decider::Decider;
 pub use exit::ERROR;
 use exit::RunEnding;
-pub use inspect::show_status;
-#[cfg(feature = "service")]
-pub use inspect::{show_job, show_logs};
+pub use inspect::{show_job, show_logs, show_status};
 use outcome::Outcomes;
 use place::{Place, Work, place_of};
 use record::RunRecord;

@@ -4,30 +4,18 @@ use std::process::ExitCode;
 
 use makespan_service::client::ClientError;
 use makespan_service::words::{Explanation, JobNumber, JobSummary, State, TaskDetail};
-use miette::{Result, miette};
+use miette::Result;
 use serde_json::Value;
 
 use super::{connect, expected, fail, now, relative, span};
-use crate::args::{Format, JobOptions, JobTarget};
-use crate::commands::run::show_job;
+use crate::args::{Format, JobOptions};
 use crate::output::{emit, shortened, shown, table, wrapped};
 
 /// Tasks that are shown as text.
 const SHOWN: usize = 20;
 
-pub fn job(options: &JobOptions) -> Result<ExitCode> {
-    let number = match (&options.target, &options.job) {
-        (JobTarget::Number(number), None) => JobNumber(*number),
-        (JobTarget::Number(number), Some(job)) => {
-            return Err(miette!(
-                "a job of a service has one number; to show a job of the run in ./{number}: makespan job ./{number} {job}"
-            ));
-        }
-        (JobTarget::Folder(_), _) if options.format == Format::Json => {
-            return Err(miette!("--format json is for jobs of a service; leave it out for a job of a run"));
-        }
-        (JobTarget::Folder(folder), job) => return show_job(folder, job.as_deref()),
-    };
+pub fn job(number: u64, options: &JobOptions) -> Result<ExitCode> {
+    let number = JobNumber(number);
     let client = connect(&options.connection)?;
     let value: Value = client.get(&format!("jobs/{number}")).map_err(fail)?;
     if options.format == Format::Json {

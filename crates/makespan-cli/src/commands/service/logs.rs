@@ -9,23 +9,14 @@ use makespan_service::words::{JobNumber, Stream};
 use miette::{Result, miette};
 
 use super::{connect, fail};
-use crate::args::{JobTarget, LogsOptions};
-use crate::commands::run::show_logs;
+use crate::args::LogsOptions;
 use crate::output::{complain, harmless};
 
 /// How often a task that prints nothing is looked at.
 const LOOK: Duration = Duration::from_millis(500);
 
-pub fn logs(options: &LogsOptions) -> Result<ExitCode> {
-    let job = match &options.target {
-        JobTarget::Number(number) => JobNumber(*number),
-        JobTarget::Folder(_) if options.follow || options.task.is_some() => {
-            return Err(miette!(
-                "--follow and --task are for jobs of a service; leave them out for the folder of a run"
-            ));
-        }
-        JobTarget::Folder(folder) => return show_logs(folder, options.err),
-    };
+pub fn logs(job: u64, options: &LogsOptions) -> Result<ExitCode> {
+    let job = JobNumber(job);
     let task = options.task.unwrap_or(0);
     let client = connect(&options.connection)?;
     let stream = if options.err { Stream::Err } else { Stream::Out };
