@@ -7,6 +7,7 @@ mod flow;
 mod generate;
 mod graphs;
 mod groups;
+mod halt;
 mod history;
 mod machines;
 mod needs;
@@ -69,7 +70,8 @@ Examples:
 const EXIT_STATUS: &str = "\
 Exit status, as of GNU parallel:
   0        all jobs succeeded
-  1-100    the number of jobs that failed or were not run, in all sessions of the run
+  1-100    the number of jobs that failed or were not run, in all sessions of the run;
+           with --halt ..=1 the status of the job that halted the run, with --halt ..=N% a percentage
   101      more than 100 jobs failed or were not run
   129-143  a signal stopped the run: 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP;
            143 also if the reader of standard output went away. --resume continues the run

@@ -14,6 +14,7 @@ use crate::clock::{Clock, began};
 use crate::engine::{Engine, Taken};
 use crate::files::Files;
 use crate::fingerprint::identity;
+use crate::halt::Halting;
 use crate::journal::{FILE, History, Journal, Progression, Record, TaskList, locked, strangers};
 use crate::local::Local;
 use crate::machine::cores;
@@ -267,6 +268,7 @@ fn drive_on(
         cancelled: BTreeSet::new(),
         leaves: false,
         halted: false,
+        halting: Halting::new(options.halt),
         news: Vec::new(),
     };
     for Taken { task, gpus } in goes_on {

@@ -21,6 +21,7 @@ mod fingerprint;
 mod folder;
 mod gpus;
 mod group;
+mod halt;
 mod intake;
 pub mod journal;
 mod keep;
@@ -53,6 +54,7 @@ pub use execute::{
 };
 pub use files::{OutputFiles, output_files};
 pub use fingerprint::fingerprint;
+pub use halt::{HaltCause, HaltCount, HaltLimit, HaltRule};
 pub use intake::Intake;
 pub use journal::strangers::is_lock_of_a_run;
 pub use local::{Local, Waker};

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use makespan_core::{Job, LogEntry, Profile, Rows, Run, Running, TaskId, Time, View};
 
-use crate::OutputFiles;
+use crate::{HaltCause, OutputFiles};
 
 /// Hears what happens during a run, to show it. Everything has an empty default.
 pub trait Observer {
@@ -56,6 +56,9 @@ pub trait Observer {
 
     /// Processes that a task had started in the background still ran when the task ended, and were ended.
     fn left_background(&mut self, _task: TaskId) {}
+
+    /// Enough tasks have failed or succeeded, so that nothing more starts.
+    fn halted(&mut self, _cause: &HaltCause) {}
 
     /// Something the user should know, in one sentence.
     fn message(&mut self, _text: &str) {}

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use makespan_core::{Estimation, Instance, Stop, TaskId, Time};
 
+use crate::halt::HaltRule;
 use crate::intake::Intake;
 use crate::keep::Keep;
 use crate::shim::{check_name, check_pattern};
@@ -69,8 +70,8 @@ pub struct ExecuteOptions {
     /// How often a task that failed, or reached its walltime, is tried again. Earlier sessions count, unless failed tasks are run again
     /// ([`Self::retry_failed`]). A task that lack of memory ended gets twice the memory.
     pub retries: u32,
-    /// When a task has failed for good, start nothing more: the run ends with those that run.
-    pub fail_fast: bool,
+    /// Ends the run early, when enough tasks have failed or succeeded in this session.
+    pub halt: Option<HaltRule>,
     /// Ends tasks that state no walltime after so long.
     pub timeout: Option<Time>,
     /// Limit each task to the memory that it states, by its control group (cgroup v2). Where that is not possible, no task starts.
@@ -118,7 +119,7 @@ impl ExecuteOptions {
             resume: false,
             retry_failed: false,
             retries: 0,
-            fail_fast: false,
+            halt: None,
             timeout: None,
             limit_memory: false,
             made_up_names: false,

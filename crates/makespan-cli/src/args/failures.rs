@@ -2,8 +2,10 @@
 
 use clap::Args;
 use makespan_core::Time;
-use makespan_exec::ExecuteOptions;
+use makespan_exec::{ExecuteOptions, HaltRule};
 use miette::{Result, miette};
+
+use super::halt::HaltOption;
 
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
@@ -29,11 +31,19 @@ pub struct FailureOptions {
     )]
     pub retries: Option<u32>,
     /// If a job has failed and has no retries left, continue with all jobs that do not depend on this job [default]
-    #[arg(help_heading = "Failures and resuming", long, conflicts_with = "fail_fast")]
+    #[arg(help_heading = "Failures and resuming", long, conflicts_with_all = ["fail_fast", "halt"])]
     pub keep_going: bool,
-    /// If a job has failed and has no retries left, start no other job; the run ends when the running jobs have ended
-    #[arg(help_heading = "Failures and resuming", long)]
+    /// If a job has failed and has no retries left, start no other job: --halt soon,fail=1
+    #[arg(help_heading = "Failures and resuming", long, conflicts_with = "halt")]
     pub fail_fast: bool,
+    /// End the run early, such as now,fail=1, soon,fail=3 or soon,fail=10%
+    ///
+    /// Once as many jobs have failed in this session, no other job starts. `soon` waits for running jobs; `now` ends them with
+    /// SIGTERM, and kills them after 5 s. `success=` counts jobs that succeeded, and `done=` counts both. N% is a percentage of
+    /// all jobs. --resume continues the run. The exit status is the number of jobs that had failed, with =1 the status of
+    /// the job that halted the run, with N% the percentage that had failed, and 0 with `success=`
+    #[arg(help_heading = "Failures and resuming", long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub halt: Option<HaltOption>,
     /// Time limit for each job that states no walltime, such as 90s or 2h
     #[arg(help_heading = "Failures and resuming", long, value_name = "TIME")]
     pub timeout: Option<String>,
@@ -64,11 +74,17 @@ impl FailureOptions {
     /// Puts what was asked for into the options of a run.
     pub fn apply(&self, options: &mut ExecuteOptions) -> Result<()> {
         options.retries = self.further_attempts();
-        options.fail_fast = self.fail_fast;
+        options.halt = self.rule();
         options.limit_memory = self.limit_memory;
         options.timeout = self.timeout.as_deref().map(timeout).transpose()?;
         (options.resume, options.retry_failed, options.recover) = (self.resume, self.retry_failed, self.recover);
         Ok(())
+    }
+
+    /// Returns when the run ends early.
+    pub fn rule(&self) -> Option<HaltRule> {
+        let fail_fast = self.fail_fast.then_some(HaltRule::FAIL_FAST);
+        self.halt.map_or(fail_fast, |HaltOption(rule)| rule)
     }
 
     /// Returns the maximum number of attempts after the first one.

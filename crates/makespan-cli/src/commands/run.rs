@@ -305,6 +305,9 @@ impl<'a> Session<'a> {
             }
         }
         let ending = RunEnding {
+            jobs: instance.tasks(),
+            halt: watch.halt().map(exit::of_halt),
+            is_percentage: exit::is_percentage(self.options.failures.rule()),
             unsuccessful: outcomes.unsuccessful(),
             stopped: outcomes.stopped.then(signals::status),
             is_incomplete: written.is_err() || !is_printed,

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use makespan_core::{Accounting, LogEntry, Outcome, ProcSet, Run, Running, TaskId, Time};
 
+use crate::halt::HaltCause;
 use crate::journal::Cause;
 
 /// A task that runs, or will when its record is on disk.
@@ -100,6 +101,8 @@ pub(crate) enum News {
     Withdrawn(Vec<TaskId>, bool),
     /// A task that had not started was given up.
     Cancelled(TaskId),
+    /// The end of a task halted the run.
+    Halted(HaltCause),
     Told(LogEntry),
     Message(String),
 }

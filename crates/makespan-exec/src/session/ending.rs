@@ -7,6 +7,7 @@ use super::active::{Active, Doubtful, End, News, is_of_a_stop, outcome};
 use crate::ExecuteError;
 use crate::clock::since_origin;
 use crate::files::last_line;
+use crate::halt::HaltCause;
 use crate::journal::{Cause, Record};
 use crate::status::{EndedBy, Status};
 
@@ -217,7 +218,9 @@ impl Session<'_> {
         }
         self.state.ended += 1;
         let succeeded = outcome == Outcome::Succeeded;
-        self.halted |= !succeeded && self.options.fail_fast;
+        let tasks = self.state.instance().tasks();
+        let halt = self.halting.count(&run, tasks);
+        self.halted |= halt.is_some();
         self.policy.events.push(if succeeded { Event::Finished(task) } else { Event::Failed(task) });
         if succeeded {
             self.note_success(task);
@@ -229,7 +232,20 @@ impl Session<'_> {
             }
         }
         self.news.push(News::Ended { run, attempt, reason, again: false });
+        if let Some(cause) = halt {
+            self.announce_halt(&cause);
+            self.news.push(News::Halted(cause));
+        }
         if succeeded { Ok(()) } else { self.abandon(task, at) }
+    }
+
+    /// Announces that nothing more starts, if other tasks run.
+    fn announce_halt(&mut self, cause: &HaltCause) {
+        let going = self.machine.active.values().filter(|active| active.going).count();
+        if !cause.rule.ends_running && going > 0 {
+            let jobs = if going == 1 { "1 job that runs".into() } else { format!("{going} jobs that run") };
+            self.news.push(News::Message(format!("starting no more jobs; waiting for {jobs}")));
+        }
     }
 
     /// Ends that nobody explained are failures after a while.

@@ -23,6 +23,7 @@ use makespan_core::{
 use crate::clock::{Clock, ticks};
 use crate::engine::{Engine, Notice};
 use crate::files::Files;
+use crate::halt::Halting;
 use crate::journal::{Attempt, Cause, Journal, JournalError, Record};
 use crate::storage::Storage;
 use crate::tasks::TaskList;
@@ -54,8 +55,10 @@ pub(crate) struct Session<'a> {
     pub cancelled: BTreeSet<TaskId>,
     /// Whether the session ends while what runs goes on.
     pub leaves: bool,
-    /// Whether nothing more is to start: a task has failed for good, or the session ends.
+    /// Whether nothing more is to start: enough tasks have failed or succeeded, or the session ends.
     pub halted: bool,
+    /// Counts the ends of tasks, which may halt the session.
+    pub halting: Halting,
     /// News that the observer has not heard yet.
     pub news: Vec<News>,
 }
@@ -213,13 +216,13 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Nothing more starts; what runs comes to its end, unless a stop is requested.
+    /// Nothing more starts; what runs comes to its end, unless it is to be ended.
     fn drain(&mut self) -> Result<(), ExecuteError> {
         self.recall_all();
         self.call_off();
         self.machine.starting.clear();
         self.forget_crowded();
-        while !self.options.stop.is_requested() {
+        while !self.options.stop.is_requested() && !self.halting.ends_running() {
             self.commit_in_groups();
             self.refuse_deletion()?;
             self.enforce_limits();

@@ -251,6 +251,7 @@ impl Session<'_> {
                 News::Cancelled(task) => self.observer.cancelled(task, &self.state.progress(now)),
                 News::Interrupted(run) => self.observer.interrupted(&run, &self.state.progress(now)),
                 News::Estimated(tasks) => self.observer.estimated(&tasks, &self.state.progress(now)),
+                News::Halted(cause) => self.observer.halted(&cause),
                 News::Told(entry) => self.observer.told(&entry),
                 News::Message(text) => self.observer.message(&text),
             }

@@ -25,19 +25,17 @@ impl Session<'_> {
         self.state.unreleased.clear();
         let running: Vec<TaskId> =
             self.machine.active.iter().filter(|(_, active)| active.ending.is_none()).map(|(&task, _)| task).collect();
-        if !running.is_empty() && self.options.stop.requests() == 1 {
+        let is_asked = self.options.stop.requests() == 1;
+        if !running.is_empty() && (is_asked || self.halting.ends_running()) {
             let (count, grace) = (running.len(), self.grace());
+            let hint = if is_asked { "; a second Ctrl-C kills at once" } else { "" };
             let jobs =
                 if count == 1 { "the job that runs is".into() } else { format!("the {count} jobs that run are") };
-            self.observer.message(&format!(
-                "stopping: {jobs} asked to end, and killed after {grace} s; a second Ctrl-C kills at once"
-            ));
+            self.observer.message(&format!("stopping: {jobs} asked to end, and killed after {grace} s{hint}"));
         }
         self.terminate(&running, Cause::Stop);
         let mut result = Ok(());
-        for Doubtful { running, attempt, at, .. } in std::mem::take(&mut self.machine.doubtful) {
-            self.interrupted(running, attempt, at);
-        }
+        self.interrupt_doubtful();
         let mut last = self.now() + self.grace() + PATIENCE;
         let mut hurried = None;
         while !self.machine.active.is_empty() {
@@ -55,6 +53,7 @@ impl Session<'_> {
             result = result.and(self.wait());
             self.commit();
         }
+        self.interrupt_doubtful();
         self.ledger.journal.note(Record::Stopped { at: self.now() });
         self.ledger.stalled = None;
         let written = self.ledger.journal.commit().map_err(ExecuteError::from);
@@ -62,6 +61,13 @@ impl Session<'_> {
             self.tell_news();
         }
         result.and(written)
+    }
+
+    /// Tasks that seem to have been stopped with the run wait again.
+    fn interrupt_doubtful(&mut self) {
+        for Doubtful { running, attempt, at, .. } in std::mem::take(&mut self.machine.doubtful) {
+            self.interrupted(running, attempt, at);
+        }
     }
 
     /// Nobody says that these tasks have ended. In the journal they run, as if this session had been killed.

@@ -9,7 +9,7 @@ use makespan_core::{
     Decision, Event, Instance, Job, Outcome, Platform, Policy, Resources, Run, Running, Time, Trace, View,
 };
 use makespan_exec::journal::JournalError;
-use makespan_exec::{ExecuteError, ExecuteOptions, Observer, Progress, Silent, execute};
+use makespan_exec::{ExecuteError, ExecuteOptions, HaltRule, Observer, Progress, Silent, execute};
 
 /// What an observer hears of ends, in order.
 #[derive(Default)]
@@ -124,7 +124,7 @@ fn the_first_failure_ends_a_run_that_is_to_fail_fast() {
         job("later", 1, &succeeds_at(at, 1)),
     ];
     let instance = instance(jobs);
-    let fast = ExecuteOptions { fail_fast: true, ..options(&at.join("run")) };
+    let fast = ExecuteOptions { halt: Some(HaltRule::FAIL_FAST), ..options(&at.join("run")) };
     let (trace, heard) = run(&instance, &fast);
     assert_eq!(["bad", "long", "later"].map(|job| starts(at, job)), [1, 1, 0]);
     assert_eq!((text(&at.join("run"), "long.out").as_str(), trace.runs.len()), ("done\n", 2));
@@ -153,7 +153,7 @@ fn nothing_is_planned_after_the_failure_that_ends_a_run() {
     let missing = job("bad", 1, "true").with_command(vec!["no-such-program-at-all".into()]);
     for (name, bad) in [("starts not", missing), ("fails", job("bad", 1, "sleep 0.1; exit 4"))] {
         let jobs = vec![job("long", 1, "sleep 0.6"), bad, job("later", 1, "true")];
-        let options = ExecuteOptions { fail_fast: true, ..options(&temporary.path().join(name)) };
+        let options = ExecuteOptions { halt: Some(HaltRule::FAIL_FAST), ..options(&temporary.path().join(name)) };
         let mut policy = Calls(Vec::new());
         let trace = execute(&instance(jobs), &mut policy, &options, &mut Silent).unwrap();
         let end = trace.runs.iter().find(|run| run.task.0 == 1).unwrap().end;
@@ -200,7 +200,7 @@ fn a_job_that_used_too_much_memory_waits_for_twice_as_much() {
         job("c", 1, &stamp("c")).with_needs(needs()),
     ];
     let instance = Instance::new(platform(), jobs, vec![]).unwrap();
-    let first = ExecuteOptions { fail_fast: true, ..options(&folder) };
+    let first = ExecuteOptions { halt: Some(HaltRule::FAIL_FAST), ..options(&folder) };
     let (trace, _) = run(&instance, &first);
     assert!(trace.runs.iter().any(|run| run.outcome == Outcome::Failed { status: 9 }));
     // No memory is short here, so the journal of the failure is made to say so.

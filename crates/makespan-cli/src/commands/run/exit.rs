@@ -1,5 +1,8 @@
 //! The exit status of a run, as GNU parallel states it.
 
+use makespan_core::Outcome;
+use makespan_exec::{HaltCause, HaltCount, HaltLimit, HaltRule};
+
 /// Exit status for all errors that are not failures of jobs.
 pub const ERROR: u8 = 255;
 
@@ -9,8 +12,14 @@ const LARGEST: u64 = 100;
 /// Facts that decide the exit status of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunEnding {
+    /// The number of jobs of the run.
+    pub jobs: u64,
     /// The number of jobs that failed or were not run, in all sessions of the run.
     pub unsuccessful: u64,
+    /// Exit status for the end of the job that halted the run.
+    pub halt: Option<u8>,
+    /// Whether the status is a percentage of the jobs.
+    pub is_percentage: bool,
     /// Exit status for the signal that stopped the run before its end.
     pub stopped: Option<u8>,
     /// Whether an error has kept outputs or the report from being written.
@@ -18,15 +27,54 @@ pub struct RunEnding {
 }
 
 impl RunEnding {
-    /// Returns the exit status: 255 after an error, 128 and the signal if the run was stopped, and otherwise the number of
-    /// jobs that failed or were not run, or 101 if there are more than 100.
+    /// Returns the exit status: 255 after an error, 128 and the signal if the run was stopped, the status of the rule if the run
+    /// halted, and otherwise the number of jobs that failed or were not run, or 101 if there are more than 100.
     pub fn status(self) -> u8 {
-        match (self.is_incomplete, self.stopped, self.unsuccessful) {
-            (true, ..) => ERROR,
-            (false, Some(status), _) => status,
-            (false, None, jobs) => u8::try_from(jobs.min(LARGEST + 1)).unwrap_or(ERROR),
+        match (self.is_incomplete, self.stopped.or(self.halt)) {
+            (true, _) => ERROR,
+            (false, Some(status)) => status,
+            (false, None) if self.is_percentage => percentage(self.unsuccessful, self.jobs),
+            (false, None) => number(self.unsuccessful),
         }
     }
+}
+
+/// Returns whether the exit status of a run with this rule is a percentage.
+pub fn is_percentage(rule: Option<HaltRule>) -> bool {
+    rule.is_some_and(|rule| matches!(rule.limit, HaltLimit::Percent(_)))
+}
+
+/// Returns the exit status of a run that a job halted. A rule that one end reaches gives the status of the job.
+pub fn of_halt(cause: &HaltCause) -> u8 {
+    let HaltCause { rule, failed, tasks, outcome } = cause;
+    match rule.limit {
+        _ if rule.counts == HaltCount::Successes => 0,
+        limit if limit.is_one(*tasks) => of_job(*outcome),
+        HaltLimit::Percent(_) => percentage(*failed, *tasks),
+        HaltLimit::Number(_) => number(*failed),
+    }
+}
+
+/// Returns the exit status of a job as a shell states it: 128 and the signal that ended it, 127 if it could not start, and 255
+/// if it reached its time limit.
+fn of_job(outcome: Outcome) -> u8 {
+    match outcome {
+        Outcome::Succeeded => 0,
+        Outcome::Failed { status } => u8::try_from(status).unwrap_or(ERROR),
+        Outcome::NotStarted => 127,
+        Outcome::TimedOut | Outcome::Interrupted => ERROR,
+    }
+}
+
+/// Returns a number of jobs as an exit status, or 101 if it is more than 100.
+fn number(jobs: u64) -> u8 {
+    u8::try_from(jobs.min(LARGEST + 1)).unwrap_or(ERROR)
+}
+
+/// Returns a percentage of the jobs, rounded up.
+fn percentage(part: u64, jobs: u64) -> u8 {
+    let percent = (u128::from(part) * 100).div_ceil(u128::from(jobs.max(1)));
+    u8::try_from(percent).unwrap_or(ERROR)
 }
 
 #[cfg(test)]
@@ -45,7 +93,31 @@ mod tests {
             (0, None, true, 255),
             (3, Some(130), true, 255),
         ] {
-            assert_eq!(RunEnding { unsuccessful, stopped, is_incomplete }.status(), status);
+            let ending = RunEnding { unsuccessful, stopped, is_incomplete, ..RunEnding::default() };
+            assert_eq!(ending.status(), status);
+        }
+    }
+
+    #[test]
+    fn a_halted_run_has_the_status_of_its_rule() {
+        let one = RunEnding { jobs: 30, unsuccessful: 1, is_percentage: true, ..RunEnding::default() };
+        assert_eq!([one.status(), RunEnding { halt: Some(9), ..one }.status()], [4, 9]);
+        assert_eq!(RunEnding { halt: Some(9), stopped: Some(143), ..one }.status(), 143);
+        let (failures, failed) = (HaltCount::Failures, Outcome::Failed { status: 7 });
+        for (counts, limit, failed, outcome, status) in [
+            (failures, HaltLimit::Number(1), 1, failed, 7),
+            (failures, HaltLimit::Number(1), 1, Outcome::Failed { status: 137 }, 137),
+            (failures, HaltLimit::Number(1), 1, Outcome::TimedOut, 255),
+            (failures, HaltLimit::Number(1), 1, Outcome::NotStarted, 127),
+            (failures, HaltLimit::Number(2), 2, failed, 2),
+            (failures, HaltLimit::Number(200), 200, failed, 101),
+            (failures, HaltLimit::Percent(10), 3, failed, 10),
+            (failures, HaltLimit::Percent(1), 2, failed, 7),
+            (HaltCount::Ends, HaltLimit::Number(3), 0, Outcome::Succeeded, 0),
+            (HaltCount::Successes, HaltLimit::Number(3), 5, Outcome::Succeeded, 0),
+        ] {
+            let rule = HaltRule { ends_running: true, counts, limit };
+            assert_eq!(of_halt(&HaltCause { rule, failed, tasks: 30, outcome }), status, "{counts:?} {limit:?}");
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use makespan_core::{Instance, LogEntry, Outcome, Run, Running, Stop, TaskId, Time, counted};
-use makespan_exec::{Measured, Observer, OutputFiles, Progress, SessionBegin};
+use makespan_exec::{HaltCause, Measured, Observer, OutputFiles, Progress, SessionBegin};
 use makespan_formats::list::Arguments;
 use miette::{Result, miette};
 
@@ -77,6 +77,8 @@ pub struct Watch<'a> {
     failed: u64,
     /// The different tasks whose times were replaced.
     restated: BTreeSet<TaskId>,
+    /// The end of the job that halted the run.
+    halt: Option<HaltCause>,
 }
 
 impl<'a> Watch<'a> {
@@ -113,6 +115,7 @@ impl<'a> Watch<'a> {
             background: BTreeSet::new(),
             failed,
             restated,
+            halt: None,
         })
     }
 
@@ -152,6 +155,11 @@ impl<'a> Watch<'a> {
     /// What the policies of all sessions told of their plans.
     pub fn log(&self) -> &[LogEntry] {
         &self.log
+    }
+
+    /// The end of the job that halted the run, if one did.
+    pub fn halt(&self) -> Option<&HaltCause> {
+        self.halt.as_ref()
     }
 
     /// The different tasks whose times were replaced, in any session.
@@ -339,6 +347,10 @@ impl Observer for Watch<'_> {
 
     fn told(&mut self, entry: &LogEntry) {
         self.log.push(*entry);
+    }
+
+    fn halted(&mut self, cause: &HaltCause) {
+        self.halt = Some(cause.clone());
     }
 
     fn message(&mut self, text: &str) {

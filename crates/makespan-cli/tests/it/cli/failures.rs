@@ -103,7 +103,7 @@ fn fail_fast_and_timeouts() {
     let sandbox = Sandbox::new();
     sandbox.write("i.toml", shell_jobs(1, &[("a", "0.05", "exit 1"), ("b", "0.9", "echo b >> log")]));
     let said = sandbox.makespan(&format!("{RUN} --fail-fast --policy fcfs"));
-    assert!(said.status == Some(2) && said.err.contains("0 of 2 jobs succeeded; 1 failed, 1 not run"), "{said:?}");
+    assert!(said.status == Some(1) && said.err.contains("0 of 2 jobs succeeded; 1 failed, 1 not run"), "{said:?}");
     assert!(!sandbox.path("log").exists());
     sandbox.makespan(&format!("{RUN} --fail-fast --keep-going")).misused(&["--keep-going"]);
     sandbox.write("slow.toml", shell_jobs(1, &[("a", "0.05", "sleep 60")]));
@@ -114,6 +114,43 @@ fn fail_fast_and_timeouts() {
     }
     assert!(!sandbox.path("s2").exists());
     sandbox.makespan("run slow.toml --retry=-1").misused(&["--retry"]);
+}
+
+/// `now` ends the jobs that run, `soon` waits for them. A resumed run runs what is left.
+#[test]
+fn a_halted_run_is_resumed() {
+    for (when, ended, log) in [("now", 1, ""), ("soon", 2, "long\n")] {
+        let sandbox = Sandbox::new();
+        let long = "touch begun; test -e quick || sleep 1.5; echo long >> log";
+        let bad = "until test -e begun; do sleep 0.01; done; exit 9";
+        sandbox.write("l.txt", format!("{long}\n{bad}\necho later >> log\n"));
+        let run = "run l.txt --processors 2 --oversubscribe --folder f";
+        let said = sandbox.makespan(&format!("{run} --halt {when},fail=1"));
+        assert_eq!(said.status, Some(9), "{said:?}");
+        let word = if when == "now" {
+            "stopping: the job that runs is asked to end"
+        } else {
+            "starting no more jobs; waiting for 1 job"
+        };
+        assert!(said.err.contains(word) && !said.err.contains("Ctrl-C"), "{said:?}");
+        let result = result(&said.err);
+        assert_eq!((result["jobs"].as_str(), result["failed"].as_str()), ("3", "1"), "{said:?}");
+        assert_eq!(result["succeeded"], (ended - 1).to_string(), "{said:?}");
+        assert_eq!(std::fs::read_to_string(sandbox.path("log")).unwrap_or_default(), log);
+        sandbox.write("quick", "");
+        let said = sandbox.makespan(&format!("{run} --resume"));
+        assert_eq!(said.status, Some(1), "{said:?}");
+        let mut log: Vec<String> = sandbox.read("log").lines().map(str::to_owned).collect();
+        log.sort_unstable();
+        assert_eq!(log, ["later", "long"], "{said:?}");
+        let said = sandbox.makespan(&format!("{run} --resume --retry-failed --halt 2"));
+        assert_eq!(said.status, Some(9), "{said:?}");
+    }
+    let sandbox = Sandbox::new();
+    for wrong in ["now", "later,fail=1", "now,fail=0", "soon,fail=1.5"] {
+        sandbox.makespan(&format!("run --halt {wrong} echo ::: a")).misused(&["--halt", "soon,fail=30%"]);
+    }
+    assert!(sandbox.entries().is_empty());
 }
 
 /// If control groups cannot limit memory, nothing is started or written.

@@ -84,6 +84,61 @@ fn gnu_parallel_prints_the_same() {
     }
 }
 
+/// Rules of `--halt`, the statuses of the jobs, and the status of both programs. Jobs run one after the other.
+const HALTS: [(&str, &str, i32); 25] = [
+    ("soon,fail=1", "0 3 5 0", 3),
+    ("now,fail=1", "0 0 5 3", 5),
+    ("soon,fail=2", "0 3 5 0 7 2", 2),
+    ("now,fail=2", "0 3 5 0 7 2", 2),
+    ("soon,fail=9", "0 3 5 0 7 2", 4),
+    ("now,fail=50%", "0 3 5 0 7", 60),
+    ("soon,fail=30%", "0 3 5 0 7", 40),
+    ("soon,fail=50%", "0 0 0 3 0", 20),
+    ("soon,fail=50%", "4 0", 4),
+    ("soon,fail=200%", "0 4 0 3 0", 40),
+    ("30%", "0 3 5 0 7", 40),
+    ("soon,success=1", "3 4 0 3 0", 0),
+    ("now,success=2", "3 4 0 3 0", 0),
+    ("soon,success=3", "3 4 0 3 0", 3),
+    ("soon,success=50%", "3 4 0 3 0", 60),
+    ("soon,done=1", "3 4 0", 3),
+    ("soon,done=1", "0 4 3", 0),
+    ("now,done=3", "3 4 0 3 0", 2),
+    ("soon,done=60%", "3 4 0 3 0", 40),
+    ("never", "0 4 0 3 0", 2),
+    ("0", "0 4 0 3 0", 2),
+    ("1", "0 4 0 3 0", 4),
+    ("2", "0 6 0 3 0", 6),
+    ("-1", "0 6 0 3 0", 0),
+    ("now,fail=1", "0 200 0", 200),
+];
+
+/// Returns the status of one of both programs, and the jobs that it started.
+fn halted(program: &str, rule: &str, jobs: &str) -> (i32, usize) {
+    let sandbox = Sandbox::new();
+    let line = format!("{program} -j1 --halt {rule} 'echo x >> log; exit {{}}' ::: {jobs}");
+    let mut command = Command::new("sh");
+    command.args(["-c", &line]).current_dir(sandbox.path("")).env("MAKESPAN_HISTORY", sandbox.history());
+    let output = command.output().unwrap();
+    (output.status.code().unwrap(), sandbox.read("log").lines().count())
+}
+
+#[test]
+fn halted_runs_have_the_statuses_of_gnu_parallel() {
+    for (rule, jobs, status) in HALTS {
+        assert_eq!(halted(&makespan(), rule, jobs).0, status, "--halt {rule}: {jobs}");
+    }
+}
+
+#[test]
+#[ignore = "long: runs GNU parallel"]
+fn gnu_parallel_halts_at_the_same_job() {
+    for (rule, jobs, status) in HALTS {
+        let (own, other) = (halted(&makespan(), rule, jobs), halted("parallel", rule, jobs));
+        assert_eq!((own, own.0), (other, status), "--halt {rule}: {jobs}");
+    }
+}
+
 /// Lines of hostile characters, the same for the same seed.
 fn hostile(seed: u64, lines: usize) -> String {
     const CHARACTERS: [&str; 30] = [
