@@ -17,6 +17,7 @@ mod queue;
 mod run_help;
 #[cfg(feature = "service")]
 mod service;
+mod setting;
 mod shards;
 mod simulate;
 mod slurm;
@@ -50,6 +51,7 @@ pub use queue::{KnownTimes, QueueOptions};
 pub use service::{
     AnyState, ConnectionOptions, JobsOptions, ServeHttpOptions, ServeOptions, SubmitOptions, TokenAction, TokenCommands,
 };
+pub use setting::SettingOptions;
 pub use shards::{ShardCommand, ShardOptions};
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, Teachers};
 pub use slurm::{On, SlurmOptions};
@@ -389,6 +391,8 @@ pub struct RunOptions {
     pub folder: Option<PathBuf>,
     #[command(flatten)]
     pub printing: PrintingOptions,
+    #[command(flatten)]
+    pub setting: SettingOptions,
     #[command(flatten)]
     pub slurm: SlurmOptions,
     /// Algorithm that computes a plan, and a new plan when a job ends early or late [default: optimise]

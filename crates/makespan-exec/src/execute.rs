@@ -19,7 +19,7 @@ use crate::journal::{FILE, History, Journal, Progression, Record, TaskList, lock
 use crate::local::Local;
 use crate::machine::cores;
 use crate::recover::{closed_tasks, open_tasks};
-use crate::session::{EngineSide, Handed, Ledger, PlanAgain, PolicySide, Retries, Session, State};
+use crate::session::{EngineSide, Handed, Holding, Ledger, PlanAgain, PolicySide, Retries, Session, State};
 use crate::storage::{Disk, Storage};
 use crate::{ExecuteError, ExecuteOptions, Observer, OutputFiles, SessionBegin};
 use check::opening;
@@ -134,7 +134,8 @@ impl Reserved<'_> {
     /// # Errors
     /// As there.
     pub fn execute(self, policy: &mut dyn Policy, observer: &mut dyn Observer) -> Result<Trace, ExecuteError> {
-        let mut engine = Local::new(self.folder(), cores()?, self.options.shim.clone());
+        let setting = self.options.setting.clone();
+        let mut engine = Local::new(self.folder(), cores()?, self.options.shim.clone()).with_setting(setting);
         self.execute_on(&mut engine, policy, observer)
     }
 
@@ -269,6 +270,7 @@ fn drive_on(
         leaves: false,
         halted: false,
         halting: Halting::new(options.halt),
+        holding: Holding::default(),
         news: Vec::new(),
     };
     for Taken { task, gpus } in goes_on {

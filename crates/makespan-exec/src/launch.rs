@@ -9,16 +9,40 @@ use nix::errno::Errno;
 use nix::sys::signal::SigSet;
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
+use rustix::process::{getpriority_process, setpriority_process};
 
 use crate::machine::pin_thread;
 
-/// Starts the command on these cores. If its standard output is a pipe, calls `on_line` with each line. Calls `on_exit`
+/// Properties that a process has from its start.
+#[derive(Debug, Default)]
+pub(crate) struct Birth {
+    /// The cores that it may use.
+    pub cores: Vec<usize>,
+    /// Whether all signals are blocked.
+    pub is_guarded: bool,
+    /// The niceness, unless this process has a higher one.
+    pub niceness: Option<i32>,
+}
+
+impl Birth {
+    /// Gives these properties to the calling thread, from which a process inherits them.
+    fn prepare(&self) -> io::Result<()> {
+        pin_thread(&self.cores)?;
+        if let Some(niceness) =
+            self.niceness.filter(|&niceness| getpriority_process(None).is_ok_and(|own| own < niceness))
+        {
+            setpriority_process(None, niceness)?;
+        }
+        if self.is_guarded { Ok(SigSet::all().thread_block()?) } else { Ok(()) }
+    }
+}
+
+/// Starts the command with these properties. If its standard output is a pipe, calls `on_line` with each line. Calls `on_exit`
 /// when it has ended, with its id if a signal ended it. The child is left for the caller to reap: until then its id, and
-/// its group's, belong to nobody else. A `guarded` process is born with all signals blocked.
+/// its group's, belong to nobody else.
 pub(crate) fn launch(
     mut command: Command,
-    cores: Vec<usize>,
-    guarded: bool,
+    birth: Birth,
     mut on_line: impl FnMut(&str) + Send + 'static,
     on_exit: impl FnOnce(Option<i32>) + Send + 'static,
 ) -> io::Result<Child> {
@@ -26,9 +50,7 @@ pub(crate) fn launch(
     // A process inherits the affinity and the blocked signals of the thread that starts it, so every start has a thread of
     // its own, which then sleeps until the process ends.
     thread::Builder::new().name("launch".into()).stack_size(128 * 1024).spawn(move || {
-        let prepared =
-            pin_thread(&cores).and_then(|()| if guarded { Ok(SigSet::all().thread_block()?) } else { Ok(()) });
-        let mut started = prepared.and_then(|()| command.spawn());
+        let mut started = birth.prepare().and_then(|()| command.spawn());
         drop(command);
         let output = started.as_mut().ok().and_then(|child| child.stdout.take());
         let pid = started.as_ref().map(Child::id).ok();

@@ -61,7 +61,7 @@ pub use local::{Local, Waker};
 pub use machine::{cores, host, program};
 pub use makespan_core::{Defect, Stop};
 pub use observer::{Measured, Observer, Progress, SessionBegin, Silent};
-pub use options::{ExecuteOptions, Pinning, Scratch};
+pub use options::{ExecuteOptions, JobSetting, Pinning, Scratch, StartHold};
 pub use resources::{gpus, memory, notes, stated_memory};
 pub use session::PlanAgain;
 pub use settle::settle;

@@ -21,6 +21,7 @@ use crate::engine::{Earlier, Engine, Left, Notice, Refusal, Start, Taken};
 use crate::folder::Folder;
 use crate::group::{Group, NO_GROUP};
 use crate::machine::{cores_of, host};
+use crate::options::JobSetting;
 use crate::process::{GLANCE, Identity, boot};
 use crate::resources;
 use crate::shim;
@@ -50,6 +51,7 @@ pub struct Local {
     /// What programs call the GPUs of this machine, as soon as somebody asks.
     gpus: OnceCell<Option<Vec<String>>>,
     shim: PathBuf,
+    setting: JobSetting,
     _small: Option<File>,
     /// The control group of the session, which holds one for each task.
     group: Option<Group>,
@@ -109,6 +111,7 @@ impl Local {
             cores,
             gpus: OnceCell::new(),
             shim,
+            setting: JobSetting::default(),
             _small: small,
             group: None,
             limits: false,
@@ -123,6 +126,13 @@ impl Local {
             sender,
             ends,
         }
+    }
+
+    /// Gives all tasks this working folder and this niceness.
+    #[must_use]
+    pub fn with_setting(mut self, setting: JobSetting) -> Self {
+        self.setting = setting;
+        self
     }
 
     /// Tasks that start from now on are killed as soon as this process is gone, however it ends.

@@ -48,11 +48,16 @@ pub(crate) fn pin_thread(cores: &[usize]) -> io::Result<()> {
 /// # Errors
 /// A sentence that says why there is none.
 pub fn program(name: &str) -> Result<PathBuf, String> {
+    program_within(name, Path::new(""))
+}
+
+/// Returns the file that a command's first word names for a process in this folder.
+pub(crate) fn program_within(name: &str, folder: &Path) -> Result<PathBuf, String> {
     let executable = |path: &Path| {
         path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
     };
     if name.contains('/') {
-        let path = PathBuf::from(os_word(name));
+        let path = folder.join(os_word(name));
         return match path.metadata() {
             Err(error) => Err(format!("cannot start `{name}`: {error}")),
             Ok(_) if executable(&path) => Ok(path),
@@ -60,7 +65,7 @@ pub fn program(name: &str) -> Result<PathBuf, String> {
         };
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| executable(path));
+    let found = std::env::split_paths(&path).map(|path| folder.join(path).join(name)).find(|path| executable(path));
     // A relative folder on PATH still needs a slash, or the shim would look the name up again.
     let found = found.map(|path| if path.is_absolute() { path } else { Path::new(".").join(path) });
     found.filter(|_| !name.is_empty()).ok_or_else(|| format!("cannot start `{name}`: no program of this name on PATH"))

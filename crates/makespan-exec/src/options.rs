@@ -11,6 +11,26 @@ use crate::intake::Intake;
 use crate::keep::Keep;
 use crate::shim::{check_name, check_pattern};
 
+/// Conditions that hold starts. Running tasks go on.
+#[derive(Clone, Debug, Default)]
+pub struct StartHold {
+    /// Shortest time between two starts.
+    pub delay: Duration,
+    /// Bytes of memory that must be available.
+    pub free_memory: Option<u64>,
+    /// The number of running threads of the machine below which a task starts.
+    pub load: Option<u32>,
+}
+
+/// How processes of tasks are set up on this machine.
+#[derive(Clone, Debug, Default)]
+pub struct JobSetting {
+    /// The working folder. Without it, tasks run in the working folder of this process.
+    pub folder: Option<PathBuf>,
+    /// The niceness, unless this process has a higher one.
+    pub niceness: Option<i32>,
+}
+
 /// Where tasks run in folders of their own, on the disks of their nodes, and which of their files are copied there and back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scratch {
@@ -92,6 +112,10 @@ pub struct ExecuteOptions {
     /// The program that runs around every task and keeps its exit status, such as `makespan-shim`. `None` is this very
     /// program, which then calls [`crate::serve`] first of all.
     pub shim: Option<PathBuf>,
+    /// When starts are held although the policy wants them.
+    pub hold: Option<StartHold>,
+    /// The working folder and the niceness of tasks on this machine.
+    pub setting: JobSetting,
     /// Tasks run in folders of their own on their nodes; without it in the working folder.
     pub scratch: Option<Scratch>,
     /// How long an ended task may take to react to SIGTERM before it gets SIGKILL.
@@ -128,6 +152,8 @@ impl ExecuteOptions {
             oversubscribe: false,
             pinning: Pinning::All,
             shim: None,
+            hold: None,
+            setting: JobSetting::default(),
             scratch: None,
             grace: Duration::from_secs(5),
             tick: Duration::from_millis(100),

@@ -26,6 +26,11 @@ pub fn memory() -> Option<u64> {
     Some(limits(&own, Path::new("/sys/fs/cgroup")).into_iter().fold(there, u64::min))
 }
 
+/// Returns the bytes of memory that new processes can use without swapping, as the kernel estimates them.
+pub(crate) fn free_memory() -> Option<u64> {
+    kilobytes_of("MemAvailable:", &fs::read_to_string("/proc/meminfo").ok()?)
+}
+
 /// How many processes the kernel has killed for lack of memory since the machine began (Linux 4.13).
 pub(crate) fn memory_kills() -> Option<u64> {
     number_behind("oom_kill", &fs::read_to_string("/proc/vmstat").ok()?)
@@ -33,7 +38,12 @@ pub(crate) fn memory_kills() -> Option<u64> {
 
 /// `MemTotal` of `/proc/meminfo`, in bytes.
 fn total(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    kilobytes_of("MemTotal:", text)
+}
+
+/// Returns an entry of `/proc/meminfo` in bytes.
+fn kilobytes_of(name: &str, text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 

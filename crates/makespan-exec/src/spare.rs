@@ -13,7 +13,8 @@ use makespan_core::TaskId;
 
 use crate::folder::Folder;
 use crate::group::Group;
-use crate::launch::launch;
+use crate::launch::{Birth, launch};
+use crate::options::JobSetting;
 use crate::process::{Identity, exit_status, start_of};
 use crate::shim;
 use crate::traces::Traces;
@@ -36,6 +37,8 @@ pub(crate) struct Spare {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Post<'a> {
     pub program: &'a Path,
+    /// The working folder and the niceness of its tasks.
+    pub setting: &'a JobSetting,
     pub cores: &'a [usize],
     pub folder: &'a Folder,
     /// The environment that tells the processes of the run from all others.
@@ -83,7 +86,7 @@ impl Duty {
 impl Spare {
     /// Starts one for the run of this folder. When it has a task, the end of that is told when nothing of it is left.
     pub fn start(
-        Post { program, cores, folder, mark }: Post<'_>,
+        Post { program, setting, cores, folder, mark }: Post<'_>,
         number: u64,
         group: Option<Group>,
         ends: Sender<Signalled>,
@@ -93,6 +96,9 @@ impl Spare {
         command.env(mark.0, mark.1);
         command.arg(group.as_ref().map_or("".as_ref(), |group| group.path().as_os_str()));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        if let Some(folder) = &setting.folder {
+            command.current_dir(folder).env("PWD", folder);
+        }
         let phase = Arc::new(Mutex::new(Phase::Free));
         let (own, its_group) = (phase.clone(), group.clone());
         let (own_too, ends_too) = (phase.clone(), ends.clone());
@@ -113,7 +119,12 @@ impl Spare {
             // A session that is gone has no use for it.
             let _ = ends.send(Signalled::Ended(duty.task, number, None));
         };
-        let mut child = launch(command, cores.to_vec(), true, on_line, on_exit)?;
+        let mut child = launch(
+            command,
+            Birth { cores: cores.to_vec(), is_guarded: true, niceness: setting.niceness },
+            on_line,
+            on_exit,
+        )?;
         let input = child.stdin.take();
         Ok(Self { child, input, number, group, phase, identity: None })
     }

@@ -31,6 +31,9 @@ pub struct PrintingOptions {
     /// disk. An existing file is replaced
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     pub joblog: Option<PathBuf>,
+    /// Show the progress line although standard output is a pipe; without a terminal, print a line about progress each second
+    #[arg(help_heading = "Output", long, visible_aliases = ["bar", "eta"], conflicts_with = "quiet", overrides_with = "progress")]
+    pub progress: bool,
     /// Also print the plan with its objectives and bounds, and planned times beside actual times
     #[arg(help_heading = "Output", long, conflicts_with = "quiet")]
     pub verbose: bool,

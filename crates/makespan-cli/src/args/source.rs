@@ -48,6 +48,11 @@ pub struct SourceOptions {
     /// processor
     #[arg(long, short, value_name = "N", allow_hyphen_values = true)]
     pub jobs: Option<JobSlots>,
+    /// Start the jobs in random order, which depends on --seed, instead of a planned order
+    ///
+    /// Jobs keep their numbers. The same seed gives the same order
+    #[arg(help_heading = "How many at once", long, conflicts_with_all = ["algorithm", "policy", "on"])]
+    pub shuf: bool,
     /// Pin each job to the cores that it counts for
     ///
     /// Without this option, a job is pinned if it states cores= or is a job of an instance. Other jobs of lists,

@@ -21,6 +21,7 @@ mod prints;
 mod record;
 mod results;
 mod scratch;
+mod setting;
 mod signals;
 mod source;
 mod strangers;
@@ -109,12 +110,17 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
         complain(&format!("{}: nothing is to be done; every target is up to date", options.source.name()));
         return Ok(Ended { status: 0, stopped: false, failures: Vec::new() });
     };
+    let mut source = source;
+    if options.source.shuf {
+        source.shuffle(options.seed)?;
+    }
     let (mut session, memory) = Session::prepared(options, place.as_mut(), source, stop)?;
     let planned = session.planned(place.as_ref())?;
     if options.dry_run {
         emit(&dry::commands(&session.instance, &planned.schedule))?;
         return Ok(Ended { status: 0, stopped: false, failures: Vec::new() });
     }
+    setting::make_folder(&session.execution.setting)?;
     if session.is_new {
         session.execution.folder = folder::claim(options)?;
     }
@@ -203,6 +209,7 @@ impl<'a> Session<'a> {
             ..ExecuteOptions::new(&folder)
         };
         options.failures.apply(&mut execution)?;
+        setting::apply(options, &mut execution, place.is_here())?;
         instance.check_task_names().map_err(|error| miette!("{}: {error}", options.source.name()))?;
         decider.check(&instance, options.seed)?;
         let is_new = options.folder.is_none() && !resume;

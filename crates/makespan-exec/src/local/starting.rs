@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{Local, Shim};
 use crate::engine::{Refusal, Start, TaskFiles};
 use crate::gpus::called;
-use crate::machine::{allotment_environment, cores_of, os_word, program, substituted};
+use crate::machine::{allotment_environment, cores_of, os_word, program_within, substituted};
 use crate::resources::{self, VISIBLE};
 use crate::shim::{self, Order};
 use crate::spare::{Duty, Post, Spare};
@@ -21,7 +21,8 @@ impl Local {
     pub(super) fn spawn(&mut self, start: &Start<'_>) -> Result<Shim, Refusal> {
         let gpus = start.gpus.map(|numbers| called(numbers, self.gpus.get_or_init(resources::gpus).as_deref()));
         let words = substituted(start.command, start.allotment, gpus.as_ref().map(Vec::len));
-        let program = program(&words[0]).map_err(|reason| Refusal { reason, passing: false, closing: false })?;
+        let program = program_within(&words[0], self.setting.folder.as_deref().unwrap_or(Path::new("")))
+            .map_err(|reason| Refusal { reason, passing: false, closing: false })?;
         let refuse = |error: std::io::Error| Refusal {
             reason: format!("cannot start `{}`: {error}", words[0]),
             passing: is_passing(&error),
@@ -66,7 +67,8 @@ impl Local {
         self.started += 1;
         let group = self.group.as_ref().map(|group| group.of_attempt(self.started));
         let (name, value) = mark(self.folder.name());
-        let post = Post { program: &self.shim, cores: &self.cores, folder: &self.folder, mark: (name, &value) };
+        let (program, setting, cores) = (&self.shim, &self.setting, &self.cores);
+        let post = Post { program, setting, cores, folder: &self.folder, mark: (name, &value) };
         Spare::start(post, self.started, group, self.sender.clone())
     }
 

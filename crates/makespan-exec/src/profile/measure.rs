@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use thiserror::Error;
 
 use crate::clock::ticks;
-use crate::launch::launch;
+use crate::launch::{Birth, launch};
 use crate::machine::{allotment_environment, cores, cores_of, os_word, program, substituted};
 use crate::process::exit_status;
 use crate::{ExecuteError, Stop};
@@ -201,7 +201,7 @@ fn run_once(
     };
     let begun = Instant::now();
     let chosen = cores_of(&ProcSet::first(processors), cores);
-    let mut child = launch(command, chosen, false, |_| {}, on_exit).map_err(fail)?;
+    let mut child = launch(command, Birth { cores: chosen, ..Birth::default() }, |_| {}, on_exit).map_err(fail)?;
     let ended = await_exit(&exited, begun, options);
     // The group is ended in any case, so that nothing disturbs the next run; until it is reaped its id is ours.
     let _ = killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL);

@@ -7,6 +7,7 @@ mod ending;
 mod estimates;
 mod growth;
 mod hand_over;
+mod hold;
 mod retry;
 mod start;
 mod state;
@@ -33,6 +34,7 @@ pub(crate) use active::outcome;
 use active::{Delayed, Doubtful, News};
 pub(crate) use hand_over::Handed;
 pub use hand_over::PlanAgain;
+pub(crate) use hold::Holding;
 pub(crate) use retry::{Retries, is_failure};
 pub(crate) use state::State;
 
@@ -59,6 +61,8 @@ pub(crate) struct Session<'a> {
     pub halted: bool,
     /// Counts the ends of tasks, which may halt the session.
     pub halting: Halting,
+    /// The state of starts that are held.
+    pub holding: Holding,
     /// News that the observer has not heard yet.
     pub news: Vec<News>,
 }

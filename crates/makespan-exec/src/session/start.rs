@@ -28,8 +28,13 @@ impl Session<'_> {
         self.launch_in_turn(Delayed { task, processors, due: self.now(), pause: FIRST_PAUSE })
     }
 
-    /// Starts the shim of a task. It waits until the record of the start is written.
+    /// Starts a task unless starts are held.
     pub(super) fn launch(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
+        self.admit(delayed).map_or(Ok(()), |delayed| self.launch_now(delayed))
+    }
+
+    /// Starts the shim of a task. It waits until the record of the start is written.
+    fn launch_now(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
         let Delayed { task, processors, pause, .. } = delayed;
         let instance = self.state.cluster.instance();
         let attempt = self.attempts[task.index()] + 1;

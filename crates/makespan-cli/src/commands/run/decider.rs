@@ -28,6 +28,10 @@ impl Decider {
         if let Some(spec) = &options.policy {
             return Ok(Self::Policy { spec: spec.clone() });
         }
+        if options.source.shuf {
+            // A plan would order the jobs.
+            return Ok(Self::Policy { spec: "fcfs".to_owned() });
+        }
         let Some(spec) = &options.algorithm else {
             return Ok(Self::Default { spec: makespan::algorithm_of_run(instance) });
         };

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// Time after which a line is printed in any case.
+/// Time after which a line is printed in any case, unless the user wants to see progress.
 const INTERVAL: Duration = Duration::from_mins(1);
 
 /// Shortest time between two lines.
@@ -14,13 +14,16 @@ const PARTS: u64 = 20;
 /// The last line about progress.
 pub struct Milestones {
     at: Instant,
+    /// Time after which a line is printed in any case.
+    interval: Duration,
     /// The number of tasks that had ended, if it is known.
     ended: Option<u64>,
 }
 
 impl Milestones {
-    pub fn new(now: Instant) -> Self {
-        Self { at: now, ended: None }
+    /// Begins now. If progress is `wanted`, a line is due each second.
+    pub fn new(now: Instant, wanted: bool) -> Self {
+        Self { at: now, interval: if wanted { SHORTEST } else { INTERVAL }, ended: None }
     }
 
     /// Returns whether a line is due: after a minute, or when 5 % of the tasks have ended since the last line, at most once
@@ -29,7 +32,7 @@ impl Milestones {
         let before = *self.ended.get_or_insert(ended);
         let (passed, part) = (now.duration_since(self.at), ended.saturating_sub(before));
         let is_large = part > 0 && part.saturating_mul(PARTS) >= tasks;
-        let is_due = ended < tasks && (passed >= INTERVAL || is_large && passed >= SHORTEST);
+        let is_due = ended < tasks && (passed >= self.interval || is_large && passed >= SHORTEST);
         if is_due {
             (self.at, self.ended) = (now, Some(ended));
         }
@@ -44,7 +47,7 @@ mod tests {
     #[test]
     fn a_line_is_due_each_minute_or_five_percent() {
         let begun = Instant::now();
-        let mut milestones = Milestones::new(begun);
+        let mut milestones = Milestones::new(begun, false);
         let events = [
             (0.1, 10, false),
             (2.0, 14, false),
@@ -60,6 +63,10 @@ mod tests {
         for (seconds, ended, due) in events {
             let now = begun + Duration::from_secs_f64(seconds);
             assert_eq!(milestones.is_due(now, ended, 100), due, "{seconds} {ended}");
+        }
+        let mut wanted = Milestones::new(begun, true);
+        for (tenths, due) in [(9, false), (10, true), (19, false), (20, true)] {
+            assert_eq!(wanted.is_due(begun + Duration::from_millis(100 * tenths), 1, 100), due, "{tenths}");
         }
     }
 }

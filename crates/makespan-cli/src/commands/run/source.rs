@@ -8,6 +8,9 @@ use makespan_formats::list::{
     ArgumentRules, ArgumentSource, Arguments, Template, TemplateError, from_template, separator,
 };
 use miette::{Result, miette};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
 
 use crate::args::{JobSlots, RunOptions, SOURCES, STANDARD_INPUT, SourceOptions};
 use crate::input::{self, load_to_run, standard_input};
@@ -68,6 +71,26 @@ impl Source {
         let stated = options.machines.processors.is_some() || options.machines.platform.is_some() || cluster.is_some();
         let (instance, oversubscribed) = limited(&loaded.instance, slots, stated)?;
         Ok(Some(Self { loaded: Loaded { instance, ..loaded }, arguments, oversubscribed }))
+    }
+}
+
+impl Source {
+    /// Puts the jobs into a random order.
+    pub fn shuffle(&mut self, seed: u64) -> Result<()> {
+        let instance = &self.loaded.instance;
+        if !instance.edges().is_empty() {
+            return Err(miette!(
+                "--shuf: some jobs wait for others, so that their order is not free; leave --shuf out"
+            ));
+        }
+        let jobs = instance.all_submitted();
+        let mut order: Vec<usize> = (0..jobs.len()).collect();
+        order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+        let shuffled = order.iter().map(|&at| jobs[at].clone()).collect();
+        let (platform, closed) = (instance.platform().clone(), instance.unavailable().to_vec());
+        self.loaded.instance = Instance::new(platform, shuffled, closed).map_err(|error| miette!("--shuf: {error}"))?;
+        self.arguments.reorder(order);
+        Ok(())
     }
 }
 

@@ -91,13 +91,13 @@ impl<'a> Watch<'a> {
         let earlier = Printed::read(shown.folder);
         let printed = Printed::open(shown.folder);
         let printed = printed.map_err(|error| miette!("{}: {error}", crate::output::shown(PRINTED)))?;
-        let shows_progress = !options.quiet && (options.no_output || !is_pipe(std::io::stdout()));
+        let shows_progress = !options.quiet && (options.progress || options.no_output || !is_pipe(std::io::stdout()));
         let console = Console::start(instance.tasks(), shows_progress, (prints, printed), shown.stop.clone());
         let joblog = options.joblog.as_deref().map(JobLog::open).transpose()?;
         let outputs = OutputFiles::new(shown.folder, Vec::new());
         let (reasons, interrupted, log, restated) = (BTreeMap::new(), Vec::new(), Vec::new(), BTreeSet::new());
         let (begun, busy, failed) = (Instant::now(), Time::ZERO, 0);
-        let milestones = Milestones::new(begun);
+        let milestones = Milestones::new(begun, options.progress);
         Ok(Self {
             instance,
             shown,

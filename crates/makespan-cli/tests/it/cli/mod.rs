@@ -43,6 +43,7 @@ mod run;
 mod sandbox;
 mod scenarios;
 mod scratch;
+mod settings;
 mod shards;
 mod simulate;
 mod snakefiles;

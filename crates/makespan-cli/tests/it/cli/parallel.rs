@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::cli::sandbox::Sandbox;
 
 /// Options and a command as both programs understand them, and what both print.
-const CASES: [(&str, &str); 20] = [
+const CASES: [(&str, &str); 27] = [
     ("'echo {}' ::: a 'b  c'", "a\nb  c\n"),
     ("'echo {1} {2}' ::: a b ::: x y", "a x\na y\nb x\nb y\n"),
     ("'echo {1} {2}' ::: a b c :::+ x y", "a x\nb y\n"),
@@ -25,6 +25,13 @@ const CASES: [(&str, &str); 20] = [
     ("-j0 'echo {}' ::: a b c", "a\nb\nc\n"),
     ("-j200% 'echo {/.} {//}' ::: d/a.b", "a d\n"),
     ("-j+1 'echo {.}' ::: d/a.b", "d/a\n"),
+    ("--wd new/d 'pwd | sed s:.*/new:new:; : {}' ::: a", "new/d\n"),
+    ("--nice 19 'nice; : {}' ::: a", "19\n"),
+    ("--env HOME 'test -n \"$HOME\" && echo {}' ::: a", "a\n"),
+    ("--delay 0.05 'echo {}' ::: a b", "a\nb\n"),
+    ("--memfree 1M --load 1000 'echo {}' ::: a", "a\n"),
+    ("--shuf 'echo {}' ::: a a", "a\na\n"),
+    ("--bar --eta --progress 'echo {}' ::: a", "a\n"),
     ("'echo {1..3} ${HOME#\"$HOME\"}' ::: x", "{1..3} x\n"),
 ];
 

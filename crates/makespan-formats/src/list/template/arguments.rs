@@ -43,6 +43,8 @@ pub struct Arguments {
     /// Sources that are combined with each other. Within one entry, sources are linked.
     linked: Vec<Linked>,
     rules: ArgumentRules,
+    /// For each command its number before the commands were put into another order.
+    order: Option<Vec<usize>>,
 }
 
 /// Sources whose arguments go together.
@@ -69,7 +71,7 @@ impl Arguments {
                 None => linked.push(Linked { sources: vec![arguments], length }),
             }
         }
-        Self { linked, rules }
+        Self { linked, rules, order: None }
     }
 
     /// Returns the arguments of sources that make all combinations.
@@ -109,8 +111,14 @@ impl Arguments {
         combinations.div_ceil(self.rules.group.unwrap_or(1).max(1) as u128)
     }
 
+    /// Puts the commands into another order, a permutation of their numbers.
+    pub fn reorder(&mut self, order: Vec<usize>) {
+        self.order = Some(order);
+    }
+
     /// Returns the arguments of the command with this number, counted from 0 and less than [`Self::commands`].
     pub fn of(&self, command: usize) -> Vec<&str> {
+        let command = self.order.as_ref().and_then(|order| order.get(command).copied()).unwrap_or(command);
         let group = self.rules.group.unwrap_or(1).max(1);
         let first = command * group;
         let combinations: usize = self.linked.iter().map(|linked| linked.length).product();

@@ -1,0 +1,168 @@
+//! Where and how the processes of jobs run on this machine, and what holds their starts.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use makespan_core::Time;
+use makespan_exec::{ExecuteOptions, JobSetting, StartHold};
+use makespan_formats::parse_amount;
+use miette::{Result, miette};
+
+use super::JobSlots;
+
+/// Options with the names of GNU parallel. None of them kills a job.
+#[derive(Args)]
+pub struct SettingOptions {
+    /// Wait this long after each start before the next one, such as 0.5 or 2m
+    ///
+    /// This option holds starts only and kills nothing
+    #[arg(help_heading = "How many at once", long, value_name = "TIME")]
+    pub delay: Option<String>,
+    /// Start a job only while this much memory is available, such as 2GiB
+    ///
+    /// This option holds starts only and kills nothing: jobs that run go on when memory becomes short. K, M, G and T are
+    /// powers of 1024, and k, m, g and t powers of 1000
+    #[arg(help_heading = "How many at once", long, value_name = "SIZE", value_parser = memory)]
+    pub memfree: Option<u64>,
+    /// Start a job only while fewer threads than N run on this machine; 100% is one for each processor
+    ///
+    /// This option holds starts only and kills nothing. Threads of all programs count. 0 waits until no thread runs
+    #[arg(help_heading = "How many at once", long, value_name = "N", allow_hyphen_values = true)]
+    pub load: Option<JobSlots>,
+    /// Run the jobs in this folder, which is created if it does not exist
+    ///
+    /// The list, the folder of the run and the files of other options stay relative to the present folder
+    #[arg(
+        help_heading = "Environment",
+        long,
+        visible_alias = "workdir",
+        value_name = "DIR",
+        conflicts_with = "scratch"
+    )]
+    pub wd: Option<PathBuf>,
+    /// Refuse to run unless this variable is exported; jobs get all exported variables
+    ///
+    /// May be given several times. NAME may be an exported function of bash
+    #[arg(help_heading = "Environment", long, value_name = "NAME")]
+    pub env: Vec<String>,
+    /// Niceness of the jobs, from -20 to 19, unless Makespan has a higher one
+    #[arg(help_heading = "Environment", long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(value_parser = clap::value_parser!(i32).range(-20..=19))]
+    pub nice: Option<i32>,
+}
+
+impl SettingOptions {
+    /// Puts what was asked for into the options of a run on this machine with this number of processors.
+    pub fn apply(&self, options: &mut ExecuteOptions, processors: u32) -> Result<()> {
+        let delay = self.delay.as_deref().map(delay).transpose()?;
+        if delay.is_some() || self.memfree.is_some() || self.load.is_some() {
+            let load = self.load.map(|load| if load == JobSlots::All { 1 } else { load.of(processors, 0) });
+            options.hold = Some(StartHold { delay: delay.unwrap_or_default(), free_memory: self.memfree, load });
+        }
+        let folder = self.wd.as_deref().map(folder).transpose()?;
+        options.setting = JobSetting { folder, niceness: self.nice };
+        self.env.iter().try_for_each(|name| check_exported(name))
+    }
+
+    /// Returns the first option that is about processes of this machine.
+    pub fn of_this_machine(&self) -> Option<&'static str> {
+        let given = [
+            ("--delay", self.delay.is_some()),
+            ("--memfree", self.memfree.is_some()),
+            ("--load", self.load.is_some()),
+            ("--wd", self.wd.is_some()),
+            ("--nice", self.nice.is_some()),
+        ];
+        given.into_iter().find_map(|(name, is_given)| is_given.then_some(name))
+    }
+}
+
+/// Reads an amount of memory with the units of GNU parallel, or with those of Makespan.
+fn memory(text: &str) -> Result<u64, String> {
+    const UNITS: &str = "KMGTP";
+    let unit = text.chars().last().filter(|_| text.len() > 1);
+    let power = unit.and_then(|unit| UNITS.find(unit.to_ascii_uppercase())).map(|index| index as u32 + 1);
+    let (Some(unit), Some(power)) = (unit, power) else { return parse_amount(text) };
+    let base: u64 = if unit.is_ascii_uppercase() { 1024 } else { 1000 };
+    let number = parse_amount(&text[..text.len() - 1])?;
+    number.checked_mul(base.pow(power)).ok_or_else(|| format!("`{text}` is too much; at most 2^63 - 1 is supported"))
+}
+
+fn delay(text: &str) -> Result<Duration> {
+    if text.ends_with("auto") {
+        return Err(miette!("--delay {text}: a delay that adapts is not supported; write a time such as 0.5 or 2m"));
+    }
+    let time = Time::parse(text).map_err(|error| miette!("--delay: {error}"))?;
+    let ticks = u64::try_from(time.ticks()).map_err(|_| miette!("--delay: it must not be negative, not `{text}`"))?;
+    Ok(Duration::from_nanos(ticks))
+}
+
+/// Returns the absolute path of the folder of the jobs.
+fn folder(path: &Path) -> Result<PathBuf> {
+    let name = path.display().to_string();
+    if name == "..." {
+        return Err(miette!(
+            "--wd ...: a folder for each job is not supported; write it in the command: mkdir -p DIR && cd DIR && .."
+        ));
+    }
+    if is_template(&name) {
+        return Err(miette!(
+            "--wd {name}: all jobs run in one folder; write the replacement in the command: cd {name} && .."
+        ));
+    }
+    if path.exists() && !path.is_dir() {
+        return Err(miette!("--wd {name}: it is a file; name a folder"));
+    }
+    std::path::absolute(path).map_err(|error| miette!("--wd {name}: {error}"))
+}
+
+/// Returns whether a text contains a replacement string.
+fn is_template(text: &str) -> bool {
+    let inside = text.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(inside, _)| inside);
+    let is_mark = |inside: &str| {
+        let kind = inside.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        ["", ".", "/", "//", "/.", "#", "%"].contains(&kind)
+    };
+    inside.into_iter().any(is_mark)
+}
+
+/// Refuses a variable that jobs would not get.
+fn check_exported(name: &str) -> Result<()> {
+    let is_exported = |name: &str| std::env::var_os(name).is_some();
+    if name == "_" || !name.contains(['=', '\0']) && (is_exported(name) || is_exported(&format!("BASH_FUNC_{name}%%")))
+    {
+        return Ok(());
+    }
+    Err(miette!(
+        "--env {name}: no variable of this name is exported, so that jobs would not get it; write: export {name}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_has_the_units_of_both_programs() {
+        for (text, bytes) in
+            [("1K", 1 << 10), ("2G", 2 << 30), ("3m", 3_000_000), ("1GiB", 1 << 30), ("5MB", 5_000_000), ("7", 7)]
+        {
+            assert_eq!(memory(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "G", "x", "-1G", "1.5x", "99999999P"] {
+            assert!(memory(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_folder_is_for_all_jobs() {
+        assert!(["p{}", "{1}/x", "{//}", "a{#}"].into_iter().all(|text| folder(Path::new(text)).is_err()));
+        assert!(folder(Path::new("...")).is_err() && folder(Path::new("/dev/null")).is_err());
+        assert!(
+            ["a{b}", "${x}", "a b"]
+                .into_iter()
+                .all(|text| folder(Path::new(text)).is_ok_and(|path| path.is_absolute()))
+        );
+    }
+}

@@ -1,0 +1,28 @@
+//! The working folder, the niceness and the held starts of a run.
+
+use makespan_exec::{ExecuteOptions, JobSetting};
+use miette::{Result, miette};
+
+use super::source;
+use crate::args::RunOptions;
+use crate::machine;
+
+/// Puts what the options ask for into the options of the execution. Refuses options that have no effect there.
+pub fn apply(options: &RunOptions, execution: &mut ExecuteOptions, is_here: bool) -> Result<()> {
+    if let Some(option) = options.setting.of_this_machine().filter(|_| !is_here) {
+        return Err(miette!(
+            "{option} is about processes of this machine, and with --on the jobs run on a cluster; leave it out, or write it in the command"
+        ));
+    }
+    if options.setting.wd.is_some() && source::is_asked(&options.source) {
+        return Err(miette!("--wd: make and Snakemake decide by the files in their own folder; leave it out"));
+    }
+    options.setting.apply(execution, machine::platform()?.processors())
+}
+
+/// Makes the working folder of the jobs.
+pub fn make_folder(setting: &JobSetting) -> Result<()> {
+    let Some(folder) = &setting.folder else { return Ok(()) };
+    std::fs::create_dir_all(folder)
+        .map_err(|error| miette!("--wd {}: cannot make the folder: {error}", folder.display()))
+}

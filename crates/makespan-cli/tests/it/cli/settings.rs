@@ -1,0 +1,104 @@
+//! `makespan run`: working folder, environment, niceness, and starts that are held or shuffled.
+
+use std::process::Command;
+
+use crate::cli::sandbox::{Said, Sandbox};
+
+const MANY: &str = "::: a b c d e f g h";
+
+fn out(said: &Said) -> Vec<&str> {
+    assert_eq!(said.status, Some(0), "{said:?}");
+    said.out.lines().collect()
+}
+
+#[test]
+fn jobs_run_in_the_stated_folder() {
+    let sandbox = Sandbox::new();
+    let said = sandbox.makespan("run --wd new/d --joblog log --folder f -k 'touch {}; pwd' ::: a b");
+    let here = sandbox.path("new/d").canonicalize().unwrap().display().to_string();
+    assert_eq!(out(&said), [here.as_str(), here.as_str()]);
+    assert_eq!(sandbox.entries(), ["f", "log", "new"]);
+    assert!(sandbox.path("new/d/a").exists() && sandbox.path("new/d/b").exists());
+    // A program is found from the folder of the jobs.
+    std::fs::copy("/bin/echo", sandbox.path("new/own")).unwrap();
+    assert_eq!(out(&sandbox.makespan("run --wd new -- ./own {} ::: x")), ["x"]);
+    assert_eq!(out(&sandbox.makespan("run --wd new -- sh -c 'echo $PWD' {} ::: x"))[0], here.trim_end_matches("/d"));
+    for wrong in ["log", "p{}", "..."] {
+        let said = sandbox.makespan(&format!("run --wd {wrong} echo ::: a"));
+        assert!(said.status == Some(255) && said.err.contains("--wd"), "{said:?}");
+    }
+    sandbox.write("Makefile", "all:\n\techo x\n");
+    let said = sandbox.makespan("run Makefile --wd new");
+    assert!(said.status == Some(255) && said.err.contains("--wd: make"), "{said:?}");
+}
+
+#[test]
+fn jobs_have_the_stated_niceness_and_environment() {
+    let sandbox = Sandbox::new();
+    assert_eq!(out(&sandbox.makespan("run --nice 19 'nice; : {}' ::: a b c")), ["19", "19", "19"]);
+    sandbox.makespan("run --nice 20 echo ::: a").misused(&["--nice"]);
+    let said = sandbox.makespan("run --env NO_SUCH_VARIABLE echo ::: a");
+    assert!(said.status == Some(255) && said.err.contains("export NO_SUCH_VARIABLE"), "{said:?}");
+    assert_eq!(out(&sandbox.makespan("run --env PATH --env _ 'echo ${PATH:+{}}' ::: a")), ["a"]);
+}
+
+#[test]
+fn held_starts_kill_nothing() {
+    let sandbox = Sandbox::new();
+    let said = sandbox.makespan("run -j0 -k --delay 0.2 'date +%s%N; : {}' ::: a b c");
+    let starts: Vec<u64> = out(&said).iter().map(|line| line.parse().unwrap()).collect();
+    assert!(starts.windows(2).all(|pair| pair[1] >= pair[0] + 150_000_000), "{starts:?}");
+    assert_eq!(out(&sandbox.makespan("run -k --memfree 1M --load 1000000 'echo {}' ::: a b")), ["a", "b"]);
+    let makespan = assert_cmd::cargo_bin!("makespan").display().to_string();
+    for (option, reason) in [("--memfree 1000P", "MiB of memory are free"), ("--load 0", "the load of the machine is ")]
+    {
+        let busy = if option == "--load 0" { "while :; do :; done & busy=$!;" } else { "busy=;" };
+        let line = format!(
+            "{busy} timeout 1 {makespan} run --folder f {option} 'echo x >> ran' ::: a; echo $?; test -z $busy || kill $busy"
+        );
+        let mut command = Command::new("sh");
+        command.args(["-c", &line]).current_dir(sandbox.path("")).env("MAKESPAN_HISTORY", sandbox.history());
+        let output = command.output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert!(err.contains("note: starts wait: ") && err.contains(reason), "{option}: {err}");
+        assert!(err.contains("interrupted=0 not_run=1"), "{option}: {err}");
+        assert!(!sandbox.path("ran").exists());
+        std::fs::remove_dir_all(sandbox.path("f")).unwrap();
+    }
+    for wrong in ["--delay 1sauto", "--delay x"] {
+        let said = sandbox.makespan(&format!("run {wrong} echo ::: a"));
+        assert!(said.status == Some(255) && said.err.contains("--delay"), "{said:?}");
+    }
+    sandbox.makespan("run --memfree x echo ::: a").misused(&["--memfree"]);
+    sandbox.makespan("run --load x echo ::: a").misused(&["--load"]);
+}
+
+#[test]
+fn a_shuffled_run_has_all_jobs_in_the_order_of_its_seed() {
+    let sandbox = Sandbox::new();
+    let run = |options: &str| {
+        let said = sandbox.makespan(&format!("run --shuf -j1 --tag {options} 'echo {{}}' {MANY}"));
+        out(&said).iter().map(|line| (*line).to_owned()).collect::<Vec<_>>()
+    };
+    let (first, second, other) = (run(""), run("-k"), run("--seed 2"));
+    assert!(first == second && first != other, "{first:?} {other:?}");
+    let mut sorted = first.clone();
+    sorted.sort_unstable();
+    assert!(
+        first != sorted && sorted == MANY.split(' ').skip(1).map(|word| format!("{word}\t{word}")).collect::<Vec<_>>()
+    );
+    sandbox.write("l.txt", "true #: name=a\ntrue #: after=a\n");
+    let said = sandbox.makespan("run --shuf l.txt");
+    assert!(said.status == Some(255) && said.err.contains("--shuf: some jobs wait"), "{said:?}");
+}
+
+/// Without a terminal, a line about progress is printed each second if it is wanted.
+#[test]
+fn progress_is_shown_when_it_is_wanted() {
+    let sandbox = Sandbox::new();
+    for (option, lines) in [("--bar --eta --progress", 1), ("", 0)] {
+        let said = sandbox.makespan(&format!("run {option} 'sleep 1.4; : {{}}' ::: a"));
+        assert_eq!(said.err.lines().filter(|line| line.starts_with("progress: ")).count(), lines, "{option}: {said:?}");
+    }
+    sandbox.makespan("run --bar --quiet echo ::: a").misused(&["--quiet"]);
+}

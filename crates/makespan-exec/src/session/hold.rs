@@ -1,0 +1,105 @@
+//! Starts that are held until the machine has room or some time has passed.
+
+use std::fs;
+
+use makespan_core::Time;
+
+use super::Session;
+use super::active::Delayed;
+use crate::clock::ticks;
+use crate::options::StartHold;
+use crate::resources;
+
+/// Time between two looks at the load and the memory of the machine.
+const LOOK: Time = Time::from_ticks(250_000_000);
+
+/// The state of held starts.
+#[derive(Debug, Default)]
+pub(crate) struct Holding {
+    /// The instant of the last start.
+    last: Option<Time>,
+    /// Whether the user knows why starts are held now.
+    is_told: bool,
+}
+
+/// The reason why no task may start now.
+struct Held {
+    /// The instant at which to look again.
+    until: Time,
+    /// The reason for the user, unless only time has to pass.
+    reason: Option<String>,
+}
+
+impl StartHold {
+    /// Returns what keeps a task from starting now.
+    fn reason(&self) -> Option<String> {
+        if let (Some(needed), Some(free)) = (self.free_memory, resources::free_memory())
+            && free < needed
+        {
+            let mebibytes = |bytes: u64| bytes >> 20;
+            let (free, needed) = (mebibytes(free), mebibytes(needed));
+            return Some(format!(
+                "starts wait: {free} MiB of memory are free, less than the {needed} MiB to start a job"
+            ));
+        }
+        let (most, running) = (self.load?, running_threads()?);
+        (running >= most).then(|| format!("starts wait: the load of the machine is {running}, not below {most}"))
+    }
+}
+
+/// Returns the number of threads of the machine that run or are ready to run, without this one.
+fn running_threads() -> Option<u32> {
+    running_in(&fs::read_to_string("/proc/loadavg").ok()?)
+}
+
+/// Reads the number of running threads from `/proc/loadavg`, and subtracts the thread that reads.
+fn running_in(text: &str) -> Option<u32> {
+    let (running, _) = text.split(' ').nth(3)?.split_once('/')?;
+    running.parse::<u32>().ok().map(|running| running.saturating_sub(1))
+}
+
+impl Session<'_> {
+    /// Holds a start if it may not happen now, and returns the start otherwise. A held start is tried again later.
+    pub(super) fn admit(&mut self, delayed: Delayed) -> Option<Delayed> {
+        let now = self.now();
+        let Some(Held { until, reason }) = self.held(now) else {
+            self.holding = Holding { last: Some(now), is_told: false };
+            return Some(delayed);
+        };
+        if let Some(reason) = reason
+            && !std::mem::replace(&mut self.holding.is_told, true)
+        {
+            self.observer.message(&reason);
+        }
+        self.machine.starting.push(Delayed { due: until, ..delayed });
+        None
+    }
+
+    fn held(&self, now: Time) -> Option<Held> {
+        let hold = self.options.hold.as_ref()?;
+        let next = self.holding.last.map(|last| last + ticks(hold.delay)).filter(|&next| next > now);
+        if let Some(until) = next {
+            return Some(Held { until, reason: None });
+        }
+        hold.reason().map(|reason| Held { until: now + LOOK, reason: Some(reason) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reader_is_no_load() {
+        for (text, running) in [
+            ("0.50 0.40 0.30 3/789 4242\n", Some(2)),
+            ("0.50 0.40 0.30 1/789 4242\n", Some(0)),
+            ("0.50 0.40 0.30 0/789 4242\n", Some(0)),
+            ("", None),
+            ("a b c d e", None),
+        ] {
+            assert_eq!(running_in(text), running, "{text}");
+        }
+        assert!(running_threads().is_some() && resources::free_memory().is_some());
+    }
+}
