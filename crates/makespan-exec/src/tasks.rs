@@ -125,9 +125,10 @@ impl TaskList {
         }
         let mut taken: BTreeSet<String> = old_stems.iter().chain(used).cloned().collect();
         let removed: BTreeSet<TaskId> = mapping.removed.iter().copied().collect();
-        for (_, entry, number) in self.tasks() {
-            if let Some(&gone) = by_name.get(&entry.name(number)).filter(|gone| removed.contains(gone)) {
-                taken.remove(&old_stems[gone.index()]);
+        for (id, entry, number) in self.tasks() {
+            let replaced = by_name.get(&entry.name(number)).filter(|gone| removed.contains(gone));
+            if replaced.is_some_and(|gone| old_stems[gone.index()] == own[id.index()]) {
+                taken.remove(&own[id.index()]);
             }
         }
         let stated: BTreeSet<&str> = own.iter().map(String::as_str).collect();
@@ -330,6 +331,8 @@ mod tests {
         assert_eq!(third.stems(), ["2-echo", "1-echo-2", "2-echo-2", "0-echo", "4-echo-2"]);
         let read: TaskList = serde_json::from_str(&serde_json::to_string(&third).unwrap()).unwrap();
         assert_eq!((read.stems(), edited(&third, &["c"], &[]).stems()), (third.stems(), vec!["2-echo".to_owned()]));
+        // A job of a list that replaces one of its name takes its files.
+        assert_eq!(edited(&first, &["a", "other", "c"], &["1-echo"]).stems(), ["0-echo", "1-echo", "2-echo"]);
         // An edited job keeps its name, and with it the files, also where the name holds a number.
         let (old, mut new) = (list(vec![job("a b", "x")]), list(vec![job("first", "y"), job("a b", "z")]));
         let mapping = old.mapped(&new, false, |_| true);
