@@ -2,16 +2,18 @@
 
 use crate::scalar::{FromLiteral, exact_decimal};
 
-/// How much of a resource: a whole number from 0 to 2^63 - 1.
+/// Amount of a resource: a whole number from 0 to 2^63 - 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Amount(pub u64);
 
-/// Reads an amount of a resource: a whole number, or bytes with a unit such as `4GiB`; the error says what would be right.
+/// Reads an amount of a resource: a whole number, or a number of bytes with a unit such as `4GiB`. The error states the
+/// accepted forms.
 pub fn parse_amount(text: &str) -> Result<u64, String> {
     Amount::from_literal(text, true).map(|amount| amount.0)
 }
 
-/// Units of bytes, longer names first where one ends with another.
+/// Units of bytes and their sizes. The search takes the first unit that the text ends with, so `B`, with which all
+/// others end, is last.
 const UNITS: [(&str, u64); 14] = [
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),
@@ -50,7 +52,7 @@ impl FromLiteral for Amount {
                  \"4GB\" (10^9 each)"
             )
         };
-        // Up to nine decimal places times a unit.
+        // A number may have up to nine decimal places before the unit.
         let billionths = exact_decimal(number, 9).ok_or_else(wrong)?;
         let value = billionths.checked_mul(factor.into()).ok_or_else(too_much)?;
         if value < 0 {
@@ -67,7 +69,7 @@ impl FromLiteral for Amount {
     }
 }
 
-/// Bytes for people, rounded.
+/// Returns a number of bytes as a rounded text for people.
 pub(crate) fn rounded(bytes: f64) -> String {
     let units = [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
     match units.into_iter().find(|unit| bytes >= unit.0) {
@@ -76,7 +78,7 @@ pub(crate) fn rounded(bytes: f64) -> String {
     }
 }
 
-/// An amount whose unit is only written with other capitals, as it would be right.
+/// Returns the text with the correct capitals if only the capitals of its unit are wrong.
 fn in_other_case(text: &str) -> Option<String> {
     let unit = text.find(|letter: char| letter.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(unit);
@@ -84,7 +86,8 @@ fn in_other_case(text: &str) -> Option<String> {
     exact_decimal(number.trim_end(), 9).map(|_| format!("{number}{right}"))
 }
 
-/// An amount that is read back as it is: of memory in the largest unit of which it is a whole number.
+/// Formats an amount so that [`parse_amount`] returns the same amount. Memory is in the largest unit of which it is a
+/// whole number.
 pub(crate) fn with_unit(name: &str, amount: u64) -> Option<String> {
     makespan_core::Resource::in_unit(name, amount).map(|(count, unit)| format!("{count}{unit}"))
 }

@@ -1,17 +1,18 @@
-//! What is odd in a log, counted by kind, with the place of the first.
+//! Anomalies in a log, counted by kind, with the place of the first anomaly of each kind.
 
 use std::fmt;
 
 use crate::error::{FormatError, Place};
 
-/// What can be odd about a record of a log. The first ones cost the record, the others are put right as they say.
+/// Kind of anomaly in a record of a log. A record with one of the first kinds is skipped. For all other kinds, the
+/// record is read with the change that the comment states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Anomaly {
-    /// The job number is missing or not a whole number. Skipped.
+    /// Missing job number, or a job number that is not whole. The record is skipped.
     NoNumber,
-    /// The name or job number was used before. Skipped: names are unique, and the first is kept.
+    /// Name or job number that an earlier record has. The record is skipped, because names are unique.
     RepeatedNumber,
-    /// The submit time is missing. Skipped.
+    /// Missing submit time. The record is skipped.
     NoSubmitTime,
     /// Missing run time, because the job never started or never ended. The record is skipped.
     NoRunTime,
@@ -29,42 +30,43 @@ pub enum Anomaly {
     UnreadArray,
     /// Dependency on another job. The dependency is ignored.
     Precedence,
-    /// Both the allocated and the requested processors are missing or zero. Skipped.
+    /// No positive number of allocated or requested processors. The record is skipped.
     NoProcessors,
-    /// The number of processors is not whole, such as 2.5. Skipped.
+    /// Number of processors that is not whole, such as 2.5. The record is skipped.
     BrokenProcessors,
-    /// It is wider than the platform. Skipped.
+    /// More processors than the platform has. The record is skipped.
     TooWide,
-    /// It needs more of a resource than the platform has. Skipped.
+    /// Need for more of a resource than the platform has. The record is skipped.
     NoRoom,
-    /// The job had not ended when the log was written, and no time limit says how long it may take. Skipped.
+    /// Job without a time limit that had not ended when the log was written. Its run time is unknown, so the record is
+    /// skipped.
     NotEnded,
-    /// The job ran when the log was written; its time limit stands in for its run time.
+    /// Job that was running when the log was written. Its time limit replaces its run time.
     StillRuns,
-    /// The job waited when the log was written; its time limit stands in for its run time.
+    /// Job that was waiting when the log was written. Its time limit replaces its run time.
     StillWaits,
-    /// The record has more fields than the header names. Skipped: which of them is meant is unknown.
+    /// More fields than the header has. The record is skipped, because the assignment of fields to columns is unknown.
     LongRecord,
-    /// The record ends before its last field; the missing fields are read as missing.
+    /// Record that ends before its last field. The absent fields count as missing.
     ShortRecord,
-    /// It was submitted before the record that precedes it; jobs are sorted by submit time.
+    /// Submit time earlier than the submit time of the preceding record. Jobs are sorted by submit time.
     OutOfOrder,
-    /// No requested time, where the user's estimates are asked for: the run time stands in.
+    /// Missing requested time, if the caller requests the users' estimates. The run time replaces the requested time.
     NoEstimate,
-    /// The run time is longer than the requested time; the job keeps both.
+    /// Run time longer than the requested time. The job keeps both.
     Overrun,
-    /// The profile communicates, which takes no time here.
+    /// Profile with communication. Communication takes no time in this program.
     Communication,
-    /// One component of a heterogeneous job; it is a job of its own here.
+    /// Component of a heterogeneous job. The component becomes a separate job.
     Component,
-    /// The user is not a whole number below 2^32; the job has no user.
+    /// User that is not a whole number below 2^32. The job has no user.
     BrokenUser,
-    /// What it needs of a resource cannot be read; the job needs nothing of it.
+    /// Unreadable need for a resource. The job has no need for this resource.
     BrokenNeeds,
 }
 
 impl Anomaly {
-    /// Whether such a record becomes no job.
+    /// Returns whether a record with this anomaly is skipped.
     pub const fn skips(self) -> bool {
         matches!(
             self,
@@ -81,8 +83,8 @@ impl Anomaly {
         )
     }
 
-    /// Whether a strict reading refuses it. Jobs that outlive their request are usual in logs, and nothing is changed
-    /// about them.
+    /// Returns whether a strict reading refuses a log with this anomaly. An overrun is not refused, because it is usual
+    /// in logs and does not change the record.
     pub const fn is_refused(self) -> bool {
         !matches!(self, Self::Overrun)
     }
@@ -113,46 +115,46 @@ impl fmt::Display for Anomaly {
             Self::TooWide => "more processors than the platform has",
             Self::NoRoom => "needs more of a resource than the platform has",
             Self::NotEnded => "not ended when the log was written",
-            Self::StillRuns => "running when the log was written; the time limit stands in for the run time",
-            Self::StillWaits => "waiting when the log was written; the time limit stands in for the run time",
+            Self::StillRuns => "running when the log was written; the time limit is used as its run time",
+            Self::StillWaits => "waiting when the log was written; the time limit is used as its run time",
             Self::LongRecord => "more fields than the header names",
             Self::ShortRecord => "fields are missing at the end",
             Self::OutOfOrder => "submitted before the record above; the jobs are sorted by submit time",
             Self::NoEstimate => "no requested time; the run time is the estimate",
             Self::Overrun => "the run time is longer than the requested time; both are kept",
             Self::Communication => "the profile communicates, which takes no time here",
-            Self::Component => "component of a heterogeneous job; it is a job of its own here",
+            Self::Component => "component of a heterogeneous job; it becomes a separate job",
             Self::BrokenUser => "the user is not a whole number below 2^32; the job has no user",
-            Self::BrokenNeeds => "what it needs of a resource is no amount; the job needs nothing of it",
+            Self::BrokenNeeds => "the need for a resource is not an amount; the job has no need for this resource",
         })
     }
 }
 
-/// Records of one anomaly.
+/// All records with an anomaly of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// What is odd.
+    /// Kind of the anomaly.
     pub anomaly: Anomaly,
-    /// How many records.
+    /// Number of records.
     pub count: usize,
-    /// Where the first is, counted as [`Report::unit`] says.
+    /// Position of the first record, counted in [`unit`](Self::unit).
     pub first: usize,
-    /// How `first` is counted.
+    /// Unit of `first`.
     pub unit: Unit,
 }
 
-/// How the records of a file are counted.
+/// Unit in which positions in a file are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
-    /// By lines, from 1.
+    /// Lines, from 1.
     #[default]
     Line,
-    /// By positions in the list of jobs, from 0.
+    /// Entries of the list of jobs, from 0.
     Job,
 }
 
 impl Unit {
-    /// The place of a record.
+    /// Returns the place of a record in the file.
     pub fn place(self, at: usize) -> Place {
         match self {
             Self::Line => Place::line(at),
@@ -160,7 +162,7 @@ impl Unit {
         }
     }
 
-    /// The place of a record within a sentence.
+    /// Returns the place of a record as part of a sentence.
     pub(crate) fn told(self, at: usize) -> String {
         match self {
             Self::Line => format!("line {at}"),
@@ -183,7 +185,7 @@ impl fmt::Display for Found {
 pub struct BrokenMachine {
     /// The number of statements.
     pub count: usize,
-    /// The place of the first.
+    /// Place of the first statement.
     pub place: Place,
     /// The text of the first statement, such as `MaxProcs: abc`.
     pub stated: String,
@@ -208,26 +210,26 @@ impl fmt::Display for BrokenMachine {
     }
 }
 
-/// What a log held.
+/// Statistics of reading a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Records that became jobs.
+    /// Number of records that became jobs.
     pub jobs: usize,
-    /// What was odd, by kind, in the order in which the kinds were met.
+    /// Anomalies, one entry for each kind, in the order of the first record of each kind.
     pub found: Vec<Found>,
-    /// How records are counted.
+    /// Unit in which records are counted.
     pub unit: Unit,
     /// Unreadable statements about the machine of the log, if there are any.
     pub broken_machine: Option<BrokenMachine>,
 }
 
 impl Report {
-    /// An empty report.
+    /// Returns an empty report whose records are counted in `unit`.
     pub(crate) fn by(unit: Unit) -> Self {
         Self { unit, ..Self::default() }
     }
 
-    /// Counts one more.
+    /// Counts one more record with this anomaly. `at` is the position of the record.
     pub(crate) fn add(&mut self, anomaly: Anomaly, at: usize) {
         match self.found.iter_mut().find(|found| found.anomaly == anomaly) {
             Some(found) => {
@@ -243,12 +245,12 @@ impl Report {
         self.broken_machine.get_or_insert(BrokenMachine { count: 0, place, stated }).count += 1;
     }
 
-    /// Counts none of these any more.
+    /// Removes the counts of these kinds of anomalies.
     pub(crate) fn forget(&mut self, anomalies: &[Anomaly]) {
         self.found.retain(|found| !anomalies.contains(&found.anomaly));
     }
 
-    /// How many records became no job.
+    /// Returns the number of records that were skipped.
     pub fn skipped(&self) -> usize {
         self.found.iter().filter(|found| found.anomaly.skips()).map(|found| found.count).sum()
     }

@@ -1,4 +1,4 @@
-//! Output files that are whole or not there.
+//! Writes output files completely or not at all.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 
 use crate::error::FormatError;
 
-/// Writes a file through `content`: to a temporary file in the same folder, which replaces `path` when all is on the
-/// disk. On any error `path` is as it was. What is no regular file, such as `/dev/stdout`, is written directly.
+/// Writes a file atomically. `content` writes to a temporary file in the same folder. When all of it is on disk, the
+/// temporary file replaces `path`. After an error, `path` is unchanged. A target that is not a regular file, such as
+/// `/dev/stdout`, is written directly.
 ///
 /// # Errors
-/// [`FormatError::Io`], such as for a missing folder or a full disk, or an error of `content`.
+/// [`FormatError::Io`] for errors of the operating system, such as a missing folder or a full disk, and for errors
+/// of `content`.
 pub fn write_atomic(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), FormatError> {
     let failed = |source: io::Error| FormatError::io(&path.display().to_string(), "write", source);
-    // A link stays a link: the file that it names is replaced.
+    // A symbolic link remains a link. The file that it points to is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match fs::metadata(&target) {
         Ok(metadata) if metadata.is_dir() => Err(failed(io::ErrorKind::IsADirectory.into())),
@@ -46,7 +48,8 @@ fn replace(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) 
     Ok(())
 }
 
-/// Temporary files with the rights of ordinary new files, or of none but the user where there are no such rights.
+/// Returns a builder of temporary files. On Unix they have the permissions of ordinary new files. On other systems
+/// only the user can read them.
 fn builder() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".makespan-");

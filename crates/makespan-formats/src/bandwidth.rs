@@ -4,7 +4,7 @@ use makespan_core::Quantity;
 
 use crate::scalar::FromLiteral;
 
-/// Bytes a second.
+/// Bandwidth in bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bandwidth(pub f64);
 
@@ -16,7 +16,8 @@ impl FromLiteral for Bandwidth {
     }
 }
 
-/// Reads positive bytes a second, or a number with a unit such as `7Mbit/s`; the error says what would be right.
+/// Reads a bandwidth in bytes per second: a positive number, or a number with a unit such as `7Mbit/s`. The
+/// error states the accepted forms.
 pub fn parse_bandwidth(text: &str) -> Result<f64, String> {
     let value = parse(text).filter(|value| value.is_finite() && *value > 0.0).ok_or_else(|| {
         format!(

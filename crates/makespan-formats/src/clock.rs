@@ -1,26 +1,28 @@
-//! What a clock on the wall shows at the times of a log.
+//! Converts the times of a log to dates and back.
 
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
 use jiff::{SpanRound, Timestamp, Unit};
 use makespan_core::Time;
 
-/// The instant at which the times of a log begin, and the zone of its clock.
+/// Clock of a log: the instant at which the times of the log begin, and the time zone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clock {
-    /// Seconds after 1970 at time 0.
+    /// Time 0 of the log, in seconds after the beginning of 1970.
     begin: i64,
-    /// None where the clock is of a place that nobody named.
+    /// Time zone of the clock, or `None` if the log does not state a zone. Then the clock is treated as UTC.
     zone: Option<TimeZone>,
 }
 
 impl Clock {
-    /// A clock that shows so many seconds after 1970 at time 0, in no zone: what Slurm writes is local time.
+    /// Returns a clock without a time zone, for logs with local time, as Slurm writes it. Time 0 is `begin` seconds
+    /// after the beginning of 1970. Returns `None` if `begin` is out of range.
     pub fn local(begin: i64) -> Option<Self> {
         Self::of(begin, None)
     }
 
-    /// What is to be said of the clock of this machine: that it is UTC where the zone of this machine (`TZ`) is not known.
+    /// Returns a warning if the time zone of this machine (`TZ`) is unknown. The clock of this machine is then treated
+    /// as UTC.
     pub fn unknown_here() -> Option<String> {
         let stated = std::env::var("TZ").ok().filter(|zone| !zone.trim_start_matches(':').is_empty());
         let named = stated.map_or_else(|| "of this machine".to_owned(), |zone| format!("`{zone}` (TZ)"));
@@ -28,21 +30,21 @@ impl Clock {
         is_unknown.then(|| format!("the time zone {named} is not known: clock times are in UTC"))
     }
 
-    /// The clock of this machine (`TZ`).
+    /// Returns a clock in the time zone of this machine (`TZ`). For `begin`, see [`local`](Self::local).
     pub fn here(begin: i64) -> Option<Self> {
         Self::of(begin, Some(TimeZone::system()))
     }
 
-    /// The same in the zone of this name, such as `Europe/Stockholm`; the error says that it is not known.
+    /// Returns a clock in a time zone with a name, such as `Europe/Stockholm`. For `begin`, see [`local`](Self::local).
     ///
     /// # Errors
-    /// A sentence.
+    /// A message if the time zone is unknown.
     pub fn named(begin: i64, zone: &str) -> Result<Option<Self>, String> {
         let zone = TimeZone::get(zone).map_err(|_| format!("the time zone `{zone}` is not known"))?;
         Ok(Self::of(begin, Some(zone)))
     }
 
-    /// The same so many seconds east of Greenwich, all the year.
+    /// Returns a clock that is always `seconds` ahead of UTC. For `begin`, see [`local`](Self::local).
     pub fn east(begin: i64, seconds: i32) -> Option<Self> {
         Self::of(begin, Some(Offset::from_seconds(seconds).ok()?.to_time_zone()))
     }
@@ -55,7 +57,7 @@ impl Clock {
         self.zone.clone().unwrap_or(TimeZone::UTC)
     }
 
-    /// The second of the week that it shows at time 0, from Monday on.
+    /// Returns the second of the week at time 0. The week begins on Monday at 00:00.
     pub fn week(&self) -> i64 {
         let Ok(instant) = Timestamp::from_second(self.begin) else { return 0 };
         let shown = instant.to_zoned(self.zone());
@@ -63,7 +65,7 @@ impl Clock {
         i64::from(shown.weekday().to_monday_zero_offset()) * 86_400 + of_day
     }
 
-    /// What the clock shows, to the second, such as `1996-10-01 12:30:00`.
+    /// Returns the date and time of day at `time`, to the second, such as `1996-10-01 12:30:00`.
     pub fn shows(&self, time: Time) -> String {
         let second = self.begin.saturating_add(time.ticks() / Time::TICKS_PER_SECOND);
         let Ok(instant) = Timestamp::from_second(second) else { return "a date beyond the year 9999".to_owned() };
@@ -71,16 +73,18 @@ impl Clock {
         format!("{} {}", shown.date(), shown.time())
     }
 
-    /// The time at which the clock shows a date, such as `1996-10-01` or `1996-10-01T12:30`, or that of an instant with its distance from
-    /// Greenwich, such as `1996-10-01T12:30Z`; `None` where the text is no date at all.
+    /// Converts a date to a time of the log. The date is in the time zone of the clock, such as `1996-10-01` or
+    /// `1996-10-01T12:30`, or contains its offset from UTC, such as `1996-10-01T12:30Z`. Returns `None` if the text is
+    /// not a date.
     ///
-    /// # Errors
+    /// # Errors A message if the date does not exist in this time zone or is out of range, or if the date has an offset
+    /// and the clock has no time zone.
     /// A sentence, for a date that the clock never shows.
     pub fn read(&self, text: &str) -> Option<Result<Time, String>> {
         let text = text.trim();
         let second = if let Ok(instant) = text.parse::<Timestamp>() {
             if self.zone.is_none() {
-                let problem = "in which zone its clock was is not told by the log; write the date without a distance from Greenwich";
+                let problem = "the log does not state its time zone; write the date without an offset from UTC";
                 return Some(Err(problem.to_owned()));
             }
             instant.as_second()
@@ -92,11 +96,11 @@ impl Clock {
             }
         };
         let time = second.checked_sub(self.begin).filter(|seconds| seconds.abs() < i64::MAX / Time::TICKS_PER_SECOND);
-        Some(time.map(Time::from_seconds).ok_or_else(|| "it is too far from the log".to_owned()))
+        Some(time.map(Time::from_seconds).ok_or_else(|| "the date is too far from the beginning of the log".to_owned()))
     }
 }
 
-/// A length of time for people, to the unit that counts: `12 s`, `3 min`, `2 h 5 min`, `3 d 4 h`.
+/// Formats a duration for people, with one or two units: `12 s`, `3 min`, `2 h 5 min`, `3 d 4 h`.
 pub fn length(seconds: f64) -> String {
     let whole = seconds.round().clamp(-9e15, 9e15) as i64;
     let unit = if whole.abs() < 60 {
@@ -127,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_clock_shows_the_time_of_its_zone() {
-        // The KTH log begins at 14:00:31 in summer; a month later clocks are set.
+        // The KTH log begins at 14:00:31 in summer. Daylight saving time ends a month later.
         let clock = Clock::named(843_480_031, "Europe/Stockholm").unwrap().unwrap();
         assert_eq!(clock.shows(Time::ZERO), "1996-09-23 14:00:31");
         let october = clock.read("1996-10-01").unwrap().unwrap();

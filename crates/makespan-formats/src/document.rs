@@ -1,4 +1,4 @@
-//! JSON and TOML texts into typed documents, with the place of every error.
+//! Reads JSON and TOML texts into typed documents. Errors state the place.
 
 use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault};
@@ -12,17 +12,17 @@ use crate::error::{FormatError, Place};
 use crate::scalar::{InList, message_of, offset_of};
 use crate::suggest::explain;
 
-/// An entry of a list in which names are unique.
+/// Entry of a list in which names are unique.
 pub(crate) trait Named {
-    /// What it is, such as a job.
+    /// Noun for an entry, such as "job".
     const KIND: &'static str;
 
-    /// Its name.
+    /// Returns the name of the entry.
     fn name(&self) -> &str;
 }
 
-/// A list of entries with unique names. It ends at the first name that comes again, so that a compressed file of one entry a
-/// million times over does not fill the memory before it is refused.
+/// List of entries with unique names. Reading stops at the first repeated name. So a compressed file that repeats one
+/// entry a million times is refused before it fills the memory.
 pub(crate) struct Unique<T>(pub Vec<T>);
 
 impl<T> Default for Unique<T> {
@@ -47,8 +47,9 @@ impl<'de, T: Named + Deserialize<'de>> Visitor<'de> for UniqueVisitor<T> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Unique<T>, A::Error> {
-        // By their hashes: the names themselves would be held twice. Of two names with one hash the first is remembered, so
-        // what is told as a repetition is one.
+        // Only hashes of names are stored here, because the entries already contain the names. If two different names
+        // have the same hash, only the first is stored. So a reported repetition is always real, but a repetition of
+        // the second name is not detected here.
         let mut seen: FxHashMap<u64, u32> = FxHashMap::default();
         let hashes: BuildHasherDefault<FxHasher> = BuildHasherDefault::default();
         let mut entries: Vec<T> = Vec::new();
@@ -93,7 +94,7 @@ pub(crate) fn from_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T
             (Some(line), Some(column))
         });
         let message = match error.message() {
-            // Which one, only its place says.
+            // The message of the TOML parser does not name the key. Its position does.
             "duplicate key" => {
                 let key = error.span().and_then(|span| text.get(span)).unwrap_or_default();
                 format!("the key `{key}` is written twice; write it once")
@@ -112,7 +113,7 @@ fn json_error(file: &str, bytes: &[u8], field: Option<String>, error: &serde_jso
     let known = error.line() > 0;
     let mut place = Place { line: known.then(|| error.line()), column: known.then(|| error.column()), field };
     if let Some(in_list) = in_list {
-        // Between the end of the list and the error, there can only be blanks and a brace.
+        // Only blanks and a brace can stand between the end of the list and the error.
         let read = offset_of(bytes, error).map(|offset| &bytes[..offset]);
         let end = read.and_then(|read| read.iter().rposition(|&byte| byte == b']'));
         if let Some(before) = end.and_then(|end| bytes.get(..(end + 1).checked_sub(in_list.back)?)) {

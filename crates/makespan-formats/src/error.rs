@@ -1,70 +1,71 @@
-//! What can be wrong with a file, and where.
+//! Errors in reading and writing files, with their place.
 
 use std::fmt;
 use std::io;
 
 use thiserror::Error;
 
-/// Why machines that are stated twice are refused.
+/// Error message if the machines are stated twice.
 pub(crate) const BOTH_STATED: &str = "both a platform and a number of processors are stated; state one";
 
-/// Longest problem that is shown in full; what is quoted from a broken file can be megabytes.
+/// Maximum number of characters of a file name or a message in an error. Quotations from a broken file can be megabytes
+/// long.
 const LONGEST: usize = 400;
 
-/// Why a file was not read or written: always one line that names the file.
+/// Error in reading or writing a file. It is always displayed on one line that names the file.
 #[derive(Debug, Error)]
 pub enum FormatError {
-    /// The operating system refused, or compressed data are damaged.
+    /// The operating system reports an error, or compressed data are damaged.
     #[error("{file}: cannot {action}: {source}")]
     Io {
-        /// Which file.
+        /// The name of the file.
         file: String,
-        /// What was tried.
+        /// The action that failed, such as "read".
         action: &'static str,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
-    /// The content is wrong.
+    /// The content of the file is wrong.
     #[error("{file}{place}: {problem}")]
     Content {
-        /// Which file.
+        /// The name of the file.
         file: String,
-        /// Where in it.
+        /// The place in the file.
         place: Place,
-        /// What is wrong, and what would be right.
+        /// The problem and its remedy.
         problem: String,
     },
 }
 
-/// A place in a file, as far as it is known.
+/// Place in a file, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Line, from 1.
     pub line: Option<usize>,
     /// Column, from 1.
     pub column: Option<usize>,
-    /// The field, such as `jobs[3].time[0]`.
+    /// Path of the field, such as `jobs[3].time[0]`.
     pub field: Option<String>,
 }
 
 impl Place {
-    /// A line.
+    /// Returns the place of a line.
     pub fn line(line: usize) -> Self {
         Self { line: Some(line), ..Self::default() }
     }
 
-    /// A field.
+    /// Returns the place of a field.
     pub fn field(field: impl Into<String>) -> Self {
         Self { field: Some(field.into()), ..Self::default() }
     }
 
-    /// This place with a field.
+    /// Returns this place with the given field.
     pub fn with_field(self, field: impl Into<String>) -> Self {
         Self { field: Some(field.into()), ..self }
     }
 }
 
-/// Written behind the file's name, such as `:3:14: jobs[3].time[0]`.
+/// Formats the place as a suffix of the file name, such as `:3:14: jobs[3].time[0]`.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(line) = self.line {
@@ -81,18 +82,19 @@ impl fmt::Display for Place {
 }
 
 impl FormatError {
-    /// Something wrong in the content of `file`.
+    /// Returns an error in the content of `file`.
     pub fn content(file: &str, place: Place, problem: impl fmt::Display) -> Self {
         Self::Content { file: one_line(file), place, problem: one_line(&problem.to_string()) }
     }
 
-    /// A refusal of the operating system.
+    /// Returns an error of the operating system.
     pub fn io(file: &str, action: &'static str, source: io::Error) -> Self {
         Self::Io { file: one_line(file), action, source }
     }
 }
 
-/// Shows quoted input on one line of bearable length. What is escaped counts as it is shown: a control character takes six.
+/// Returns the text on one line of at most [`LONGEST`] characters. Control characters are escaped, and the limit counts
+/// escaped characters.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(LONGEST));
     let mut count = 0;
@@ -119,7 +121,7 @@ mod tests {
         let text = error.to_string();
         assert!(text.starts_with("a.json:3:14: jobs[0]: `x\\ny` zzz"), "{text}");
         assert!(text.ends_with("z ..") && text.len() < 500);
-        // Each of its parts is, also where it is escaped.
+        // The limit holds for each part of the error, also if the part is escaped.
         let long = "\u{7f}".repeat(1000);
         let text = FormatError::content(&long, Place::field(&*long), &long).to_string();
         assert!(text.len() < 1300, "{}: {text}", text.len());

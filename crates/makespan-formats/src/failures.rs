@@ -13,13 +13,13 @@ use crate::input::open;
 use crate::suggest::nearest;
 
 const COLUMNS: [&str; 5] = ["processors", "node", "down", "up", "expected_up"];
-/// Most decompressed bytes.
+/// Maximum size of the table after decompression, in bytes.
 const LIMIT: u64 = 1 << 30;
 
-/// Reads the failures of a platform from a file, which may be compressed.
+/// Reads the failures of a platform from a file. The file may be compressed.
 ///
 /// # Errors
-/// [`FormatError`] with the line and the column that is wrong.
+/// [`FormatError`] with the line and the column of the error.
 pub fn read_failures(path: &Path, platform: &Platform) -> Result<Vec<Failure>, FormatError> {
     let name = path.display().to_string();
     let raw = File::open(path).map_err(|error| FormatError::io(&name, "open it", error))?;
@@ -29,7 +29,7 @@ pub fn read_failures(path: &Path, platform: &Platform) -> Result<Vec<Failure>, F
     parse_failures(&name, &bytes, platform)
 }
 
-/// Reads a decompressed table; `file` names it in errors.
+/// Reads the failures of a platform from a decompressed table. `file` is the file name for errors.
 ///
 /// ```
 /// # use makespan_core::{Platform, Time};
@@ -41,7 +41,7 @@ pub fn read_failures(path: &Path, platform: &Platform) -> Result<Vec<Failure>, F
 /// ```
 ///
 /// # Errors
-/// [`FormatError`] with the line and the column that is wrong.
+/// [`FormatError`] with the line and the column of the error.
 pub fn parse_failures(file: &str, bytes: &[u8], platform: &Platform) -> Result<Vec<Failure>, FormatError> {
     let mut reader =
         ReaderBuilder::new().trim(Trim::All).flexible(true).comment(Some(b'#')).has_headers(false).from_reader(bytes);
@@ -68,7 +68,8 @@ pub fn parse_failures(file: &str, bytes: &[u8], platform: &Platform) -> Result<V
     }
 }
 
-/// The line of the record that is read from this position on: the position is before the comments above it.
+/// Returns the line of the record that the reader reads next. `position` is the position of the reader, which
+/// may be before blank lines and comments that precede the record.
 fn line_of(bytes: &[u8], position: &Position) -> usize {
     let rest = bytes.get(position.byte() as usize..).unwrap_or_default();
     let skipped = |line: &&[u8]| line.is_empty() || *line == b"\r" || line.starts_with(b"#");
@@ -79,7 +80,7 @@ fn wanted() -> &'static str {
     "the first line names the columns: processors (such as 0-3,8) or node, down, up and if known expected_up"
 }
 
-/// Where each of the columns is.
+/// Index of each column in the table, and the number of columns.
 struct Header {
     at: [Option<usize>; COLUMNS.len()],
     columns: usize,
@@ -173,7 +174,7 @@ impl Row<'_> {
         }
     }
 
-    /// The text of a column, if the table has it.
+    /// Returns the text of a column, if the table has this column.
     fn text(&self, column: &str) -> Option<&str> {
         let at = COLUMNS.iter().position(|&known| known == column)?;
         self.record.get(self.header.at[at]?)

@@ -1,21 +1,21 @@
-//! Times where none are stated.
+//! Guessed run times for tasks whose run times are not stated.
 
 use makespan_core::{Job, Profile, ProfileError, SpeedupLaw, Task, Time};
 
 use crate::speedup::through;
 
-/// How long a task is guessed to take on its fewest processors.
+/// Guessed run time of a task on its minimum number of processors.
 pub(crate) const GUESS: Time = Time::from_seconds(60);
 
 /// Guessed speed-up of a task. The guess is cautious: compared with one processor, a task runs 3.1 times as fast on 4
 /// processors, and never more than 10 times as fast.
 pub(crate) const GUESSED_LAW: SpeedupLaw = SpeedupLaw::Amdahl { serial: 0.1 };
 
-/// The guess for a task on `min` to `max` processors: a minute on the fewest, or the walltime where that is shorter, and on more
-/// of them by `law`, or by Amdahl's law with a serial share of 0.1.
+/// Returns the guessed profile of a task on `min` to `max` processors. On `min` processors the task takes 60 s, or its
+/// walltime if that is shorter. On more processors it is faster by `law`, or by [`GUESSED_LAW`] if `law` is `None`.
 ///
 /// # Errors
-/// [`ProfileError`] when the range is empty or a parameter of the law is out of range.
+/// [`ProfileError`] if the range is empty or a parameter of the law is out of range.
 pub(crate) fn guessed(
     min: u32,
     max: u32,
@@ -25,10 +25,10 @@ pub(crate) fn guessed(
     timed(walltime.map_or(GUESS, |walltime| walltime.min(GUESS)), min, max, law.unwrap_or(GUESSED_LAW))
 }
 
-/// The profile by `law` that takes `time` on its fewest processors.
+/// Returns the profile with the speed-up `law` that takes `time` on `min` processors.
 ///
 /// # Errors
-/// As [`guessed`].
+/// As for [`guessed`].
 pub(crate) fn timed(time: Time, min: u32, max: u32, law: SpeedupLaw) -> Result<Profile, ProfileError> {
     if min == 0 || min > max {
         return Err(ProfileError::Range { min, max });
@@ -43,7 +43,7 @@ pub(crate) fn timed(time: Time, min: u32, max: u32, law: SpeedupLaw) -> Result<P
     }
 }
 
-/// Shortens the guesses of a job that are longer than its walltime: what nobody knows is no reason to refuse the job.
+/// Shortens each guessed run time of a job that is longer than the job's walltime. A guess must not cause an error.
 pub(crate) fn keep_walltime(job: &mut Job) {
     let Some(walltime) = job.walltime.filter(|walltime| *walltime > Time::ZERO) else { return };
     job.work.tasks_mut().for_each(|task| shorten(task, walltime));

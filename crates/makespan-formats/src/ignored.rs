@@ -1,5 +1,5 @@
-//! XML elements and attributes that a reader ignores. A silent list names the ones that need no warning, and all others
-//! are counted by name.
+//! Counts XML elements and attributes that a reader ignores. A list of silent names needs no warning. All other names
+//! are counted.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Bytes in: decompression by content, limits on what they become, and a look at the beginning.
+//! Opens files: detects and decompresses compressed data, limits the size, and provides the first bytes.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read};
@@ -13,23 +13,25 @@ pub(crate) const MAX_BYTES: u64 = 4 << 30;
 
 const BUFFER: usize = 1 << 17;
 
-/// What a compressed file may always become, in bytes.
+/// Size in bytes up to which a compressed file may always expand.
 const MAX_EXPANDED: u64 = 16 << 20;
 
-/// A compressed file that becomes more than [`MAX_EXPANDED`] may become this many times its own size. Logs and workflows
-/// become 5 to 20 times as large, files made to fill the memory 1,000 times.
+/// Maximum ratio of decompressed to compressed size, for files that expand to more than [`MAX_EXPANDED`] bytes. Logs
+/// and workflows expand 5 to 20 times. Files that are designed to fill the memory expand 1,000 times.
 const MAX_EXPANSION: u64 = 20;
 
-/// A compressed file may consist of so many files one behind the other however small they are (bzip2 makes ready for each
-/// what it needs for megabytes), and of one more for each [`MEMBER`] bytes that they become.
+/// Number of compressed members that a file may always have, even if all of them are tiny. One more member is allowed
+/// for each [`MEMBER`] decompressed bytes. The number is limited because the bzip2 decoder allocates megabytes for each
+/// member.
 const FEW_MEMBERS: u64 = 1000;
 const MEMBER: u64 = 16 << 10;
 
-/// Decompressed, limited input.
+/// Decompressed input of limited size.
 pub(crate) type Input<'a> = BufReader<Box<dyn Read + 'a>>;
 
-/// Undoes gzip and bzip2, known by their first bytes. More than `limit` bytes are an error, and so are compressed bytes that
-/// become far more than they are.
+/// Decompresses gzip and bzip2, which are recognised by their first bytes. All other input is passed on unchanged.
+///
+/// Reading fails after `limit` bytes, or if compressed input expands too much ([`MAX_EXPANDED`], [`MAX_EXPANSION`]).
 pub(crate) fn open<'a>(raw: impl Read + 'a, limit: u64) -> io::Result<Input<'a>> {
     let packed = Rc::new(Cell::new(0));
     let mut raw = BufReader::with_capacity(BUFFER, Counted { inner: raw, read: Rc::clone(&packed) });
@@ -46,7 +48,7 @@ pub(crate) fn open<'a>(raw: impl Read + 'a, limit: u64) -> io::Result<Input<'a>>
     Ok(BufReader::with_capacity(BUFFER, Box::new(Limited { inner: plain, read: 0, limit, packed })))
 }
 
-/// Undoes one compressed file, and leaves what is behind it.
+/// Decoder of one compressed member. It can return the input after the end of the member.
 trait Decoder<R>: Read {
     fn of(raw: R) -> Self;
     fn rest(self) -> R;
@@ -72,9 +74,9 @@ impl<R: BufRead> Decoder<R> for BzDecoder<R> {
     }
 }
 
-/// Compressed files one behind the other, as `cat` and parallel compressors make them.
+/// Concatenated compressed files (members), as `cat` and parallel compressors write them.
 struct Members<R, D> {
-    /// `None` behind the last one.
+    /// Current member, or `None` after the last member.
     member: Option<D>,
     count: u64,
     read: u64,
@@ -124,7 +126,7 @@ fn at_end(raw: &mut impl BufRead) -> io::Result<bool> {
     }
 }
 
-/// The bytes that are already there: a whole buffer, unless the input is shorter.
+/// Returns the next bytes without consuming them. They fill the whole buffer, unless the input ends earlier.
 pub(crate) fn filled<R: Read>(input: &mut BufReader<R>) -> io::Result<&[u8]> {
     loop {
         match input.fill_buf() {
@@ -136,7 +138,7 @@ pub(crate) fn filled<R: Read>(input: &mut BufReader<R>) -> io::Result<&[u8]> {
     Ok(input.buffer())
 }
 
-/// Counts what is read.
+/// Reader that counts the bytes read.
 struct Counted<R> {
     inner: R,
     read: Rc<Cell<u64>>,
@@ -150,8 +152,8 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Reads until the buffer is full or the input ends: decoders give what a step makes, however little, and a look at the
-/// beginning must see more.
+/// Reads until the buffer is full or the input ends. A decoder may return only a few bytes for each call, but the
+/// recognition of formats needs more bytes.
 fn filling(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -169,13 +171,13 @@ struct Limited<R> {
     inner: R,
     read: u64,
     limit: u64,
-    /// The compressed bytes read so far, where the file is compressed.
+    /// Number of compressed bytes read so far, or `None` if the file is not compressed.
     packed: Option<Rc<Cell<u64>>>,
 }
 
 impl<R: Read> Read for Limited<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // One byte more than is left tells a file of exactly the limit from a longer one.
+        // One extra byte distinguishes a file of exactly `limit` bytes from a longer file.
         let left = (self.limit - self.read).saturating_add(1);
         let most = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
         let read = filling(&mut self.inner, &mut buffer[..most])? as u64;
@@ -196,7 +198,7 @@ impl<R: Read> Read for Limited<R> {
     }
 }
 
-/// The byte order mark that some editors write.
+/// UTF-8 byte order mark, which some editors write.
 pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Returns the bytes without the byte order mark, if they begin with one.
@@ -218,7 +220,7 @@ mod tests {
         assert_eq!(read(4).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
     }
 
-    /// Lines of a text, of more than [`MAX_EXPANDED`] bytes in all, compressed.
+    /// Returns gzip-compressed lines with more than [`MAX_EXPANDED`] bytes in all.
     fn packed(mut line: impl FnMut() -> String) -> Vec<u8> {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         let mut written = 0;
@@ -244,7 +246,8 @@ mod tests {
         assert!(read(&log).unwrap() as u64 > MAX_EXPANDED);
     }
 
-    /// Files one behind the other are one, down to empty ones, and as many as there may be.
+    /// Checks that concatenated compressed files are read as one file. Some of the members are empty, and the number of
+    /// members reaches the limit.
     #[test]
     fn compressed_files_one_behind_the_other_are_one() {
         let read = |bytes: &[u8]| {
@@ -265,13 +268,13 @@ mod tests {
                 error.contains("more than 1000 compressed files") && error.contains("decompress it first"),
                 "{error}"
             );
-            // Those that hold something may be more.
+            // Members with content are not limited in number.
             let block = pack(&vec![b'x'; MEMBER as usize]);
             assert_eq!(read(&block.repeat(few + 20)).unwrap().len(), (few + 20) * MEMBER as usize);
         }
     }
 
-    /// A first part of hardly anything does not hide what follows it.
+    /// Checks that the first bytes of the content are found if the first members are almost empty.
     #[test]
     fn the_beginning_is_seen_through_small_parts() {
         let parts = [&b"\n"[..], b"", b" ", b"{\"a\": 1}"].map(gzip).concat();

@@ -1,4 +1,4 @@
-//! `jobs.csv` in the columns that Batsim writes and evalys reads.
+//! Writes `jobs.csv`, with the columns that Batsim writes and evalys reads.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -7,7 +7,7 @@ use makespan_core::{Accounting, Instance, MemoryKill, Outcome, ProcSet, Run, Sch
 
 use crate::names::CsvNames;
 
-/// The columns, in Batsim's order.
+/// Columns of the table, in Batsim's order.
 pub const COLUMNS: [&str; 17] = [
     "job_id",
     "workload_name",
@@ -28,14 +28,14 @@ pub const COLUMNS: [&str; 17] = [
     "metadata",
 ];
 
-/// What follows in the table of a trace whose runs were counted: time on processors in seconds, most resident memory in bytes, and
-/// how it is known that a run was killed for memory (`certain`, `likely`, or nothing).
+/// Additional columns for a trace whose runs have accounting data: CPU time in seconds, peak resident memory in bytes,
+/// and the certainty that a run was killed for memory (`certain`, `likely`, or empty).
 pub const ACCOUNTING: [&str; 3] = ["cpu_time", "peak_memory", "memory_kill"];
 
-/// Writes a schedule as if it had happened, one line a placement; a task of a bag is called `name/17`.
+/// Writes a schedule as if it had been executed, with one line for each placement. A task of a bag is named `name/17`.
 ///
 /// # Errors
-/// Those of the writer.
+/// Errors of the writer.
 pub fn write_schedule(
     instance: &Instance,
     workload: &str,
@@ -58,11 +58,11 @@ pub fn write_schedule(
     write(instance, &names.write(workload), runs, false, names, writer)
 }
 
-/// Writes what happened, one line an execution, and one for each task without any, which was given up or never started. Where the
-/// operating system counted what runs used, the columns [`ACCOUNTING`] follow.
+/// Writes a trace, with one line for each run, and one line for each task that never ran. If any run has accounting
+/// data, the columns [`ACCOUNTING`] follow.
 ///
 /// # Errors
-/// Those of the writer.
+/// Errors of the writer.
 pub fn write_trace(
     instance: &Instance,
     workload: &str,
@@ -81,14 +81,14 @@ pub fn write_trace(
         accounting: None,
     });
     let runs = trace.runs.iter().cloned().chain(never);
-    // What happened is told of each task by itself.
+    // In a trace, the job name of a line is the name of its task.
     let counted = trace.runs.iter().any(|run| run.accounting.is_some());
     let of = |task| About { task: instance.name(task), job: instance.name(task), walltime: instance.walltime(task) };
     let runs = runs.map(|run| (of(run.task), run));
     write(instance, &names.write(workload), runs, counted, names, writer)
 }
 
-/// What a line says of a task beside its run.
+/// Data of a task for one line of the table.
 struct About<'a> {
     task: Cow<'a, str>,
     job: Cow<'a, str>,
@@ -114,12 +114,12 @@ fn write<'a>(
     Ok(())
 }
 
-/// A line; the texts are the names of the task, the workload and the job.
+/// Returns the fields of a line. `names` are the names of the task, the workload and the job.
 fn row(instance: &Instance, names: [&str; 3], walltime: Option<Time>, run: &Run) -> [String; 17] {
     let release = instance.release(run.task);
     let started = run.outcome != Outcome::NotStarted;
     let (execution, turnaround) = (run.end - run.start, run.end - release);
-    // Empty is how pandas writes and reads what does not exist.
+    // pandas writes and reads missing values as empty fields.
     let known = |value: String| if started { value } else { String::new() };
     let stretch =
         if execution.ticks() > 0 { (turnaround.seconds() / execution.seconds()).to_string() } else { String::new() };
@@ -145,7 +145,7 @@ fn row(instance: &Instance, names: [&str; 3], walltime: Option<Time>, run: &Run)
     ]
 }
 
-/// What a run used; empty where nobody counted.
+/// Returns the fields for accounting data. They are empty if `accounting` is `None`.
 fn used(accounting: Option<&Accounting>) -> [String; 3] {
     accounting.map_or_else(Default::default, |accounting| {
         let kill = match accounting.memory_kill {
@@ -157,7 +157,7 @@ fn used(accounting: Option<&Accounting>) -> [String; 3] {
     })
 }
 
-/// Batsim's words.
+/// Returns Batsim's word for an outcome.
 fn final_state(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Succeeded => "COMPLETED_SUCCESSFULLY",
@@ -168,7 +168,7 @@ fn final_state(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Intervals separated by spaces, such as `0-3 7`.
+/// Returns processor intervals separated by spaces, such as `0-3 7`.
 fn intervals(processors: &ProcSet) -> String {
     processors.to_string().replace(',', " ")
 }
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(text.lines().nth(1), Some("\"a, b\",w0,\"a, b\",0.5,5,60,0,REJECTED,,,,,,,,-1,"));
     }
 
-    /// In a plan a line names its job too; what happened is told of each task by itself.
+    /// Checks that a line of a plan names the job of a task, and that a line of a trace names the task itself.
     #[test]
     fn tasks_of_bags_and_compound_jobs_have_names_of_their_own() {
         use makespan_core::{Graph, NamedTask};

@@ -1,10 +1,10 @@
-//! File formats of Makespan: instances, schedules and logs, to and from the types of the core; Gantt charts, reports
-//! and figures.
+//! File formats of Makespan. Reads instances, schedules and logs into the types of the core, and writes these types.
+//! Also draws Gantt charts, reports and figures.
 //!
-//! [`read_instance`] reads any instance file, by content first, and [`read_replay`] any log, with what a policy may know
-//! apart from what happened. Readers never panic: whatever is wrong with a file
-//! is one [`FormatError`] that names the place and what would be right. Writers go through [`write_atomic`], so that
-//! no file is ever half written.
+//! [`read_instance`] reads an instance file of any format and recognises the format mainly by the content.
+//! [`read_replay`] reads a log of any format, and separates what a policy may know from what really happened. Readers
+//! never panic. If a file is wrong, they return a [`FormatError`] that names the place, the problem and the remedy.
+//! Writers use [`write_atomic`], so that a file is never half written.
 
 #![warn(missing_docs)]
 

@@ -1,14 +1,14 @@
-//! Line by line through a file of any size.
+//! Reads a file of any size line by line.
 
 use std::io::{BufRead, Read};
 
 use crate::error::{FormatError, Place};
 
-/// No line of a log is longer.
+/// Maximum length of a line of a log, in bytes.
 const LONGEST: u64 = 1 << 16;
 
-/// Gives each line that is not empty, without the white space around it, to `take`, with its number from 1. A byte order
-/// mark is left out.
+/// Calls `take` for each non-empty line, with the line number from 1. White space around the line and a byte order mark
+/// are removed.
 pub(crate) fn each(
     file: &str,
     input: &mut dyn BufRead,

@@ -1,8 +1,8 @@
-//! What a text looks like that no format claims at once: a list of commands, TOML, or something that is not read.
+//! Guesses the kind of a text that no format recognises: a list of commands, TOML, or an unsupported kind.
 
 use crate::format::Format;
 
-/// Endings of what is never a list, with what it is.
+/// File extensions of texts that are never lists of commands, with the kind of the text.
 const OTHERS: [(&str, &str); 6] = [
     ("yaml", "YAML"),
     ("yml", "YAML"),
@@ -20,7 +20,7 @@ const SCRIPT: &str = "a script (it begins with `#!`; `makespan run -- ./FILE` ru
 pub(crate) const SLURM: &str = "this is output of Slurm, which is no list of commands; give what `sacct -a -X --parsable2` prints, with its \
                                 header, or a folder with saved outputs of the cluster (`makespan queue --from FOLDER`)";
 
-/// Most bytes of a line that is looked at.
+/// Maximum number of bytes of a line that the guess depends on.
 const LOOKED: usize = 4096;
 
 /// Rule that decides whether a text is read as a list of commands.
@@ -107,7 +107,8 @@ fn first_lines(text: &[u8]) -> Vec<String> {
     lines.take(3).map(|line| line.chars().take(LOOKED).collect()).collect()
 }
 
-/// Whether a line is a header or a pair of TOML: a shell has no blanks around `=`, and begins its tests with `[ `.
+/// Returns whether a line is a table header or a key-value pair of TOML. In a shell, assignments have no blanks around
+/// `=`, and tests begin with `[ `.
 fn is_toml(line: &str) -> bool {
     let name = |text: &str| {
         let text = text.trim().trim_matches(['"', '\'']);
@@ -124,7 +125,7 @@ fn is_toml(line: &str) -> bool {
             let apart = key.ends_with(' ') && !key.trim().is_empty();
             let top =
                 ["version", "platform", "jobs", "unavailable"].contains(&key.trim()) || key.starts_with("platform.");
-            // `version=2` alone is a pair of either; a command follows an assignment of a shell.
+            // `version=2` alone can be TOML or shell. In a shell, a command follows an assignment on the same line.
             apart || top && !value.trim().contains(' ') || top && value.trim_start().starts_with(['{', '['])
         }
         _ => false,
@@ -205,7 +206,7 @@ fn is_yaml(line: &str) -> bool {
         return true;
     }
     let key = line.split_once(':').filter(|(_, rest)| rest.is_empty() || rest.starts_with(' '));
-    // `: a` does nothing in a shell, and is a command.
+    // `: a` is a shell command that does nothing.
     key.is_some_and(|(key, _)| !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-\"'".contains(c)))
 }
 

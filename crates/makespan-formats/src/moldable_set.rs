@@ -1,7 +1,7 @@
 //! Published sets of moldable jobs: `{"meta": .., "cpudata": {"nb_p": [1, 2, ..], "t1": [..], ..}, "gpudata": ..}`.
 //!
-//! The format of the instances of Hunold (github.com/hunsa/moldableILP): measured times in seconds on 1 to m
-//! processors. Only `cpudata` is used; the jobs have weight 1 and are released at 0.
+//! This is the format of the instances of Hunold (github.com/hunsa/moldableILP). It states measured run times in
+//! seconds on 1 to m processors. Only `cpudata` is used. The jobs have weight 1 and release date 0.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::format::head::Head;
 use crate::instance::foreign_json;
 use crate::scalar::{Count, Scalar};
 
-/// The keys at the top of such a file.
+/// Possible keys at the top level of such a file.
 const KEYS: [&str; 3] = ["meta", "cpudata", "gpudata"];
 
 /// Returns whether a JSON file is a moldable set: its first key is one of a moldable set, and it is not recognised as
@@ -38,7 +38,7 @@ struct Document {
     _gpudata: IgnoredAny,
 }
 
-/// The columns, in file order.
+/// Columns of the table, in file order.
 struct Table {
     processors: Vec<u32>,
     jobs: Vec<(String, Vec<Time>)>,
@@ -78,10 +78,10 @@ impl<'de> Visitor<'de> for TableVisitor {
     }
 }
 
-/// Reads a decompressed set; `file` names it in errors.
+/// Reads a decompressed moldable set. `file` is the file name for errors.
 ///
 /// # Errors
-/// [`FormatError`] with the field that is wrong.
+/// [`FormatError`] with the field of the error.
 pub fn read_moldable_set(file: &str, bytes: &[u8]) -> Result<Instance, FormatError> {
     let Document { cpudata, .. } = from_json(file, bytes)?;
     let wrong = |field: &str, problem: &dyn fmt::Display| FormatError::content(file, Place::field(field), problem);

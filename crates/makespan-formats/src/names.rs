@@ -1,21 +1,22 @@
-//! Names in cells of CSV tables.
+//! Writes names into CSV tables.
 //!
-//! A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula, and a job's name may be anybody's text. Such a
-//! name is written behind an apostrophe, and so is one that begins with an apostrophe, so that what was written can be told.
+//! A spreadsheet reads a cell that begins with `=`, `+`, `-` or `@` as a formula, and users can give a job any name. So
+//! an apostrophe is written before such a name. An apostrophe is also written before a name that begins with one, so
+//! that a reader can recover the original name.
 
 use std::borrow::Cow;
 
-/// How names stand in CSV tables.
+/// Notation of names in CSV tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CsvNames {
-    /// A name that a spreadsheet would take for a formula stands behind an apostrophe.
+    /// An apostrophe precedes each name that a spreadsheet would read as a formula.
     #[default]
     Guarded,
-    /// As they are.
+    /// All names are unchanged.
     Raw,
 }
 
-/// Marks a name that is no formula.
+/// Prefix that marks a cell as text, not a formula.
 const GUARD: char = '\'';
 
 fn needs_guard(name: &str) -> bool {
@@ -23,7 +24,7 @@ fn needs_guard(name: &str) -> bool {
 }
 
 impl CsvNames {
-    /// The name as it is written.
+    /// Returns the cell for a name.
     pub fn write(self, name: &str) -> Cow<'_, str> {
         match self {
             Self::Guarded if needs_guard(name) => Cow::Owned(format!("{GUARD}{name}")),

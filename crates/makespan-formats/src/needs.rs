@@ -1,4 +1,5 @@
-//! What jobs of other formats need besides processors, and which of it the machines have.
+//! Needs for resources other than processors in jobs of other formats. Needs for resources that the machines lack are
+//! ignored.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +8,12 @@ use rustc_hash::FxHashSet;
 
 use crate::amount::rounded;
 
-/// The largest amount of anything.
+/// Largest amount of a resource.
 const MOST: f64 = i64::MAX as f64;
 
-/// A need of so many bytes, rounded up; `None` where that is nothing.
+/// Returns a number of bytes, rounded up, or `None` if it is not positive.
 pub(crate) fn bytes(count: f64) -> Option<u64> {
-    // A float beyond the range becomes the largest integer.
+    // A float that is too large for `u64` becomes the largest `u64`.
     (count > 0.0).then(|| (count.min(MOST).ceil() as u64).min(i64::MAX as u64))
 }
 
@@ -33,12 +34,12 @@ pub(crate) fn memory(text: &str) -> Option<u64> {
     if count == 0.0 { Some(0) } else { bytes(count * (1_u64 << shift) as f64) }
 }
 
-/// Equal needs, each held once.
+/// Pool that stores equal needs only once.
 #[derive(Default)]
 pub(crate) struct Pool(FxHashSet<Needs>);
 
 impl Pool {
-    /// These needs; of two of one name the first.
+    /// Returns the given needs. If a resource occurs twice, its first need counts.
     pub(crate) fn of<N: Into<Box<str>>>(&mut self, needs: impl IntoIterator<Item = (N, Need)>) -> Needs {
         let Ok(needs) = Needs::new(needs) else { return Needs::NONE };
         if needs.is_empty() {
@@ -52,21 +53,22 @@ impl Pool {
     }
 }
 
-/// Needs of one resource that are left out.
+/// Ignored needs for one resource.
 #[derive(Default)]
 struct Without {
     count: usize,
-    /// Who needs the most of it.
+    /// The name of the job or task with the largest need.
     name: String,
     most: u64,
 }
 
-/// Needs of resources that the machines do not state.
+/// Needs for resources that the platform does not state.
 #[derive(Default)]
 pub(crate) struct Unstated(BTreeMap<Box<str>, Without>);
 
 impl Unstated {
-    /// Those needs of a task on so many processors whose resources the platform states; the others are counted.
+    /// Returns those needs of a task whose resources the platform states. Counts all other needs. `processors` is the
+    /// allotment of the task, and `name` its name.
     pub(crate) fn kept(&mut self, needs: &Needs, platform: &Platform, processors: u32, name: &str) -> Needs {
         if needs.iter().all(|(resource, _)| platform.resource(resource).is_some()) {
             return needs.clone();
@@ -81,7 +83,7 @@ impl Unstated {
         Needs::new(stated.map(|(resource, need)| (resource, need.clone()))).unwrap_or_default()
     }
 
-    /// Counts one more need.
+    /// Counts one more ignored need of `total` units.
     pub(crate) fn count(&mut self, resource: &str, total: u64, name: &str) {
         if !self.0.contains_key(resource) {
             self.0.insert(resource.into(), Without::default());
@@ -104,7 +106,7 @@ impl Unstated {
     }
 }
 
-/// Why needs of what the machines do not state are left out.
+/// Reason why needs for resources that the platform does not state are ignored.
 pub(crate) const UNSTATED: &str =
     "the machines state none, so this need is ignored (--platform FILE states the resources of nodes)";
 

@@ -1,4 +1,4 @@
-//! Compressed bytes for tests.
+//! Compresses bytes for tests.
 
 use std::io::Write;
 

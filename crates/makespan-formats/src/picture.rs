@@ -13,22 +13,22 @@ use std::path::Path;
 #[cfg(all(test, feature = "pictures"))]
 pub(crate) use convert::pixels;
 
-/// What a picture is written as.
+/// File format of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PictureFormat {
-    /// Vectors, for pages.
+    /// Vector graphics, for web pages.
     Svg,
-    /// Pixels, for slides and mails.
+    /// Pixels, for slides and e-mail.
     Png,
-    /// Vectors, for LaTeX.
+    /// Vector graphics, for LaTeX.
     Pdf,
 }
 
 impl PictureFormat {
-    /// The endings of files that hold pictures.
+    /// File extensions of pictures.
     pub const ENDINGS: [&str; 3] = ["svg", "png", "pdf"];
 
-    /// The format that the ending of a file asks for; SVG when it has another one, or none.
+    /// Returns the format for the extension of a file name, or SVG if the extension is missing or unknown.
     pub fn of(path: &Path) -> Self {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
         match ending.as_deref() {
@@ -45,7 +45,7 @@ impl PictureFormat {
     }
 }
 
-/// Writes a picture, given as SVG, in this format.
+/// Writes a picture in the given format. `svg` is the picture as SVG.
 ///
 /// # Errors
 /// Errors of the writer. [`io::ErrorKind::InvalidData`] if the SVG cannot be converted (a defect of the drawing code),
@@ -78,7 +78,7 @@ mod tests {
         out
     }
 
-    /// A page with a word on it, or with an empty text.
+    /// Returns an SVG that shows one word. The word may be empty.
     fn page(word: &str) -> String {
         format!(
             r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 50" width="200" height="50"><style>text{{font:11px system-ui,sans-serif}}</style><rect width="200" height="50" fill="white"/><text x="20" y="30">{word}</text></svg>"#
@@ -95,7 +95,8 @@ mod tests {
         assert!(image.pixels().iter().any(|pixel| pixel.red() < 100));
     }
 
-    /// Each hash map of a process has its own order, as each process has.
+    /// Checks that converting a picture twice gives the same bytes. Two conversions in one process are enough, because
+    /// each hash map of a process has its own order.
     #[test]
     fn the_same_picture_has_the_same_bytes() {
         let parts: String = (1..8)

@@ -1,4 +1,4 @@
-//! Plans of any shape: what `plan` writes and `verify` reads.
+//! Plan files of any kind, as `plan` writes and `verify` reads them.
 
 use makespan_core::Instance;
 
@@ -6,20 +6,21 @@ use crate::error::FormatError;
 use crate::schedule::ScheduleFile;
 use crate::tree_plan::{TreePlanFile, is_tree_plan};
 
-/// What a plan file states, by the shape of its plan.
+/// Content of a plan file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlanFile {
     /// Placements: a schedule, a front or a strategy.
     Schedule(Box<ScheduleFile>),
-    /// Rates on a tree, with a period of them.
+    /// Steady state on a tree: rates and a period.
     Periodic(Box<TreePlanFile>),
 }
 
 impl PlanFile {
-    /// Reads a file against the instance that it plans; `file` names it in errors. Nothing is checked here beyond its form.
+    /// Reads the plan file of an instance. `file` is the file name for errors. Only the form of the file is checked,
+    /// not the validity of the plan.
     ///
     /// # Errors
-    /// [`FormatError`] with the place.
+    /// [`FormatError`] with the place of the error.
     pub fn read(file: &str, bytes: &[u8], instance: &Instance) -> Result<Self, FormatError> {
         if is_tree_plan(bytes) {
             TreePlanFile::read(file, bytes, instance).map(|plan| Self::Periodic(Box::new(plan)))

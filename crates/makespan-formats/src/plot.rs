@@ -1,4 +1,5 @@
-//! Figures of experiments, as SVG and for LaTeX: series of points with the range of their repetitions, and histograms.
+//! Figures of experiments, as SVG and for LaTeX. A figure is a histogram, or has series of points with ranges over
+//! repetitions.
 
 mod axis;
 mod beyond;
@@ -13,57 +14,60 @@ use std::io::{self, Write};
 
 use axis::Axis;
 
-/// A figure with one line for each series.
+/// Figure with one line for each series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figure {
-    /// Above the plot.
+    /// Title above the plot.
     pub title: String,
-    /// Under the horizontal axis, with its unit.
+    /// Label of the horizontal axis, with the unit.
     pub x_label: String,
-    /// Beside the vertical axis, with its unit.
+    /// Label of the vertical axis, with the unit.
     pub y_label: String,
-    /// The lines, in the order of the legend.
+    /// Series, in the order of the legend.
     pub series: Vec<Series>,
-    /// First and last value of the vertical axis; what the points need when `None`.
+    /// First and last value of the vertical axis. If `None`, the axis covers the points.
     pub y_range: Option<(f64, f64)>,
-    /// The vertical axis ends here at the latest. What lies above has an arrow at its upper edge, with the value.
+    /// Upper limit of the vertical axis. A value above the axis is shown as an arrow at the upper edge, with the value
+    /// as text.
     pub y_most: Option<f64>,
-    /// Whether the horizontal axis is logarithmic; then points at or below zero are left out.
+    /// True if the horizontal axis is logarithmic. Points with `x` at or below zero are then omitted.
     pub log_x: bool,
-    /// Whether points are not marked, and the horizontal axis has round ticks, as suits lines of very many points. Then lines have marks
-    /// at places of their own, so that lines that coincide are told apart.
+    /// True if points are not marked, for lines of very many points. The horizontal axis then has ticks at round
+    /// values. Each line has a few marks at other positions than all other lines, so that coinciding lines can be
+    /// distinguished.
     pub unmarked: bool,
 }
 
-/// One line.
+/// One series of a figure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// In the legend.
+    /// Name in the legend.
     pub name: String,
-    /// By ascending `x`.
+    /// Points in ascending order of `x`.
     pub points: Vec<Point>,
-    /// What is between them.
+    /// Connection between consecutive points.
     pub line: Line,
 }
 
-/// How a line goes from a point to the next.
+/// Course of a line from a point to the next point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Line {
-    /// Nothing: points for themselves.
+    /// No line between points.
     Apart,
-    /// Straight.
+    /// Straight line between points.
     #[default]
     Straight,
-    /// It keeps its value up to the next point, as a distribution does.
+    /// Step function that keeps the value of a point up to the next point, as a distribution function does.
     Keeps,
-    /// It has the value of the next point at once, as a bound does that holds up to there.
+    /// Step function that takes the value of the next point immediately after a point. A bound that holds up to a point
+    /// has this form.
     Takes,
 }
 
-/// A value with the range of its repetitions.
+/// Value with its range over repetitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
-    /// Where.
+    /// Position on the horizontal axis.
     pub x: f64,
     /// The marked value, such as the mean.
     pub y: f64,
@@ -73,19 +77,18 @@ pub struct Point {
     pub high: f64,
 }
 
-/// Writes a figure as SVG. Points with a figure that is not finite are left out.
+/// Writes a figure as SVG. Points with a coordinate or range that is not finite are omitted.
 ///
-/// The axes have the range of the data, and ticks where few sizes are measured.
+/// The axes cover the range of the data. If only a few different `x` values occur, the ticks are at these values.
 ///
-/// # Errors
-/// Those of the writer.
+/// # Errors Errors of the writer.
 pub fn write_figure(out: &mut impl Write, figure: &Figure) -> io::Result<()> {
     let lines = shown(figure);
     let [x, y] = axes(figure, &lines);
     out.write_all(svg::figure(figure, &lines, [&x, &y]).as_bytes())
 }
 
-/// The points of each series that can be drawn.
+/// Returns those points of each series that can be drawn.
 fn shown(figure: &Figure) -> Vec<Vec<Point>> {
     let drawn = |point: &&Point| {
         [point.x, point.y, point.low, point.high].iter().all(|value| value.is_finite())
@@ -94,15 +97,16 @@ fn shown(figure: &Figure) -> Vec<Vec<Point>> {
     figure.series.iter().map(|series| series.points.iter().filter(drawn).copied().collect()).collect()
 }
 
-/// The label of the horizontal axis, with what the arrows mean where there are some.
+/// Returns the label of the horizontal axis. If there are arrows for values beyond the axis, the label explains them.
 fn x_label(figure: &Figure, beyond: &[beyond::Beyond]) -> String {
     if beyond.is_empty() { figure.x_label.clone() } else { format!("{}; {}", figure.x_label, beyond::NOTE) }
 }
 
-/// How often a line has a mark where its points have none.
+/// Number of marks along the whole axis for a line whose points are not marked.
 const MARKED: usize = 5;
 
-/// Where such a line has its marks: beside those of the other lines, also where all lines coincide. A lone line needs none.
+/// Returns the positions of the marks of a line whose points are not marked. The marks of different lines are at
+/// different positions, even if the lines coincide. A single line needs no marks.
 fn spaced(series: &Series, points: &[Point], x: &axis::Axis, [index, lines]: [usize; 2]) -> Vec<[f64; 2]> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Vec::new() };
     if lines < 2 {
@@ -113,7 +117,7 @@ fn spaced(series: &Series, points: &[Point], x: &axis::Axis, [index, lines]: [us
     places.map(|at| [at, value(series.line, points, at)]).collect()
 }
 
-/// The value of a line at a place between its first and its last point.
+/// Returns the value of a line at `at`, which lies between its first and its last point.
 fn value(line: Line, points: &[Point], at: f64) -> f64 {
     let next = points.partition_point(|point| point.x <= at).min(points.len() - 1);
     let (before, after) = (points[next.saturating_sub(1)], points[next]);
@@ -199,7 +203,8 @@ mod tests {
         }
     }
 
-    /// The figure of a paper ends at a value; what lies above is drawn and written as it is.
+    /// Checks the arrows for values above the end of the vertical axis. The axis ends at 6, as in the figure of a
+    /// paper. The labels state the true values.
     #[test]
     fn what_lies_beyond_the_axis_is_pointed_out_and_true() {
         let mut figure = figure("a", &[(25.0, 8.28), (50.0, 5.5), (100.0, 2.0)]);
@@ -229,7 +234,7 @@ mod tests {
         assert!(circles.len() >= 4, "{text}");
         let squares = text.matches("m-3.6 -3.6h7.2").count();
         assert_eq!(squares, circles.len(), "each line has as many marks, and one in the legend");
-        // The last one stands in the legend.
+        // The last mark is in the legend.
         for at in &circles[..circles.len() - 1] {
             assert!(!text.contains(&format!("M{at} ")), "no two marks are at the same place");
         }

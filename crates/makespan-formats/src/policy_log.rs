@@ -1,4 +1,4 @@
-//! What a policy told of its plans: JSON and CSV.
+//! Writes the decisions that a policy logged, as JSON and CSV.
 
 use std::io::Write;
 
@@ -8,43 +8,44 @@ use serde_json::Value;
 
 use crate::names::CsvNames;
 
-/// One entry for files. Columns that an entry says nothing of are empty; times are in seconds.
+/// One log entry in the form for files. Columns that do not apply to the entry are empty. Times are
+/// in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LogRow {
-    /// When it was decided.
+    /// Time of the decision.
     pub time: f64,
-    /// The name of the job, or of the task of a collision.
+    /// Name of the job. For a collision, name of the task.
     pub job: String,
-    /// What was decided, in a word ([`Logged::name`]).
+    /// Kind of the decision, in one word ([`Logged::name`]).
     pub kind: String,
-    /// A sentence without its subject, which is the job.
+    /// Sentence without its subject. The subject is the job.
     pub text: String,
-    /// How many variants there were to choose from.
+    /// Number of variants to choose from.
     pub variants: Option<u64>,
-    /// When the last task is to end.
+    /// Planned end of the last task.
     pub finish: Option<f64>,
-    /// By when it has to.
+    /// Deadline of the job.
     pub deadline: Option<f64>,
-    /// The sum over tasks of V / T.
+    /// Sum over the tasks of V / T.
     pub cost: Option<f64>,
-    /// Where a task that collided was planned.
+    /// Processor on which a task was planned before a collision.
     pub from_processor: Option<u32>,
-    /// From when on.
+    /// Start of the task before the collision.
     pub from_start: Option<f64>,
-    /// Where it runs instead.
+    /// Processor of the task after the collision.
     pub to_processor: Option<u32>,
-    /// From when on.
+    /// Start of the task after the collision.
     pub to_start: Option<f64>,
-    /// What that is charged with.
+    /// Penalty for moving the task.
     pub penalty: Option<i64>,
-    /// The variant before, from 0 by finish.
+    /// Previous variant. Variants are numbered from 0, in the order of their finish times.
     pub from_variant: Option<u64>,
-    /// The variant now.
+    /// New variant.
     pub to_variant: Option<u64>,
 }
 
 impl LogRow {
-    /// An entry of the log of a policy for this instance.
+    /// Converts an entry of the log of a policy for `instance`.
     pub fn new(instance: &Instance, entry: &LogEntry) -> Self {
         let mut row = Self {
             time: entry.time.seconds(),
@@ -73,27 +74,27 @@ impl LogRow {
         row
     }
 
-    /// All entries, in their order.
+    /// Converts all entries, in their order.
     pub fn all(instance: &Instance, log: &[LogEntry]) -> Vec<Self> {
         log.iter().map(|entry| Self::new(instance, entry)).collect()
     }
 
-    /// As a JSON object, without what it says nothing of.
+    /// Returns the entry as a JSON object, without empty columns.
     pub fn json(&self) -> Value {
         match serde_json::to_value(self) {
             Ok(Value::Object(fields)) => {
                 Value::Object(fields.into_iter().filter(|(_, value)| !value.is_null()).collect())
             }
-            // Numbers, texts and what is absent always have a JSON form.
+            // Numbers, texts and `None` always have a JSON form.
             _ => Value::Null,
         }
     }
 }
 
-/// Writes rows as CSV with a line of headings, also where there are no rows.
+/// Writes rows as CSV. The header line is written even if there are no rows.
 ///
 /// # Errors
-/// Those of the writer.
+/// Errors of the writer.
 pub fn write_log_csv(rows: &[LogRow], names: CsvNames, writer: &mut dyn Write) -> csv::Result<()> {
     let mut table = csv::Writer::from_writer(writer);
     if rows.is_empty() {
@@ -105,7 +106,7 @@ pub fn write_log_csv(rows: &[LogRow], names: CsvNames, writer: &mut dyn Write) -
     Ok(())
 }
 
-/// The headings.
+/// Column names.
 const COLUMNS: [&str; 15] = [
     "time",
     "job",

@@ -1,4 +1,4 @@
-//! Reads an instance file of any format, to plan or to replay.
+//! Reads instance files of any format, for planning or for replay.
 
 mod options;
 mod text;
@@ -22,40 +22,41 @@ use crate::{StatedFiles, batsim, etc, look, workflow};
 pub use options::ReadOptions;
 use text::{text, text_in_any_encoding};
 
-/// What was read.
+/// Result of reading an instance file.
 #[derive(Clone, Debug)]
 pub struct ReadInstance {
-    /// Machines and jobs.
+    /// The machines and jobs.
     pub instance: Instance,
-    /// How they were written.
+    /// The format of the file.
     pub format: Format,
-    /// What the user should know about the reading, such as skipped records.
+    /// Warnings and remarks about the file for the user, for example about skipped records.
     pub remarks: Vec<String>,
 }
 
-/// Reads an instance file, plain or compressed with gzip or bzip2; the format is known by its content first.
+/// Reads an instance file. The file may be compressed with gzip or bzip2. The format is recognised mainly by the
+/// content.
 ///
 /// # Errors
-/// [`FormatError`] names the file, the place, what is wrong and what would be right.
+/// [`FormatError`] with the file, the place, the problem and its remedy.
 pub fn read_instance(path: &Path, options: &ReadOptions) -> Result<ReadInstance, FormatError> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|source| FormatError::io(&name, "open", source))?;
     read_from(file, &name, options)
 }
 
-/// Reads an instance from the bytes of a file, as [`read_instance`] does.
+/// Reads an instance from the bytes of a file, like [`read_instance`].
 ///
 /// # Errors
-/// As [`read_instance`].
+/// As for [`read_instance`].
 pub fn parse_instance(bytes: &[u8], file_name: &str, options: &ReadOptions) -> Result<ReadInstance, FormatError> {
     read_from(bytes, file_name, options)
 }
 
-/// The files that each task of a workflow reads and writes, by the name of the task, where the format states them for tasks that have commands:
-/// `WfFormat` does.
+/// Returns the files that each task of a workflow reads and writes, by the name of the task. Returns `None` if the
+/// format does not state files for tasks with commands. `WfFormat` states them.
 ///
 /// # Errors
-/// As [`read_instance`].
+/// As for [`read_instance`].
 pub fn read_task_files(path: &Path) -> Result<Option<BTreeMap<String, StatedFiles>>, FormatError> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|source| FormatError::io(&name, "open", source))?;
@@ -64,21 +65,21 @@ pub fn read_task_files(path: &Path) -> Result<Option<BTreeMap<String, StatedFile
     files(&name, &text(&mut input, &name, format)?).map(Some)
 }
 
-/// Reads a log or an instance for replay, plain or compressed with gzip or bzip2; the format is known by its content
-/// first. In a native instance the jobs take as long as estimated.
+/// Reads a log or an instance for a replay. The file may be compressed with gzip or bzip2. The format is recognised
+/// mainly by the content. In a native instance, the real run times equal the estimates.
 ///
 /// # Errors
-/// [`FormatError`] names the file, the place, what is wrong and what would be right.
+/// [`FormatError`] with the file, the place, the problem and its remedy.
 pub fn read_replay(path: &Path, options: &ReplayOptions) -> Result<Replay, FormatError> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|source| FormatError::io(&name, "open", source))?;
     read_replay_from(file, &name, options)
 }
 
-/// Reads a log from the bytes of a file, as [`read_replay`] does.
+/// Reads a log from the bytes of a file, like [`read_replay`].
 ///
 /// # Errors
-/// As [`read_replay`].
+/// As for [`read_replay`].
 pub fn parse_replay(bytes: &[u8], file_name: &str, options: &ReplayOptions) -> Result<Replay, FormatError> {
     read_replay_from(bytes, file_name, options)
 }
@@ -88,7 +89,7 @@ fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadIn
     on_stated_machines(input, format, name, options)
 }
 
-/// The content of a file, and its format.
+/// Returns the decompressed content of a file, and its format.
 fn opened<'a>(
     raw: impl Read + 'a,
     name: &str,
@@ -106,10 +107,11 @@ fn opened<'a>(
     Ok((input, format))
 }
 
-/// Where the search for the end of white space ends.
+/// Number of leading white-space bytes after which the search for other content stops.
 const MAX_BLANKS: usize = 16 << 20;
 
-/// What is said of a file whose beginning is white space, as far as a look goes.
+/// Returns the error message for a file whose first bytes are only white space. The message states whether other
+/// content follows.
 fn blank(input: &mut Input<'_>) -> io::Result<String> {
     let mut blanks = 0;
     while blanks < MAX_BLANKS {
@@ -134,7 +136,7 @@ fn on_stated_machines(
     options: &ReadOptions,
 ) -> Result<ReadInstance, FormatError> {
     let read = read_as_it_is(input, format, name, options)?;
-    // These are read for the machines that are stated.
+    // The readers of these formats already use the stated platform.
     let on_its_own = matches!(format.row().reader, Reader::Workflow(_) | Reader::Log(_) | Reader::List(_));
     let Some(platform) = options.platform.as_ref().filter(|_| !on_its_own) else { return Ok(read) };
     let instance = &read.instance;
@@ -177,7 +179,8 @@ fn read_as_it_is(
             read(name, &mut input, &etc::Options { machines: options.processors, strict: options.strict })?
         }
         Reader::Document(read) => {
-            // A file without machines is read for those that are stated: they may have what its jobs need and this machine does not.
+            // If the file states no machines, the reader checks the jobs against the stated platform. That platform may
+            // have resources that this machine lacks.
             let machine = options.platform.as_ref().or(options.machine.as_ref());
             let (text, remark) = text_in_any_encoding(&mut input, name, format, options.strict)?;
             with_remark(remark, read(name, &text, machine)?)
@@ -186,7 +189,7 @@ fn read_as_it_is(
     Ok(ReadInstance { instance, format, remarks })
 }
 
-/// Reads for replay, as [`read_replay`] does.
+/// Reads a file for a replay, like [`read_replay`].
 fn read_replay_from(raw: impl Read, name: &str, options: &ReplayOptions) -> Result<Replay, FormatError> {
     let (mut input, format) = opened(raw, name, options.max_bytes, Lists::Refused)?;
     let reading = ReadOptions {
@@ -221,12 +224,13 @@ fn relative(format: Format, platform: Option<&Platform>, unit: Option<f64>) -> O
     batsim::relative(platform.filter(|_| format.takes(FormatOption::Flops))?, unit?)
 }
 
-/// Inserts `first`, the remark about the encoding, before the remarks of the reader.
+/// Inserts the remark `first`, which is about the encoding, before the remarks of the reader.
 fn with_remark(first: Option<String>, (instance, remarks): (Instance, Vec<String>)) -> (Instance, Vec<String>) {
     (instance, first.into_iter().chain(remarks).collect())
 }
 
-/// The machine of a list: that of the options, with as many processors as they state.
+/// Returns the machine for a list of commands: the platform of the options, or else a machine with the stated number of
+/// processors, or else this machine.
 fn machine_of_list(options: &ReadOptions) -> Result<Platform, String> {
     match (&options.platform, options.processors, &options.machine) {
         (Some(_), Some(_), _) => Err(BOTH_STATED.into()),
@@ -242,7 +246,7 @@ fn machine_of_list(options: &ReadOptions) -> Result<Platform, String> {
     }
 }
 
-/// The machines that the options state for a workflow.
+/// Returns the machines that the options state for a workflow.
 fn machines(options: &ReadOptions) -> Result<Option<Platform>, String> {
     let nodes = match (&options.platform, options.processors, options.network) {
         (Some(_), Some(_), _) => return Err(BOTH_STATED.into()),
@@ -261,7 +265,7 @@ fn machines(options: &ReadOptions) -> Result<Option<Platform>, String> {
     nodes.and_then(joined).map(Some).map_err(|error| error.to_string())
 }
 
-/// A log as an instance to plan: the jobs take their run times.
+/// Converts a log to an instance for planning. The run times of the jobs are the logged run times.
 fn planned_log(
     read: ReadLog,
     input: &mut Input<'_>,

@@ -11,7 +11,7 @@ use std::num::NonZeroU64;
 use makespan_core::{Platform, ProcSet, Quantity, Time, Weight};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
-/// The key under which `serde_json` presents a number's literal.
+/// Map key under which `serde_json` passes the literal text of a number.
 pub(crate) const NUMBER_KEY: &str = "$serde_json::private::Number";
 
 /// Name with two uses. A reader asks `serde_json` for a newtype struct of this name to get the raw text of a value.
@@ -49,7 +49,7 @@ impl InList {
 
 /// Returns the message of an error of `serde_json` without its position.
 pub(crate) fn message_of(error: &serde_json::Error) -> String {
-    // serde_json appends the position, which is given apart.
+    // The position is reported separately, so it is removed from the message.
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message).to_owned()
 }
@@ -65,12 +65,12 @@ pub(crate) fn offset_of(text: &[u8], error: &serde_json::Error) -> Option<usize>
     Some(start + error.column()).filter(|&offset| offset <= text.len())
 }
 
-/// What can be read from a number or a text.
+/// Value that can be read from a JSON or TOML number or text.
 pub(crate) trait FromLiteral: Sized {
-    /// What is expected, for messages.
+    /// Description of the expected value, for error messages.
     const EXPECTED: &'static str;
 
-    /// Reads a literal; `quoted` when it was a text.
+    /// Reads the text of a value. `quoted` is true if the value is a text, and false if it is a number.
     fn from_literal(text: &str, quoted: bool) -> Result<Self, String>;
 
     /// Reads a JSON list from its whole text. Returns `None` if the type has no reader for whole lists, or if an entry
@@ -80,27 +80,27 @@ pub(crate) trait FromLiteral: Sized {
     }
 }
 
-/// A value that is written as a number or a text.
+/// Value that is written as a number or a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scalar<T>(pub T);
 
-/// A count, such as of processors.
+/// Number of processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Count(pub u32);
 
-/// How many tasks a bag has.
+/// Number of tasks of a bag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tasks(pub NonZeroU64);
 
-/// How many bytes.
+/// Number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bytes(pub u64);
 
-/// A finite number for which a float is exact enough, such as a parameter of a law.
+/// Finite number that a float represents exactly enough, such as a parameter of a speed-up law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Real(pub f64);
 
-/// The speed of a node.
+/// Speed of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Speed(pub f64);
 
@@ -182,7 +182,7 @@ impl FromLiteral for ProcSet {
 
     fn from_literal(text: &str, _quoted: bool) -> Result<Self, String> {
         let set: Self = text.parse().map_err(|error: makespan_core::ProcSetError| error.to_string())?;
-        // Beyond the largest platform, counting the members could overflow.
+        // For larger numbers, the size of the set could overflow.
         match set.last() {
             Some(last) if last >= Platform::MAX_PROCESSORS => {
                 Err(format!("`{text}` names processor {last}; ids are below {}", Platform::MAX_PROCESSORS))
@@ -192,7 +192,7 @@ impl FromLiteral for ProcSet {
     }
 }
 
-/// The literal of a number as it is written.
+/// Reads a number as its literal text.
 impl FromLiteral for String {
     const EXPECTED: &'static str = "a number";
 
@@ -313,7 +313,7 @@ pub(crate) fn of_text<'de, V: Visitor<'de>, E: Error>(text: &'de str, visitor: V
     serde_json::Deserializer::from_str(text).deserialize_any(visitor).map_err(|error| E::custom(message_of(&error)))
 }
 
-/// The shortest decimal that denotes a float, with an exponent where it would have many zeros.
+/// Returns the shortest decimal number that denotes a float. Very large and very small numbers have an exponent.
 pub(crate) fn float_text(value: f64) -> String {
     let size = value.abs();
     if size.is_finite() && size != 0.0 && !(1e-9..1e17).contains(&size) {
@@ -323,12 +323,13 @@ pub(crate) fn float_text(value: f64) -> String {
     }
 }
 
-/// Reads a literal within any visitor.
+/// Reads a literal in a visitor of any type.
 pub(crate) fn literal<T: FromLiteral, E: Error>(text: &str, quoted: bool) -> Result<Scalar<T>, E> {
     T::from_literal(text, quoted).map(Scalar).map_err(E::custom)
 }
 
-/// `text` times `10^places` when that is an integer: a stated figure is compared exactly or not at all.
+/// Returns `text` times `10^places` if this is an integer that fits into the result type. The result is exact, so
+/// stated numbers are never compared after rounding.
 pub(crate) fn exact_decimal(text: &str, places: usize) -> Option<i128> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),

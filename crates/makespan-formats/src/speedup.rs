@@ -1,4 +1,4 @@
-//! Speed-up laws for the rigid jobs of a log.
+//! Speed-up laws that make the rigid jobs of a log moldable.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,22 +8,24 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
-/// How a logged job is made moldable: `linear`, `amdahl:S`, `power:E`, `downey:A,SIGMA`, `downey:random` or `fitted`.
+/// Speed-up of logged jobs, stated as `linear`, `amdahl:S`, `power:E`, `downey:A,SIGMA`, `downey:random` or `fitted`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SpeedupSpec {
-    /// The same law for every job.
+    /// The same law for all jobs.
     Law(SpeedupLaw),
-    /// Downey's law with A log-uniform on [1, processors of the platform] and sigma uniform on [0, 2] for each job.
+    /// Downey's law with random parameters for each job. A is log-uniform on [1, number of processors of the platform],
+    /// and sigma is uniform on [0, 2].
     DowneyRandom,
-    /// Amdahl's law through the efficiency that was logged: the average CPU time of its processors over its run time. With a
-    /// serial share s, n processors work for 1 / (1 + s (n - 1)) of the time. A job that tells none, or ran on one
-    /// processor, stays rigid.
+    /// Amdahl's law, fitted to the logged efficiency of each job. The efficiency is the average CPU time of the job's
+    /// processors divided by its run time. With a serial share s, n processors work for 1 / (1 + s (n - 1)) of the
+    /// time. A job without a logged CPU time, or on one processor, stays rigid.
     ///
-    /// A processor that waits busily counts as working, so that s is rather too small; one that waits for a disk does not.
+    /// A busy-waiting processor counts as working, which makes s too small. A processor that waits for a disk does not
+    /// count as working.
     Fitted,
 }
 
-/// Why a text is no speed-up.
+/// Error for a text that is not a speed-up.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "`{text}` is not a speed-up: {reason}; write linear, amdahl:SERIAL, power:EXPONENT, downey:PARALLELISM,SIGMA, \
@@ -77,11 +79,11 @@ impl fmt::Display for SpeedupSpec {
     }
 }
 
-/// Gives each job its law.
+/// Source of the speed-up law of each job.
 pub(crate) struct Laws {
     spec: SpeedupSpec,
     rng: ChaCha8Rng,
-    /// Natural logarithm of the processors of the platform.
+    /// Natural logarithm of the number of processors of the platform.
     log_processors: f64,
 }
 
@@ -90,7 +92,8 @@ impl Laws {
         Self { spec, rng: ChaCha8Rng::seed_from_u64(seed), log_processors: f64::from(processors).ln() }
     }
 
-    /// The law of the next job, which ran on so many processors with this efficiency; `None` where it stays rigid.
+    /// Returns the law of the next job. `processors` is the number of processors on which the job ran, and `efficiency`
+    /// its logged efficiency. Returns `None` if the job stays rigid.
     pub(crate) fn next(&mut self, processors: u32, efficiency: Option<f64>) -> Option<SpeedupLaw> {
         match self.spec {
             SpeedupSpec::Law(law) => Some(law),
@@ -107,12 +110,13 @@ impl Laws {
     }
 }
 
-/// The profile by `law` on `1 ..= max` processors that takes exactly `time` on `processors`; `None` when its
-/// sequential time does not fit.
+/// Returns the profile with this law on `1 ..= max` processors that takes exactly `time` on `processors`. Returns
+/// `None` if the sequential time is too long.
 pub(crate) fn through(time: Time, processors: u32, law: SpeedupLaw, max: u32) -> Option<Profile> {
     let profile = |ticks: i64| Profile::law(Time::from_ticks(ticks), law, 1, max).ok();
     let at = |ticks: i64| profile(ticks).map(|profile| profile.time(processors));
-    // The time on `processors` grows with the sequential time, by at most one tick a tick: a bisection meets it.
+    // If the sequential time grows by one tick, the time on `processors` grows by at most one tick. So a bisection
+    // finds a sequential time for each time.
     let guess = time.ticks() as f64 / law.time_fraction(processors);
     let top = (guess * (1.0 + 1e-9)).ceil() + 2.0;
     if top >= (i64::MAX / 2) as f64 {

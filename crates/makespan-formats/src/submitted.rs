@@ -1,4 +1,4 @@
-//! The jobs of an instance for tests that compare them with all that they are.
+//! Returns the complete jobs of an instance, for comparisons in tests.
 
 use makespan_core::{Instance, Job};
 

@@ -1,8 +1,10 @@
-//! Names the known word that is nearest to an unknown one.
+//! Finds the known word that is most similar to an unknown word.
 
-/// The candidate most like `word`, if any is alike enough to be meant.
+/// Returns the candidate most similar to `word`, or `None` if no candidate is similar enough to be a
+/// correction.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // The first measure favours a common beginning, the second a lost or swapped letter in a short word.
+    // The first measure favours a common prefix. The second favours short words in which one letter is
+    // missing or two letters are swapped.
     let likeness =
         |candidate| strsim::jaro_winkler(word, candidate).max(strsim::normalized_damerau_levenshtein(word, candidate));
     let scored = candidates.into_iter().map(|candidate| (likeness(candidate), candidate));
@@ -10,13 +12,14 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
     (best.0 >= 0.65).then_some(best.1)
 }
 
-/// Turns serde's "unknown field `x`, expected one of `a`, `b`" into a sentence that names the nearest key.
+/// Rewrites an error of serde, such as "unknown field `x`, expected one of `a`, `b`", in plain words. The
+/// message suggests the nearest key.
 pub(crate) fn explain(message: &str) -> String {
     for (kind, word) in [("unknown field `", "key"), ("unknown variant `", "word")] {
         let Some((unknown, expected)) = message.strip_prefix(kind).and_then(|rest| rest.split_once("`, ")) else {
             continue;
         };
-        // Every other piece between backticks is a known word.
+        // In this list, every second piece between backticks is a known word.
         let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
         let list = known.join(", ");
         return match nearest(unknown, known.iter().copied()) {
@@ -41,7 +44,7 @@ pub(crate) fn explain(message: &str) -> String {
     message.to_owned()
 }
 
-/// What serde says that it found.
+/// Rewrites serde's description of the value that it found.
 fn found_in_words(found: &str) -> String {
     let (kind, value) = found.split_once(' ').unwrap_or((found, ""));
     let value = value.trim_matches('`');
@@ -57,7 +60,8 @@ fn found_in_words(found: &str) -> String {
     }
 }
 
-/// What serde says that it expected: types of Rust have other names in files.
+/// Rewrites serde's description of the value that it expected. Rust types are replaced by the types of the
+/// file.
 fn expected_in_words(expected: &str) -> String {
     let whole = |bits: &str| !bits.is_empty() && bits.bytes().all(|byte| byte.is_ascii_digit() || byte == b's');
     let is_integer = expected.strip_prefix(['i', 'u']).is_some_and(|bits| whole(bits) || bits == "size");

@@ -1,24 +1,26 @@
-//! XML documents, within limits on what a small file can become.
+//! Parses XML documents, with limits that protect against malicious files.
 //!
-//! The parser expands the entities that a document type declares and compares every attribute of an element with all others,
-//! so a look at the text comes first: it refuses declarations within the document, and what no file of jobs or machines has.
+//! A small file can require much memory and time: the parser expands entities that the document type declares, and
+//! compares each attribute of an element with all others. So the text is scanned first. The scan refuses declarations
+//! inside the document, and sizes that no real file of jobs or machines has.
 
 use std::borrow::Cow;
 
 use roxmltree::{Document, ParsingOptions};
 
-/// Attributes of one element.
+/// Maximum number of attributes of an element.
 const MAX_ATTRIBUTES: usize = 256;
-/// Elements within each other.
+/// Maximum nesting depth of elements.
 const MAX_DEPTH: usize = 256;
-/// Names of namespaces in all: each element that declares one repeats those around it.
+/// Maximum number of declared namespaces in the document. Each element that declares a namespace also repeats the
+/// namespaces of its ancestors.
 const MAX_NAMESPACES: usize = 1000;
-/// A document may have so many nodes however short it is.
+/// Number of nodes that a document may always have, even if it is short.
 const MIN_NODES: usize = 1_000_000;
-/// Bytes a node of a longer document, on average: an element and the blank before it are two nodes.
+/// Minimum average number of bytes per node in a longer document. An element and the blank before it are two nodes.
 const BYTES_PER_NODE: usize = 8;
 
-/// What is wrong with a text, and where.
+/// Problem with a text, and its position.
 #[derive(Debug)]
 pub(crate) struct Broken {
     pub line: usize,
@@ -40,7 +42,7 @@ pub(crate) fn prepared(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Parses a document. A document type may be named, as `SimGrid` does, and is not loaded.
+/// Parses a document. The document may name a document type, as files of `SimGrid` do. The document type is not loaded.
 pub(crate) fn parse(text: &str) -> Result<Document<'_>, Broken> {
     let mut scan = Scan { text: text.as_bytes(), at: 0, depth: 0, namespaces: 0, document_type: false };
     scan.all().map_err(|problem| scan.broken(problem))?;
@@ -53,7 +55,8 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, Broken> {
     })
 }
 
-/// A walk over the tags of a text. Where the text is not well-formed it may go astray: the parser stops there.
+/// Scan over the tags of a text. If the text is not well-formed, the scan may misread it, but then the parser returns
+/// an error.
 struct Scan<'a> {
     text: &'a [u8],
     at: usize,
@@ -85,13 +88,13 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Goes behind the next place where this stands.
+    /// Moves past the next occurrence of `end`.
     fn skip(&mut self, end: &[u8]) {
         let found = self.text[self.at..].windows(end.len()).position(|window| window == end);
         self.at = found.map_or(self.text.len(), |found| self.at + found + end.len());
     }
 
-    /// Gives each byte of a tag outside quotation marks to `take`, and goes behind the tag.
+    /// Calls `take` for each byte of a tag that is outside quotation marks, and moves past the tag.
     fn tag(&mut self, mut take: impl FnMut(usize, u8) -> Result<(), String>) -> Result<(), String> {
         let mut quote = None;
         while let Some(&byte) = self.text.get(self.at) {

@@ -1,7 +1,7 @@
 //! Converts SVG to PNG and PDF.
 //!
-//! The font `DejaVu Sans` is compiled into the program, so that a picture looks the same on every machine. A PDF keeps
-//! its text as text. The same SVG makes the same bytes.
+//! The font `DejaVu Sans` is compiled into the program, so a picture looks the same on every machine. In a PDF, text
+//! remains text. The same SVG always gives the same bytes.
 
 use std::io;
 use std::sync::{Arc, LazyLock};
@@ -14,7 +14,7 @@ use super::pdf::{canonical, failed};
 
 /// Pixels of a PNG for each unit of the SVG, so that text stays sharp on a dense screen and in print.
 const SCALE: f32 = 2.0;
-/// Largest PNG: 256 MiB in memory.
+/// Maximum number of pixels of a PNG. They take 256 MiB of memory.
 const MAX_PIXELS: f32 = 64.0 * 1024.0 * 1024.0;
 
 /// Returns the bytes of a PDF.
@@ -23,7 +23,7 @@ pub(super) fn pdf(svg: &str) -> io::Result<Vec<u8>> {
     canonical(&pdf.map_err(|error| failed(&error))?)
 }
 
-/// The fonts that text is set in.
+/// Fonts for text in pictures.
 static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
     let mut fonts = fontdb::Database::new();
     fonts.load_font_data(dejavu::sans::regular().to_vec());
@@ -52,7 +52,7 @@ pub(super) fn png(svg: &str) -> io::Result<Vec<u8>> {
     pixmap.encode_png().map_err(|error| failed(&error))
 }
 
-/// The pixels of a picture, one for each unit of the SVG.
+/// Returns the pixels of a picture, with one pixel for each unit of the SVG.
 #[cfg(test)]
 pub(crate) fn pixels(svg: &str) -> io::Result<Pixmap> {
     let tree = tree(svg)?;

@@ -1,23 +1,25 @@
-//! The same PDF from every process.
+//! Rewrites a PDF in a canonical form, so that every process writes the same bytes.
 //!
-//! `svg2pdf` keeps fonts and resources in hash maps, so that the order of its objects and of the entries of its dictionaries is
-//! another one in each process. Neither order means anything. Here entries are sorted, and objects are numbered and written in
-//! the order in which the trailer reaches them. This is no reader of any PDF, only of what `pdf-writer` writes: no compressed
-//! objects, one cross-reference table, one entry a line.
+//! `svg2pdf` stores fonts and resources in hash maps. So the order of objects, and the order of entries in
+//! dictionaries, differ between processes. Neither order has a meaning. This module sorts the entries, and numbers and
+//! writes the objects in the order in which the trailer refers to them, directly or indirectly.
+//!
+//! The module reads only PDFs that `pdf-writer` writes. They have no compressed objects, have one cross-reference
+//! table, and have each dictionary entry on a separate line.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Objects by their number: what stands before a stream, and the stream with its keywords.
+/// Objects by number. An object consists of the text before its stream, and the stream with its keywords.
 type Objects<'a> = BTreeMap<usize, (String, &'a [u8])>;
 
-/// The PDF in its canonical order.
+/// Returns the PDF in its canonical form.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidData`] when it is not what `pdf-writer` writes.
+/// [`io::ErrorKind::InvalidData`] if `pdf-writer` did not write the PDF.
 pub(super) fn canonical(pdf: &[u8]) -> io::Result<Vec<u8>> {
     let (head, objects, trailer) = parse(pdf).ok_or_else(|| failed(&"a PDF of an unknown shape"))?;
-    // An object has its number when the first reference to it is met.
+    // Objects are numbered in the order of the first references to them.
     let mut numbers = BTreeMap::new();
     let mut found = Vec::new();
     let trailer = renumber(trailer, &mut numbers, &mut found);
@@ -38,12 +40,13 @@ pub(super) fn canonical(pdf: &[u8]) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// The entry of the trailer that counts objects, with the one that is always free.
+/// Returns the entry of the trailer that states the number of objects. The number includes object 0, which is always
+/// free.
 fn size(objects: usize) -> String {
     format!("/Size {}\n", objects + 1)
 }
 
-/// The head of a file, its objects with their entries sorted, and the text from `trailer` on.
+/// Splits a PDF into three parts: the header, the objects with sorted entries, and the text from `trailer` on.
 fn parse(pdf: &[u8]) -> Option<(&[u8], Objects<'_>, &str)> {
     let end = pdf.len().saturating_sub(40);
     let start = end + find(&pdf[end..], b"startxref\n")?;
@@ -59,7 +62,7 @@ fn parse(pdf: &[u8]) -> Option<(&[u8], Objects<'_>, &str)> {
     Some((head, objects.collect::<Option<_>>()?, trailer))
 }
 
-/// The number of an object, and what stands in it.
+/// Returns the number and the content of an object.
 fn object(bytes: &[u8]) -> Option<(usize, (String, &[u8]))> {
     const KEYWORD: &[u8] = b" 0 obj\n";
     let begin = find(bytes, KEYWORD)?;
@@ -69,7 +72,8 @@ fn object(bytes: &[u8]) -> Option<(usize, (String, &[u8]))> {
     Some((number, (sorted(std::str::from_utf8(text).ok()?), stream)))
 }
 
-/// The text of an object, in which entries of a dictionary that follow each other, each on a line of its own, are sorted.
+/// Sorts the entries of dictionaries in the text of an object. Only consecutive entries that are on separate lines are
+/// sorted.
 fn sorted(text: &str) -> String {
     let entry = |line: &str| {
         let name = line.trim_start();
@@ -80,7 +84,8 @@ fn sorted(text: &str) -> String {
     lines.concat()
 }
 
-/// The text with new numbers in its references (`5 0 R`); the old numbers of objects that are met first go behind `found`.
+/// Returns the text with new numbers in its references (such as `5 0 R`). If an object does not have a new number yet,
+/// it gets the next one, and its old number is appended to `found`.
 fn renumber(text: &str, numbers: &mut BTreeMap<usize, usize>, found: &mut Vec<usize>) -> String {
     let mut out = String::new();
     let mut parts = text.split(" 0 R").peekable();
@@ -118,7 +123,8 @@ pub(super) fn failed(reason: &dyn ToString) -> io::Error {
 mod tests {
     use super::*;
 
-    /// A PDF whose objects stand in another order, with other numbers, and whose resources are turned around.
+    /// Returns a PDF whose objects have the given order and numbers. If `turned` is true, the order of its resources is
+    /// reversed.
     fn pdf(order: [usize; 4], turned: bool) -> Vec<u8> {
         let [catalog, page, one, two] = order;
         let mut entries = [format!("    /f0 {one} 0 R\n"), format!("    /f1 {two} 0 R\n")];
@@ -154,7 +160,8 @@ mod tests {
             assert_ne!(other, first);
             assert_eq!(canonical(&other).unwrap(), canonical(&first).unwrap());
         }
-        // Streams are left as they are, and the table of references is true: the same file comes of it again.
+        // Streams are unchanged, and the cross-reference table is correct: a second conversion does not change the
+        // file.
         let once = canonical(&first).unwrap();
         assert!(find(&once, b"stream\n9 0 R\n\nendstream").is_some());
         assert_eq!(canonical(&once).unwrap(), once);

@@ -1,15 +1,15 @@
-//! The range of an axis and its ticks.
+//! The axes of a figure: their ranges and ticks.
 
-/// Distances between ticks, times a power of ten.
+/// Possible distances between ticks, each times a power of ten.
 const STEPS: [f64; 4] = [1.0, 2.0, 2.5, 5.0];
-/// About how many ticks an axis has whose values are not counted out.
+/// Approximate number of ticks of an axis, if the ticks are not at the values themselves.
 const TICKS: f64 = 6.0;
-/// The part of an axis above the others in which is told what lies beyond it.
+/// Additional height for the labels of values beyond the axis, as a share of the axis below.
 const TOLD: f64 = 0.2;
-/// Where so few places are measured, the ticks stand at these.
+/// Maximum number of different values for which the ticks are at the values themselves.
 const MAX_PLACES: usize = 12;
 
-/// An axis: its range, and where its ticks are.
+/// Range, scale and ticks of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
     pub low: f64,
@@ -19,12 +19,13 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// An axis of exactly this range, which is not empty.
+    /// Returns a linear axis with exactly this range, which must not be empty.
     pub fn of(low: f64, high: f64) -> Self {
         Self { low, high, log: false, ticks: nice(low, high) }
     }
 
-    /// An axis for these values, with room beside the first and the last one. Few different values are ticks themselves.
+    /// Returns an axis for these values, with some space before the first and after the last value. If `at_values` is
+    /// true and there are only a few different values with short labels, the ticks are at these values.
     pub fn around(values: &[f64], log: bool, at_values: bool) -> Self {
         let least = values.iter().copied().reduce(f64::min);
         let (low, high) = least.zip(values.iter().copied().reduce(f64::max)).unwrap_or((1.0, 10.0));
@@ -46,8 +47,9 @@ impl Axis {
         Self { low, high, log, ticks }
     }
 
-    /// An axis for points, each with the ends of its bar around it. Where some lie beyond `most`, it ends at a tick above the others, with
-    /// room for what is told of those beyond, but not above `most`.
+    /// Returns a vertical axis for points. Each point consists of the lower end of its bar, its value, and the upper
+    /// end of its bar. If no value is above `most`, the axis covers all values. Otherwise, the axis ends at a tick
+    /// above the remaining values, with space for the labels of the values beyond the axis, but never above `most`.
     pub fn up_to(points: &[[f64; 3]], most: Option<f64>) -> Self {
         let values = points.as_flattened();
         let Some(most) = most.filter(|&most| values.iter().any(|&value| value > most)) else {
@@ -55,7 +57,8 @@ impl Axis {
         };
         let least = values.iter().copied().fold(most, f64::min);
         let marked = points.iter().map(|point| point[1]).filter(|&value| value <= most).fold(least, f64::max);
-        // A bar that is much longer than all points are apart is told of, and not drawn whole.
+        // If a bar extends far above all points, the axis need not contain the bar. The end of the bar is then shown as
+        // a label.
         let longest = least + 2.0 * (marked - least);
         let within: Vec<f64> = values.iter().copied().filter(|&value| value <= longest.min(most)).collect();
         let axis =
@@ -67,13 +70,13 @@ impl Axis {
         Self::of(axis.low, if end < most { end } else { most })
     }
 
-    /// How far along the axis a value is, from 0 to 1.
+    /// Returns the position of a value on the axis, from 0 (low end) to 1 (high end).
     pub fn fraction(&self, value: f64) -> f64 {
         let of = |value: f64| if self.log { value.ln() } else { value };
         (of(value) - of(self.low)) / (of(self.high) - of(self.low))
     }
 
-    /// The value that is so far along the axis.
+    /// Returns the value at a position on the axis, from 0 (low end) to 1 (high end).
     pub fn value(&self, fraction: f64) -> f64 {
         if self.log {
             self.low * (self.high / self.low).powf(fraction)
@@ -82,7 +85,7 @@ impl Axis {
         }
     }
 
-    /// The ticks whose labels fit beside each other on an axis of this length; the last one is among them.
+    /// Returns the ticks whose labels do not overlap on an axis of the given length. The last tick always has a label.
     pub fn labelled(&self, length: f64, width: impl Fn(&str) -> f64) -> Vec<f64> {
         let mut shown: Vec<f64> = Vec::new();
         let mut free = f64::INFINITY;
@@ -98,12 +101,12 @@ impl Axis {
     }
 }
 
-/// About as large, and not above: with as few digits as a hundredth of `span` needs, so that who edits the figure can read it.
+/// Rounds a value down to about a hundredth of `span`. So people who edit the figure see short numbers.
 fn short_below(value: f64, span: f64) -> f64 {
     shortened(value, span, f64::floor)
 }
 
-/// About as large, and not below.
+/// Rounds a value up to about a hundredth of `span`.
 fn short_above(value: f64, span: f64) -> f64 {
     shortened(value, span, f64::ceil)
 }
@@ -111,13 +114,13 @@ fn short_above(value: f64, span: f64) -> f64 {
 fn shortened(value: f64, span: f64, to: fn(f64) -> f64) -> f64 {
     let places = 2.0 - span.abs().log10().floor();
     let unit = 10_f64.powf(places.abs());
-    // What is whole but for the rounding of floats stays.
+    // A value that is an integer up to a rounding error of floats becomes this integer.
     let to = |scaled: f64| if (scaled - scaled.round()).abs() < 1e-6 { scaled.round() } else { to(scaled) };
     let short = if places > 0.0 { to(value * unit) / unit } else { to(value / unit) * unit };
     if short.is_finite() { short } else { value }
 }
 
-/// Whether a value makes a tick that can be read at a glance.
+/// Returns whether the label of a value is short enough to be read at a glance.
 fn is_short(value: &f64) -> bool {
     label(*value).len() <= 6
 }
@@ -129,7 +132,7 @@ fn distinct(values: &[f64]) -> Vec<f64> {
     places
 }
 
-/// Multiples of a round number.
+/// Returns the multiples of a round number between `low` and `high`.
 fn nice(low: f64, high: f64) -> Vec<f64> {
     let raw = (high - low) / TICKS;
     let power = 10_f64.powf(raw.log10().floor());
@@ -141,7 +144,8 @@ fn nice(low: f64, high: f64) -> Vec<f64> {
     (0..=(last - first) as u32).map(|index| (first + f64::from(index)) * step).collect()
 }
 
-/// Powers of ten, with 2 and 5 between them where there are few, or round numbers where there are fewer than two.
+/// Returns ticks for a logarithmic axis: the powers of ten, if there are at least four. If there are fewer, 2 and 5
+/// times powers of ten are added. If this gives fewer than two ticks, returns multiples of a round number instead.
 fn logarithmic(low: f64, high: f64) -> Vec<f64> {
     let powers = || (low.log10().floor() as i32..=high.log10().ceil() as i32).map(|power| 10_f64.powi(power));
     let within = |ticks: &mut dyn Iterator<Item = f64>| -> Vec<f64> {
@@ -155,7 +159,7 @@ fn logarithmic(low: f64, high: f64) -> Vec<f64> {
     if between.len() >= 2 { between } else { nice(low, high) }
 }
 
-/// A tick as it is printed.
+/// Returns the label of a tick.
 pub(super) fn label(value: f64) -> String {
     let size = value.abs();
     if size >= 1e7 || (size > 0.0 && size < 1e-4) {
@@ -189,7 +193,8 @@ mod tests {
         assert_eq!(ends(&[1e-7, 3e-7], false), ["0.000000092", "0.000000308"]);
     }
 
-    /// Most runs are between 1 and 2.4, one bar is long, and one line is far above.
+    /// Checks an axis for points of which most are between 1 and 2.4. One bar is long, and one line is far above the
+    /// others.
     #[test]
     fn an_axis_is_for_what_is_within_it() {
         let points = [[1.0, 1.2, 1.3], [1.8, 2.1, 2.4], [1.1, 1.3, 5.0], [10.0, 10.1, 10.2]];

@@ -1,32 +1,34 @@
-//! What lies above the end of the vertical axis: an arrow at the edge for each, with its value.
+//! Arrows for values above the end of the vertical axis. Each arrow is at the upper edge, and its label states the
+//! value.
 
 use super::axis::Axis;
 use super::{Figure, Point};
 
-/// About as wide as a digit of a label, in pixels, and the arrow before it with the room around both.
+/// Approximate width of a digit of a label, and width of the arrow with the space around arrow and label, both in
+/// pixels.
 const DIGIT: f64 = 5.6;
 const AROUND: f64 = 16.0;
 
-/// One value, or range of values, that is not on the axis.
+/// A value, or a range of values, that is above the axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Beyond {
-    /// Of the line with this index.
+    /// Index of the series.
     pub series: usize,
     pub x: f64,
-    /// Labels that would cover each other stand in rows under each other.
+    /// Row of the label. Labels that would overlap are in different rows.
     pub row: usize,
     pub label: String,
 }
 
-/// What the reader is told beside the horizontal axis.
+/// Explanation of the arrows, in the label of the horizontal axis.
 pub(super) const NOTE: &str = "arrows: beyond the axis, with the value";
 
-/// All that lies beyond the axis, for a plot of this width in pixels.
+/// Returns the arrows of a figure. `width` is the width of the plot in pixels.
 pub(super) fn all(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2], width: f64) -> Vec<Beyond> {
     if figure.y_most.is_none() || figure.y_range.is_some() || figure.unmarked {
         return Vec::new();
     }
-    // Where nothing lies beyond, the axis has all.
+    // If no value lies above the axis, no arrow is found below.
     let most = y.high;
     let each = |(series, points): (usize, &Vec<Point>)| {
         let of = |point: &Point| Some((point.x, label(point, most)?));
@@ -46,16 +48,17 @@ pub(super) fn all(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2], wid
     found
 }
 
-/// Half the width of an arrow, and the room around it.
+/// Half the width of an arrow with the space around it, in pixels.
 const HALF: f64 = 6.0;
 
-/// From where to where an arrow at this place reaches with its label, which stands right of it if there is room, and else left.
+/// Returns the left and right end of an arrow with its label, in pixels. The label is to the right of the arrow if
+/// there is enough space, or else to the left.
 pub(super) fn extent(one: &Beyond, at: f64, width: f64) -> (f64, f64) {
     let long = AROUND - HALF + DIGIT * one.label.len() as f64;
     if is_right(one, at, width) { (at - HALF, at + long) } else { (at - long, at + HALF) }
 }
 
-/// Whether the label stands right of the arrow.
+/// Returns whether the label is to the right of the arrow.
 pub(super) fn is_right(one: &Beyond, at: f64, width: f64) -> bool {
     at + AROUND - HALF + DIGIT * one.label.len() as f64 <= width
 }
@@ -69,7 +72,7 @@ fn label(point: &Point, most: f64) -> Option<String> {
     }
 }
 
-/// Three digits, or all before the point.
+/// Formats a value with three digits, or with all digits before the decimal point if there are more.
 fn short(value: f64) -> String {
     let decimals = if value.abs() < 10.0 { 2 } else { usize::from(value.abs() < 100.0) };
     format!("{value:.decimals$}")

@@ -1,4 +1,4 @@
-//! Histograms as pictures.
+//! Draws histograms.
 
 use std::io::{self, Write};
 
@@ -6,16 +6,16 @@ use super::axis::Axis;
 use super::histogram::Histogram;
 use super::svg;
 
-/// Writes a histogram as SVG. A range that is empty or upside down is drawn from 0 to 1.
+/// Writes a histogram as SVG. If the range is empty or reversed, the axis is from 0 to 1.
 ///
 /// # Errors
-/// Those of the writer.
+/// Errors of the writer.
 pub fn write_histogram(out: &mut impl Write, histogram: &Histogram) -> io::Result<()> {
     let (shares, [x, y]) = measured(histogram);
     out.write_all(svg::histogram(&noted(histogram), &shares, [&x, &y]).as_bytes())
 }
 
-/// The shares, with the axes for them.
+/// Returns the shares and the axes.
 fn measured(histogram: &Histogram) -> (Vec<f64>, [Axis; 2]) {
     let (low, high) = Some(histogram.range).filter(|(low, high)| low < high).unwrap_or((0.0, 1.0));
     let shares = Histogram { range: (low, high), ..histogram.clone() }.shares();
@@ -23,7 +23,8 @@ fn measured(histogram: &Histogram) -> (Vec<f64>, [Axis; 2]) {
     (shares, [Axis::of(low, high), Axis::of(0.0, largest * 1.05)])
 }
 
-/// The same, its label telling how much of the sample is not where it is drawn.
+/// Returns the histogram with an extended label of the horizontal axis. The label states how much
+/// of the sample lies outside the range.
 fn noted(histogram: &Histogram) -> Histogram {
     let values = || histogram.values.iter().copied().filter(|value| value.is_finite());
     let (low, high) = histogram.range;

@@ -1,4 +1,5 @@
-//! A figure as SVG. Colours are attributes, which the style sheet of a page that holds the figure may replace by its classes.
+//! Draws a figure as SVG. Colours are attributes. If a web page contains the figure, the page's style sheet can
+//! override the colours by classes.
 
 use std::fmt::Write as _;
 
@@ -7,25 +8,25 @@ use super::beyond::{self, Beyond};
 use super::{Figure, Histogram, Line, Point, spaced};
 use crate::gantt::escape::Text;
 
-/// Size in pixels.
+/// Size of the figure, in pixels.
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 480.0;
-/// Above the plot, with the title; and below it, with the horizontal axis.
+/// Height above the plot for the title, and below the plot for the horizontal axis, in pixels.
 const TOP: f64 = 48.0;
 const BELOW: f64 = 58.0;
-/// Left of the plot, with the vertical axis.
+/// Width to the left of the plot for the vertical axis, in pixels.
 const LEFT: f64 = 78.0;
-/// Right of it where there is no legend, and the widest legend.
+/// Width to the right of the plot if there is no legend, and maximum width of the legend, in pixels.
 const RIGHT: f64 = 24.0;
 const MAX_LEGEND: f64 = 250.0;
-/// Between lines of a legend.
+/// Distance between the lines of a legend, in pixels.
 const LINE: f64 = 22.0;
-/// About as wide as a letter of an average text of this figure.
+/// Average width of a letter, in pixels.
 const LETTER: f64 = 6.9;
 
-/// Okabe and Ito's colours without their yellow, which is too light for a line on white.
+/// Colours of Okabe and Ito, without yellow, which is too light for a line on a white background.
 pub(super) const COLOURS: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"];
-/// What tells lines apart that have the same colour.
+/// Dash patterns that distinguish lines of the same colour.
 const DASHES: [&str; 4] = [
     r#"stroke-dasharray="none""#,
     r#"stroke-dasharray="7 3""#,
@@ -33,7 +34,7 @@ const DASHES: [&str; 4] = [
     r#"stroke-dasharray="9 3 2 3""#,
 ];
 
-/// Where the plot is.
+/// Axes and size of the plot, in pixels.
 struct Frame<'a> {
     x: &'a Axis,
     y: &'a Axis,
@@ -42,13 +43,13 @@ struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// In pixels from the upper left corner of the plot.
+    /// Returns the position of a value, in pixels from the upper left corner of the plot.
     fn at(&self, x: f64, y: f64) -> (f64, f64) {
         (self.x.fraction(x) * self.width, (1.0 - self.y.fraction(y)) * self.height)
     }
 }
 
-/// A figure with lines.
+/// Returns a figure with lines as SVG.
 pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2]) -> String {
     let longest = figure.series.iter().map(|series| series.name.chars().count()).max().unwrap_or(0);
     let named = figure.series.iter().any(|series| !series.name.is_empty());
@@ -57,13 +58,13 @@ pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2]) 
     let beyond = beyond::all(figure, lines, [x, y], frame.width);
     let x_label = super::x_label(figure, &beyond);
     let mut svg = opened([&figure.title, &x_label, &figure.y_label], &frame);
-    // A nested element cuts what lies beyond the axes.
+    // The nested element clips everything beyond the axes.
     let _ = write!(
         svg,
         r#"<svg x="{LEFT}" y="{TOP}" width="{:.1}" height="{:.1}" overflow="hidden">"#,
         frame.width, frame.height
     );
-    // Bars over each other at the same place could not be told apart.
+    // Bars at the same position would overlap, so each series is shifted sideways.
     let ranged = lines.iter().flatten().any(|point| point.low < point.high);
     let apart = if ranged && lines.len() > 1 { 4.0_f64.min(24.0 / lines.len() as f64) } else { 0.0 };
     for (index, points) in lines.iter().enumerate() {
@@ -102,7 +103,7 @@ pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2]) 
     svg + "</svg>\n"
 }
 
-/// A histogram: bars from the horizontal axis up.
+/// Returns a histogram as SVG, with bars that begin at the horizontal axis.
 pub(super) fn histogram(histogram: &Histogram, shares: &[f64], [x, y]: [&Axis; 2]) -> String {
     let frame = Frame { x, y, width: WIDTH - LEFT - RIGHT, height: HEIGHT - TOP - BELOW };
     let mut svg = opened([&histogram.title, &histogram.x_label, "share"], &frame);
@@ -120,13 +121,14 @@ pub(super) fn histogram(histogram: &Histogram, shares: &[f64], [x, y]: [&Axis; 2
     svg + "</svg>\n"
 }
 
-/// Lines without points of their own have other dashes each, so that the lower of two that coincide shows in the gaps.
+/// Returns the colour and the dash pattern of a series. If points are not marked, consecutive series differ in their
+/// dash patterns, so that the lower of two coinciding lines shows in the gaps of the upper one.
 fn look(figure: &Figure, index: usize) -> (&'static str, &'static str) {
     let dash = if figure.unmarked { index } else { index / COLOURS.len() };
     (COLOURS[index % COLOURS.len()], DASHES[dash % DASHES.len()])
 }
 
-/// Everything but the data: title, axes, their labels and the grid.
+/// Returns everything but the data: title, axes, axis labels and grid.
 fn opened([title, x_label, y_label]: [&str; 3], frame: &Frame<'_>) -> String {
     let (right, bottom) = (LEFT + frame.width, TOP + frame.height);
     let mut svg = format!(
@@ -159,7 +161,7 @@ fn opened([title, x_label, y_label]: [&str; 3], frame: &Frame<'_>) -> String {
     svg
 }
 
-/// One line with its points and their ranges.
+/// Returns one line with its points and their ranges.
 fn line(figure: &Figure, frame: &Frame<'_>, points: &[Point], index: usize, aside: f64) -> String {
     let (colour, dash) = look(figure, index);
     let mut path = String::new();
@@ -191,10 +193,10 @@ fn line(figure: &Figure, frame: &Frame<'_>, points: &[Point], index: usize, asid
     format!(r#"<path d="{path}" stroke="{colour}" stroke-width="1.8" {dash} fill="none"/>{marks}"#)
 }
 
-/// An arrow at the upper edge, with what it stands for.
+/// Returns an arrow at the upper edge, with the label that states its value.
 fn arrow(one: &Beyond, frame: &Frame<'_>) -> String {
     let colour = COLOURS[one.series % COLOURS.len()];
-    // The arrow stands where its point would be.
+    // The arrow has the horizontal position of its point.
     let at = frame.x.fraction(one.x) * frame.width;
     let (anchor, text) = if beyond::is_right(one, at, frame.width) { ("start", at + 6.0) } else { ("end", at - 6.0) };
     let top = 4.0 + 13.0 * one.row as f64;
@@ -205,7 +207,7 @@ fn arrow(one: &Beyond, frame: &Frame<'_>) -> String {
     )
 }
 
-/// Shapes tell the series apart in black and white.
+/// Returns the mark of a point. The shape distinguishes series in black and white.
 fn marker(index: usize, x: f64, y: f64) -> String {
     let colour = COLOURS[index % COLOURS.len()];
     let (shape, filled) = match index % 6 {

@@ -7,42 +7,44 @@ use crate::format::{Format, FormatOption};
 use crate::look::Lists;
 use crate::{NextflowTrace, SpeedupSpec};
 
-/// How an instance file is read. The options of logs and of workflows are refused for other files.
+/// Options for reading an instance file. Options for logs or workflows are errors for files of other formats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadOptions {
-    /// Processors of a log's platform, instead of the header's, or the machines of an ETC matrix that is one column, or
-    /// the nodes of one processor of speed 1 on which a workflow is planned.
+    /// Number of processors. For a log, it replaces the number in the header of the log. For an ETC matrix with only
+    /// one column, it is the number of machines. For a workflow, it is the number of nodes, each with one processor of
+    /// speed 1.
     pub processors: Option<u32>,
-    /// The machines, instead of those of the file; a workflow has none of its own.
+    /// Machines that replace the machines of the file. A workflow states no machines, so it is planned on these.
     pub platform: Option<Platform>,
     /// Number of floating-point operations in one unit of work of `platform`, as in [`crate::ReplayOptions`].
     pub unit_flops: Option<f64>,
-    /// The link between any two of the nodes that `processors` makes for a workflow.
+    /// Link between each two of the nodes that `processors` creates for a workflow.
     pub network: Option<Link>,
-    /// The node that holds the files that come from outside a workflow: its tasks fetch them from there. Without one these
-    /// files are there at once.
+    /// Node that holds the input files of a workflow, that is, files that no task writes. Tasks fetch these files from
+    /// the node. If `None`, the files are available everywhere from the beginning.
     pub storage: Option<String>,
     /// Trace of a Nextflow run. It states the tasks and run times of the processes in the DOT file.
     pub trace: Option<NextflowTrace>,
-    /// Makes the jobs of a log moldable.
+    /// Speed-up law that makes the jobs of a log moldable.
     pub speedup: Option<SpeedupSpec>,
-    /// Of `downey:random`.
+    /// Seed for the speed-up `downey:random`.
     pub seed: u64,
     /// True if impossible values are errors instead of warnings. A log is then refused if a record would be skipped or
     /// changed.
     pub strict: bool,
-    /// The machine on which files are planned that say nothing of machines: lists of commands, and native files without a
-    /// platform. Of its memory and GPUs a list has what its commands need.
+    /// Machine for files that do not state machines: lists of commands, and native files without a platform. If a list
+    /// of commands needs no memory (or no GPUs), the instance has no memory (or no GPUs) either.
     pub machine: Option<Platform>,
-    /// Whether workflows that say nothing of machines are planned on `machine`, too.
+    /// True if workflows that do not state machines are planned on `machine`, too.
     pub workflows_on_machine: bool,
-    /// Whether a native file that states a placement keeps it on the machines of `platform`.
+    /// True if a native file's `placement` also applies on the machines of `platform`.
     pub keeps_placement: bool,
     /// Rule that decides whether a text is read as a list of commands.
     pub lists: Lists,
-    /// Least number of digits of the numbers in the names of a list's jobs. `None` stands for the digits of the last number.
+    /// Minimum number of digits of the numbers in the names of a list's jobs. If `None`, it is the number of digits of
+    /// the last number.
     pub digits: Option<usize>,
-    /// Most decompressed bytes.
+    /// Maximum size after decompression, in bytes.
     pub max_bytes: u64,
 }
 

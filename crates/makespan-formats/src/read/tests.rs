@@ -79,7 +79,7 @@ fn a_line_of_stars_is_no_project_without_its_headings() {
     }
 }
 
-/// A graph, a project or a platform can be read even if its labels are not UTF-8.
+/// Checks that graphs, projects and platforms can be read even if their labels are not UTF-8.
 #[test]
 fn texts_in_other_encodings_are_read() {
     let dot = |graph: &str| [b"digraph { ", graph.as_bytes(), b" a [label=\"\xe9\"] a -> b }"].concat();
