@@ -31,7 +31,7 @@ use crate::replay::record::{Logged, Record, guessed_run};
 use crate::scalar::{FromLiteral, Scalar};
 use profile::{ProfileEntry, Times};
 
-/// Floating-point operations a second of a processor of speed 1, unless others are stated.
+/// Default speed of a processor of speed 1, in floating-point operations per second.
 pub(crate) const SPEED: f64 = 1e9;
 
 /// Returns whether the beginning of a JSON file contains a key of Batsim workloads, and the file is not recognised as
@@ -41,7 +41,7 @@ pub(crate) fn is_workload(head: &Head<'_>) -> bool {
     head.first == b'{' && has_key() && foreign_json(head).is_none()
 }
 
-/// Users add what they like to a workload, so unknown keys are accepted.
+/// Unknown keys are accepted, because users add their own data to workloads.
 #[derive(Deserialize)]
 struct Document {
     #[serde(default)]
@@ -50,7 +50,7 @@ struct Document {
     profiles: Profiles,
 }
 
-/// Profiles by name, each of which is there once.
+/// Profiles by name. Reading refuses a repeated name.
 struct Profiles(BTreeMap<String, ProfileEntry>);
 
 impl<'de> Deserialize<'de> for Profiles {
@@ -95,7 +95,7 @@ struct JobEntry {
     dependencies: Option<serde::de::IgnoredAny>,
 }
 
-/// A name, which is a text or a number.
+/// Name that is written as a text or a number.
 struct Label(String);
 
 impl FromLiteral for Label {
@@ -124,7 +124,7 @@ pub(crate) fn relative(platform: &Platform, unit: f64) -> Option<(Platform, f64,
     Some((Platform::new(nodes).ok()?, speed * unit, remark))
 }
 
-/// Reads a workload; a processor makes `speed` floating-point operations a second.
+/// Reads a workload. `speed` is the number of floating-point operations that a processor executes per second.
 pub(crate) fn read_batsim(file: &str, input: &mut dyn BufRead, speed: f64) -> Result<Logged, FormatError> {
     Quantity::SPEED.check(speed).map_err(|error| {
         let problem = format!("floating-point operations a second: {error}");

@@ -5,7 +5,7 @@ use std::path::Path;
 /// Advice at the end of an error message about a file whose format is not recognised.
 pub(crate) const WANTED: &str = "give a list of commands, a Makefile, an instance in JSON or TOML, a workflow, a project, an SWF log or an ETC matrix";
 
-/// Keys that no other JSON has at its top or in its jobs.
+/// Keys that only occur in workloads of Batsim, at the top level or in a job.
 const WORKLOAD_KEYS: [&[u8]; 2] = [b"\"nb_res\"", b"\"subtime\""];
 
 /// The beginning of a file, and its file extension.

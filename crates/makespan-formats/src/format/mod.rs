@@ -24,9 +24,9 @@ use head::Head;
 pub enum Format {
     /// A list of shell commands.
     List,
-    /// Native, JSON.
+    /// An instance in JSON, a native format.
     Json,
-    /// Native, TOML.
+    /// An instance in TOML, a native format.
     Toml,
     /// A log in the Standard Workload Format.
     Swf,
@@ -34,13 +34,13 @@ pub enum Format {
     Batsim,
     /// Jobs as printed by Slurm's `sacct --parsable2`.
     Sacct,
-    /// A matrix of times on machines.
+    /// A matrix of run times on machines.
     Etc,
     /// A published set of moldable jobs.
     MoldableSet,
     /// A workflow in `WfFormat`, the JSON of `WfCommons`.
     WfFormat,
-    /// A DAX of Pegasus.
+    /// A workflow in DAX, the format of Pegasus.
     Dax,
     /// A graph of the Standard Task Graph Set.
     Stg,
@@ -48,9 +48,9 @@ pub enum Format {
     Dot,
     /// Compound jobs in XML.
     CompoundXml,
-    /// A project of PSPLIB as `ProGen` writes it, of one or several modes.
+    /// A project of PSPLIB in the format of `ProGen`, with one or several modes for each activity.
     ProGen,
-    /// A project in the form of Patterson.
+    /// A project in the format of Patterson.
     Patterson,
 }
 

@@ -70,7 +70,7 @@ fn amount(value: f64) -> Amount {
     }
 }
 
-/// The run time of a profile, and whether the profile communicates.
+/// Run time of a profile, and whether the profile communicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Took {
     /// Run time; `None` if it is unknown.
@@ -114,7 +114,7 @@ impl Times<'_> {
             }
             "parallel" | "ptask" | "ParallelTaskProfile" | "msg_par" => Ok(self.computes(profile, operations)),
             "parallel_homogeneous" | "ptask_homogeneous" | "ParallelTaskHomogeneousProfile" | "msg_par_hg" => {
-                // In workloads by one name, in the protocol by another.
+                // This value has one name in workload files and another name in the protocol.
                 let is_spread = match profile.generation_strategy.as_deref() {
                     None | Some("defined_amount_used_for_each_value" | "DefinedAmountsUsedForEachValue") => false,
                     Some("defined_amount_spread_uniformly" | "DefinedAmountsSpreadUniformly") => true,

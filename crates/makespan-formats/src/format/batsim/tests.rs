@@ -1,7 +1,7 @@
 use super::*;
 use crate::{Format, ReadOptions, ReplayOptions, parse_instance, parse_replay};
 
-/// Jobs and profiles as both versions of the format write them.
+/// Returns a workload with the given profiles and jobs. Both versions of the format have this form.
 fn workload(profiles: &str, jobs: &str) -> String {
     format!(r#"{{"description": "x", "jobs": [{jobs}], "nb_res": 4, "profiles": {{{profiles}}}}}"#)
 }
@@ -14,7 +14,7 @@ const NEW: &str = r#""d": {"type": "DelayProfile", "delay": 20.25},
     "h": {"type": "ParallelTaskHomogeneousProfile", "cpu": 1e10, "com": 1e6},
     "t": {"type": "ParallelTaskHomogeneousProfile", "cpu": 1e10, "generation_strategy": "DefinedAmountsSpreadUniformly"}"#;
 
-/// As the workload files of version 5 are written.
+/// Profiles as workload files of version 5 contain them.
 const FIVE: &str = r#""d": {"type": "delay", "delay": 20.25},
     "h": {"type": "ptask_homogeneous", "cpu": 1e10, "com": 1e6, "generation_strategy": "defined_amount_used_for_each_value"},
     "t": {"type": "ptask_homogeneous", "cpu": 1e10, "com": 0, "generation_strategy": "defined_amount_spread_uniformly"}"#;
@@ -135,7 +135,8 @@ fn times_of_profiles_are_known_or_guesses() {
     assert!(error.unwrap_err().contains("contains itself"));
 }
 
-/// On a `SimGrid` platform, the speed of the host changes the run time of computations, but not the length of a delay.
+/// Checks a workload on a `SimGrid` platform: the speed of the host changes the run time of computations, but not the
+/// length of a delay.
 #[test]
 fn a_workload_runs_on_a_platform_of_simgrid() {
     let xml = "<platform version='4.1'><zone id='z'><host id='a' speed='100Mf'/><host id='b' speed='100Mf'/></zone></platform>";

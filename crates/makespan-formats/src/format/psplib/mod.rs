@@ -1,12 +1,14 @@
-//! Projects of PSPLIB: activities that wait for each other and share resources, some of which are used up.
+//! Reads projects of PSPLIB. Activities wait for each other and share resources. Nonrenewable resources are used up.
 //!
 //! R. Kolisch and A. Sprecher, "PSPLIB: a project scheduling problem library", European Journal of Operational Research
-//! 96(1), 1997, DOI 10.1016/S0377-2217(96)00170-1. Two forms are read: what the generator `ProGen` writes (`.sm` with one mode an
-//! activity, `.mm` with several) and that of J. H. Patterson (`.rcp`), which is numbers alone.
+//! 96(1), 1997, DOI 10.1016/S0377-2217(96)00170-1. Two formats are read: the output of the generator `ProGen` (`.sm`
+//! with one mode for each activity, `.mm` with several), and the format of J. H. Patterson (`.rcp`), which consists
+//! only of numbers.
 //!
-//! A project is one compound job. A period is a second. Renewable resources are licences of the platform, nonrenewable ones
-//! its consumables, and processors are never what is scarce. The modes of an activity, by falling duration, are its
-//! allotments. Activities without duration are left out, and what waits for them waits for what they wait for.
+//! A project becomes one compound job. A period becomes a second. Renewable resources become licences of the platform,
+//! and nonrenewable resources become consumables. The platform always has enough processors. The modes of an activity
+//! become its allotments, in descending order of duration. Activities without duration are omitted. Successors of an
+//! omitted activity wait for its predecessors instead.
 
 mod patterson;
 mod progen;
@@ -20,7 +22,7 @@ use crate::format::head::{Head, WANTED};
 use crate::format::workflow::job_name;
 use project::Project;
 
-/// What is wrong, and where.
+/// Problem with a file, and its place.
 struct Wrong {
     place: Place,
     problem: String,
@@ -32,7 +34,7 @@ impl Wrong {
     }
 }
 
-/// For problems of the whole file.
+/// Converts a problem with the whole file.
 impl From<String> for Wrong {
     fn from(problem: String) -> Self {
         Self { place: Place::default(), problem }
@@ -74,7 +76,7 @@ fn instance(file: &str, project: Result<Project, Wrong>) -> Remarked {
     project.and_then(|project| project.instance(&job_name(file))).map_err(wrong)
 }
 
-/// The whole numbers of a line.
+/// Returns the whole numbers of a line.
 fn numbers(line: usize, text: &str) -> Result<Vec<u64>, Wrong> {
     text.split_whitespace().map(|word| number(line, word)).collect()
 }

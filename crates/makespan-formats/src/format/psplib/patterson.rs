@@ -1,25 +1,26 @@
-//! The form of Patterson: numbers alone, and line ends mean nothing. How many activities and how many resources there are, how
-//! much of each resource, then of each activity its duration, what it needs of each resource, how many successors it has
-//! and their numbers, counted from 1.
+//! Reads Patterson's format, which consists of numbers. Line breaks have no meaning. The file contains the number of
+//! activities, the number of resources, and the amount of each resource. Then it contains, for each activity, the
+//! duration, the need for each resource, the number of successors, and the successors as numbers counted from 1.
 
 use super::project::{Activity, Mode, Project, Stock};
 use super::{Wrong, number};
 
-/// A text that is cut off has at least so many bytes.
+/// Minimum size in bytes of a text that may be only the beginning of a file.
 const CUT: usize = 1 << 16;
 
-/// Whether a text that begins with a digit is such a project: a line of two whole numbers, and behind it as many numbers as
-/// these announce, of which successors are activities.
+/// Returns whether a text that begins with a digit is a project in this format. Its first line must have two whole
+/// numbers. After them, the text must have exactly the numbers that the format requires, and all successors must be
+/// activities.
 pub(super) fn begins(text: &[u8]) -> bool {
     let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let words = |text: &[u8]| text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
     words(first) == 2 && consistent(text).unwrap_or(text.len() >= CUT)
 }
 
-/// `None` where the text ends before it can be said.
+/// Returns whether the numbers have the required form, or `None` if the text ends too early.
 fn consistent(text: &[u8]) -> Option<bool> {
     let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    // What is no number is larger than any.
+    // A word that is not a number counts as the largest number.
     let mut next = || Some(std::str::from_utf8(words.next()?).ok()?.parse().unwrap_or(u64::MAX));
     let (activities, resources): (u64, u64) = (next()?, next()?);
     if activities == u64::MAX || resources == u64::MAX {
@@ -49,7 +50,7 @@ fn consistent(text: &[u8]) -> Option<bool> {
     Some(next().is_none())
 }
 
-/// The numbers of a text, one by one, each with its line.
+/// Numbers of a text, each with its line.
 struct Numbers<'a> {
     words: Box<dyn Iterator<Item = (usize, &'a str)> + 'a>,
     line: usize,
@@ -62,7 +63,7 @@ impl<'a> Numbers<'a> {
         Self { words: Box::new(words), line: 1 }
     }
 
-    /// The next one; `what` it is, for the error where there is none.
+    /// Returns the next number. `what` describes the number, for the error if it is missing.
     fn next(&mut self, what: impl Fn() -> String) -> Result<u64, Wrong> {
         let Some((line, word)) = self.words.next() else {
             return Err(Wrong::at(self.line, format!("the text ends where {} is due", what())));

@@ -1,12 +1,12 @@
-//! What `ProGen` writes: lines of `key : value`, then sections with a heading, a line of column names and a row an activity
-//! or a mode. Lines of asterisks and of dashes are ornaments.
+//! Reads the output of `ProGen`. It consists of lines of the form `key : value`, followed by sections. A section has a
+//! heading, a line of column names, and a row for each activity or mode. Lines of asterisks or dashes have no meaning.
 
 use makespan_core::counted;
 
 use super::project::{Activity, Mode, Project, Stock};
 use super::{Wrong, number, numbers};
 
-/// Lines with something on them, numbered from 1, without ornaments.
+/// Lines of the text, numbered from 1, without empty lines and without lines of asterisks or dashes.
 struct Lines<'a> {
     lines: std::iter::Peekable<Box<dyn Iterator<Item = (usize, &'a str)> + 'a>>,
     last: usize,
@@ -27,14 +27,14 @@ impl<'a> Lines<'a> {
         Ok(next)
     }
 
-    /// The next line if it begins with a digit.
+    /// Returns the next line if it begins with a digit.
     fn row(&mut self) -> Option<(usize, &'a str)> {
         let row = self.lines.next_if(|(_, line)| line.starts_with(|first: char| first.is_ascii_digit()))?;
         self.last = row.0;
         Some(row)
     }
 
-    /// Passes by the line that begins with this heading.
+    /// Skips the next line, which must begin with this heading.
     fn heading(&mut self, heading: &str) -> Result<(), Wrong> {
         let (line, text) = self.next(&format!("the section `{heading}`"))?;
         if begins(text, heading) {
@@ -78,7 +78,7 @@ pub(super) fn read(text: &str) -> Result<Project, Wrong> {
     }
 }
 
-/// What the lines before the first section announce, each with its line.
+/// Numbers that the lines before the first section state, each with its line.
 #[derive(Default)]
 struct Announced {
     jobs: Option<(usize, u64)>,
@@ -87,7 +87,7 @@ struct Announced {
 }
 
 impl Announced {
-    /// Whether as many resources of both kinds have columns.
+    /// Checks that the number of columns for each kind of resource is the stated number of resources.
     fn agrees(&self, columns: &[String]) -> Result<(), Wrong> {
         let kinds = [("renewable", 'R', self.renewable), ("nonrenewable", 'N', self.nonrenewable)];
         for (kind, letter, stated) in kinds {
@@ -101,7 +101,7 @@ impl Announced {
     }
 }
 
-/// The lines before the first section.
+/// Reads the lines before the first section.
 fn head(lines: &mut Lines<'_>) -> Result<Announced, Wrong> {
     let mut stated = Announced::default();
     while let Some(&(line, text)) = lines.lines.peek() {
@@ -128,11 +128,11 @@ fn head(lines: &mut Lines<'_>) -> Result<Announced, Wrong> {
     Ok(stated)
 }
 
-/// What is said of resources that are limited twice.
+/// Error message for doubly constrained resources.
 const DOUBLY: &str =
     "resources that are doubly constrained are not read; write each as a renewable and a nonrenewable one";
 
-/// Release and due date, in a section that may be missing.
+/// Reads the release date and the due date. Their section may be missing.
 fn information(lines: &mut Lines<'_>, project: &mut Project) -> Result<(), Wrong> {
     if lines.lines.peek().is_none_or(|(_, text)| !begins(text, INFORMATION)) {
         return Ok(());
@@ -209,7 +209,7 @@ fn count_modes(project: &Project, announced: &[u64]) -> Result<(), Wrong> {
     }
 }
 
-/// The modes of all activities; the names of the resources.
+/// Reads the modes of all activities. Returns the names of the resources.
 fn requests(lines: &mut Lines<'_>, project: &mut Project) -> Result<Vec<String>, Wrong> {
     lines.heading(REQUESTS)?;
     let (line, header) = lines.next("the names of its columns")?;
@@ -261,7 +261,7 @@ fn requests(lines: &mut Lines<'_>, project: &mut Project) -> Result<Vec<String>,
     }
 }
 
-/// The names of resources in a line such as `R 1  R 2  N 1`.
+/// Returns the names of the resources in a line such as `R 1  R 2  N 1`.
 fn names(line: usize, text: &str) -> Result<Vec<String>, Wrong> {
     let mut names: Vec<String> = Vec::new();
     let mut rest = text.trim();
@@ -281,7 +281,7 @@ fn names(line: usize, text: &str) -> Result<Vec<String>, Wrong> {
     Ok(names)
 }
 
-/// How much there is of each resource, in the order of the columns.
+/// Reads the amount of each resource, in the order of the columns.
 fn availabilities(lines: &mut Lines<'_>, columns: &[String]) -> Result<Vec<Stock>, Wrong> {
     lines.heading(AVAILABILITIES)?;
     if columns.is_empty() {

@@ -1,4 +1,4 @@
-//! A project, however it is written, and the instance that it becomes.
+//! A project of any format, and its conversion to an instance.
 
 use makespan_core::{
     Edge, Graph, Instance, Job, NamedTask, Need, Needs, Payload, Platform, Profile, Resources, Time, counted,
@@ -8,36 +8,36 @@ use rustc_hash::FxHashSet;
 use super::Wrong;
 use crate::error::Place;
 
-/// How much there is of a resource.
+/// Amount of a resource.
 pub(super) struct Stock {
     pub name: String,
     pub amount: u64,
-    /// Whether it comes back; else it is used up.
+    /// True if the resource is renewable, and false if it is used up.
     pub renewable: bool,
 }
 
-/// One way to do an activity.
+/// Mode of an activity.
 pub(super) struct Mode {
-    /// Where it stands.
+    /// Line in the file.
     pub line: usize,
-    /// In periods.
+    /// Duration in periods.
     pub duration: u64,
-    /// Of each resource.
+    /// Needs, one for each resource.
     pub needs: Vec<u64>,
 }
 
 pub(super) struct Activity {
     pub name: String,
-    /// Where it stands.
+    /// Line in the file.
     pub line: usize,
-    /// Numbered from 1 in the file.
+    /// Modes, in file order. In the file they are numbered from 1.
     pub modes: Vec<Mode>,
-    /// Their numbers, from 1.
+    /// Numbers of the successors, from 1.
     pub successors: Vec<u64>,
 }
 
 impl Activity {
-    /// Where its first mode stands; where it has none, what else is told of it.
+    /// Returns the line of the first mode. If there are no modes, returns the line of the activity.
     fn modes_line(&self) -> usize {
         self.modes.first().map_or(self.line, |mode| mode.line)
     }
@@ -47,25 +47,25 @@ impl Activity {
 pub(super) struct Project {
     pub stocks: Vec<Stock>,
     pub activities: Vec<Activity>,
-    /// In periods.
+    /// Release date in periods.
     pub release: u64,
-    /// In periods.
+    /// Due date in periods.
     pub due: Option<u64>,
     pub remarks: Vec<String>,
 }
 
-/// What was left out, for remarks.
+/// Omitted activities and modes, for remarks.
 #[derive(Default)]
 struct LeftOut {
     ends: usize,
-    /// The names of activities without duration that are not at the ends.
+    /// Names of omitted activities that have predecessors and successors.
     between: Vec<String>,
-    /// The names of activities of which modes need too much, once for each mode.
+    /// Names of activities with omitted modes that need too much. A name occurs once for each such mode.
     modes: Vec<String>,
 }
 
 impl Project {
-    /// The instance, and what its user should know.
+    /// Returns the instance, and remarks for the user.
     pub(super) fn instance(self, name: &str) -> Result<(Instance, Vec<String>), Wrong> {
         let whole = self.whole()?;
         let mut left_out = LeftOut::default();
@@ -94,7 +94,8 @@ impl Project {
         Ok((instance, remarks))
     }
 
-    /// All activities, each of which takes a tick here: who waits for whom, checked.
+    /// Returns the graph of all activities, including those without duration. Checks the successors. In this graph,
+    /// each activity takes one tick.
     fn whole(&self) -> Result<Graph, Wrong> {
         let count = self.activities.len();
         let mut edges = Vec::new();
@@ -127,7 +128,7 @@ impl Project {
         Graph::new(tasks.collect(), edges).map_err(|error| Wrong::from(error.to_string()))
     }
 
-    /// The modes that need no more than there is.
+    /// Returns the modes that need no more than the total amount of each resource.
     fn feasible<'a>(&self, activity: &'a Activity, left_out: &mut LeftOut) -> Result<Vec<&'a Mode>, Wrong> {
         let fits = |mode: &&Mode| mode.needs.iter().zip(&self.stocks).all(|(&need, stock)| need <= stock.amount);
         let mut modes: Vec<&Mode> = activity.modes.iter().filter(fits).collect();
@@ -136,7 +137,7 @@ impl Project {
         if modes.is_empty() {
             return Err(Wrong::at(activity.modes_line(), self.infeasible(activity)));
         }
-        // More processors are faster.
+        // Allotments are ordered by the number of processors, and more processors are faster.
         modes.sort_by_key(|mode| std::cmp::Reverse(mode.duration));
         Ok(modes)
     }
@@ -157,7 +158,7 @@ impl Project {
         }
     }
 
-    /// An activity with the modes that are left of it.
+    /// Returns the task for an activity with the given modes.
     fn task(&self, activity: &Activity, modes: &[&Mode]) -> Result<NamedTask, Wrong> {
         let wrong =
             |problem: String| Wrong::at(activity.modes_line(), format!("activity `{}`: {problem}", activity.name));
@@ -180,7 +181,8 @@ impl Project {
         Ok(task)
     }
 
-    /// What takes no time is left out, so that it must not use up anything.
+    /// Returns an error if an activity without duration uses up a resource. Such an activity is omitted from the
+    /// instance, so its use would be lost.
     fn check_timeless(&self, activity: &Activity) -> Result<(), Wrong> {
         for (at, stock) in self.stocks.iter().enumerate().filter(|(_, stock)| !stock.renewable) {
             let least = activity.modes.iter().map(|mode| mode.needs[at]).min().unwrap_or(0);
@@ -205,7 +207,8 @@ impl Project {
         }
     }
 
-    /// One node with a processor for each of all activities at once, in their widest modes.
+    /// Returns a platform with one node. The node has enough processors to run all activities at once in their widest
+    /// modes.
     fn platform(&self, graph: &Graph) -> Result<Platform, Wrong> {
         let widest = |task: &NamedTask| u64::from(task.task.profile.max_processors());
         let processors: u64 = graph.tasks().iter().map(widest).sum();
@@ -221,7 +224,7 @@ impl Project {
     }
 }
 
-/// Whether an activity takes time.
+/// Returns whether an activity has a duration.
 fn takes_time(activity: &Activity) -> Result<bool, Wrong> {
     let timeless = activity.modes.iter().filter(|mode| mode.duration == 0).count();
     if timeless > 0 && timeless < activity.modes.len() {
@@ -234,7 +237,8 @@ fn takes_time(activity: &Activity) -> Result<bool, Wrong> {
     Ok(timeless == 0)
 }
 
-/// The graph of those that take time: what waits for another one waits for all that this one waits for.
+/// Returns the graph of the activities with a duration. The successors of an omitted activity wait for its
+/// predecessors instead.
 fn joined(whole: &Graph, tasks: &[Option<NamedTask>], left_out: &mut LeftOut) -> Result<Graph, Wrong> {
     let mut before: Vec<Vec<u32>> = vec![Vec::new(); whole.len()];
     let mut awaited = vec![false; whole.len()];
@@ -242,7 +246,8 @@ fn joined(whole: &Graph, tasks: &[Option<NamedTask>], left_out: &mut LeftOut) ->
         before[edge.to as usize].push(edge.from);
         awaited[edge.from as usize] = true;
     }
-    // A small file of activities without duration between many others would become a large graph.
+    // If many predecessors and many successors surround one omitted activity, a small file could become a very large
+    // graph.
     let most = 8 * whole.edges().len() + (1 << 18);
     let mut size = 0;
     for &number in whole.order() {
@@ -294,12 +299,12 @@ fn joined(whole: &Graph, tasks: &[Option<NamedTask>], left_out: &mut LeftOut) ->
     Graph::new(kept, edges).map_err(|error| Wrong::from(error.to_string()))
 }
 
-/// A period is a second.
+/// Converts periods to seconds.
 fn periods(count: u64) -> Result<Time, String> {
     Time::parse(&count.to_string()).map_err(|error| error.to_string())
 }
 
-/// What is made of the file, said once.
+/// Returns a remark about the assumptions of the conversion.
 fn said(platform: &Platform) -> impl Iterator<Item = String> {
     let processors = platform.processors();
     std::iter::once(format!(

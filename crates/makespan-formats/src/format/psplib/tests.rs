@@ -6,10 +6,10 @@ fn read(text: &str, name: &str) -> Result<ReadInstance, String> {
     parse_instance(text.as_bytes(), name, &ReadOptions::default()).map_err(|error| error.to_string())
 }
 
-/// Six activities with both dummies and one without duration between, two resources.
+/// Project with six activities and two resources. Three activities take no time: both dummies and one other activity.
 const PATTERSON: &str = "6 2\n4 2\n\n0 0 0 2 2 3\n3 2 0 1 4\n5 1 2 2 4 5\n0 0 0 1 5\n2 4 1 1 6\n0 0 0 0\n";
 
-/// With several modes an activity: what the fuzzer starts from, too.
+/// Project with several modes for each activity. It is also a start file of the fuzzer.
 const MODES: &str = include_str!("../../../../../fuzz/corpus/psplib/own.mm");
 
 fn seconds(instance: &Instance, task: u64) -> Vec<f64> {
@@ -25,7 +25,7 @@ fn numbers_alone_are_a_project() {
         let names: Vec<String> = instance.task_ids().map(|task| instance.name(task).into_owned()).collect();
         assert_eq!(names, ["x/2", "x/3", "x/5"]);
         let edges: Vec<(u64, u64)> = instance.edges().iter().map(|edge| (edge.from.0, edge.to.0)).collect();
-        // Activity 4 takes no time: 5 waits for 2 and 3 in its place.
+        // Activity 4 takes no time, so activity 5 waits for activities 2 and 3 instead.
         assert_eq!(edges, [(0, 2), (1, 2)]);
         assert_eq!(instance.platform().licences().iter().collect::<Vec<_>>(), [("R1", 4), ("R2", 2)]);
         let need = |task, name| instance.task(TaskId(task)).needs.of(name).cloned();
@@ -47,7 +47,7 @@ fn modes_are_allotments() {
     let job = instance.job(JobId(0));
     let of = |count| Time::from_seconds(count);
     assert_eq!((job.name.as_str(), job.release, job.deadline), ("own", of(2), Some(of(18))));
-    // The third mode of activity 2 needs too much; the others by falling duration.
+    // The third mode of activity 2 needs too much. The others are in descending order of duration.
     assert_eq!((seconds(&instance, 0), seconds(&instance, 1)), (vec![9.0, 3.0], vec![4.0, 4.0]));
     let need = |task, name| instance.task(TaskId(task)).needs.of(name).cloned();
     assert_eq!(need(0, "R1"), Some(Need::ByAllotment([1, 4].into())));
@@ -164,7 +164,8 @@ fn what_is_stated_for_others_is_refused() {
 
 #[test]
 fn a_small_file_does_not_become_a_large_graph() {
-    // A thousand activities, one without duration, and a thousand more: a million edges stand for two thousand.
+    // The activity without duration is between a thousand predecessors and a thousand successors. Without this
+    // activity, a million edges would replace its two thousand edges.
     let first = "1 1 1001\n".repeat(1000);
     let last: String = (1002..=2001).map(|at| format!(" {at}")).collect();
     let text = format!("2001 0\n\n{first}0 1000{last}\n{}", "1 0\n".repeat(1000));

@@ -5,7 +5,7 @@ use super::submitted::numbers;
 use super::values::{count, instant};
 use crate::anomaly::Anomaly;
 
-/// More parts of an array than one record may stand for.
+/// Maximum number of array tasks in one record.
 const MAX_PARTS: usize = 100_000;
 
 /// Returns the cells of a line, one for each column. If the line has too many cells, the extra `|` must belong to a

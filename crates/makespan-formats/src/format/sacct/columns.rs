@@ -1,34 +1,35 @@
-//! Which column is where.
+//! Finds the columns of a dump.
 
 use crate::suggest::nearest;
 
-/// More than `sacct --format=ALL` prints.
+/// Maximum number of columns. `sacct --format=ALL` prints far fewer.
 const MAX_COLUMNS: usize = 1000;
 
-/// Positions of the columns that are used, in the order in which one is preferred to another.
+/// Positions of the columns that are used. If there are several columns for a value, the first one that has a value
+/// is used.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
-    /// How many columns there are in all.
+    /// Total number of columns.
     pub count: usize,
     pub job: usize,
     pub submit: usize,
     pub start: Option<usize>,
     pub end: Option<usize>,
-    /// Seconds.
+    /// Column of the run time in seconds.
     pub elapsed_raw: Option<usize>,
     pub elapsed: Option<usize>,
-    /// Minutes.
+    /// Column of the time limit in minutes.
     pub limit_raw: Option<usize>,
     pub limit: Option<usize>,
     pub processors: Vec<usize>,
     pub user: Option<usize>,
     pub state: Option<usize>,
-    /// Lists of resources: those that were given to the job, then those that were requested.
+    /// Columns with lists of resources: first the allocated resources, then the requested resources.
     pub lists: Vec<usize>,
-    /// Requested memory.
+    /// Column of the requested memory.
     pub memory: Option<usize>,
     pub nodes: Vec<usize>,
-    /// When the job could have started.
+    /// Column of the instant from which the job could start.
     pub eligible: Option<usize>,
     pub account: Option<usize>,
     pub partition: Option<usize>,
@@ -36,7 +37,7 @@ pub(super) struct Columns {
     pub reservation: Option<usize>,
     pub constraints: Option<usize>,
     pub reason: Option<usize>,
-    /// Names of the nodes that it had.
+    /// Column of the names of the nodes on which the job ran.
     pub node_list: Option<usize>,
     /// Positions of the columns whose values may contain a `|`: free text, and alternative features.
     pub free: Vec<usize>,
@@ -59,7 +60,8 @@ const FREE: [&str; 9] = [
     "Constraint",
 ];
 
-/// Columns that are used, and those that say the same in another way or of steps.
+/// Columns that are used, and columns that need no warning, because they repeat a used column in another form or
+/// describe steps.
 const USED: [&str; 30] = [
     "JobID",
     "JobIDRaw",
@@ -114,7 +116,7 @@ impl Columns {
                 missing(&format!("no column `{wanted}`{near}"))
             })
         };
-        // `--parsable` ends every line with a separator, `--parsable2` none.
+        // `--parsable` ends every line with a separator. `--parsable2` does not.
         let is_ended = names.len() > 1 && names.last() == Some(&"");
         let columns = Self {
             count: names.len() - usize::from(is_ended),

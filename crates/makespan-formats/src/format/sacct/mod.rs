@@ -1,10 +1,14 @@
-//! What Slurm's `sacct --parsable2` prints: a header line of column names and a line a job, separated by `|`.
+//! Reads the output of Slurm's `sacct --parsable2`. It consists of a header line of column names and a line for each
+//! job. Cells are separated by `|`.
 //!
-//! Needed are `JobID`, `Submit`, processors (`AllocCPUS`, `NCPUS` or `ReqCPUS`) and a run time (`ElapsedRaw`, `Elapsed`, or
-//! `Start` and `End`). `User` (or `UID`), `TimelimitRaw` or `Timelimit`, and `State` are used where they are there, and so are `AllocTRES`, `ReqTRES` and
-//! `ReqMem` for what jobs need. `Account`, `Partition`, `QOS`, `Constraints` and `Reservation` say how a job was submitted, `Eligible` from when
-//! on it could start, and `Reason` and `NodeList` are counted. Jobs that ran or waited when the dump was written are the present: their
-//! time limits stand in for their run times.
+//! Required columns are `JobID`, `Submit`, processors (`AllocCPUS`, `NCPUS` or `ReqCPUS`) and the run time
+//! (`ElapsedRaw`, `Elapsed`, or `Start` and `End`). The following columns are optional. `User` (or `UID`),
+//! `TimelimitRaw` or `Timelimit`, and `State` describe the job. `AllocTRES`, `ReqTRES` and `ReqMem` state its needs.
+//! `Account`, `Partition`, `QOS`, `Constraints` and `Reservation` state how the job was submitted. `Eligible` is the
+//! instant from which the job could start. `Reason` and `NodeList` are only counted.
+//!
+//! Jobs that were running or waiting when the dump was written have no final run time. Their time limits replace the
+//! run times.
 
 mod cells;
 mod columns;
@@ -20,7 +24,7 @@ use crate::format::head::Head;
 pub(crate) use read::read_sacct;
 pub(crate) use submitted::hosts;
 
-/// Whether a file begins like a dump: a first line with `|` that names the column of job ids.
+/// Returns whether a file begins like a dump: the first line contains `|` and the name of the column of job ids.
 pub(crate) fn is_dump(head: &Head<'_>) -> bool {
     let line = head.first_line();
     head.first != b'{'

@@ -1,4 +1,4 @@
-//! What a job needs: lists of trackable resources such as `cpu=2,mem=4G,gres/gpu=1`, and requested memory.
+//! Reads the needs of a job: lists of trackable resources, such as `cpu=2,mem=4G,gres/gpu=1`, and requested memory.
 
 use makespan_core::{Need, Resource};
 
@@ -6,13 +6,13 @@ use super::columns::Columns;
 use super::values::count;
 use crate::needs::memory;
 
-/// Names and amounts.
+/// Names and amounts of resources.
 type Amounts = Vec<(String, Need)>;
 
-/// What the job of these cells needs, and whether a cell says something of it that cannot be read.
+/// Returns the needs of the job in these cells, and whether a need is unreadable.
 ///
-/// What was given to it counts before what it requested, as with processors; only where neither list names memory the column of requested
-/// memory does.
+/// As for processors, allocated amounts take precedence over requested amounts. The column of requested memory is used
+/// only if no list contains memory.
 pub(super) fn needs(columns: &Columns, cells: &[&str]) -> (Amounts, bool) {
     let mut broken = false;
     let mut amounts: Amounts = Vec::new();
@@ -34,11 +34,12 @@ pub(super) fn needs(columns: &Columns, cells: &[&str]) -> (Amounts, bool) {
     (amounts, broken)
 }
 
-/// The resources of a list, by the names that they have here; what is no resource of machines, such as `billing`, is not looked
-/// at. The second says whether an amount cannot be read.
+/// Returns the resources of a list, under the names that this program uses, and whether an amount is unreadable.
+/// Entries that are not resources of machines, such as `billing`, are ignored.
 fn listed(cell: &str) -> (Amounts, bool) {
     let mut broken = false;
-    // With the type behind a colon, such as `gpu:tesla`: those without one count all types.
+    // Name, whether the name has a type after a colon (such as `gpu:tesla`), and amount. An entry without a type is the
+    // sum over all types.
     let mut found: Vec<(&str, bool, u64)> = Vec::new();
     for (key, value) in cell.split(',').filter_map(|part| part.trim().split_once('=')) {
         let name = match key.split_once('/') {
@@ -75,8 +76,9 @@ fn listed(cell: &str) -> (Amounts, bool) {
     )
 }
 
-/// Requested memory: of the job, or, as Slurm wrote it before 21.08, of each of its nodes (`4Gn`) or processors (`4Gc`). 0 asks for
-/// whole nodes, whose memory is not told.
+/// Returns the requested memory. It is stated for the whole job. Before version 21.08, Slurm stated it for each node
+/// (`4Gn`) or for each processor (`4Gc`). The value 0 requests all memory of the nodes. The dump does not state this
+/// amount, so the result is `None`.
 fn requested(cell: &str, nodes: u64) -> Result<Option<Need>, ()> {
     if matches!(cell, "" | "0" | "0n" | "0c" | "?" | "Unknown" | "None" | "N/A") {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Lines into records.
+//! Converts lines to records.
 
 use std::io::BufRead;
 
@@ -17,7 +17,7 @@ use crate::lines::each;
 use crate::needs::Pool;
 use crate::replay::record::{Logged, Record, guessed_run};
 
-/// States of jobs that wait, and of those that have started and not ended.
+/// States of waiting jobs, and states of jobs that have started and not ended.
 const WAITING: [&str; 4] = ["PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"];
 const RUNNING: [&str; 7] = ["RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "STOPPED", "STAGE_OUT"];
 
@@ -34,17 +34,18 @@ struct Reader {
     submissions: Submissions,
     /// Number of array tasks read so far from task lists such as `7_[2-9]`, without the first task of each list.
     expanded: usize,
-    /// How many could not start when they were submitted.
+    /// Number of jobs that could only start after their submission.
     eligible_later: usize,
-    /// The last instant of the dump at which anything happened, in seconds.
+    /// Last instant at which anything happened, in seconds after the beginning of 1970.
     last: i64,
     /// Time zone of the first submit time that states a zone, in seconds east of Greenwich.
     east: Option<i64>,
-    /// With the instants of submission apart, in seconds: times count from the first of them.
+    /// Records, each with its release date in seconds after the beginning of 1970. The field `submit` of a record is
+    /// set later, relative to the first of these instants.
     records: Vec<(i64, Record)>,
 }
 
-/// A problem, with the column in which it is.
+/// Problem, and the name of its column.
 type Problem = (Option<&'static str>, String);
 
 /// Reads a decompressed dump.
@@ -62,7 +63,7 @@ pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<Logged, 
     // Instants are below 2^40 s; a span of more than 292 years saturates and is refused with the instance.
     let since = |instant: i64| Time::from_seconds(instant.saturating_sub(first));
     let records = records.into_iter().map(|(submit, record)| {
-        // It was kept as seconds after 1970.
+        // Until here, this field contained seconds after the beginning of 1970.
         let started = record.started.map(|started| since(started.ticks() / Time::TICKS_PER_SECOND));
         Record { submit: since(submit), started, ..record }
     });
@@ -90,7 +91,7 @@ impl Reader {
             return Ok(());
         };
         let Some(mut cells) = cells(columns, &text) else {
-            // A step is a part of its job.
+            // A step is a part of a job, so a job is not lost if a step is skipped.
             if !is_step(&name_of(columns, &text)) {
                 self.report.add(Anomaly::LongRecord, line);
             }
@@ -129,10 +130,11 @@ impl Reader {
         let (needs, broken) = needs(columns, &cells);
         record.needs = self.needs.of(needs);
         let eligible = instant_of(columns.eligible, &cells, &mut odd);
-        // What a job waits for before it could start is not for a scheduler to shorten.
+        // The release date is the instant from which the job could start, because no scheduler can shorten the wait
+        // before this instant.
         let started = record.started.map_or(i64::MAX, |started| started.ticks() / Time::TICKS_PER_SECOND);
         let release = eligible.filter(|&at| at > submit && at <= started).unwrap_or(submit);
-        // The start of a job that waits is what Slurm expects, and has not happened.
+        // For a waiting job, Slurm prints the expected start. This start has not happened yet.
         let waits = record.is_alive && record.started.is_none();
         let last = last_of(columns, &cells).filter(|_| !waits);
         let seen = [Some(submit), Some(release).filter(|_| !waits), last];
@@ -180,7 +182,8 @@ fn instant_of(column: Option<usize>, cells: &[&str], odd: &mut Vec<Anomaly>) -> 
     })
 }
 
-/// The last instant of a line, in seconds: now, of a job that runs.
+/// Returns the end of a job, in seconds. For a running job, returns the instant at which the dump was written: its
+/// start plus its run time so far.
 fn last_of(columns: &Columns, cells: &[&str]) -> Option<i64> {
     let at = |column: Option<usize>| instant(cells[column?]).ok().flatten();
     at(columns.end).or_else(|| Some(at(columns.start)? + run_of(columns, cells).ok()??))
@@ -202,7 +205,7 @@ fn record(columns: &Columns, cells: &[&str], line: usize, odd: &mut Vec<Anomaly>
     });
     let mut is_guess = false;
     let run = if waits || runs {
-        // It has taken so long already.
+        // The run time is at least the time for which the job has already run.
         let taken = run_of(columns, cells).ok().flatten().filter(|_| runs);
         requested.ok_or(Anomaly::NotEnded)?.max(Time::from_seconds(taken.unwrap_or(0)))
     } else {
@@ -252,14 +255,14 @@ fn processors(columns: &Columns, cells: &[&str]) -> Result<u32, Anomaly> {
     Err(missing)
 }
 
-/// Seconds from start to end; `None` for a job that never started or never ended.
+/// Returns the seconds between start and end, or `None` for a job that never started or never ended.
 ///
 /// # Errors
 /// An error if a job ran, but its run time is missing or unreadable.
 fn run(columns: &Columns, cells: &[&str], odd: &mut Vec<Anomaly>) -> Result<Option<i64>, String> {
     let at = |column: Option<usize>| column.map(|column| instant(cells[column]));
     let (start, end) = (at(columns.start), at(columns.end));
-    // A column that is there and says that the job did not start or end is believed.
+    // If the column of starts or ends exists and has no instant, the job did not start or end.
     if start == Some(Ok(None)) || end == Some(Ok(None)) {
         return Ok(None);
     }
@@ -278,7 +281,7 @@ fn run(columns: &Columns, cells: &[&str], odd: &mut Vec<Anomaly>) -> Result<Opti
     }
 }
 
-/// Seconds that it has run, as the dump counts them.
+/// Returns the run time that the dump states, in seconds.
 fn run_of(columns: &Columns, cells: &[&str]) -> Result<Option<i64>, String> {
     if let Some(seconds) = columns.elapsed_raw.map_or(Ok(None), |column| count(cells[column]))? {
         return Ok(Some(seconds));

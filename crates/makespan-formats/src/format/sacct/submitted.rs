@@ -1,4 +1,4 @@
-//! How a job was submitted: partition, account, class of service, constraint, and why it waited.
+//! Reads how a job was submitted: partition, account, QOS, constraint, reservation, and the reason for its wait.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,20 +8,20 @@ use rustc_hash::FxHashSet;
 
 use super::columns::Columns;
 
-/// Submissions, equal ones once, and what is to be said of them.
+/// Submissions of a dump. Equal submissions are stored once. Also collects statistics for remarks.
 #[derive(Default)]
 pub(super) struct Submissions {
     known: FxHashSet<Arc<Submission>>,
     names: FxHashSet<Arc<str>>,
-    /// Why jobs waited, other than for resources and for their turn, and how many.
+    /// Number of jobs for each reason for waiting. The reasons `Priority` and `Resources` are not counted.
     reasons: BTreeMap<String, usize>,
-    /// The nodes on which jobs ran.
+    /// Names of the nodes on which jobs ran.
     nodes: FxHashSet<String>,
-    /// How many jobs tell of each: partition, account, class of service, constraint, reservation.
+    /// Number of jobs that state a partition, an account, a QOS, a constraint, and a reservation.
     tell: [usize; 5],
 }
 
-/// What stands for nothing.
+/// Returns the text of a cell, or `None` if the text stands for a missing value.
 fn said(cell: &str) -> Option<&str> {
     (!matches!(cell, "" | "None" | "none" | "(null)" | "N/A" | "Unknown" | "None assigned")).then_some(cell)
 }
@@ -38,7 +38,7 @@ impl Submissions {
         }
     }
 
-    /// That of a record.
+    /// Returns the submission of a record.
     pub(super) fn of(
         &mut self,
         columns: &Columns,
@@ -79,7 +79,7 @@ impl Submissions {
         }
     }
 
-    /// What its user should know.
+    /// Returns remarks for the user.
     pub(super) fn remarks(&self, columns: &Columns) -> Vec<String> {
         let mut remarks = Vec::new();
         let names = ["partition", "account", "QOS", "constraint", "reservation"];
@@ -118,10 +118,10 @@ impl Submissions {
     }
 }
 
-/// More nodes than any cluster has.
+/// Maximum number of nodes in a list.
 const MAX_NODES: usize = 1 << 20;
 
-/// The names in a list of nodes such as `n[1-4,7],login`; `None` where it cannot be understood.
+/// Returns the names in a list of nodes such as `n[1-4,7],login`, or `None` if the list is unreadable.
 pub(crate) fn hosts(list: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
     let mut depth = 0;
@@ -145,8 +145,8 @@ pub(crate) fn hosts(list: &str) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// The numbers of a list such as `1-4,7` or `0-9:3`, with the zeros before them; `None` of one that cannot be understood or is longer
-/// than `most`.
+/// Returns the numbers of a list such as `1-4,7` or `0-9:3`, with leading zeros. Returns `None` if the list is
+/// unreadable or too long. A single range may have up to `most` numbers.
 pub(super) fn numbers(list: &str, most: usize) -> Option<Vec<String>> {
     let mut numbers = Vec::new();
     for part in list.split(',') {

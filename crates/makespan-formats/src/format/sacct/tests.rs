@@ -175,7 +175,7 @@ fn a_list_of_tasks_that_slurm_has_cut_is_expanded_and_counted() {
     assert!(read(text, &ReplayOptions { strict: true, ..on(8) }).is_err());
 }
 
-/// A `|` within free text does not shift the other columns.
+/// Checks that a `|` in free text does not shift the other columns.
 #[test]
 fn a_name_may_hold_the_sign_between_columns() {
     for (header, line) in [

@@ -1,4 +1,4 @@
-//! The values of cells: instants, durations, counts.
+//! Reads the values of cells: instants, durations and counts.
 
 /// Splits off the time zone at the end of an instant, such as `Z`, `+0100` or `-05:30`. Returns the text before the
 /// zone, and the zone in seconds east of Greenwich, if there is one.
@@ -33,7 +33,7 @@ fn local_instant(text: &str) -> Result<Option<i64>, String> {
     if matches!(text, "" | "Unknown" | "None" | "N/A") {
         return Ok(None);
     }
-    // SLURM_TIME_FORMAT=%s.
+    // Slurm prints seconds after the beginning of 1970 for `SLURM_TIME_FORMAT=%s`.
     if text.len() > 4 && text.bytes().all(|byte| byte.is_ascii_digit()) {
         let seconds = text.parse().ok().filter(|&seconds: &i64| seconds < 1 << 40);
         return seconds.map(Some).ok_or_else(|| wrong(text));
@@ -64,7 +64,7 @@ fn digits(text: &str) -> Option<i64> {
         .then(|| text.parse().ok())?
 }
 
-/// Days of a month of the Gregorian calendar.
+/// Returns the number of days of a month in the Gregorian calendar.
 fn length_of(year: i64, month: i64) -> i64 {
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     match month {
@@ -74,15 +74,15 @@ fn length_of(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days from 1970-01-01 to a day of the Gregorian calendar.
+/// Returns the number of days between 1970-01-01 and a day of the Gregorian calendar.
 fn days(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March, so that the leap day is the last of its year.
+    // In this computation, years begin in March, so that the leap day is the last day of its year.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leaps = year / 4 - year / 100 + year / 400;
     365 * year + leaps + (153 * month + 2) / 5 + day - 1 - 719_468
 }
 
-/// Seconds of `[D-]HH:MM:SS[.mmm]` or `MM:SS`; `None` where there is no limit or no value.
+/// Returns the seconds of a duration `[D-]HH:MM:SS[.mmm]` or `MM:SS`, or `None` if there is no limit or no value.
 pub(super) fn duration(text: &str) -> Result<Option<i64>, String> {
     if matches!(text, "" | "UNLIMITED" | "Partition_Limit" | "INVALID" | "Unknown" | "None" | "N/A") {
         return Ok(None);
@@ -106,7 +106,7 @@ pub(super) fn duration(text: &str) -> Result<Option<i64>, String> {
     Ok(Some(days * 86_400 + seconds))
 }
 
-/// A whole number; `None` where there is none.
+/// Returns a whole number, or `None` if there is no value.
 pub(super) fn count(text: &str) -> Result<Option<i64>, String> {
     if matches!(text, "" | "UNLIMITED" | "Partition_Limit" | "INVALID" | "Unknown" | "None" | "N/A") {
         return Ok(None);
@@ -134,7 +134,7 @@ mod unit {
         }
     }
 
-    /// Every day of 400 years is as far from the last one as from the next; what is no day is refused.
+    /// Checks that consecutive days differ by one day over 400 years, and that impossible dates are refused.
     #[test]
     fn days_follow_each_other() {
         let mut last = None;

@@ -1,5 +1,6 @@
-//! Compound jobs in XML, with all their data dependencies: the form in which the metascheduler of V. Toporkov and
-//! A. Tselishchev ("Critical works", 2009) exchanges jobs. They do not print a schema; this one is ours.
+//! Reads and writes compound jobs in XML, with all their data dependencies. The metascheduler of V. Toporkov and A.
+//! Tselishchev ("Critical works", 2009) exchanges jobs in XML. Their paper contains no schema, so the schema of this
+//! module is our own.
 //!
 //! ```xml
 //! <compound-jobs version="1">
@@ -11,7 +12,7 @@
 //! </compound-jobs>
 //! ```
 //!
-//! A volume is seconds on a processor of speed 1. A transfer has `data`, bytes, or `time`, seconds.
+//! A volume is in seconds on a processor of speed 1. A transfer states either `data` in bytes or `time` in seconds.
 
 use std::io::{self, Write};
 
@@ -44,7 +45,7 @@ pub(super) fn read(text: &str, strict: bool) -> Result<Read, Wrong> {
     Ok(Read::of(jobs, odd.remarks().collect()))
 }
 
-/// Refuses attributes that are not known.
+/// Returns an error if an element has an unknown attribute.
 fn only(node: Node<'_, '_>, known: &[&str]) -> Result<(), Wrong> {
     match node.attributes().find(|attribute| !known.contains(&attribute.name())) {
         Some(other) => {
@@ -83,7 +84,7 @@ fn job(node: Node<'_, '_>, odd: &mut Odd) -> Result<Job, Wrong> {
     job.deadline = match (node.has_attribute("deadline"), node.has_attribute("walltime")) {
         (true, true) => return Err(wrong(node, "it has both `deadline` and `walltime`; write one of them")),
         (true, false) => Some(time(node, "deadline")?),
-        // As it was written before: from the release on.
+        // Older files state `walltime` instead of `deadline`. It also counts from the release date.
         (false, true) => Some(job.release + time(node, "walltime")?),
         (false, false) => None,
     };
@@ -134,11 +135,12 @@ fn transfer(node: Node<'_, '_>, numbers: &FxHashMap<&str, u32>, odd: &mut Odd) -
     Ok(Edge { from: number("from")?, to: number("to")?, payload })
 }
 
-/// Writes the jobs of an instance; its machines have no place here. A job of one task is a graph of that task.
+/// Writes the jobs of an instance, without its machines. A job with one task is written as a graph of this task.
 ///
 /// # Errors
-/// Those of the writer; [`io::ErrorKind::InvalidInput`] for bags, walltimes, tasks that may hold several processors, needs
-/// besides processors, waits for other jobs, and times that are a machine's own.
+/// Errors of the writer. [`io::ErrorKind::InvalidInput`] for jobs that this format cannot express: bags, walltimes, tasks
+/// that may use several processors, needs for other resources, dependencies on other jobs, and different times on different
+/// machines.
 pub fn write_compound_xml(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
     writeln!(writer, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<compound-jobs version=\"1\">")?;
     for id in instance.ids() {
@@ -214,7 +216,7 @@ fn write_task(name: &str, task: &Task, writer: &mut dyn Write) -> io::Result<()>
     writeln!(writer, "</command></task>")
 }
 
-/// Text as it stands in XML.
+/// Escapes text for XML.
 fn escaped(text: &str) -> io::Result<String> {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,5 +1,5 @@
-//! DAX, the abstract workflows of Pegasus, versions 2 and 3: `<job id runtime>` with `<uses file link size>`, then
-//! `<child ref>` with `<parent ref>`.
+//! Reads DAX, the abstract workflows of Pegasus, in versions 2 and 3. Elements `<job id runtime>` contain `<uses file
+//! link size>`. Elements `<child ref>` that contain `<parent ref>` follow.
 
 use makespan_core::{Job, Need, Resource};
 use roxmltree::Node;
@@ -88,7 +88,7 @@ fn job(draft: &mut Draft, node: Node<'_, '_>) -> Result<u32, Wrong> {
     let runtime = node.attribute("runtime").or(profiled(node, "runtime").and_then(|profile| profile.text()));
     let task = draft.task(id, runtime, Vec::new()).map_err(|problem| wrong(node, problem))?;
     for uses in elements(node).filter(|node| node.tag_name().name() == "uses") {
-        // Version 2 says `file`, version 3 `name`.
+        // Version 2 has the attribute `file`. Version 3 has `name` instead.
         let Some(file) = uses.attribute("file").or_else(|| uses.attribute("name")) else {
             return Err(wrong(uses, "the attribute `file` is missing"));
         };
@@ -127,14 +127,14 @@ fn profiled<'a, 'i>(job: Node<'a, 'i>, key: &str) -> Option<Node<'a, 'i>> {
 /// Keys of `HTCondor` profiles that are read.
 const REQUESTS: [&str; 3] = ["request_cpus", "request_gpus", "request_memory"];
 
-/// What jobs state in `<profile namespace key>`: of Pegasus `cores`, `gpus` and `memory` (MiB), of `HTCondor` what it calls
-/// `request_cpus`, `request_gpus` and `request_memory`.
+/// Needs that jobs state in `<profile namespace key>`. The keys of Pegasus are `cores`, `gpus` and `memory` (in MiB).
+/// The keys of `HTCondor` are `request_cpus`, `request_gpus` and `request_memory`.
 #[derive(Default)]
 struct Profiles {
     needs: Pool,
-    /// Profiles that are no whole numbers, with their jobs.
+    /// Values of profiles that are not whole numbers, each with the job.
     broken: Vec<(String, String)>,
-    /// Those that say something else than one before them, with their jobs.
+    /// Values of profiles that contradict an earlier value, each with the job.
     other: Vec<(String, String)>,
     /// Values of `runtime` profiles that differ from the job's attribute `runtime`. Each value comes with the job.
     times: Vec<(String, String)>,

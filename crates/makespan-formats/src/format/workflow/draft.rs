@@ -1,4 +1,4 @@
-//! A graph while it is read: tasks by name, who waits for whom, and who writes and reads which file.
+//! A task graph under construction: tasks by name, dependencies, and the files that each task writes and reads.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,21 @@ use super::remarked;
 use crate::odd::Odd;
 use crate::suggest::nearest;
 
-/// What tasks read and no task writes.
+/// Files that tasks read and no task writes.
 #[derive(Default)]
 pub(super) struct Outside {
-    /// The bytes of each task that reads any, in the order of the tasks.
+    /// Tasks that read such files, each with its number of bytes, in the order of the tasks.
     pub reads: Vec<(u32, u64)>,
-    /// How many files.
+    /// Number of files.
     pub files: usize,
-    /// Their bytes, each file counted once.
+    /// Total size of the files in bytes. Each file counts once.
     pub bytes: u64,
-    /// The first of them.
+    /// Name of the first file.
     pub first: String,
 }
 
 impl Outside {
-    /// Of these reads, each a task, a file and its bytes.
+    /// Returns the files in these reads. Each read consists of a task, a file and its size in bytes.
     fn of(mut reads: Vec<(u32, &str, u64)>) -> Self {
         let mut outside = Self::default();
         let mut seen = FxHashSet::default();
@@ -45,21 +45,21 @@ impl Outside {
     }
 }
 
-/// The files of a task, as its workflow names them.
+/// Files of a task, under the names in the workflow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatedFiles {
-    /// What it reads.
+    /// Files that the task reads.
     pub reads: Vec<String>,
-    /// What it writes.
+    /// Files that the task writes.
     pub writes: Vec<String>,
 }
 
-/// Tasks, dependencies and files, in the order of the source.
+/// Tasks, dependencies and files, in file order.
 #[derive(Default)]
 pub(super) struct Draft {
     tasks: Vec<NamedTask>,
     numbers: FxHashMap<String, u32>,
-    /// Stated dependencies.
+    /// Dependencies that the workflow states.
     pairs: Vec<(u32, u32)>,
     stated: FxHashSet<(u32, u32)>,
     sizes: FxHashMap<String, u64>,
@@ -68,7 +68,7 @@ pub(super) struct Draft {
     /// Impossible values.
     pub(super) odd: Odd,
     writers: FxHashMap<String, Vec<u32>>,
-    /// Which task reads which file, and how many bytes it says that these are.
+    /// Reads: a task, a file, and the size in bytes if the workflow states it for each read.
     reads: Vec<(u32, String, Option<u64>)>,
 }
 
@@ -85,7 +85,7 @@ impl Draft {
         Ok(number)
     }
 
-    /// A task runs on so many processors, at least one, and needs so much else.
+    /// Sets the allotment and the needs of a task. `processors` must be at least 1.
     pub(super) fn equip(&mut self, task: u32, processors: u32, needs: Needs) {
         let task = &mut self.tasks[task as usize].task;
         if let Ok(profile) = Profile::rigid(processors, task.profile.shortest()) {
@@ -94,7 +94,7 @@ impl Draft {
         task.needs = needs;
     }
 
-    /// The number of a task that another one names.
+    /// Returns the number of the task `name`, to which `of` refers.
     pub(super) fn number(&self, name: &str, of: &str) -> Result<u32, String> {
         self.numbers.get(name).copied().ok_or_else(|| {
             let near = nearest(name, self.tasks.iter().map(|task| &*task.name));
@@ -103,14 +103,14 @@ impl Draft {
         })
     }
 
-    /// One task waits for another; said twice it is the same.
+    /// Adds the dependency of `to` on `from`. Repeated dependencies are ignored.
     pub(super) fn wait(&mut self, from: u32, to: u32) {
         if self.stated.insert((from, to)) {
             self.pairs.push((from, to));
         }
     }
 
-    /// Whether this was said.
+    /// Returns whether the workflow states the dependency of `to` on `from`.
     pub(super) fn waits(&self, from: u32, to: u32) -> bool {
         self.stated.contains(&(from, to))
     }
@@ -124,7 +124,7 @@ impl Draft {
         bytes
     }
 
-    /// Whether the size of a file was said.
+    /// Returns whether the size of a file is stated.
     pub(super) fn knows(&self, file: &str) -> bool {
         self.sizes.contains_key(file)
     }
@@ -136,12 +136,12 @@ impl Draft {
         }
     }
 
-    /// `bytes` is what this task says of the size, where sizes are said of each use.
+    /// Adds a read. `bytes` is the size of the file, if the workflow states sizes for each read.
     pub(super) fn reads(&mut self, task: u32, file: &str, bytes: Option<u64>) {
         self.reads.push((task, file.to_owned(), bytes));
     }
 
-    /// What each task reads and writes, by its name; each file once.
+    /// Returns the files that each task reads and writes, by task name. Each list is sorted and names a file once.
     pub(super) fn files(&self) -> BTreeMap<String, StatedFiles> {
         let mut files: Vec<StatedFiles> = vec![StatedFiles::default(); self.tasks.len()];
         for (task, file, _) in &self.reads {
@@ -179,7 +179,7 @@ impl Draft {
             let others: Vec<u32> = writers.iter().copied().filter(|writer| writer != task).collect();
             let stated: Vec<u32> = others.iter().copied().filter(|&from| self.waits(from, *task)).collect();
             let sources = match (stated.as_slice(), others.as_slice()) {
-                // It updates the file itself, or reads it before anyone writes it.
+                // The task updates the file itself, or reads it before another task writes it.
                 ([], []) => {
                     outside.push((*task, file.as_str(), size));
                     continue;

@@ -1,11 +1,11 @@
-//! What tasks of a workflow need, on machines that may not state it.
+//! Adapts the needs of workflow tasks to machines that may lack the resources.
 
 use makespan_core::{Graph, Instance, InstanceError, Job, NamedTask, Needs, Platform, Profile, ResourceKind, Work};
 
 use super::remarked;
 use crate::needs::{UNSTATED, Unstated};
 
-/// Why needs of more than a machine has are left out.
+/// Reason why needs that exceed the largest machine are ignored.
 const TOO_MUCH: &str = "no machine of the file has this amount, so this need is ignored";
 
 /// Returns the jobs, adapted to the machines, and warnings about the changes. A need is ignored if no machine states
@@ -50,7 +50,7 @@ struct Fitting<'a> {
     own: bool,
     unstated: Unstated,
     too_much: Unstated,
-    /// Tasks that run on more cores than there are.
+    /// Tasks that request more cores than the platform has.
     wide: Vec<String>,
 }
 
@@ -79,7 +79,7 @@ impl Fitting<'_> {
         named
     }
 
-    /// The needs of what some machine has as much of.
+    /// Returns those needs that at least one machine can satisfy.
     fn possible(&mut self, needs: &Needs, processors: u32, name: &str) -> Needs {
         let Self { platform, too_much, .. } = self;
         let fits = |resource: &str, total: u64| {
@@ -113,7 +113,7 @@ impl Fitting<'_> {
     }
 }
 
-/// The job with other tasks.
+/// Returns the job with changed tasks.
 fn with_tasks(mut job: Job, change: impl FnMut(NamedTask) -> NamedTask) -> Result<Job, String> {
     if let Work::Graph(graph) = &job.work {
         let tasks = graph.tasks().iter().cloned().map(change).collect();

@@ -1,4 +1,4 @@
-//! The machines of a file in `WfFormat`.
+//! Reads the machines of a file in `WfFormat`.
 
 use makespan_core::{Node, Platform, Resource, Resources};
 use serde::Deserialize;
@@ -39,10 +39,10 @@ impl Machine {
     }
 }
 
-/// The machines on which the workflow ran, each at speed 1: the run times are those that were measured there.
+/// Returns the machines on which the workflow ran. All have speed 1, because the file states measured run times.
 ///
 /// # Errors
-/// Why the machines that the file names cannot be used.
+/// The reason why the machines of the file cannot be used.
 pub(super) fn machines(machines: &[Machine], remarks: &mut Vec<String>) -> Result<Option<Platform>, String> {
     if machines.is_empty() {
         return Ok(None);
@@ -60,7 +60,7 @@ pub(super) fn machines(machines: &[Machine], remarks: &mut Vec<String>) -> Resul
     Ok(Some(platform))
 }
 
-/// What machines state and is not planned with.
+/// Returns remarks about data of the machines that planning does not use.
 fn unused(machines: &[Machine]) -> Vec<String> {
     let range = |figures: Vec<f64>| {
         let least = figures.iter().copied().reduce(f64::min)?;
@@ -73,7 +73,7 @@ fn unused(machines: &[Machine]) -> Vec<String> {
         )
     });
     let without: Vec<&Machine> = machines.iter().filter(|machine| machine.memory().is_none()).collect();
-    // Where none has any, needs of memory are told to be left out.
+    // If no machine states memory, another warning states that needs for memory are ignored.
     let stated = machines.iter().any(|machine| machine.memory_in_bytes.text().is_some());
     let without = without.first().filter(|_| stated).map(|first| {
         format!(

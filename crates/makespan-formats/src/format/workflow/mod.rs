@@ -1,8 +1,8 @@
-//! Graphs of tasks in the formats of other programs: `WfFormat` of `WfCommons`, DAX of Pegasus, the Standard Task Graph
-//! Set, DOT, and an XML form of compound jobs.
+//! Reads task graphs in the formats of other programs: `WfFormat` of `WfCommons`, DAX of Pegasus, the Standard Task
+//! Graph Set, DOT, and an XML format for compound jobs.
 //!
-//! None of them describes machines in a way that could be planned on, so a platform goes with the reading. Times are
-//! those on a processor of speed 1.
+//! Most formats do not describe machines, so the caller states the platform. Times are run times on a processor of
+//! speed 1.
 
 pub mod compound_xml;
 mod dax;
@@ -28,24 +28,24 @@ use crate::format::head::Head;
 use draft::Outside;
 pub use draft::StatedFiles;
 
-/// Jobs that were read, with what the user should know.
+/// Jobs read from a file, and remarks for the user.
 struct Read {
     jobs: Vec<Job>,
     remarks: Vec<String>,
-    /// The machines of the file, if it names any, or why they cannot be used.
+    /// Machines of the file, `None` if it states none, or the reason why they cannot be used.
     platform: Result<Option<Platform>, String>,
-    /// What the first job reads from outside.
+    /// Files that the first job reads and no task writes.
     outside: Outside,
 }
 
 impl Read {
-    /// Jobs of which nothing comes from outside, without machines.
+    /// Returns jobs without input files from outside and without machines.
     fn of(jobs: Vec<Job>, remarks: Vec<String>) -> Self {
         Self { jobs, remarks, platform: Ok(None), outside: Outside::default() }
     }
 }
 
-/// What is wrong, and where.
+/// Problem with a file, and its place.
 struct Wrong {
     place: Place,
     problem: String,
@@ -61,7 +61,7 @@ impl Wrong {
     }
 }
 
-/// For problems whose place is in their text.
+/// Converts a problem whose text already states the place.
 impl From<String> for Wrong {
     fn from(problem: String) -> Self {
         Self { place: Place::default(), problem }
@@ -88,7 +88,7 @@ pub(crate) fn is_dax(head: &Head<'_>) -> bool {
     head.first == b'<' && (head.has(b"<adag") || has_name())
 }
 
-/// Whether a file begins as XML.
+/// Returns whether a file begins like XML.
 pub(crate) fn is_xml(head: &Head<'_>) -> bool {
     head.first == b'<' && (head.has(b"<compound-jobs") || is_tag(head.text))
 }
@@ -126,11 +126,11 @@ pub struct NextflowTrace {
     pub text: String,
 }
 
-/// The options of a reading.
+/// Options for reading a workflow.
 pub(crate) struct Options<'a> {
     pub(crate) platform: Option<&'a Platform>,
     pub(crate) strict: bool,
-    /// The node that holds files from outside.
+    /// Name of the node that holds the files that no task writes.
     pub(crate) storage: Option<&'a str>,
     /// The trace of a Nextflow run. If there is a trace, the file must be the DOT graph of the processes of this run.
     pub(crate) trace: Option<&'a NextflowTrace>,
@@ -235,7 +235,7 @@ pub(crate) fn read(
     Ok((instance, remarks))
 }
 
-/// The name of the file without folders and endings.
+/// Returns the name of a file without folders and extensions.
 pub(crate) fn job_name(file: &str) -> String {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let name = [".gz", ".bz2"].iter().fold(name, |name, ending| name.strip_suffix(ending).unwrap_or(name));

@@ -1,7 +1,9 @@
-//! Runs of Nextflow: the graph of processes that `-with-dag FILE.dot` draws, with the tasks and times of `-with-trace`.
+//! Reads runs of Nextflow. `-with-dag FILE.dot` writes the graph of processes, and `-with-trace` writes the tasks with
+//! their run times.
 //!
-//! The graph has processes, channels and operators, the trace has tasks. Which task fed which is in neither: tasks of two processes
-//! that follow each other are paired by their tags where both have them, else each waits for all.
+//! The graph contains processes, channels and operators, and the trace contains tasks. Neither states the dependencies
+//! between tasks. If two processes follow each other, a task of the second process waits for those tasks of the first
+//! process that have the same tag. If there are none, it waits for all tasks of the first process.
 
 use makespan_core::{
     Edge, Estimate, Graph, Job, NamedTask, Need, Needs, Payload, Profile, Resource, Task, Time, counted,
@@ -14,7 +16,7 @@ use crate::error::Place;
 use crate::needs::{Pool, memory};
 use crate::odd::{Odd, Oddity};
 
-/// Most pairs of tasks of processes that follow each other.
+/// Maximum number of dependencies between tasks.
 const MAX_EDGES: usize = 1 << 22;
 
 /// A task of the trace.
@@ -57,7 +59,8 @@ pub(super) fn read(graph: &str, found: &Tasks<'_>, name: &str, strict: bool) -> 
     for (number, row) in (0..).zip(rows) {
         of_label.entry(row.process).or_default().push(number);
     }
-    // A workflow within a workflow is a part of the name in the trace, and not always in the graph.
+    // In the trace, the name of a process contains the names of the enclosing workflows. In the graph, these names may
+    // be missing.
     let tasks_of = |label: &str| -> Vec<u32> {
         let inner = |process: &str| process == label || process.rsplit(':').next() == Some(label);
         match of_label.get(label) {
@@ -114,7 +117,8 @@ fn apart(rows: &[Row<'_>], tasks: &[Vec<u32>]) -> Option<String> {
     ))
 }
 
-/// The nodes with tasks behind one, with none with tasks between.
+/// Returns the nodes with tasks that follow a node. Nodes without tasks are skipped, and their successors count
+/// instead.
 fn following(node: usize, outgoing: &[Vec<u32>], tasks: &[Vec<u32>]) -> Vec<usize> {
     let (mut open, mut seen, mut found) = (outgoing[node].clone(), FxHashSet::default(), Vec::new());
     while let Some(next) = open.pop() {
@@ -130,7 +134,7 @@ fn following(node: usize, outgoing: &[Vec<u32>], tasks: &[Vec<u32>]) -> Vec<usiz
     found
 }
 
-/// Pairs the tasks of two processes that follow each other.
+/// Adds the dependencies between the tasks of two processes that follow each other.
 fn join(rows: &[Row<'_>], from: &[u32], to: &[u32], pairs: &mut Vec<(u32, u32)>) {
     let mut of_tag: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
     for &task in from {

@@ -1,4 +1,5 @@
-//! Files that come from outside a workflow: fetched from a node, or there at once.
+//! Handles files from outside a workflow. Tasks fetch them from a node, or the files are available everywhere from the
+//! beginning.
 
 use makespan_core::{Edge, Graph, Job, NamedTask, Payload, Platform, Profile, Time};
 
@@ -6,10 +7,10 @@ use super::draft::Outside;
 use crate::amount::rounded;
 use crate::suggest::nearest;
 
-/// The name of the task from which the others get the files.
+/// Name of the task that sends the files from outside.
 const NAME: &str = "stage-in";
 
-/// What is said where no node holds the files.
+/// Returns a remark about files from outside if no node is stated that holds them.
 pub(super) fn remark(outside: &Outside) -> Option<String> {
     (outside.bytes > 0)
         .then(|| format!("{}; they are there at once (--stage-in NODE says which node holds them)", what(outside)))
@@ -24,8 +25,8 @@ fn what(outside: &Outside) -> String {
     }
 }
 
-/// The job with one task more, which takes a tick on that node alone and sends each task what it reads from outside, and what
-/// is to be said of it.
+/// Returns the job with an additional task, and a remark. The additional task runs for one tick on the node `node`, and
+/// sends each other task the files that it reads from outside.
 pub(super) fn from(node: &str, outside: &Outside, job: &Job, platform: &Platform) -> Result<(Job, String), String> {
     let nodes = platform.nodes();
     let Some(place) = nodes.iter().position(|one| one.name == node) else {

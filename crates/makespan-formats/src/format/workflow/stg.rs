@@ -13,7 +13,7 @@ use super::{Read, Wrong};
 use crate::error::Place;
 use crate::odd::{Oddity, run_time};
 
-/// Whether a text begins like one: a line of one number, then one of three or more.
+/// Returns whether a text begins like such a graph: a line with one number, then a line with at least three numbers.
 pub(super) fn begins(text: &[u8]) -> bool {
     let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
     let mut words = || {

@@ -14,7 +14,7 @@ fn read(text: &str, format: Format) -> ReadInstance {
     read
 }
 
-/// Tasks as `name:seconds`, edges as `from>to:bytes`.
+/// Formats tasks as `name:seconds` and edges as `from>to:bytes`.
 fn shown(instance: &Instance) -> String {
     let tasks = instance.jobs()[0].task_ids();
     let tasks = tasks.map(|task| format!("{}:{}", instance.short_name(task), instance.profile(task).shortest()));
@@ -223,7 +223,8 @@ fn dot_is_read_as_far_as_it_says_something_of_tasks() {
     wrong(" }\n", "b [label=<<b>x] }\n", "a text in HTML does not end");
 }
 
-/// In each format, a reader replaces and counts impossible values, and a strict reading refuses them.
+/// Checks that the reader of each format replaces and counts impossible values, and that a strict reading refuses
+/// them.
 #[test]
 fn one_rule_holds_for_values_that_cannot_be() {
     let cases = [
@@ -392,18 +393,19 @@ fn wfformat_states_cores_and_memory() {
     assert_eq!((widths(&instance), instance.processors()), ([1, 2, 1], 6));
     assert_eq!([0, 1, 2].map(|task| needed(&instance, task, "memory")), [Some(1), Some(5_000_000_000), None]);
     assert!(!remarks.contains("memory"), "{remarks}");
-    // The machines of the file have too little of it: it was readable before needs were read.
+    // The machines of the file have too little memory. Such a file could be read before needs were supported, so it
+    // must still be readable.
     let (instance, remarks) = planned(&with(", 'memoryInBytes': 4e9"), &ReadOptions::default());
     assert_eq!([0, 1].map(|task| needed(&instance, task, "memory")), [Some(1), None]);
     assert!(remarks.contains("`memory` needed by 1 task, at most 5.00 GB (`b`); no machine of"), "{remarks}");
-    // They say nothing of it.
+    // The machines do not state memory.
     let (instance, remarks) = planned(&with(""), &ReadOptions::default());
     assert_eq!([0, 1].map(|task| needed(&instance, task, "memory")), [None, None]);
     assert!(
         remarks.contains("`memory` needed by 2 tasks, at most 5.00 GB (`b`); the machines state none"),
         "{remarks}"
     );
-    // Fewer cores than the task ran on.
+    // The platform has fewer cores than the task used.
     let one = ReadOptions { processors: Some(1), ..ReadOptions::default() };
     let (instance, remarks) = planned(&with(""), &one);
     assert_eq!(widths(&instance), [1, 1, 1]);
@@ -411,7 +413,7 @@ fn wfformat_states_cores_and_memory() {
         remarks.contains("1 tasks (such as `b`) ran on more cores than the machines have; each is planned on one"),
         "{remarks}"
     );
-    // What cannot be is left out, and told.
+    // Impossible values are ignored, with a warning.
     for odd in ["\"coreCount\": 0", "\"coreCount\": -1", "\"coreCount\": 1, \"memoryInBytes\": -5"] {
         let (instance, remarks) =
             planned(&with("").replace("\"coreCount\": 1.5, \"memoryInBytes\": 5e9", odd), &ReadOptions::default());

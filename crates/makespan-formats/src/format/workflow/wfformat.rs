@@ -1,8 +1,8 @@
 //! `WfFormat`, the JSON of `WfCommons`, versions 1.3 to 1.6 (<https://github.com/wfcommons/WfFormat>).
 //!
-//! Up to 1.4 a task has its run time and its files with it; from 1.5 on `specification` tells who waits for whom, with
-//! files apart, and `execution` how long each task took. Keys that say nothing about time, data or order are not looked
-//! at: the format allows any.
+//! Up to version 1.4, a task contains its run time and its files. From version 1.5 on, `specification` states the
+//! dependencies and the files, and `execution` states the run time of each task. Keys that do not concern times, data
+//! or dependencies are ignored, because the format allows any keys.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -35,7 +35,7 @@ struct Workflow {
     execution: Option<Execution>,
     #[serde(alias = "jobs")]
     tasks: Option<Unique<OldTask>>,
-    /// Of 1.3 and 1.4; counted only.
+    /// Machines of versions 1.3 and 1.4. They are only counted.
     #[serde(default)]
     machines: Vec<IgnoredAny>,
 }
@@ -90,7 +90,7 @@ struct ExecutedTask {
     memory_in_bytes: Figure,
 }
 
-/// A program with its arguments, or a shell command.
+/// Command of a task: a program with arguments, or a shell command.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Command {
@@ -102,7 +102,7 @@ enum Command {
     Line(String),
 }
 
-/// A task of 1.3 or 1.4.
+/// Task in versions 1.3 and 1.4.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct OldTask {
@@ -149,7 +149,7 @@ impl Named for ExecutedTask {
     }
 }
 
-/// Names may come again where ids differ.
+/// If the tasks have ids, ids must be unique, and names may repeat.
 impl Named for OldTask {
     const KIND: &'static str = "task";
 
@@ -158,11 +158,11 @@ impl Named for OldTask {
     }
 }
 
-/// What tasks took, for remarks.
+/// Data about tasks for remarks.
 #[derive(Default)]
 struct Seen {
     wide: Vec<String>,
-    /// Cores or memory below what a task can have.
+    /// Impossible numbers of cores or bytes of memory.
     odd: Vec<String>,
     /// Tasks that `execution` names but `specification` does not.
     unspecified: Vec<String>,
@@ -232,7 +232,7 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatE
     Ok(Read { platform, outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
 }
 
-/// The files that each task reads and writes, by its name, of a document that [`read`] takes.
+/// Returns the files that each task reads and writes, by task name. The document must be readable by [`read`].
 pub(super) fn files(file: &str, text: &str) -> Result<BTreeMap<String, StatedFiles>, FormatError> {
     let Document { workflow, .. } = from_json(file, text.as_bytes())?;
     let mut seen = Seen::default();
@@ -248,7 +248,7 @@ pub(super) fn files(file: &str, text: &str) -> Result<BTreeMap<String, StatedFil
 }
 
 impl Seen {
-    /// Puts the task on as many cores as it ran on, with the memory that it used.
+    /// Sets the cores and the memory of a task to the stated values. These are the amounts that the task used.
     fn equip(&mut self, draft: &mut Draft, task: u32, name: &str, stated: [&Figure; 2]) {
         let owner = || format!("task `{name}`");
         let [cores, memory] = stated.map(Figure::text);
@@ -263,7 +263,7 @@ impl Seen {
             self.wide.push(name.to_owned());
         }
         let memory = memory.and_then(bytes).map(|bytes| (Resource::MEMORY, Need::whole(bytes)));
-        // A float beyond the range becomes the largest integer.
+        // The cast converts a float that is too large to the largest integer.
         draft.equip(task, (cores.ceil() as u32).max(1), self.needs.of(memory));
     }
 
@@ -295,7 +295,7 @@ fn command(command: Option<Command>) -> Vec<String> {
     }
 }
 
-/// 1.5 and 1.6.
+/// Reads the tasks of versions 1.5 and 1.6.
 fn apart(specification: &Specification, execution: Execution, seen: &mut Seen) -> Result<Draft, String> {
     let mut executed: FxHashMap<String, ExecutedTask> = FxHashMap::default();
     for task in execution.tasks.0 {
@@ -334,7 +334,8 @@ fn apart(specification: &Specification, execution: Execution, seen: &mut Seen) -
     Ok(draft)
 }
 
-/// 1.3 and 1.4: tasks are named by `name` where that is unique, else by `id`, and referred to by either.
+/// Reads the tasks of versions 1.3 and 1.4. The name of a task is its `name` if that is unique, or else its `id`.
+/// References may use either.
 fn together(tasks: Vec<OldTask>, seen: &mut Seen) -> Result<Draft, String> {
     let mut count: FxHashMap<&str, usize> = FxHashMap::default();
     for task in &tasks {
@@ -378,7 +379,7 @@ fn together(tasks: Vec<OldTask>, seen: &mut Seen) -> Result<Draft, String> {
     Ok(draft)
 }
 
-/// The key of each task by its id. Tasks are referred to by id or by key, so each of these words means one task.
+/// Returns the key of each task by its id. References use ids or keys, so no word may stand for two different tasks.
 fn ids(tasks: &[OldTask], keys: &[String]) -> Result<FxHashMap<String, String>, String> {
     let mut by_id: FxHashMap<String, String> = FxHashMap::default();
     for (task, key) in tasks.iter().zip(keys) {

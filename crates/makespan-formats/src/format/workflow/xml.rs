@@ -1,4 +1,4 @@
-//! What readers of XML share.
+//! Functions that several XML readers use.
 
 use makespan_core::Time;
 use roxmltree::{Document, Node};
@@ -8,7 +8,7 @@ use crate::error::Place;
 
 pub(super) use crate::xml::prepared;
 
-/// Parses a document, within limits.
+/// Parses a document, within the limits of [`crate::xml`].
 pub(super) fn parse(text: &str) -> Result<Document<'_>, Wrong> {
     crate::xml::parse(text).map_err(|broken| {
         let place = Place { line: Some(broken.line), column: Some(broken.column), field: None };
@@ -16,24 +16,24 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Wrong> {
     })
 }
 
-/// What is wrong with an element.
+/// Returns an error about an element.
 pub(super) fn wrong(node: Node<'_, '_>, problem: impl std::fmt::Display) -> Wrong {
     let at = node.document().text_pos_at(node.range().start);
     let place = Place { line: Some(at.row as usize), column: Some(at.col as usize), field: None };
     Wrong::at(place, format!("<{}>: {problem}", node.tag_name().name()))
 }
 
-/// The children of an element that are elements.
+/// Returns those children of an element that are elements.
 pub(super) fn elements<'a, 'i>(node: Node<'a, 'i>) -> impl Iterator<Item = Node<'a, 'i>> {
     node.children().filter(Node::is_element)
 }
 
-/// An attribute that must be there.
+/// Returns the value of a required attribute.
 pub(super) fn attribute<'a>(node: Node<'a, '_>, name: &str) -> Result<&'a str, Wrong> {
     node.attribute(name).ok_or_else(|| wrong(node, format!("the attribute `{name}` is missing")))
 }
 
-/// An attribute that is a time.
+/// Returns the value of a required attribute that is a time.
 pub(super) fn time(node: Node<'_, '_>, name: &str) -> Result<Time, Wrong> {
     Time::parse(attribute(node, name)?).map_err(|error| wrong(node, format!("{name}: {error}")))
 }

@@ -21,13 +21,13 @@ use crate::odd::{Odd, Oddity};
 use attributes::{Attributes, Element, Unread, is_read};
 use tokens::{Token, Tokens, shown};
 
-/// Groups within groups that are read.
+/// Maximum nesting depth of groups.
 const DEEPEST: usize = 100;
 
-/// Most edges between groups.
+/// Maximum number of edges between groups.
 const MAX_EDGES: usize = 1 << 20;
 
-/// Whether a text begins like one.
+/// Returns whether a text begins like a graph in DOT.
 pub(super) fn begins(text: &[u8]) -> bool {
     let text = std::str::from_utf8(&text[..text.len().min(4096)]).unwrap_or_default();
     let mut tokens = Tokens { rest: text, line: 1 };
@@ -46,20 +46,20 @@ struct StatedEdge {
     attributes: Attributes,
 }
 
-/// What has been read, in the order of the file.
+/// Content of a graph read so far, in file order.
 #[derive(Default)]
 struct Parts {
     names: Vec<String>,
     numbers: FxHashMap<String, u32>,
     tasks: Vec<(Attributes, usize)>,
-    /// What the nodes state themselves, not by the usual attributes.
+    /// Attributes in statements about the nodes themselves, without default attributes.
     own: Vec<Attributes>,
     edges: Vec<StatedEdge>,
     /// Index of each edge of a strict graph, by its two nodes.
     of_strict: Option<FxHashMap<(u32, u32), usize>>,
     unread: Unread,
     odd: Odd,
-    /// How many edges groups have made.
+    /// Number of edges between groups.
     between_groups: usize,
     usual_task: Attributes,
     usual_edge: Attributes,
@@ -121,7 +121,7 @@ fn parts(text: &str) -> Result<Parts, Wrong> {
 }
 
 impl Parts {
-    /// Reads a statement and gives the nodes in it; `None` at the end of the graph or group.
+    /// Reads a statement. Returns the nodes in it, or `None` at the end of the graph or group.
     fn statement(&mut self, tokens: &mut Tokens<'_>, depth: usize) -> Result<Option<Vec<u32>>, Wrong> {
         let first = match tokens.next()? {
             Some(Token::Mark('}')) => return Ok(None),
@@ -192,7 +192,7 @@ impl Parts {
         self.edges.push(StatedEdge { from, to, attributes });
     }
 
-    /// The nodes where an edge may begin or end: one, several with commas, or a group.
+    /// Reads the nodes at one end of an edge: a node, several nodes separated by commas, or a group.
     fn nodes(&mut self, first: Option<Token>, tokens: &mut Tokens<'_>, depth: usize) -> Result<Vec<u32>, Wrong> {
         match first {
             Some(Token::Word(word)) if word.eq_ignore_ascii_case("subgraph") => {
@@ -218,7 +218,7 @@ impl Parts {
         }
     }
 
-    /// The nodes of a group behind its `{`. Default attributes in it hold in it.
+    /// Reads the nodes of a group, after its `{`. Default attributes that are set in a group hold only in this group.
     fn group(&mut self, tokens: &mut Tokens<'_>, depth: usize) -> Result<Vec<u32>, Wrong> {
         if depth == DEEPEST {
             return Err(tokens.wrong(format!("more than {DEEPEST} groups stand one within another")));
@@ -232,7 +232,8 @@ impl Parts {
         Ok(nodes)
     }
 
-    /// Gives a node the attributes that a statement of its own has.
+    /// Adds the attributes in a statement about a node. If an attribute already has another value, the contradiction
+    /// is counted, and the new value replaces the old one.
     fn state(&mut self, task: u32, stated: &Attributes) {
         let own = &mut self.own[task as usize];
         for (key, value) in stated.iter().filter(|(key, _)| is_read(Element::Node, key)) {
@@ -272,7 +273,7 @@ impl Parts {
         Ok(all)
     }
 
-    /// The number of a node, which is made where it is first named.
+    /// Returns the number of a node. If the name is new, adds the node.
     fn node(&mut self, name: &str, line: usize) -> u32 {
         if let Some(&number) = self.numbers.get(name) {
             return number;

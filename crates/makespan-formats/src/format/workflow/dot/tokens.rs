@@ -1,4 +1,4 @@
-//! The words and marks of DOT.
+//! Splits a text in DOT into words and marks.
 
 use super::super::Wrong;
 use crate::error::Place;
@@ -70,7 +70,7 @@ impl Tokens<'_> {
         }
         let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
         let end = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
-        // A minus sign belongs to a number, an arrow to nobody.
+        // A minus sign may be a part of a number, but `->` is never a part of a word.
         let end = self.rest[..end].find("->").unwrap_or(end);
         let cut = self.rest[..end].ends_with('-') && self.rest[end..].starts_with('>');
         let end = if cut { end - 1 } else { end };
