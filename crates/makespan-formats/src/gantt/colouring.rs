@@ -1,4 +1,5 @@
-//! Which colour each job has, so that those beside each other are told apart, also by people with any common kind of colour blindness.
+//! Chooses a colour for each job. Jobs that touch in a chart get different colours, which also people with a common
+//! form of colour blindness can distinguish.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +7,15 @@ use makespan_core::Schedule;
 
 use super::scheme::{ALIKE, BEST, COLOURS};
 
-/// Pairs of what stands beside each other in a chart: one follows the other on a processor, or both run at the same time on
-/// processors whose rows touch. `unit` says what a placement is of, by its position; units are small numbers.
+/// Appends the pairs of units that touch in a chart. Two placements touch if one follows the other on a processor, or
+/// if they run at the same time and their processors are in adjacent rows. `unit` maps the index of a placement to its
+/// unit, such as a job. Units are numbered from 0 without large gaps.
 pub(super) fn contacts(schedule: &Schedule, unit: impl Fn(usize) -> u32, pairs: &mut Vec<(u32, u32)>) {
     let placements = schedule.placements();
     let mut order: Vec<usize> = (0..placements.len()).collect();
     order.sort_by_key(|&at| placements[at].start);
-    // Who held each processor last: intervals by their first processor, each with its last one and the placement.
+    // Last placement on each processor. The key is the first processor of an interval, and the value is its last
+    // processor and the index of the placement.
     let mut held: BTreeMap<u32, (u32, usize)> = BTreeMap::new();
     for at in order {
         let mine = unit(at);
@@ -50,12 +53,16 @@ pub(super) fn contacts(schedule: &Schedule, unit: impl Fn(usize) -> u32, pairs: 
     }
 }
 
-/// A colour for each unit; those with a colour given keep it.
+/// Returns a colour for each unit. A unit with `given` keeps its `preferred` colour.
 ///
-/// The units are taken in the order that removes the one with the fewest neighbours left again and again, last removed first. Each takes
-/// the colour that the fewest of its neighbours have, of these one like which the fewest of them look, of these the first from
-/// its own number on. Where each unit is one rectangle, what touches is a planar graph: a unit then has at most five neighbours
-/// with a colour before it, and eight colours, of which two pairs look alike, are enough for no two neighbours to have the same or alike.
+/// The order of the units is as follows: the unit with the fewest remaining neighbours is removed, again and again, and
+/// the units get colours in the reverse order of their removal. A unit takes the colour that the fewest of its
+/// neighbours have. Ties are broken by the number of neighbours with a similar colour, and then by the order of the colours,
+/// beginning with the preferred colour.
+///
+/// If each unit is one rectangle, the graph of touching units is planar, so each unit has at most five neighbours that
+/// get a colour before it. Then eight colours, of which two pairs are similar, suffice to give all neighbours different
+/// colours that are not similar.
 pub(super) fn colours(count: usize, mut pairs: Vec<(u32, u32)>, preferred: &[u8], given: &[bool]) -> Vec<u8> {
     pairs.sort_unstable();
     pairs.dedup();
@@ -91,7 +98,8 @@ pub(super) fn colours(count: usize, mut pairs: Vec<(u32, u32)>, preferred: &[u8]
     colour.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// All units, each with the fewest neighbours among those that come after it; of equals the last one first.
+/// Returns all units in the order of their removal. The next unit is one with the fewest remaining neighbours. Ties are
+/// broken in favour of the unit that was last added to a list.
 fn removed<'a>(count: usize, near: impl Fn(usize) -> &'a [u32]) -> Vec<usize> {
     let mut degree: Vec<usize> = (0..count).map(|unit| near(unit).len()).collect();
     let mut waiting: Vec<Vec<usize>> = vec![Vec::new(); degree.iter().max().map_or(0, |most| most + 1)];
@@ -100,7 +108,7 @@ fn removed<'a>(count: usize, near: impl Fn(usize) -> &'a [u32]) -> Vec<usize> {
     }
     let (mut order, mut gone, mut least) = (Vec::with_capacity(count), vec![false; count], 0);
     while order.len() < count {
-        // A unit stands in the list of each degree that it had; the others of these are out of date.
+        // A unit is in the list of each degree that it has had. Only the entry for its current degree is valid.
         let Some(unit) = waiting[least].pop() else {
             least += 1;
             continue;
@@ -129,7 +137,8 @@ mod tests {
 
     use super::*;
 
-    /// Rectangles that do not overlap: row, height, start and length, in the order of their starts, each as early as it can.
+    /// Returns a schedule of rectangles that do not overlap. Each rectangle has a row, a height, a gap before its
+    /// start, and a length. In their order, the rectangles start as early as possible after their gap.
     fn packed(parts: &[(u32, u32, i64, i64)], processors: u32) -> Schedule {
         let mut free = vec![0_i64; processors as usize];
         let place = |(task, &(row, height, gap, length)): (usize, &(u32, u32, i64, i64))| {
@@ -145,7 +154,8 @@ mod tests {
         Schedule::new(parts.iter().enumerate().map(place).collect())
     }
 
-    /// Whether two rectangles share a part of an edge, or have nothing between them on a processor.
+    /// Returns whether two rectangles share a part of an edge, or follow each other on a processor with nothing between
+    /// them.
     fn touch(a: &Placement, b: &Placement) -> bool {
         let [(first, last), (begin, end)] = [a, b].map(|one| one.processors.intervals()[0]);
         let at_once = a.start < b.end && b.start < a.end;
@@ -164,7 +174,8 @@ mod tests {
     }
 
     proptest! {
-        /// Jobs of one rectangle each, with and without gaps: no two that touch have the same colour, nor colours that look alike.
+        /// Checks jobs that are one rectangle each, with and without gaps: touching jobs have different colours that
+        /// are not similar.
         #[test]
         fn rectangles_that_touch_are_told_apart(
             parts in prop::collection::vec((0_u32..12, 0_u32..6, 0_i64..2, 1_i64..6), 1..120),
@@ -181,7 +192,8 @@ mod tests {
             }
         }
 
-        /// Any jobs, of however many pieces: neighbours differ where no job has more neighbours than there are other colours.
+        /// Checks arbitrary pairs of neighbours: if each job has fewer neighbours than there are colours, neighbours
+        /// have different colours.
         #[test]
         fn few_neighbours_always_differ(pairs in prop::collection::vec((0_u32..40, 0_u32..40), 0..90)) {
             let mut degree = [0_usize; 40];

@@ -1,11 +1,11 @@
-//! Untrusted text inside SVG.
+//! Escapes untrusted text for SVG, and formats coordinates.
 
 use std::fmt::{self, Write as _};
 
-/// Text of a user, safe as element content and as an attribute value of XML.
+/// Text of a user, formatted so that it is safe as XML element content or attribute value.
 ///
-/// Characters that XML cannot hold, and the controls that reorder text across its surroundings, become U+FFFD. Plain
-/// right-to-left letters pass; each text stands in its own element, so they disturb no neighbour.
+/// Characters that XML does not allow, and control characters that reorder surrounding text, become U+FFFD.
+/// Right-to-left letters are unchanged. They do not affect other texts, because each text is in its own element.
 pub(crate) struct Text<'a>(pub &'a str);
 
 impl fmt::Display for Text<'_> {
@@ -30,7 +30,7 @@ fn unprintable(c: char) -> bool {
     matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FFFE}' | '\u{FFFF}')
 }
 
-/// A coordinate in pixels with one decimal, none when it is whole.
+/// Coordinate in pixels, formatted with one decimal place, or with none if the coordinate is whole.
 #[derive(Clone, Copy)]
 pub(crate) struct Pixels(pub f64);
 
@@ -43,12 +43,14 @@ impl fmt::Display for Pixels {
     }
 }
 
-/// The width that `text` takes at a font size, estimated without a font: wide enough for common sans-serif faces.
+/// Returns an estimate of the width of `text` at a font size. The estimate needs no font, and is large enough for
+/// common sans-serif fonts.
 pub(super) fn width_of(text: &str, size: f64) -> f64 {
     text.chars().map(|c| if c.is_ascii() { 0.58 } else { 1.0 }).sum::<f64>() * size
 }
 
-/// The longest beginning of `text` that fits, with an ellipsis when it is cut; `None` when fewer than 3 characters fit.
+/// Returns the longest prefix of `text` that fits into `room`, with an ellipsis if the text is truncated. Returns
+/// `None` if fewer than 3 characters fit.
 pub(crate) fn fitting(text: &str, size: f64, room: f64) -> Option<String> {
     if width_of(text, size) <= room {
         return Some(text.to_owned());

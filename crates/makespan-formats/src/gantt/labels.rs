@@ -1,15 +1,15 @@
-//! Short names: what the names of all jobs begin with is left out, and a task is of a type.
+//! Shortens names: removes the common prefix of all job names, and finds the type of a task from its name.
 
 use std::borrow::Cow;
 
 use makespan_core::{Instance, TaskId};
 
-/// Signs between the words of a name.
+/// Separators between the words of a name.
 const SIGNS: [char; 6] = ['-', '_', '/', '.', ' ', ':'];
-/// A beginning that is shorter is no more than a letter or two.
+/// Minimum position of the last separator in a common prefix. A shorter prefix is not worth removing.
 const SHORTEST: usize = 3;
 
-/// The beginning that the names of all jobs share, up to a sign between words; empty where they share none.
+/// Returns the common prefix of all job names, up to and including a separator, or an empty text if there is none.
 pub(super) fn shared(instance: &Instance) -> &str {
     let mut names = instance.jobs().iter().map(|job| job.name.as_str());
     let Some(first) = names.next().filter(|_| instance.jobs().len() > 1) else { return "" };
@@ -22,7 +22,8 @@ pub(super) fn shared(instance: &Instance) -> &str {
     cut.map_or("", |cut| &common[..=cut])
 }
 
-/// The name of a task without what all begin with; of the only job, the task's own.
+/// Returns the name of a task without the common prefix of all jobs. If there is only one job, returns the name of
+/// the task within the job.
 pub(super) fn label(instance: &Instance, task: TaskId, shared: &str) -> String {
     let name = if instance.has_task(task) { instance.name(task) } else { Cow::Owned(task.to_string()) };
     let lone = Some(instance.jobs()).filter(|jobs| jobs.len() == 1).map(|jobs| format!("{}/", jobs[0].name));
@@ -30,13 +31,14 @@ pub(super) fn label(instance: &Instance, task: TaskId, shared: &str) -> String {
     name.strip_prefix(prefix).filter(|rest| !rest.is_empty()).unwrap_or(&name).to_owned()
 }
 
-/// What a task is of: its name up to its number, as `frequency` of `frequency_ID0000012`.
+/// Returns the type of a task: the part of its name before the number. For example, the type of `frequency_ID0000012`
+/// is `frequency`.
 pub(super) fn type_of(name: &str) -> &str {
     let end = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
     let separator = |c: char| c.is_whitespace() || "_-.#:/(".contains(c);
     let trimmed = name[..end].trim_end_matches(separator);
     let numbered = ["ID", "id", "job", "task"].iter().filter_map(|word| trimmed.strip_suffix(word));
-    // A word such as `grid` ends with one of them by chance.
+    // The suffix only counts if a separator precedes it. A word such as `grid` ends with `id` by chance.
     let bare = numbered.map(|rest| (rest, rest.trim_end_matches(separator))).find(|(rest, bare)| rest != bare);
     match bare.map_or(trimmed, |(_, bare)| bare) {
         "" if end == 0 && !name.is_empty() => "numbered",

@@ -1,4 +1,4 @@
-//! What is pointed out in a chart: tasks that collided, and by when jobs have to end.
+//! Marks in a chart: tasks that collided, and deadlines of jobs.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -8,45 +8,45 @@ use makespan_core::{Instance, JobId, Outcome, Schedule, TaskId, Time, Trace};
 use super::escape::{Pixels, Text};
 use super::ticks::duration;
 
-/// What is pointed out in the chart of one schedule.
+/// Marks in the chart of one schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// Why the placements of these tasks have a dark corner.
+    /// Tasks whose placements have a dark corner, each with the reason.
     pub tasks: BTreeMap<TaskId, String>,
-    /// Triangles above the rows.
+    /// Deadlines, drawn as triangles above the rows.
     pub deadlines: Vec<Deadline>,
-    /// How runs ended, by their task and start. Those that are not there ended well, as far as anybody knows.
+    /// Outcomes of runs, by task and start. A run that is not in this map succeeded, or its outcome is unknown.
     pub outcomes: BTreeMap<(TaskId, Time), Outcome>,
 }
 
-/// By when a job has to end.
+/// Deadline of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadline {
-    /// The instant.
+    /// Instant of the deadline.
     pub at: Time,
-    /// What a tooltip says.
+    /// Text of the tooltip.
     pub text: String,
-    /// Whether the job ended later, or not at all.
+    /// True if the job ended after the deadline or did not end.
     pub missed: bool,
-    /// The job: its colour is that of the triangle.
+    /// The job. The triangle has its colour.
     pub job: JobId,
 }
 
-/// Width of a triangle and of a corner in pixels.
+/// Width of a triangle and of a dark corner, in pixels.
 pub(super) const SIZE: f64 = 8.0;
 
 impl Marks {
-    /// Nothing.
+    /// No marks.
     pub const NONE: &'static Self = &Self { tasks: BTreeMap::new(), deadlines: Vec::new(), outcomes: BTreeMap::new() };
 
-    /// The same with the runs of a trace that did not end well.
+    /// Adds the runs of a trace that did not succeed.
     #[must_use]
     pub fn with_outcomes(self, trace: &Trace) -> Self {
         let bad = trace.runs.iter().filter(|run| run.outcome != Outcome::Succeeded);
         Self { outcomes: bad.map(|run| ((run.task, run.start), run.outcome)).collect(), ..self }
     }
 
-    /// The deadlines of jobs beside a schedule.
+    /// Returns the deadlines of all jobs, and whether the schedule meets them.
     pub(super) fn deadlines_of(instance: &Instance, schedule: &Schedule) -> Vec<Deadline> {
         if !instance.has_deadlines() {
             return Vec::new();
@@ -67,7 +67,7 @@ impl Marks {
         instance.ids().filter_map(of).collect()
     }
 
-    /// How to read the marks; `None` where there are none.
+    /// Returns an explanation of the marks, or `None` if there are no marks.
     pub(super) fn legend<'a>(all: impl Iterator<Item = &'a Self>) -> Option<&'static str> {
         let (mut tasks, mut deadlines) = (false, false);
         for marks in all {
@@ -84,7 +84,7 @@ impl Marks {
         }
     }
 
-    /// The corner of a placement that is pointed out, in its first rectangle.
+    /// Draws the dark corner of a marked placement. `area` is the first rectangle of the placement.
     pub(super) fn write_corner(&self, out: &mut impl Write, task: TaskId, area: [f64; 4]) -> io::Result<()> {
         let Some(text) = self.tasks.get(&task) else { return Ok(()) };
         let ([x, y], size) = ([area[0], area[1]].map(Pixels), Pixels(SIZE.min(area[2]).min(area[3])));

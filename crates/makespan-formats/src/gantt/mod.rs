@@ -1,4 +1,4 @@
-//! Gantt charts as SVG: processors downwards, time to the right.
+//! Draws Gantt charts as SVG. Processors are the rows, and time runs to the right.
 
 mod colouring;
 pub(crate) mod escape;
@@ -26,32 +26,34 @@ pub use marks::{Deadline, Marks};
 pub use summary::bound_word;
 pub use ticks::duration;
 
-/// A schedule with the word that tells it from another: "planned", "happened".
+/// Schedule with a name that distinguishes it from other schedules, such as "planned" or "happened".
 #[derive(Clone, Copy, Debug)]
 pub struct NamedSchedule<'a> {
-    /// Its heading.
+    /// Name, shown as a heading.
     pub name: &'a str,
-    /// Its placements, all of tasks of one instance.
+    /// The schedule. All its tasks are tasks of one instance.
     pub schedule: &'a Schedule,
 }
 
-/// How a chart looks.
+/// Options for drawing a chart.
 #[derive(Clone, Copy, Debug)]
 pub struct GanttOptions<'a> {
     /// First line of the chart.
     pub title: &'a str,
-    /// Proven bounds, which belong to the first schedule.
+    /// Proven bounds on the first schedule.
     pub bounds: &'a [Bound],
-    /// Width in pixels, kept between 400 and 1600.
+    /// Width in pixels. Values outside the range from 400 to 1600 are replaced by the nearest value in it.
     pub width: u32,
-    /// Whether the objectives of the first schedule stand under the title.
+    /// True if the objectives of the first schedule are shown under the title.
     pub objectives: bool,
-    /// What the first schedule was asked to be good at, which is told first. Of other objectives only their values are told then; without
-    /// it all stand with their bounds.
+    /// Objective for which the first schedule was planned. It is shown first, with its bound. Of all other objectives,
+    /// only the values are shown. If `None`, all objectives are shown with their bounds.
     pub asked: Option<Objective>,
-    /// Whether each task of a bag has a colour of its own, also those of best effort: policies serve them like jobs.
+    /// True if each task of a bag has its own colour, also in a best-effort bag. This suits policies, which treat such
+    /// tasks like jobs.
     pub bags_apart: bool,
-    /// What is pointed out in each schedule, in their order. Where no deadlines are, those of the jobs are drawn.
+    /// Marks for each schedule, in the order of the schedules. If there are no marks of deadlines, the deadlines of the
+    /// jobs are drawn.
     pub marks: &'a [Marks],
     /// A sentence about a run, if the first schedule is what happened in it. The sentence replaces the objectives, and
     /// the time axis ends with the first schedule.
@@ -73,11 +75,12 @@ impl Default for GanttOptions<'_> {
     }
 }
 
-/// Room right of the time axis, for the label of the makespan.
+/// Width to the right of the time axis for the label of the makespan, in pixels.
 const RIGHT: f64 = 150.0;
-/// Height of the rows of all panels together.
+/// Total height of the rows of all panels, in pixels.
 const HEIGHT: f64 = 620.0;
-/// Pixels above a panel's rows (its heading and the labels of the lines) and below them (the time axis).
+/// Height above the rows of a panel (for its heading and the labels of lines) and below them (for the time axis), in
+/// pixels.
 const ABOVE: f64 = 26.0;
 const BELOW: f64 = 34.0;
 
@@ -86,14 +89,14 @@ const STYLE: &str = "text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-seri
 .end{text-anchor:end}.mid{text-anchor:middle}.job{stroke:#fff;stroke-width:.6}.guess{stroke:#000;stroke-dasharray:3 2}.thin{stroke:none;shape-rendering:crispEdges}.job:hover{stroke:#000;stroke-width:1.5}\
 .on{pointer-events:none;text-anchor:middle}.corner{fill:#111}.deadline{stroke:#555}.missed{stroke:#C81E1E;stroke-width:1.8}";
 
-/// Writes schedules of one instance under each other, on one time axis.
+/// Writes schedules of one instance below each other, with a common time axis.
 ///
-/// Tasks of best-effort bags are grey, and a legend says so, unless the tasks of bags are apart.
+/// Tasks of best-effort bags are grey, and a legend explains this, unless [`GanttOptions::bags_apart`] is set.
 ///
-/// Placements below a pixel are merged into shaded cells, so that the file stays small whatever their number.
+/// Placements smaller than a pixel are merged into shaded cells. So the size of the file is bounded for any number of
+/// placements.
 ///
-/// # Errors
-/// Those of the writer.
+/// # Errors Errors of the writer.
 pub fn write_svg(
     out: &mut impl Write,
     instance: &Instance,
@@ -167,7 +170,7 @@ pub fn write_svg(
             marks: &marks[index],
             shared,
         };
-        // A lone chart needs no heading, and the bound speaks of the plan only.
+        // A single chart needs no heading. The bound only holds for the first schedule.
         let heading = if schedules.len() > 1 { named.name } else { "" };
         panel.write(&mut out, named.schedule, heading, bound.filter(|_| index == 0))?;
     }

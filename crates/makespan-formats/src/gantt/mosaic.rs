@@ -1,16 +1,17 @@
-//! What is smaller than a pixel, merged.
+//! Merges rectangles that are smaller than a pixel into cells.
 
 use std::io::{self, Write};
 
 use super::escape::Pixels;
 use super::scheme::COLOURS;
 
-/// Side of a cell in pixels. One cell of two pixels bounds the file: a chart has at most some 150,000 cells.
+/// Side length of a cell in pixels. With cells of two pixels, a chart has at most about 150,000 cells, which bounds
+/// the size of the file.
 const CELL: f64 = 2.0;
-/// Opacities that stand for a thinly, partly and fully used cell.
+/// Opacities of cells that are thinly, partly and fully covered.
 const SHADES: [&str; 3] = ["0.3", "0.6", "1"];
 
-/// A grid of cells that gathers how much of each is covered, and by which colour last.
+/// Grid of cells. Each cell stores its covered area and the colour of the last rectangle that was added to it.
 pub(super) struct Mosaic {
     columns: usize,
     rows: usize,
@@ -20,13 +21,13 @@ pub(super) struct Mosaic {
 }
 
 impl Mosaic {
-    /// An empty grid over `width` times `height` pixels.
+    /// Returns an empty grid for an area of `width` times `height` pixels.
     pub(super) fn new(width: f64, height: f64) -> Self {
         let (columns, rows) = ((width / CELL).ceil() as usize, (height / CELL).ceil() as usize);
         Self { columns, rows, covered: vec![0.0; columns * rows], colour: vec![0; columns * rows], used: false }
     }
 
-    /// Adds a rectangle relative to the grid.
+    /// Adds a rectangle. Its coordinates are relative to the grid.
     pub(super) fn add(&mut self, [x, y, width, height]: [f64; 4], colour: usize) {
         let span = |from: f64, length: f64, limit: usize| {
             let first = ((from / CELL) as usize).min(limit.saturating_sub(1));
@@ -49,7 +50,7 @@ impl Mosaic {
         }
     }
 
-    /// Writes one path for each colour and shade, its rows joined into runs.
+    /// Writes one path for each colour and opacity. Adjacent cells of a row are joined.
     pub(super) fn write(&self, out: &mut impl Write, left: f64, top: f64) -> io::Result<()> {
         if !self.used {
             return Ok(());

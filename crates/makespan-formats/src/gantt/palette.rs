@@ -1,4 +1,4 @@
-//! Colours of jobs, types of tasks and groups.
+//! Assigns colours to jobs, types of tasks and groups.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,24 +9,25 @@ use super::colouring::{colours, contacts};
 use super::labels::{label, type_of};
 use super::scheme::BEST;
 
-/// What a colour stands for in all schedules of a chart.
+/// Assignment of colours for all schedules of a chart.
 pub struct Colours<'a> {
     instance: &'a Instance,
-    /// Where each task of a bag counts as a job: how many come before each job.
+    /// If each task of a bag has its own colour: the number of such units before each job.
     before: Option<Vec<u64>>,
     means: Means,
 }
 
 enum Means {
-    /// A job, or a task where tasks stand for themselves. What has a colour chosen beside its neighbours is here.
+    /// Colours of jobs, or of single tasks if `tasks` is true. `chosen` contains each unit that has a placement.
     Unit { tasks: bool, chosen: BTreeMap<u64, u8> },
-    /// The type of a task, by its position within the only job.
+    /// Colours of types of tasks. Only used if there is a single job. `of` is the colour of each task.
     Type { of: Vec<u8>, names: Vec<String> },
 }
 
 impl<'a> Colours<'a> {
-    /// One for all tasks of a job, in all of these schedules, so that jobs beside each other differ; or, where the tasks of bags are apart,
-    /// one for each of them. The tasks of an only job have the colours of their types; without types, of their own.
+    /// Assigns the colours for these schedules. All tasks of a job have the same colour, and touching jobs have
+    /// different colours. If `bags_apart` is true, each task of a bag has its own colour. If there is a single compound
+    /// job, its tasks have the colours of their types, or colours of their own if they have no types.
     pub fn new(instance: &'a Instance, bags_apart: bool, schedules: &[NamedSchedule<'_>]) -> Self {
         let mut count = 0;
         let before = instance.jobs().iter().map(|job| {
@@ -44,7 +45,7 @@ impl<'a> Colours<'a> {
         colours
     }
 
-    /// The colours of all that is placed.
+    /// Chooses a colour for each unit that has a placement.
     fn chosen(&self, schedules: &[NamedSchedule<'_>]) -> BTreeMap<u64, u8> {
         let placed = schedules.iter().flat_map(|named| named.schedule.placements());
         let mut units: Vec<(u64, bool)> = placed.map(|one| self.unit(one.task)).collect();
@@ -62,7 +63,7 @@ impl<'a> Colours<'a> {
         units.iter().map(|&(unit, _)| unit).zip(colours).collect()
     }
 
-    /// What a task has its colour by, and whether that is the grey of best effort.
+    /// Returns the unit that determines the colour of a task, and whether the task is grey because it is best effort.
     fn unit(&self, task: TaskId) -> (u64, bool) {
         if !self.instance.has_task(task) || matches!(self.means, Means::Unit { tasks: true, .. }) {
             return (task.0, false);
@@ -76,12 +77,12 @@ impl<'a> Colours<'a> {
         }
     }
 
-    /// The index of the colour of a job, or of its first task.
+    /// Returns the index of the colour of a job. If tasks have different colours, returns the colour of its first task.
     pub fn of_job(&self, job: JobId) -> usize {
         self.of_task(self.instance.job(job).first())
     }
 
-    /// The index of the colour of a task.
+    /// Returns the index of the colour of a task.
     pub fn of_task(&self, task: TaskId) -> usize {
         match &self.means {
             Means::Type { of, .. } => of.get(task.index()).map_or(BEST, |&colour| usize::from(colour)),
@@ -93,7 +94,7 @@ impl<'a> Colours<'a> {
         }
     }
 
-    /// The types of tasks, each in the colour of its position.
+    /// Returns the names of the types of tasks, in the order of their colours.
     fn types(&self) -> Vec<&str> {
         match &self.means {
             Means::Type { names, .. } => names.iter().map(String::as_str).collect(),
@@ -102,15 +103,17 @@ impl<'a> Colours<'a> {
     }
 }
 
-/// The colour that a job takes where no neighbour speaks against it: it keeps it from one picture to another.
+/// Returns the preferred colour of a unit. It depends only on the number of the unit, so a job usually has the same
+/// colour in different pictures.
 fn first(unit: u64) -> u8 {
     (unit % BEST as u64) as u8
 }
 
-/// Names are looked at up to here to see whether they tell types.
+/// Number of names that are examined to decide whether names state types.
 const LOOKED: usize = 512;
 
-/// The types of the tasks of an only job, where there are few: those that take most of the area have colours of their own.
+/// Returns the types of the tasks if there is a single compound job and it has only a few types. The types that use
+/// most of the area have their own colours.
 fn types(instance: &Instance, schedules: &[NamedSchedule<'_>]) -> Option<Means> {
     if instance.jobs().len() != 1 || !instance.has_compound_jobs() {
         return None;
@@ -138,22 +141,23 @@ fn types(instance: &Instance, schedules: &[NamedSchedule<'_>]) -> Option<Means> 
     Some(Means::Type { of, names })
 }
 
-/// The colours of one schedule: by group where it has groups, otherwise by job or type.
+/// Colours of one schedule. They depend on the groups of placements if there are groups, and otherwise on jobs or
+/// types.
 pub struct Palette<'a> {
     colours: &'a Colours<'a>,
     schedule: &'a Schedule,
-    /// The names of the groups, each in the colour of its position.
+    /// Names of the groups, in the order of their colours.
     groups: Vec<&'a str>,
 }
 
 impl<'a> Palette<'a> {
-    /// Of this schedule.
+    /// Returns the colours of a schedule.
     pub fn new(colours: &'a Colours<'a>, schedule: &'a Schedule) -> Self {
         Self { colours, schedule, groups: schedule.group_names() }
     }
 
-    /// The index of the colour of the placement at this position. Placements without a group, which are best effort,
-    /// have the last colour in a schedule with groups.
+    /// Returns the index of the colour of a placement. In a schedule with groups, placements without a group are best
+    /// effort and have the last colour.
     pub fn colour(&self, placement: usize) -> usize {
         if self.groups.is_empty() {
             return self.colours.of_task(self.schedule.placements()[placement].task);
@@ -162,7 +166,8 @@ impl<'a> Palette<'a> {
         at.map_or(BEST, Self::of_group)
     }
 
-    /// What colours stand for, where that is more than a job: the index of each, and its word.
+    /// Returns the entries of the legend: the index of a colour and its meaning. There are none if colours only
+    /// distinguish jobs.
     pub fn legend(&self) -> Vec<(usize, &'a str)> {
         if self.groups.is_empty() {
             return self.colours.types().into_iter().enumerate().collect();
@@ -170,13 +175,14 @@ impl<'a> Palette<'a> {
         self.groups.iter().enumerate().map(|(at, &name)| (Self::of_group(at), name)).collect()
     }
 
-    /// The index of the colour of the group at this position.
+    /// Returns the index of the colour of a group.
     fn of_group(at: usize) -> usize {
         at % BEST
     }
 }
 
-/// Black or white, whichever has more contrast on `colour` (`#RRGGBB`) by the luminance of WCAG 2.
+/// Returns black or white, whichever has the higher contrast on `colour` (`#RRGGBB`), by the relative luminance of WCAG
+/// 2.
 pub fn text_on(colour: &str) -> &'static str {
     let channel = |from: usize| {
         let byte = colour.get(from..from + 2).and_then(|hex| u8::from_str_radix(hex, 16).ok()).unwrap_or(255);

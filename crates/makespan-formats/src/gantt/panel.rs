@@ -1,4 +1,4 @@
-//! One schedule inside a chart.
+//! Draws one schedule of a chart.
 
 use std::io::{self, Write};
 
@@ -13,14 +13,15 @@ use super::scheme::COLOURS;
 use super::summary::{bound_word, is_guess};
 use super::ticks;
 
-/// Rectangles with a tooltip of their own; beyond these only colours are kept.
+/// Maximum number of rectangles that have tooltips. If there are more, rectangles only show colours.
 const DETAILED: usize = 4_000;
-/// Rectangles that are smaller in a dimension, in pixels, are merged.
+/// Minimum width and height of a rectangle in pixels. Smaller rectangles are merged.
 const SMALLEST: f64 = 1.0;
-/// Rectangles that are smaller in a dimension have no frame, which would take as much of them as it leaves, and whole pixels.
+/// Minimum width and height of a rectangle with a frame, in pixels. A frame would cover too much of a smaller
+/// rectangle. Smaller rectangles are also aligned to whole pixels.
 const FRAMED: f64 = 4.0;
 
-/// The place of one schedule on the page.
+/// Position of one schedule in the chart, and data for drawing it.
 pub(super) struct Panel<'a> {
     pub instance: &'a Instance,
     pub colours: &'a Colours<'a>,
@@ -28,24 +29,24 @@ pub(super) struct Panel<'a> {
     pub top: f64,
     pub width: f64,
     pub height: f64,
-    /// The last instant of the time axis.
+    /// Last instant of the time axis.
     pub span: Time,
-    /// Label of the line at the last end.
+    /// Label of the line at the end of the last task.
     pub end_word: &'static str,
-    /// What is pointed out.
+    /// Marks of the schedule.
     pub marks: &'a Marks,
-    /// What the names of all jobs begin with.
+    /// Common prefix of the names of all jobs.
     pub shared: &'a str,
 }
 
-/// A part of a placement on the page.
+/// Rectangle of a placement.
 struct Shape {
     placement: usize,
-    /// x, y, width, height.
+    /// Left edge, top edge, width and height, in pixels.
     area: [f64; 4],
 }
 
-/// Room left of the rows, for the ids of processors or the names of nodes.
+/// Returns the width to the left of the rows, for processor ids or node names.
 pub(super) fn gutter(instance: &Instance) -> f64 {
     let nodes = instance.platform().nodes();
     let longest = nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0).min(14);
@@ -54,7 +55,7 @@ pub(super) fn gutter(instance: &Instance) -> f64 {
 }
 
 impl Panel<'_> {
-    /// Draws everything of one schedule.
+    /// Draws the schedule with axes, legend, deadlines and lines.
     pub(super) fn write(
         &self,
         out: &mut impl Write,
@@ -77,7 +78,7 @@ impl Panel<'_> {
         self.write_lines(out, schedule.makespan(), bound)
     }
 
-    /// What the colours stand for, right of the rows.
+    /// Draws the legend of the colours, to the right of the rows.
     fn write_legend(&self, out: &mut impl Write, palette: &Palette<'_>) -> io::Result<()> {
         for (at, (colour, name)) in palette.legend().into_iter().enumerate() {
             let (x, y) = (self.left + self.width + 12.0, self.top + 4.0 + 16.0 * at as f64);
@@ -98,7 +99,7 @@ impl Panel<'_> {
         self.height / f64::from(self.instance.processors())
     }
 
-    /// The rectangles of a set of processors over a period, one for each interval of ids.
+    /// Returns the rectangles of a set of processors during a period, one for each interval of processor ids.
     fn areas<'s>(&'s self, processors: &'s ProcSet, start: Time, end: Time) -> impl Iterator<Item = [f64; 4]> + 's {
         let (from, to) = (self.x(start), self.x(end));
         let known = processors.intervals().iter().filter(|interval| interval.1 < self.instance.processors());
@@ -125,7 +126,8 @@ impl Panel<'_> {
     fn write_ids(&self, out: &mut impl Write) -> io::Result<()> {
         let step = (ticks::round_up(14.0 / self.row()) as usize).max(1);
         for id in (0..self.instance.processors()).step_by(step) {
-            // A label stands in the middle of its row when rows are tall enough to tell.
+            // The label is in the middle of the row if the row is at most 24 pixels high, or else near the top of the
+            // row.
             let y = self.top + self.row() * f64::from(id) + self.row().min(24.0) / 2.0 + 4.0;
             writeln!(out, r#"<text class="end" x="{}" y="{}">{id}</text>"#, Pixels(self.left - 6.0), Pixels(y))?;
         }
@@ -191,7 +193,7 @@ impl Panel<'_> {
         Ok(())
     }
 
-    /// The rectangles of one placement, with a tooltip.
+    /// Draws the rectangles of one placement, with a tooltip.
     fn write_placement(
         &self,
         out: &mut impl Write,
@@ -228,7 +230,7 @@ impl Panel<'_> {
         largest.map_or(Ok(()), |shape| write_label(out, &label, shape.area, text_on(colour)))
     }
 
-    /// A triangle for each deadline that lies on the time axis.
+    /// Draws a triangle for each deadline on the time axis.
     pub(super) fn write_deadlines(&self, out: &mut impl Write) -> io::Result<()> {
         let (half, top) = (Pixels(SIZE / 2.0), Pixels(self.top));
         for Deadline { at, text, missed, job } in
@@ -242,7 +244,8 @@ impl Panel<'_> {
         Ok(())
     }
 
-    /// The makespan and its bound. The labels stand on the outer sides of the two lines, so they never meet.
+    /// Draws lines for the makespan and its bound. The labels are on the outer sides of the two lines, so they never
+    /// overlap.
     fn write_lines(&self, out: &mut impl Write, makespan: Time, bound: Option<Time>) -> io::Result<()> {
         let bound_after = bound.is_some_and(|bound| bound > makespan);
         if let Some(bound) = bound {
@@ -267,7 +270,8 @@ impl Panel<'_> {
         }
         let arrow = if is_beyond { " \u{2192}" } else { "" };
         let label = format!("{word} {}{arrow}", ticks::duration(at.seconds()));
-        // Without room on its left a label moves to the right, where nothing else stands then.
+        // If there is not enough space to the left of the line, the label is to the right. Nothing else is there in
+        // this case.
         let after = after || x - self.left < super::escape::width_of(&label, 11.0);
         let (class, x) = if after { ("", x + 4.0) } else { ("end", x - 4.0) };
         let (x, y) = (Pixels(x), Pixels(self.top - 9.0));
@@ -275,13 +279,13 @@ impl Panel<'_> {
     }
 }
 
-/// A line at an instant, with a label.
+/// Labelled vertical line at an instant.
 struct Line<'a> {
     word: &'a str,
     at: Time,
     colour: &'static str,
     dashes: &'static str,
-    /// Whether the label stands to the right of the line.
+    /// True if the label is to the right of the line.
     after: bool,
 }
 
@@ -294,7 +298,8 @@ fn outline(area: [f64; 4]) -> String {
     format!("M{x} {y}h{w}v{h}h-{w}z")
 }
 
-/// Rectangles without tooltip, one path for each colour, and one for those that have no frame.
+/// Draws rectangles without tooltips. For each colour there is one path for rectangles with a frame and one for
+/// rectangles without a frame.
 fn write_plain(out: &mut impl Write, palette: &Palette<'_>, shapes: &[Shape]) -> io::Result<()> {
     let mut paths = vec![[String::new(), String::new()]; COLOURS.len()];
     for shape in shapes {

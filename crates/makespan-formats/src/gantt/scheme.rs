@@ -1,27 +1,28 @@
 //! Colours of charts, and a list of the colours that look alike.
 
-/// Paul Tol's "light" scheme without its grey, which people with any common kind of colour blindness tell apart but for the pairs in
-/// [`ALIKE`], and light enough for dark text (<https://personal.sron.nl/~pault/>).
+/// Paul Tol's "light" scheme without its grey (<https://personal.sron.nl/~pault/>). The colours are light enough for
+/// dark text. People with a common form of colour blindness can distinguish all of them, except for the pairs in
+/// [`ALIKE`].
 ///
-/// The last one, a muted grey, is that of all best-effort bags.
+/// The last colour is a muted grey for all best-effort bags.
 pub const COLOURS: [&str; 9] =
     ["#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#99DDFF", "#44BB99", "#BBCC33", "#AAAA00", BEST_EFFORT];
 
-/// The colour of best effort.
+/// Colour of best-effort bags.
 pub const BEST_EFFORT: &str = "#C5CAD1";
 
-/// How many colours there are for what is not best effort.
+/// Number of colours for all other jobs.
 pub(super) const BEST: usize = COLOURS.len() - 1;
 
-/// For each colour the others that look like it to people with deuteranopia or protanopia, or to all: their distance in CIELAB is below
-/// 18, which a test calculates.
+/// For each colour, the other colours that look similar to everyone, or to people with deuteranopia or protanopia. Two
+/// colours are similar if their distance in CIELAB is below 18. A test computes the distances.
 pub(super) const ALIKE: [&[usize]; COLOURS.len()] = [&[], &[], &[], &[5, 8], &[8], &[3, 8], &[7], &[6], &[3, 4, 5]];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// By the matrices of Machado, Oliveira and Fernandes (2009) for dichromats.
+    /// Simulates dichromacy with the matrices of Machado, Oliveira and Fernandes (2009).
     #[test]
     fn colours_that_look_alike_are_known() {
         const NORMAL: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];

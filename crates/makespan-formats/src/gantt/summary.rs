@@ -1,28 +1,28 @@
-//! Objectives, bounds and ratios in words.
+//! Formats objectives, bounds and ratios as text.
 
 use makespan_core::{Apart, Bound, Instance, Objective, Placement, Schedule};
 
 use super::ticks::duration;
 
-/// A value of an objective beside what is proven of it.
+/// Value of an objective, with the best proven bound.
 pub(crate) struct Standing {
-    /// Which.
+    /// The objective.
     pub objective: Objective,
-    /// Its value, in its integer unit.
+    /// Value in the integer unit of the objective.
     pub value: i128,
-    /// The strongest bound, in the same unit.
+    /// Strongest bound, in the integer unit of the objective.
     pub bound: Option<i128>,
-    /// What has to hold for the bound ([`Instance::condition`]).
+    /// Condition under which the bound holds ([`Instance::condition`]).
     pub condition: &'static str,
 }
 
-/// How a bound under a condition ([`Instance::condition`]) is called.
+/// Returns the noun for a bound that holds under a condition ([`Instance::condition`]).
 pub fn bound_word(condition: &str) -> String {
     if condition.is_empty() { "proven bound".to_owned() } else { format!("bound{condition}") }
 }
 
 impl Standing {
-    /// Where a schedule stands in the standard objectives, and in cost where that is bounded.
+    /// Returns the values of the standard objectives with their bounds. Cost is included if there is a bound on it.
     pub(crate) fn all(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) -> Vec<Self> {
         let condition = instance.condition();
         let any = |bound: &Bound| bound.makespan_at_most.is_none();
@@ -39,12 +39,12 @@ impl Standing {
         Objective::standard(instance).chain(cost).map(of).collect()
     }
 
-    /// Value over bound, where both are positive.
+    /// Returns the value divided by the bound, if both are positive.
     pub(crate) fn ratio(&self) -> Option<f64> {
         self.bound.filter(|&bound| bound > 0 && self.value > 0).map(|bound| self.value as f64 / bound as f64)
     }
 
-    /// "at most 3.2 % above the optimum"; the percentage is rounded up, so that the sentence stays true.
+    /// Returns a phrase such as "at most 3.2 % above the optimum". The percentage is rounded up, so the phrase is true.
     pub(crate) fn claim(&self) -> Option<String> {
         let bound = self.bound?;
         let condition = self.condition;
@@ -55,7 +55,8 @@ impl Standing {
         (self.value > bound).then(|| format!("at most {percent:.1}\u{A0}% above the optimum{condition}"))
     }
 
-    /// A value of this objective for people; weighted completion and lateness are in weight times seconds.
+    /// Formats a value of this objective for people. Weighted completion and weighted lateness are in weight times
+    /// seconds.
     pub(crate) fn show(&self, value: i128) -> String {
         let value = value as f64 / 10_f64.powi(self.objective.places() as i32);
         let is_time = self.objective.shape().is_some_and(|shape| !shape.is_weighted());
@@ -63,7 +64,7 @@ impl Standing {
     }
 }
 
-/// Whether a placement is as long as somebody guessed: one of what really happened is not.
+/// Returns whether a placement is as long as a guessed run time. A placement of a real run is not.
 pub(crate) fn is_guess(instance: &Instance, placement: &Placement) -> bool {
     let Placement { task, start, end, ref processors } = *placement;
     instance.has_guesses()
@@ -73,8 +74,8 @@ pub(crate) fn is_guess(instance: &Instance, placement: &Placement) -> bool {
         && instance.time(task, processors) == end - start
 }
 
-/// A number with its thousands apart. Below a thousand it has three digits after the point, so that one beside another is as exact; a whole
-/// number has none.
+/// Formats a number with separated thousands. A number below a thousand has three decimal places, so that numbers can
+/// be compared. A whole number has none.
 pub(crate) fn grouped(value: f64) -> String {
     let places = if value.abs() >= 1000.0 || value.fract() == 0.0 { 0 } else { 3 };
     let text = format!("{value:.places$}");
@@ -89,7 +90,8 @@ pub(crate) fn grouped(value: f64) -> String {
     if fraction.is_empty() { shown } else { format!("{shown}.{fraction}") }
 }
 
-/// One line for each objective: what was asked for first, and of the others then only their values.
+/// Returns one line for each objective. If `asked` is set, this objective comes first, and lines of other objectives
+/// only state the value.
 pub(super) fn lines(
     instance: &Instance,
     schedule: &Schedule,
@@ -97,7 +99,7 @@ pub(super) fn lines(
     asked: Option<Objective>,
 ) -> Vec<String> {
     let mut all = Standing::all(instance, schedule, bounds);
-    // An objective that charts do not tell of leaves the others as they are.
+    // If `asked` is not one of the shown objectives, all lines are complete.
     let asked = asked.filter(|asked| all.iter().any(|standing| standing.objective == *asked));
     all.sort_by_key(|standing| asked.is_some_and(|asked| asked != standing.objective));
     let line = |standing: Standing| {
@@ -115,7 +117,7 @@ pub(super) fn lines(
     all.into_iter().map(line).collect()
 }
 
-/// The makespan apart, for a plan with best-effort bags.
+/// For a plan with best-effort bags, returns a line with the end of these bags and the end of all other jobs.
 pub(super) fn best_effort(instance: &Instance, schedule: &Schedule) -> Option<String> {
     let Apart { others, best_effort } = Apart::of(instance, schedule)?;
     let (others, best_effort) = (duration(others.seconds()), duration(best_effort.seconds()));

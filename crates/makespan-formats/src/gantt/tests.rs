@@ -46,7 +46,8 @@ fn best_effort_has_its_own_colour_and_a_legend() {
     assert!(!text.contains("best effort") && !text.contains(scheme::BEST_EFFORT));
 }
 
-/// As policies serve them: a bag of three takes three colours, also where it is best effort, and a compound job one.
+/// Checks the colours of a policy's chart: a bag of three tasks has three colours, also if it is best effort, and a
+/// compound job has one.
 #[test]
 fn tasks_of_bags_may_stand_apart() {
     let three = std::num::NonZeroU64::new(3).unwrap();
@@ -128,7 +129,8 @@ fn many_placements_make_a_small_file() {
     assert!(text.matches("<path fill=\"#").count() >= 8, "every colour is still there");
 }
 
-/// A machine of many processors that never idles looks so: at any height of the rows no more than a little of the ground shows.
+/// Checks that a machine with many busy processors looks busy: for any height of the rows, only a small share of the
+/// background is visible.
 #[test]
 fn thin_rows_keep_their_ink() {
     // Rows of six pixels have a frame of half a pixel.
@@ -149,7 +151,7 @@ fn thin_rows_keep_their_ink() {
             for x in (left as u32 + 4)..(width as u32 - 4) {
                 let pixel = drawn.pixel(x, y).unwrap();
                 inside += 1;
-                // The colours of jobs have one channel at least that is well below white.
+                // Each colour of a job has at least one channel well below white.
                 pale += u32::from(pixel.red().min(pixel.green()).min(pixel.blue()) > 0xD5);
             }
         }
@@ -220,7 +222,7 @@ fn marks_point_out_tasks_and_deadlines() {
     assert!(!plain.contains("dark corner") && !plain.contains("class=\"corner\""));
 }
 
-/// The page colours a workflow by the types of its tasks; so does the picture, with a legend.
+/// Checks that a chart colours a workflow by the types of its tasks, with a legend, as the page does.
 #[test]
 fn tasks_of_an_only_job_have_the_colours_of_their_types() {
     let task = |name: &str| makespan_core::NamedTask::new(name, Profile::rigid(1, Time::from_seconds(10)).unwrap());
@@ -241,7 +243,7 @@ fn tasks_of_an_only_job_have_the_colours_of_their_types() {
     assert!(text.contains("<title>1000genome/sift_ID01&#10;"), "a tooltip has the whole name: {text}");
 }
 
-/// Tasks without types stand for themselves.
+/// Checks that tasks without types have different colours.
 #[test]
 fn tasks_of_an_only_job_without_types_differ() {
     let task = |name: &str| makespan_core::NamedTask::new(name, Profile::rigid(1, Time::from_seconds(10)).unwrap());
@@ -252,7 +254,7 @@ fn tasks_of_an_only_job_without_types_differ() {
     assert!((0..3).all(|at| text.contains(&format!(r#"<g fill="{}">"#, scheme::COLOURS[at]))), "{text}");
 }
 
-/// Nine jobs: the ninth would have the colour of the first, which it follows.
+/// Checks nine jobs. The ninth would have the same preferred colour as the first, which it touches.
 #[test]
 fn jobs_that_follow_each_other_differ_and_keep_their_colour() {
     let names: Vec<String> = (0..9).map(|id| format!("experiment-{id}")).collect();
@@ -271,7 +273,7 @@ fn jobs_that_follow_each_other_differ_and_keep_their_colour() {
     assert_eq!(label.text(), Some("0"), "what all names begin with is left out");
 }
 
-/// A deadline is an instant: it stands where it is, whenever its job is released.
+/// Checks that a deadline is drawn at its instant, which does not depend on the release date.
 #[test]
 fn deadlines_of_a_plan_are_drawn() {
     let second = Time::from_seconds;

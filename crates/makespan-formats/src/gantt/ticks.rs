@@ -1,26 +1,26 @@
-//! Rules for a time axis, and durations in words.
+//! Ticks of a time axis, and durations in words.
 
 const UNITS: [(f64, &str); 4] = [(86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s")];
 
-/// Distances between ticks that read well, from a second to ten days, in seconds.
+/// Convenient distances between ticks, from a second to ten days, in seconds.
 const STEPS: [f64; 25] = [
     1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1_200.0, 1_800.0, 3_600.0, 7_200.0,
     10_800.0, 14_400.0, 21_600.0, 43_200.0, 86_400.0, 172_800.0, 432_000.0, 604_800.0, 864_000.0,
 ];
 
-/// The distance between ticks, in seconds, so that at most `count` of them cover `span` seconds.
+/// Returns the distance between ticks, in seconds, such that at most `count` distances cover `span` seconds.
 pub(crate) fn step(span: f64, count: usize) -> f64 {
     let least = span / count.max(1) as f64;
     let last = STEPS[STEPS.len() - 1];
     match STEPS.iter().find(|&&step| step >= least) {
         Some(&step) if least > 0.5 => step,
-        // Below a second and beyond ten days: 1, 2 or 5 times a power of ten, of seconds or of days.
+        // Distances below a second or above ten days are 1, 2 or 5 times a power of ten, in seconds or in days.
         _ if least > last => round_up(least / 86_400.0) * 86_400.0,
         _ => round_up(least.max(1e-9)),
     }
 }
 
-/// The smallest of 1, 2, 5 times a power of ten that is at least `value`.
+/// Returns the smallest number of the form 1, 2 or 5 times a power of ten that is at least `value`.
 pub(super) fn round_up(value: f64) -> f64 {
     let power = 10_f64.powf(value.log10().floor());
     [1.0, 2.0, 5.0, 10.0]
@@ -30,7 +30,7 @@ pub(super) fn round_up(value: f64) -> f64 {
         .unwrap_or(value)
 }
 
-/// The label of a tick at `seconds` on an axis ruled at `step`.
+/// Returns the label of a tick at `seconds`. `step` is the distance between ticks, in seconds.
 pub(crate) fn label(seconds: f64, step: f64) -> String {
     if seconds == 0.0 {
         return "0".to_owned();
@@ -50,7 +50,7 @@ pub(crate) fn label(seconds: f64, step: f64) -> String {
     parts.join(" ")
 }
 
-/// A tick on an axis finer than seconds.
+/// Returns the label of a tick if the distance between ticks is less than a second.
 fn small(seconds: f64, step: f64) -> String {
     let (unit, name) = match step {
         step if step >= 0.01 => (1.0, "s"),
@@ -61,8 +61,8 @@ fn small(seconds: f64, step: f64) -> String {
     format!("{:.places$} {name}", seconds / unit)
 }
 
-/// A duration in its two largest units. Below a minute it has three digits after the point, so that one beside another is as exact;
-/// whole seconds have none.
+/// Formats a duration with its two largest units. A duration below a minute has three decimal places, so that durations
+/// can be compared. Whole seconds have none.
 pub fn duration(seconds: f64) -> String {
     let digits = |value: f64, name: &str| {
         let places = if (value - value.round()).abs() < 1e-6 { 0 } else { 3 };
@@ -74,7 +74,7 @@ pub fn duration(seconds: f64) -> String {
         s if s < 1.0 => digits(s * 1e3, "ms"),
         s if s < 60.0 => digits(s, "s"),
         s => {
-            // What rounds up to a full unit is one: 3599.9 s are 1 h, not 60 min.
+            // A value that rounds to a larger unit is shown in this unit: 3599.9 s are 1 h, not 60 min.
             let rounded = |index: usize| (s / UNITS[index + 1].0).round() * UNITS[index + 1].0;
             let large = (0..3).find(|&index| rounded(index) >= UNITS[index].0).unwrap_or(2);
             let (unit, name) = UNITS[large];

@@ -1,4 +1,4 @@
-//! The parts of a page that need no script.
+//! The parts of a page that need no script: figures at the head, a summary in sentences, and tables.
 
 use std::io::{self, Write};
 
@@ -11,36 +11,36 @@ use crate::gantt::summary::{Standing, bound_word, grouped};
 use crate::gantt::ticks::duration;
 use crate::plot::write_figure;
 
-/// Tables of figures, and of words, with more rows scroll.
+/// Number of rows above which a table of figures, or a table of words, scrolls.
 const LONG: usize = 60;
 const LONG_WORDS: usize = 20;
 
-/// Tables of figures with more columns have the width of the page.
+/// Number of columns above which a table of figures has the width of the page.
 const NARROW: usize = 6;
 
-/// Values of more signs are smaller, so that they stay on one line.
+/// Number of characters above which a value has a smaller font, so that it fits on one line.
 const LONG_VALUE: usize = 12;
 
-/// One figure at the head of the page.
+/// A figure at the head of the page.
 pub(super) struct Card {
     pub(super) label: String,
     pub(super) value: String,
-    /// What stands beside it: that it is optimal.
+    /// Text next to the value, if the value is proved to be optimal.
     pub(super) badge: Option<String>,
-    /// Smaller lines under the value.
+    /// Lines in a smaller font below the value.
     pub(super) lines: Vec<String>,
 }
 
 fn cards(report: &Report<'_>) -> Vec<Card> {
     let plan = report.plan();
     let Some(lead) = report.happened().or(plan) else { return Vec::new() };
-    // The plan is shown beside what happened.
+    // If the page shows a run, the planned values are shown, too.
     let beside = report.happened().and(plan);
     let metrics = Metrics::of(report.instance, lead.schedule);
     let mut cards = report.run.map_or_else(Vec::new, |run| run.cards(report));
     if let Some(plan) = plan {
         let all = Standing::all(report.instance, plan.schedule, report.bounds);
-        // Values that were not minimised say little about a run.
+        // For a run, only minimised objectives are shown. Other values say little about a run.
         let is_of_interest = |standing: &&Standing| {
             report.run.is_none() || report.minimised.is_empty() || report.minimised.contains(&standing.objective)
         };
@@ -82,7 +82,7 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
     if standing.objective.is_weighted() {
         lines.push("weight \u{D7} seconds".to_owned());
     }
-    // A bound is one on the plan, whose times may be guesses, and not on what happened.
+    // A bound is a bound on the plan, in which run times may be guesses. It does not apply to what happened.
     let happened = report.happened();
     let optimal = standing.bound == Some(standing.value);
     let badge = standing.claim().filter(|_| optimal && happened.is_none());
@@ -106,7 +106,8 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
     Card { label, value: standing.show(value), badge, lines }
 }
 
-/// The figures at the head of the page; of alternatives those of each, of which the script shows those of the one in the chart.
+/// Writes the figures at the head of the page. If the schedules are alternatives, writes the figures of each, and the
+/// script shows those of the selected schedule.
 pub(super) fn write_cards(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
     let apart = report.choose && report.schedules.len() > 1;
     for at in 0..if apart { report.schedules.len() } else { 1 } {
@@ -136,7 +137,7 @@ pub(super) fn write_card(out: &mut impl Write, card: &Card) -> io::Result<()> {
     writeln!(out, "</dd></div>")
 }
 
-/// The page in sentences, for those who cannot see the chart.
+/// Returns a summary of the page in sentences, for people who cannot see the chart.
 pub(super) fn summary(report: &Report<'_>) -> String {
     let placements = report.schedules.iter().map(|named| {
         let count = named.schedule.placements().len();
@@ -185,7 +186,8 @@ pub(super) fn write_sections<'a>(
     }
     writeln!(out, "<div class=\"{class}\">")?;
     for section in sections {
-        // What is narrow stands beside the next, and a figure beside its table.
+        // A narrow section is placed next to the following section. A section with both a figure and a table has the
+        // full width, and they are side by side.
         let is_both = section.figure.is_some() && !section.columns.is_empty();
         let class = match is_both {
             true => " class=\"whole both\"",
@@ -226,7 +228,7 @@ pub(super) fn write_sections<'a>(
     writeln!(out, "</div>")
 }
 
-/// Sentences as HTML, in which names that stand between backticks are set apart.
+/// Escapes sentences for HTML. Names between backticks become code.
 fn prose(text: &str) -> String {
     let text = Text(text).to_string();
     if text.matches('`').count() % 2 == 1 {
@@ -236,7 +238,7 @@ fn prose(text: &str) -> String {
     parts.map(|(at, part)| if at % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() }).collect()
 }
 
-/// A heading, which may go on in another line after the signs of a spec.
+/// Escapes a heading for HTML. A line break is allowed after certain characters of a spec.
 fn heading(text: &str) -> String {
     let mut html = Text(text).to_string();
     for sign in ["[", ",", "=", "/"] {

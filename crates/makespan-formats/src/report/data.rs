@@ -1,4 +1,4 @@
-//! The data of a page: what the chart and the table of jobs show, in packed columns.
+//! Data of a page, for the chart and the table of jobs. Columns are packed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use super::run::RunDetails;
 use crate::gantt::summary::{bound_word, is_guess};
 use crate::gantt::{Marks, NamedSchedule};
 
-/// What a chart is drawn from. Times of single values are in seconds, those of columns in `1 / perSecond`.
+/// Data for drawing a chart. Single times are in seconds. Times in columns are in units of `1 / per_second` seconds.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ChartData<'a> {
@@ -21,23 +21,25 @@ pub(super) struct ChartData<'a> {
     title: &'a str,
     processors: u32,
     per_second: f64,
-    /// Name, first processor and processors of each node that has any.
+    /// Nodes with processors. Each has a name, its first processor, and its number of processors.
     nodes: Vec<(&'a str, u32, u32)>,
     resources: Vec<ResourceData<'a>>,
     bound: Option<f64>,
-    /// How the bound is called.
+    /// Noun for the bound.
     bound_word: String,
     jobs: JobData,
-    /// The names of users, where they have any: the numbers of users are positions in it.
+    /// Names of users, if any job states a user. A user's number is the index of the name.
     users: Option<Vec<&'a str>>,
     tasks: Option<TaskData>,
-    /// Of each different task the number of those that it waits for, and by how much their numbers are less.
+    /// Edges, for each different task in order: the number of its predecessors, and for each predecessor the difference
+    /// between the two task numbers.
     edges: Option<Packed>,
     unavailable: Vec<Period>,
     open: Steps,
-    /// Whether the schedules are alternatives, of which one is shown at a time.
+    /// True if the schedules are alternatives. The page then shows one of them at a time.
     choose: bool,
-    /// Of each different task of a run its command. The first schedule is what happened then, a second one the plan.
+    /// Command of each different task of a run. If this field is set, the first schedule is what happened, and the
+    /// second one, if any, is the plan.
     commands: Option<Packed>,
     schedules: Vec<ScheduleData<'a>>,
 }
@@ -46,7 +48,7 @@ pub(super) struct ChartData<'a> {
 struct ResourceData<'a> {
     name: &'a str,
     total: f64,
-    /// Whether what is taken does not come back.
+    /// True if used amounts are not returned.
     consumable: bool,
 }
 
@@ -56,19 +58,19 @@ struct JobData {
     names: Packed,
     weight: Distinct<f64>,
     release: Packed,
-    /// The numbers of users; nothing where none is known.
+    /// Numbers of the users, or `None` if no user is known.
     user: Option<Distinct<i64>>,
-    /// 0 for a job, 1 for a bag, 2 for a best-effort bag; nothing where there are no bags.
+    /// Kind of each job: 0 for a job, 1 for a bag, 2 for a best-effort bag. `None` if there are no bags.
     kind: Option<Distinct<u8>>,
 }
 
-/// The different tasks, where there are bags or compound jobs.
+/// Different tasks. Only used if there are bags or compound jobs.
 #[derive(Serialize)]
 struct TaskData {
     count: usize,
-    /// How many different tasks each job has.
+    /// Number of different tasks of each job.
     rows: Packed,
-    /// Names within their jobs, empty where a job has a single different task.
+    /// Names of the tasks within their jobs. A name is empty if the job has only one different task.
     names: Packed,
 }
 
@@ -76,14 +78,14 @@ struct TaskData {
 pub(super) struct Period {
     pub start: f64,
     pub end: f64,
-    /// First and last processor of each interval.
+    /// Intervals of processors. Each is stated by its first and last processor.
     pub processors: Vec<u32>,
-    /// Why, where that is known.
+    /// Reason, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
-/// Open processors from each instant on.
+/// Number of open processors from each instant on.
 #[derive(Serialize)]
 pub(super) struct Steps {
     pub time: Vec<f64>,
@@ -96,35 +98,38 @@ struct ScheduleData<'a> {
     name: &'a str,
     makespan: f64,
     count: usize,
-    /// How many intervals of processors all placements have together.
+    /// Total number of processor intervals of all placements.
     intervals: usize,
-    /// Whether each placement states which task of its bag it is.
+    /// True if each placement states the number of its task within a bag.
     copies: bool,
-    /// Of each placement: its task, which one of its bag, start, duration, and its intervals of processors.
+    /// Placements. Each consists of the task, the task's number within its bag, the start, the duration, and the
+    /// processor intervals.
     placements: Packed,
-    /// Positions of the placements that are pointed out, and why.
+    /// Indices of marked placements, each with the reason.
     marks: Vec<(usize, &'a str)>,
-    /// Positions of the placements whose times are guesses.
+    /// Indices of placements with guessed run times.
     guesses: Vec<usize>,
-    /// Positions of the placements that did not end well, and how they ended.
+    /// Indices of placements whose tasks did not succeed, each with the outcome.
     outcomes: Vec<(usize, &'static str)>,
-    /// In a run, of each placement its exit status or another reason why it ended, the path of its output files without
-    /// their extensions, and 1 if it wrote output plus 2 if it wrote errors.
+    /// The next three fields are set for a run and have one entry for each placement: the exit status or another reason
+    /// for the end, the path of the output files without their extensions, and 1 if there is output plus 2 if there are
+    /// errors.
     ended: Option<Distinct<&'a str>>,
     stems: Option<Packed>,
     written: Option<Distinct<u8>>,
-    /// By when jobs have to end, whether that was missed, and the jobs.
+    /// Deadlines. Each consists of the instant, whether it was missed, and the job.
     deadlines: Vec<(f64, bool, u32)>,
-    /// Of each edge how long its data are on their way between the processors of its tasks, in seconds; nothing where that takes no time.
+    /// Duration of the data transfer on each edge, between the processors of the two tasks, in seconds. `None` if
+    /// transfers take no time.
     transfers: Option<Distinct<f64>>,
     groups: Vec<&'a str>,
-    /// The group of each placement, none as 0, counted from 1; nothing where there are no groups.
+    /// Group of each placement: 0 for none, or else 1 plus the index in `groups`. `None` if there are no groups.
     group: Option<Packed>,
-    /// Of each resource what the placements hold.
+    /// Amounts of each resource that the placements hold.
     held: Vec<Distinct<f64>>,
 }
 
-/// What a chart shows.
+/// Content of a chart.
 #[derive(Clone, Copy)]
 pub(super) struct Charted<'a> {
     pub title: &'a str,
@@ -176,7 +181,7 @@ impl<'a> ChartData<'a> {
     }
 }
 
-/// Writes JSON in which `<` is `\u003c`, so that no text can end the script element that holds it.
+/// Writes JSON. Each `<` is written as `\u003c`, so that no text can end the script element that contains the JSON.
 pub(super) fn write_json(out: &mut impl Write, data: &impl Serialize) -> io::Result<()> {
     let json = serde_json::to_string(data)?;
     let mut pieces = json.split('<');
@@ -184,7 +189,8 @@ pub(super) fn write_json(out: &mut impl Write, data: &impl Serialize) -> io::Res
     pieces.try_for_each(|piece| write!(out, "\\u003c{piece}"))
 }
 
-/// The longest of a second, a tenth of it and so on of which all instants are whole numbers, in ticks.
+/// Returns the unit of times in columns, in ticks. It is the longest of 1 s, 0.1 s, 0.01 s and so on such that all
+/// instants are multiples of it.
 fn unit(instance: &Instance, schedules: &[NamedSchedule<'_>]) -> i64 {
     let placed = schedules.iter().flat_map(|named| named.schedule.placements());
     let instants = placed.flat_map(|placement| [placement.start, placement.end]);
@@ -210,7 +216,7 @@ fn resources(instance: &Instance) -> Vec<ResourceData<'_>> {
     with_total.map(|(resource, (total, consumable))| ResourceData { name: &resource.name, total, consumable }).collect()
 }
 
-/// The names of those who submitted jobs, sorted.
+/// Returns the names of all users who submitted jobs, sorted.
 fn users(instance: &Instance) -> Vec<&str> {
     let names: BTreeSet<&str> = instance.jobs().iter().filter_map(user_name).collect();
     names.into_iter().collect()
@@ -355,7 +361,7 @@ fn outcomes(placed: &[Placement], marks: &Marks) -> Vec<(usize, &'static str)> {
     known.filter_map(|(at, one)| Some((at, word(*marks.outcomes.get(&(one.task, one.start))?)?))).collect()
 }
 
-/// Those that are marked; where none are, those of the jobs.
+/// Returns the marked deadlines, or the deadlines of the jobs if none are marked.
 fn deadlines(instance: &Instance, schedule: &Schedule, marks: &Marks) -> Vec<(f64, bool, u32)> {
     if !marks.deadlines.is_empty() || !instance.has_deadlines() {
         return marks.deadlines.iter().map(|one| (one.at.seconds(), one.missed, one.job.0)).collect();
@@ -374,7 +380,7 @@ fn deadlines(instance: &Instance, schedule: &Schedule, marks: &Marks) -> Vec<(f6
 }
 
 fn transfers(instance: &Instance, placed: &[Placement]) -> Distinct<f64> {
-    // Of equal tasks the last one to end is waited for, and the first one to start waits.
+    // Among equal tasks, the last one to end sends the data, and the first one to start waits for them.
     let mut ends: Vec<Option<(&Placement, &Placement)>> = vec![None; instance.different_tasks()];
     for placement in placed {
         let (first, last) = ends[instance.different(placement.task)].get_or_insert((placement, placement));

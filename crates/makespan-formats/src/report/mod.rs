@@ -1,7 +1,7 @@
-//! One self-contained HTML page about a schedule, or about a plan and what happened.
+//! Writes a self-contained HTML page about a schedule, or about a plan and what really happened.
 //!
-//! The page loads nothing: its data, style and script are inside, and its Content-Security-Policy forbids connections
-//! and any script but its own. User text reaches the page escaped or as JSON that the script shows as text only.
+//! The page loads nothing: it contains its data, style and script. Its Content-Security-Policy forbids connections, and
+//! all scripts except its own. Text from users is escaped, or is JSON that the script only shows as text.
 
 mod cards;
 mod data;
@@ -32,7 +32,7 @@ pub use simulation::{Level, PolicyPanel, SimulationReport, write_simulation};
 
 const BODY: &str = include_str!("../../assets/report.html");
 const STYLE: &str = concat!(include_str!("../../assets/report.css"), include_str!("../../assets/chart.css"));
-/// The chart of every page, in the order of its parts: each uses names of those before it.
+/// The script of the chart on all pages. Each part uses names of the preceding parts, so their order matters.
 macro_rules! chart {
     ($end:literal) => {
         concat!(
@@ -51,16 +51,18 @@ macro_rules! chart {
         )
     };
 }
-/// As a part of a script.
+/// The chart's script, for use as a part of another script.
 const CHART_SCRIPT: &str = chart!("");
-/// The chart as a module of its own, for pages of other crates. It exports the classes `Chart` and `Model`.
+/// The chart as a separate module, for pages of other crates. It exports the classes `Chart` and `Model`.
 pub const CHART_MODULE: &str = chart!("export { Chart, Model };\n");
-/// The style of the chart. It uses the colours `--card`, `--ink`, `--soft`, `--line`, `--field`, `--rule`, `--hatch`, `--busy`,
-/// `--lane`, `--second`, `--bound`, `--accent`, `--missed` and, for more than two schedules, `--good` of the page.
+/// Style of the chart. The page must define the colours `--card`, `--ink`, `--soft`, `--line`, `--field`, `--rule`,
+/// `--hatch`, `--busy`, `--lane`, `--second`, `--bound`, `--accent` and `--missed`. For more than two schedules, it
+/// must also define `--good`.
 pub const CHART_STYLE: &str = include_str!("../../assets/chart.css");
-/// The style of all pages, for those of other crates: head, cards, tables that scroll inside their frames, light and dark.
+/// Style of all pages, also for pages of other crates. It covers the head, cards, tables that scroll, and light and
+/// dark themes.
 pub const PAGE_STYLE: &str = include_str!("../../assets/report.css");
-/// The script of the page of a plan. Each part uses names of those before it.
+/// Script of the page of a plan. Each part uses names of the preceding parts.
 const SCRIPTS: [&str; 4] = [
     CHART_SCRIPT,
     include_str!("../../assets/table.js"),
@@ -68,55 +70,56 @@ const SCRIPTS: [&str; 4] = [
     include_str!("../../assets/probe.js"),
 ];
 
-/// What a page shows.
+/// Content of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Report<'a> {
     /// Heading of the page.
     pub title: &'a str,
-    /// The problem.
+    /// The instance of the schedules.
     pub instance: &'a Instance,
-    /// One schedule, or alternatives, or what happened in a run and perhaps its plan. All placements are of jobs of the
-    /// instance.
+    /// One schedule, or several alternatives, or what happened in a run, followed by its plan if there is one. All
+    /// placements are of tasks of `instance`.
     pub schedules: &'a [NamedSchedule<'a>],
     /// Spec of the algorithm that made the schedule.
     pub algorithm: &'a str,
     /// Objectives that the algorithm minimises, or an empty list if they are unknown.
     pub minimised: &'a [Objective],
-    /// Its seed.
+    /// Seed of the algorithm.
     pub seed: u64,
-    /// What is pointed out in each schedule, in their order; nothing in those beyond its end.
+    /// Marks for each schedule, in the order of the schedules. Schedules beyond the end of this list have no marks.
     pub marks: &'a [Marks],
     /// Proven bounds on the first schedule, or on the plan of a run.
     pub bounds: &'a [Bound],
-    /// What the user should know, one sentence each.
+    /// Remarks for the user, one sentence each.
     pub remarks: &'a [String],
     /// Tables after the schedule, in this order.
     pub sections: &'a [Section],
-    /// Whether the schedules are alternatives, of which the chart shows one at a time: the points of a front.
+    /// True if the schedules are alternatives, such as the points of a front. The chart then shows one of them at a
+    /// time.
     pub choose: bool,
-    /// Facts about a run, if the first schedule is what happened in it.
+    /// Facts about a run, if the first schedule is what happened in the run.
     pub run: Option<&'a RunDetails>,
 }
 
-/// A titled table under the schedule, and a figure.
+/// Section with a title, a table and a figure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
-    /// Its heading.
+    /// Title of the section.
     pub title: String,
-    /// A paragraph before the table; may be empty.
+    /// Paragraphs before the table. May be empty.
     pub text: String,
-    /// Headings of the columns; no table when there is none.
+    /// Column headings. If there are none, the section has no table.
     pub columns: Vec<String>,
-    /// Cells, row by row.
+    /// Cells of the table, by rows.
     pub rows: Vec<Vec<String>>,
-    /// Whether the cells are words, which stand left, and not figures.
+    /// True if the cells are words, which are left-aligned, and false if they are figures.
     pub words: bool,
-    /// Drawn before the table.
+    /// Figure before the table.
     pub figure: Option<Figure>,
-    /// Whether it stands before the schedule.
+    /// True if the section is placed before the schedule.
     pub first: bool,
-    /// Of each row the schedule that the chart shows when the row is pressed, as a position among those of the report; empty where
-    /// rows are not about schedules.
+    /// Schedule of each row, as an index into the schedules of the report. The chart shows this schedule if the user
+    /// presses the row. Empty if rows do not stand for schedules.
     pub schedules: Vec<usize>,
 }
 
@@ -127,7 +130,7 @@ impl<'a> Report<'a> {
         self.schedules.get(usize::from(self.run.is_some()))
     }
 
-    /// Returns what happened in a run.
+    /// Returns the schedule of what really happened, if the page is about a run.
     fn happened(&self) -> Option<&'a NamedSchedule<'a>> {
         self.schedules.first().filter(|_| self.run.is_some())
     }
@@ -138,10 +141,10 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Writes the page.
+/// Writes the page of a plan or a run.
 ///
 /// # Errors
-/// Those of the writer.
+/// Errors of the writer.
 pub fn write_html(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
     let shell = Shell { title: report.title, styles: &[STYLE], scripts: &SCRIPTS, body: BODY };
     shell.write(out, |out, slot| match slot {

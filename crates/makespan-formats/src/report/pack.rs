@@ -1,10 +1,13 @@
-//! Long columns of numbers and names as short text.
+//! Packs long columns of numbers and names into short texts. The script `pack.js` reads them.
 //!
-//! A number is written in groups of seven bits, the lowest first, each in a byte whose highest bit says that another follows
-//! (LEB128). A number that may be negative is doubled, and one less than that if it was negative ("zigzag"). A name
-//! begins as one of the eight before it: eight times the number of bytes that it shares with that one, plus how many names lie between
-//! them; then the number of its other bytes, and these. Every 64th name shares nothing with those before it, so that blocks of names
-//! can be read alone. All bytes together are written in base 64. The script `pack.js` reads them.
+//! A number is split into groups of seven bits, the lowest group first. Each group is one byte, whose highest bit
+//! states whether another byte follows (LEB128). A number n that may be negative is mapped to 2n if n >= 0, and to -2n
+//! - 1 otherwise ("zigzag").
+//!
+//! A name is stored as its difference to one of the eight preceding names. The first number is 8 p + d, where p is the
+//! number of bytes in the common prefix, and d is the number of names between the two names. Then follow the number of
+//! the remaining bytes, and these bytes. Every 64th name has no common prefix, so blocks of names can be read
+//! independently. All bytes are encoded in base 64.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -13,17 +16,17 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Serialize, Serializer};
 
-/// Every name at a multiple of this position stands alone.
+/// Number of names in a block. The first name of a block does not refer to preceding names.
 const BLOCK: usize = 64;
-/// A name may begin as one of so many before it.
+/// Number of preceding names that a name may refer to.
 const BACK: usize = 8;
 
-/// Packed bytes.
+/// Packed bytes. They are serialised in base 64.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Packed(Vec<u8>);
 
 impl Packed {
-    /// Adds a number.
+    /// Appends a number.
     pub(super) fn number(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.0.push(value as u8 | 0x80);
@@ -32,19 +35,19 @@ impl Packed {
         self.0.push(value as u8);
     }
 
-    /// Adds a number that may be negative.
+    /// Appends a number that may be negative.
     pub(super) fn signed(&mut self, value: i64) {
         self.number(((value << 1) ^ (value >> 63)) as u64);
     }
 
-    /// Numbers one after another.
+    /// Packs a sequence of numbers.
     pub(super) fn numbers(values: impl Iterator<Item = u64>) -> Self {
         let mut packed = Self::default();
         values.for_each(|value| packed.number(value));
         packed
     }
 
-    /// Each number as its distance from the one before it.
+    /// Packs a sequence of numbers as differences between consecutive numbers.
     pub(super) fn distances(values: impl Iterator<Item = i64>) -> Self {
         let (mut packed, mut last) = (Self::default(), 0);
         for value in values {
@@ -54,7 +57,7 @@ impl Packed {
         packed
     }
 
-    /// Names one after another.
+    /// Packs a sequence of names.
     pub(super) fn names<T: AsRef<str>>(names: impl Iterator<Item = T>) -> Self {
         let (mut packed, mut last) = (Self::default(), VecDeque::<Vec<u8>>::with_capacity(BACK));
         for (index, name) in names.enumerate() {
@@ -64,7 +67,7 @@ impl Packed {
             }
             let common = |other: &Vec<u8>| other.iter().zip(name).take_while(|(a, b)| a == b).count();
             let shared = last.iter().map(common).enumerate();
-            // Of equals the nearest, which is the first.
+            // Among names with equally long common prefixes, the nearest one is used. The iterator returns it last.
             let (back, shared) = shared.rev().max_by_key(|&(_, shared)| shared).unwrap_or((0, 0));
             packed.number((shared * BACK + back) as u64);
             packed.number((name.len() - shared) as u64);
@@ -84,16 +87,16 @@ impl Serialize for Packed {
     }
 }
 
-/// A column with few different values: these, and which of them stands in each row.
+/// Column with few different values: the list of these values, and the index of the value in each row.
 #[derive(Debug, Serialize)]
 pub(super) struct Distinct<T> {
     values: Vec<T>,
-    /// Empty where all rows have the first value.
+    /// Index of the value in each row. Empty if all rows have the first value.
     rows: Packed,
 }
 
 impl<T: Copy> Distinct<T> {
-    /// The column of these values, which `key` tells apart.
+    /// Packs a column. Two values are the same if they have the same `key`.
     pub(super) fn of<K: Hash + Eq>(column: impl Iterator<Item = T>, key: impl Fn(T) -> K) -> Self {
         let (mut values, mut known, mut rows) = (Vec::new(), HashMap::new(), Packed::default());
         for value in column {
@@ -159,7 +162,7 @@ mod tests {
         assert!(packed.0.len() < 7 * names.len(), "{}", packed.0.len());
         assert_eq!(&packed.0[..2], [0, 28]);
         assert_eq!(Packed::names(["é", "è"].iter()).0, [0, 2, 0xc3, 0xa9, 8, 1, 0xa8]);
-        // The third begins as the first, with one name between them.
+        // The third name has a common prefix with the first, and there is one name between them.
         assert_eq!(Packed::names(["ab", "x", "ac"].iter()).0, [0, 2, b'a', b'b', 0, 1, b'x', 9, 1, b'c']);
     }
 

@@ -1,4 +1,5 @@
-//! One self-contained HTML page about the queue of a cluster: what runs and is expected on its nodes, and why jobs wait.
+//! Writes a self-contained HTML page about the queue of a cluster. The page shows running jobs and their expected
+//! successors on the nodes, and the reasons why jobs wait.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -13,100 +14,101 @@ use super::{CHART_SCRIPT, STYLE};
 use crate::gantt::escape::Text;
 use crate::gantt::summary::grouped;
 
-/// Rows of a table that are shown before somebody asks for all: a browser takes seconds to arrange ten thousand.
+/// Number of rows of a table that are shown at first. A browser takes seconds to arrange ten thousand rows, so the user
+/// has to request them.
 const SHOWN: usize = 300;
 
 const BODY: &str = include_str!("../../assets/queue.html");
 const OWN_STYLE: &str = include_str!("../../assets/queue.css");
 const SCRIPTS: [&str; 2] = [CHART_SCRIPT, include_str!("../../assets/queue.js")];
 
-/// What a page shows. All instants are seconds after that of the queue.
+/// Content of a page. All instants are in seconds after the snapshot of the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueReport<'a> {
     /// Heading of the page.
     pub title: &'a str,
-    /// Figures under it, one after the other.
+    /// Facts for the line below the title, in their order.
     pub origin: &'a [String],
-    /// The nodes, in the order of their processors.
+    /// Nodes, in the order of their processors.
     pub nodes: &'a [QueueNode],
-    /// What runs and what waits; the tables have them in this order.
+    /// Running and waiting jobs, in the order of the tables.
     pub jobs: &'a [QueuedJob],
-    /// What is reserved.
+    /// Reservations.
     pub reserved: &'a [Reserved],
-    /// What the bars of the table show, and the chart to begin with: until when.
+    /// End of the period that the bars in the table show. The chart initially shows the same period.
     pub until: i64,
-    /// The same in words.
+    /// Text for `until`.
     pub until_words: &'a str,
-    /// What the user should know, one sentence each.
+    /// Remarks for the user, one sentence each.
     pub remarks: &'a [String],
 }
 
-/// A node.
+/// A node of the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueNode {
-    /// Its name.
+    /// Name of the node.
     pub name: String,
-    /// How many processors it has; they have the numbers after those of the nodes before it.
+    /// Number of processors. Processors are numbered through the nodes, in the order of the nodes.
     pub processors: u32,
-    /// Why it takes no jobs, if it takes none.
+    /// Reason why the node accepts no jobs, if it accepts none.
     pub away: Option<String>,
 }
 
-/// Processors that a reservation keeps.
+/// Processors of a reservation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserved {
-    /// What is said of it: its name and when it is.
+    /// Description of the reservation: its name and period.
     pub text: String,
-    /// From when.
+    /// Begin of the reservation.
     pub start: i64,
-    /// Until when.
+    /// End of the reservation.
     pub end: i64,
-    /// First and last of each interval.
+    /// Processor intervals. Each is a first and a last processor.
     pub processors: Vec<(u32, u32)>,
 }
 
-/// A job that runs or waits.
+/// A running or waiting job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueuedJob {
-    /// Its number, as the cluster shows it.
+    /// Job number as the cluster shows it.
     pub id: String,
-    /// Its name.
+    /// Name of the job.
     pub name: String,
-    /// Who submitted it.
+    /// Name of the user who submitted the job.
     pub user: String,
-    /// Where it runs or may run.
+    /// Partition in which the job runs, or partitions in which it may run.
     pub partition: String,
-    /// How many nodes it has or asks for.
+    /// Number of nodes that the job holds or requests.
     pub nodes: String,
-    /// How long it may run.
+    /// Time limit of the job.
     pub limit: String,
-    /// Whether it runs.
+    /// True if the job is running.
     pub runs: bool,
-    /// Whether the tables have it, and not the chart alone.
+    /// True if the job is in a table, and false if it is only in the chart.
     pub is_listed: bool,
-    /// When it started or is expected to; `None` where nothing shows that it will.
+    /// Real or expected start, or `None` if no start can be predicted.
     pub start: Option<i64>,
-    /// When it is expected to end.
+    /// Expected end.
     pub end: Option<i64>,
-    /// Its start on the clock.
+    /// Date and time of the start.
     pub starts: String,
-    /// Its end on the clock.
+    /// Date and time of the end.
     pub ends: String,
-    /// Its start where it is early, and where it is late.
+    /// Earliest and latest predicted start.
     pub spread: Option<(i64, i64)>,
-    /// The same on the clock.
+    /// Dates and times of `spread`.
     pub between: String,
-    /// Its processors, first and last of each interval; without any it is not in the chart.
+    /// Processor intervals. Each is a first and a last processor. A job without processors is not in the chart.
     pub processors: Vec<(u32, u32)>,
-    /// Jobs of the report whose ends it waits for.
+    /// Jobs that must end before this job starts, as indices into the jobs of the report.
     pub after: Vec<usize>,
-    /// Why it does not start now.
+    /// Reason why the job does not start now.
     pub why: String,
-    /// What would help.
+    /// Possible remedy.
     pub remedy: Option<String>,
 }
 
-/// What the script draws: the data of the chart of all pages, of a cluster that goes on.
+/// Data for the script. They have the same form as the data of all charts, for a cluster that is in operation.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Data<'a> {
@@ -114,7 +116,7 @@ struct Data<'a> {
     processors: u32,
     per_second: u32,
     live: bool,
-    /// The instant "now".
+    /// Instant of the snapshot ("now").
     origin: i64,
     home: (f64, f64),
     begin: i64,
@@ -139,7 +141,7 @@ struct Jobs {
     user: Vec<usize>,
 }
 
-/// The same for all jobs: a queue has no weights.
+/// Weight of all jobs. A queue has no weights, so they are all equal.
 #[derive(Serialize)]
 struct Weight {
     values: [u32; 1],
@@ -172,12 +174,12 @@ struct Rectangle<'a> {
 }
 
 impl QueuedJob {
-    /// From when to when it runs, where that is known.
+    /// Returns the start and the end of the job, if both are known.
     pub fn period(&self) -> Option<(i64, i64)> {
         self.start.zip(self.end)
     }
 
-    /// From when to when it is drawn, at least for a second.
+    /// Returns the period that the chart shows, which is at least one second long.
     fn drawn(&self) -> Option<(i64, i64)> {
         let (start, end) = self.period().filter(|_| !self.processors.is_empty())?;
         Some((start, end.max(start.saturating_add(1))))
@@ -205,7 +207,7 @@ impl QueuedJob {
 impl<'a> Data<'a> {
     fn new(report: &QueueReport<'a>) -> Self {
         let QueueReport { title, nodes, reserved, until, .. } = *report;
-        // A chart has its placements by start.
+        // The chart requires placements in the order of their starts.
         let mut order: Vec<(i64, i64, usize)> = report
             .jobs
             .iter()
@@ -292,10 +294,10 @@ impl<'a> Data<'a> {
     }
 }
 
-/// Writes the page.
+/// Writes the page of a queue.
 ///
 /// # Errors
-/// Those of the writer.
+/// Errors of the writer.
 pub fn write_queue(out: &mut impl Write, report: &QueueReport<'_>) -> io::Result<()> {
     let shell = Shell { title: report.title, styles: &[STYLE, OWN_STYLE], scripts: &SCRIPTS, body: BODY };
     shell.write(out, |out, slot| match slot {
@@ -311,13 +313,13 @@ pub fn write_queue(out: &mut impl Write, report: &QueueReport<'_>) -> io::Result
     })
 }
 
-/// The jobs of a table, each with whether it is shown at first.
+/// Returns the jobs of a table, each with whether it is shown at first.
 fn listed<'a>(report: &QueueReport<'a>, runs: bool) -> impl Iterator<Item = (&'a QueuedJob, bool)> {
     let jobs = report.jobs.iter().filter(move |job| job.is_listed && job.runs == runs);
     jobs.enumerate().map(|(at, job)| (job, at < SHOWN))
 }
 
-/// Says that a table has more rows than are shown.
+/// Writes a note if the table has more rows than are shown.
 fn more(out: &mut impl Write, count: usize) -> io::Result<()> {
     if count <= SHOWN {
         return Ok(());
@@ -346,7 +348,8 @@ fn running(out: &mut impl Write, job: &QueuedJob, is_shown: bool, until: i64) ->
     writeln!(out, "</tr>")
 }
 
-/// The first cells of a row: on a phone job and user stand beside each other, and its name and partition are left out.
+/// Writes the first cells of a row. On a phone, the job number and the user are side by side, and the name and the
+/// partition are omitted.
 fn head(out: &mut impl Write, job: &QueuedJob, is_shown: bool) -> io::Result<()> {
     let hidden = if is_shown { "" } else { " hidden" };
     write!(out, "<tr data-job=\"{}\"{hidden}>", Text(&job.id))?;
@@ -360,8 +363,9 @@ fn head(out: &mut impl Write, job: &QueuedJob, is_shown: bool) -> io::Result<()>
     cells.iter().try_for_each(|(class, text)| write!(out, "<td class=\"{class}\" title=\"{0}\">{0}", Text(text)))
 }
 
-/// The spread of its start and its run as bars, in thousandths of what is shown; what is beyond that is cut off, and of a run that
-/// begins there a sign says so. The policy of the page allows no styles in its elements, so the bars are a picture.
+/// Draws bars for the spread of the start and for the period of a job. Coordinates are in thousandths of the shown
+/// period. Bars are clipped at its end, and a text is shown instead if the job starts later. The bars are an SVG,
+/// because the page's Content-Security-Policy forbids style attributes.
 fn bars(out: &mut impl Write, until: i64, job: &QueuedJob, spread: Option<(i64, i64)>) -> io::Result<()> {
     let part = |at: i64| (at as f64 / until.max(1) as f64 * 1000.0).clamp(0.0, 1000.0);
     write!(out, "<td class=when>")?;

@@ -1,4 +1,4 @@
-//! Facts about a run, for its page: figures at its head, and columns of its table of jobs.
+//! Facts about a run for its page: figures at the head, and columns for the table of jobs.
 
 use makespan_core::counted;
 
@@ -8,7 +8,7 @@ use super::pack::{Distinct, Packed};
 use crate::gantt::summary::grouped;
 use crate::gantt::ticks::duration;
 
-/// Facts about a run. The first schedule of its report is what happened; a second one, if any, is its plan.
+/// Facts about a run. The first schedule of the report is what happened, and the second one, if any, is the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunDetails {
     /// Facts for the line below the title, such as the folder.

@@ -1,4 +1,4 @@
-//! What stands around the content of every page: its head, its style, its data and its script.
+//! The frame of all pages: head, style, data and script.
 
 use std::io::{self, BufWriter, Write};
 
@@ -10,28 +10,29 @@ use crate::gantt::escape::Text;
 
 const PAGE: &str = include_str!("../../assets/page.html");
 
-/// A kind of page.
+/// Kind of page.
 #[derive(Clone, Copy)]
 pub(super) struct Shell<'a> {
     /// Heading of the page.
     pub title: &'a str,
-    /// Parts of the style, one after the other.
+    /// Parts of the style sheet, in their order.
     pub styles: &'a [&'a str],
-    /// Parts of the script: each uses names of those before it.
+    /// Parts of the script. Each part uses names of the preceding parts.
     pub scripts: &'a [&'a str],
-    /// What stands between head and foot, with slots.
+    /// Content of the page between head and foot. It contains slots such as `{{name}}`.
     pub body: &'a str,
 }
 
 impl Shell<'_> {
-    /// Writes the page, in which `slot` writes what stands for `{{name}}`. The names are those of the body, `origin` and `data`.
+    /// Writes the page. `slot` writes the content for a slot `{{name}}`. It is called for the slots of the body, and
+    /// for `origin` and `data`.
     pub(super) fn write<W: Write>(
         &self,
         out: W,
         mut slot: impl FnMut(&mut BufWriter<W>, &str) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut out = BufWriter::new(out);
-        // A page is hashed as the browser reads it, with plain line feeds.
+        // The hashes must be hashes of the text that the browser sees, which has no carriage returns.
         let style = self.styles.concat().replace('\r', "");
         let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", self.scripts.concat().replace('\r', ""));
         let page = PAGE.replace("{{body}}\n", self.body);
@@ -46,7 +47,7 @@ impl Shell<'_> {
     }
 }
 
-/// Writes a template in which `slot` writes what stands for `{{name}}`.
+/// Writes a template. `slot` writes the content for a slot `{{name}}`.
 fn fill<W: Write>(out: &mut W, template: &str, mut slot: impl FnMut(&mut W, &str) -> io::Result<()>) -> io::Result<()> {
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -58,7 +59,7 @@ fn fill<W: Write>(out: &mut W, template: &str, mut slot: impl FnMut(&mut W, &str
     out.write_all(rest.as_bytes())
 }
 
-/// The source expression that allows exactly this text.
+/// Returns the source expression of the Content-Security-Policy that allows exactly this text.
 pub(super) fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }

@@ -79,7 +79,8 @@ fn the_page_allows_its_own_script_and_no_connection() {
     let (_, script) = html.rsplit_once("<script>").unwrap();
     let script = script.split_once("</script>").unwrap().0;
     assert!(html.contains(&format!("script-src '{}'", hash(script))));
-    // The name of SVG is no address, and its clips are in the file that the page saves.
+    // The SVG namespace is not a resource that is loaded. `url(#` refers to a clip path in the SVG file that the page
+    // saves.
     let rest = html.replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
     for part in ["http://", "https://", "@import", "url("] {
         assert!(!rest.contains(part), "the page names {part}");
@@ -96,12 +97,13 @@ fn columns_are_short() {
     assert_eq!((plan["count"].as_u64(), plan["intervals"].as_u64()), (Some(100_000), Some(100_000)));
     assert_eq!((plan["makespan"].as_f64(), data["perSecond"].as_f64()), (Some(500_000.0), Some(1.0)));
     assert_eq!(data["bound"], 10.0);
-    // The second placement: the next task, at the same time, for ten seconds, one interval that begins 2 on, of 1 more.
+    // The second placement has the next task, the same start, a duration of 10 s and one interval. The interval begins
+    // at processor 2 and ends 1 later.
     let placements = STANDARD.decode(plan["placements"].as_str().unwrap()).unwrap();
     assert_eq!(placements[..12], [0, 0, 10, 1, 0, 1, 2, 0, 10, 1, 2, 1]);
 }
 
-/// The data of the page of a plan.
+/// Returns the data of the page of a plan.
 fn plan_data(instance: &Instance, schedule: &Schedule) -> serde_json::Value {
     let report = Report {
         title: "plan",
@@ -123,7 +125,7 @@ fn plan_data(instance: &Instance, schedule: &Schedule) -> serde_json::Value {
 }
 
 proptest::proptest! {
-    /// A deadline is an instant: what is drawn as missed, and by how much, is what the objective counts.
+    /// Checks that the chart and the objective agree on which deadlines are missed, and by how much.
     #[test]
     fn deadlines_are_drawn_where_lateness_begins(
         jobs in proptest::collection::vec((0_i64..20, proptest::option::of(1_i64..40), 0_i64..20), 1..8)
@@ -149,7 +151,7 @@ proptest::proptest! {
             let (release, _, wait) = jobs[one[2].as_u64().unwrap() as usize];
             (release + wait + 3) as f64 - one[0].as_f64().unwrap()
         });
-        // In seconds, of which all are whole here.
+        // The value in seconds. All times in this test are whole seconds.
         let most = Objective::MaxLateness.value(&instance, &schedule) / 1_000_000_000;
         proptest::prop_assert_eq!(late.fold(0.0, f64::max).round() as i128, most);
     }
@@ -290,7 +292,7 @@ fn the_page_of_a_run_shows_what_happened_before_a_plan_that_there_is() {
         assert!(data["commands"].is_string() && data["schedules"][1]["ended"].is_null());
         let (failures, chart) = (html.find("<h2>Outcomes").unwrap(), html.find("chart-host\"").unwrap());
         assert!(failures < chart && html.contains("<dd>1 of 2<small>"), "failures come before the chart");
-        // Without known run times nothing is said about a plan.
+        // If the run times are unknown, the page says nothing about a plan.
         let (text, _) = html.split_once("<script").unwrap();
         for word in ["algorithm</span>", "planned: "] {
             assert_eq!(text.contains(word), has_plan, "{word}");

@@ -1,4 +1,4 @@
-//! One self-contained HTML page about bags on a tree: their steady state, or what happened.
+//! Writes a self-contained HTML page about bags on a tree: their steady state, or what happened.
 
 use std::io::{self, Write};
 
@@ -14,53 +14,53 @@ use crate::gantt::escape::Text;
 use crate::gantt::summary::grouped;
 use crate::tree_plan::{FULL, shares};
 
-/// What the page shows.
+/// Content of the page.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeReport<'a> {
     /// Heading of the page.
     pub title: &'a str,
-    /// A line under it.
+    /// Line below the heading.
     pub summary: &'a str,
-    /// The problem.
+    /// The instance.
     pub instance: &'a Instance,
-    /// Its view as a tree.
+    /// The instance as a problem on a tree.
     pub problem: &'a TreeProblem,
-    /// Who computes what, one picture after the other.
+    /// Pictures of the tree, each with the tasks that nodes compute, in their order.
     pub pictures: &'a [TreePicture<'a>],
-    /// Whether the rates of the pictures are means over whole runs, of which begin and end count.
+    /// True if the rates of the pictures are means over whole runs, including the slow begin and end.
     pub measured: bool,
-    /// What the user should know, one sentence each.
+    /// Remarks for the user, one sentence each.
     pub remarks: &'a [String],
-    /// Tables after the pictures.
+    /// Sections after the pictures.
     pub sections: &'a [Section],
 }
 
-/// One picture of the tree.
+/// A picture of the tree.
 #[derive(Clone, Copy, Debug)]
 pub struct TreePicture<'a> {
-    /// In its head.
+    /// Title at the head of the picture.
     pub title: &'a str,
-    /// What its figures are called among those of others.
+    /// Name of the picture's figures in comparisons with other pictures.
     pub name: &'a str,
-    /// Who computes what.
+    /// Rates at which the nodes compute tasks.
     pub rates: &'a Rates,
 }
 
-/// The script of the page. Each part uses names of those before it.
+/// Script of the page. Each part uses names of the preceding parts.
 const SCRIPTS: [&str; 2] = [CHART_SCRIPT, include_str!("../../assets/tree.js")];
 const BODY: &str = include_str!("../../assets/tree.html");
 
-/// What the script draws. Nodes are positions in the platform; all columns of a picture have a node after the other.
+/// Data for the script. Nodes are indices into the platform. Each column of a picture has an entry for each node.
 #[derive(Serialize)]
 struct TreeData<'a> {
     title: &'a str,
     applications: Vec<&'a str>,
     names: Vec<&'a str>,
-    /// The node above; -1 for the root.
+    /// Parent of each node, or -1 for the root.
     parents: Vec<i64>,
-    /// 0 for a switch.
+    /// 1 for a node that computes, 0 for a switch.
     computes: Vec<u8>,
-    /// Parents before their children.
+    /// Nodes in an order in which parents precede their children.
     order: &'a [usize],
     pictures: Vec<PictureData<'a>>,
 }
@@ -68,11 +68,11 @@ struct TreeData<'a> {
 #[derive(Serialize)]
 struct PictureData<'a> {
     title: &'a str,
-    /// The part of the node's capacity that each application takes, by node and application.
+    /// Share of the node's capacity that each application uses, by node and application.
     shares: Vec<f64>,
-    /// Tasks a second, as shares.
+    /// Tasks per second, by node and application.
     tasks: Vec<f64>,
-    /// The part of its time that the link from above is busy.
+    /// Share of time in which the link from the parent is busy, for each node.
     links: Vec<f64>,
 }
 
@@ -106,7 +106,8 @@ impl<'a> PictureData<'a> {
         }
     }
 
-    /// Links that never idle, and the part of their time that processors are busy, each node counting as much as another.
+    /// Returns the number of nodes that send to their children all the time, and the mean share of time in which
+    /// processors are busy. All computing nodes have the same weight in this mean.
     fn loads(&self, problem: &TreeProblem) -> (usize, f64) {
         let nodes = problem.nodes();
         let sends = |node: usize| problem.children(node).iter().map(|&child| self.links[child]).sum::<f64>();
@@ -116,7 +117,8 @@ impl<'a> PictureData<'a> {
     }
 }
 
-/// The figures at the head of the page: of the first picture, with those of the others below.
+/// Returns the figures at the head of the page. If there are several pictures, a figure is the range
+/// over all pictures, with a line for each picture below.
 fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<Card> {
     let problem = report.problem;
     let many = report.pictures.len() > 1;
@@ -125,7 +127,7 @@ fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<Card> {
         let named =
             report.pictures.iter().zip(&all).map(|(picture, &value)| format!("{}: {}", picture.name, text(value)));
         let lines = [line.to_owned()].into_iter().chain(named.filter(|_| many)).collect();
-        // Of several none comes first: between which they are.
+        // The value is the range over all pictures, because no picture takes precedence.
         let ends = [f64::min, f64::max].map(|end| text(all.iter().copied().reduce(end).unwrap_or_default()));
         let value = if ends[0] == ends[1] { ends[0].clone() } else { ends.join(" to ") };
         Card { label: label.to_owned(), value, badge: None, lines }
@@ -170,10 +172,10 @@ fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<Card> {
     ]
 }
 
-/// Writes the page.
+/// Writes the page of a tree.
 ///
 /// # Errors
-/// Those of the writer.
+/// Errors of the writer.
 pub fn write_tree(out: &mut impl Write, report: &TreeReport<'_>) -> io::Result<()> {
     let data = TreeData::new(report);
     let shell = Shell { title: report.title, styles: &[STYLE], scripts: &SCRIPTS, body: BODY };

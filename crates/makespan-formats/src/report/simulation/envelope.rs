@@ -1,19 +1,19 @@
-//! Long series made short enough for a picture.
+//! Reduces long series to a number of columns that fits a picture.
 
 use makespan_core::Time;
 
-/// What holds from an instant on.
+/// State of a simulation from an instant until the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Level {
-    /// First instant.
+    /// First instant of the state.
     pub time: Time,
-    /// Processors that jobs hold.
+    /// Number of processors that jobs hold.
     pub held: u32,
-    /// Jobs that wait.
+    /// Number of waiting jobs.
     pub waiting: u32,
 }
 
-/// Least, mean and most of a quantity over a column.
+/// Minimum, mean and maximum of a quantity over a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Spread {
     pub least: u32,
@@ -21,7 +21,7 @@ pub(super) struct Spread {
     pub most: u32,
 }
 
-/// A part of the time axis, drawn as one column.
+/// Period that is drawn as one column.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Column {
     pub from: Time,
@@ -30,15 +30,16 @@ pub(super) struct Column {
     pub waiting: Spread,
 }
 
-/// The levels between two instants: each as it is where there are at most `exact` of them, otherwise gathered in
-/// `columns` equal columns. Before the first level nothing is held and nothing waits.
+/// Returns the columns between two instants. If there are at most `exact` levels, each level becomes a column.
+/// Otherwise there are `columns` columns of equal length. Before the first level, no processor is held and no job
+/// waits.
 pub(super) fn columns(levels: &[Level], [from, to]: [Time; 2], exact: usize, columns: usize) -> Vec<Column> {
     let pieces = || Pieces { levels, at: 0, from, to };
     if levels.len() <= exact {
         return pieces().map(|(from, to, level)| Gathered::new(from, level).done_at(to)).collect();
     }
     let span = i128::from((to - from).ticks());
-    // The bounds of columns are spread evenly over the ticks.
+    // Rounding spreads evenly: the lengths of two columns differ by at most one tick.
     let bound = |index: usize| from + Time::from_ticks((span * index as i128 / columns as i128) as i64);
     let mut gathered = Vec::with_capacity(columns);
     let mut open: Option<Gathered> = None;
@@ -61,7 +62,7 @@ pub(super) fn columns(levels: &[Level], [from, to]: [Time; 2], exact: usize, col
     gathered
 }
 
-/// The periods of equal level, none of them empty.
+/// Iterator over the periods of constant level. Empty periods are skipped.
 struct Pieces<'a> {
     levels: &'a [Level],
     at: usize,

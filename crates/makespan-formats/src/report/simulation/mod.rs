@@ -1,8 +1,8 @@
-//! One self-contained HTML page about what several policies made of one log.
+//! Writes a self-contained HTML page that compares the results of several policies on one log.
 //!
-//! As the page of a plan it loads nothing. Long series are drawn in columns with their extremes. The chart, the
-//! distributions and the tables of jobs need what each policy made of each job, some ten bytes a placement; without
-//! schedules the page has the series and the measures only.
+//! Like the page of a plan, it loads nothing. Long series are drawn in columns that show their extremes. The chart, the
+//! distributions and the tables of jobs need the schedule of each policy, which takes about ten bytes for each
+//! placement. Without schedules, the page only has the series and the measures.
 
 mod envelope;
 mod panels;
@@ -36,54 +36,55 @@ const SCRIPTS: [&str; 5] = [
     include_str!("../../../assets/probe.js"),
 ];
 
-/// What a page shows.
+/// Content of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct SimulationReport<'a> {
     /// Heading of the page.
     pub title: &'a str,
-    /// The jobs with their estimates, and the platform.
+    /// The platform, and the jobs with their estimates.
     pub instance: &'a Instance,
-    /// What each policy made of them.
+    /// Results of the policies.
     pub policies: &'a [PolicyPanel<'a>],
-    /// The seed of all random choices.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// What the user should know, one sentence each.
+    /// Remarks for the user, one sentence each.
     pub remarks: &'a [String],
-    /// Whether instant 0 is now: then the pictures end when nothing waits any more, however long some job runs.
+    /// True if instant 0 is the present. The pictures then end shortly after the last start of a job, even if some job
+    /// runs much longer.
     pub is_present: bool,
-    /// The second of the week at instant 0, counted from Monday, 0:00; `None` where nobody knows: days are numbered then.
+    /// Second of the week at instant 0, counted from Monday, 0:00. If `None`, days are numbered instead of named.
     pub week: Option<i64>,
-    /// Measures side by side.
+    /// Table that compares the measures of the policies.
     pub comparison: &'a Section,
-    /// Tables after the charts, in this order.
+    /// Sections after the charts, in this order.
     pub sections: &'a [Section],
 }
 
-/// One policy.
+/// Results of one policy.
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyPanel<'a> {
-    /// Its spec.
+    /// Spec of the policy.
     pub name: &'a str,
-    /// A line of figures.
+    /// Line with the most important figures.
     pub summary: &'a str,
-    /// When the last job ended.
+    /// End of the last job.
     pub end: Time,
-    /// How many processors it had.
+    /// Number of processors of the platform.
     pub processors: u32,
-    /// Busy processors and waiting jobs, by ascending time.
+    /// Levels of busy processors and waiting jobs, in ascending order of time.
     pub levels: &'a [Level],
-    /// The phases of a flow of tasks, drawn above the usage; `None` for other instances.
+    /// Phases of a flow of tasks, drawn above the usage. `None` for other instances.
     pub phases: Option<&'a Phases>,
-    /// What ran where, for the chart and all that is shown of single jobs; `None` where there are too many of them.
+    /// Schedule, for the chart and all data about single jobs. `None` if there are too many placements.
     pub schedule: Option<&'a Schedule>,
-    /// What is pointed out in that chart.
+    /// Marks in the chart.
     pub marks: &'a Marks,
 }
 
-/// Writes the page.
+/// Writes the page of a comparison.
 ///
 /// # Errors
-/// Those of the writer.
+/// Errors of the writer.
 pub fn write_simulation(out: &mut impl Write, report: &SimulationReport<'_>) -> io::Result<()> {
     let panels = Panels::new(report);
     let shell = Shell { title: report.title, styles: &[STYLE, OWN_STYLE], scripts: &SCRIPTS, body: BODY };
@@ -92,7 +93,7 @@ pub fn write_simulation(out: &mut impl Write, report: &SimulationReport<'_>) -> 
         "origin" => write_origin(out, report),
         "remarks" => write_remarks(out, report.remarks),
         "comparison" => write_sections(out, "sections", std::slice::from_ref(report.comparison)),
-        // Many columns need the width of the page.
+        // A table with many columns needs the full width of the page.
         "wide" if report.comparison.columns.len() > 4 => out.write_all(b" wide"),
         "wide" => Ok(()),
         "phases" => phase_strip::write_legend(out, report.policies),
@@ -110,7 +111,7 @@ fn write_origin(out: &mut impl Write, report: &SimulationReport<'_>) -> io::Resu
     let (count, processors) = (report.instance.tasks(), grouped(f64::from(report.instance.processors())));
     let count = grouped(count as f64);
     if report.instance.has_compound_jobs() {
-        // A policy serves each task of a bag like a job.
+        // A policy treats each task of a bag like a job.
         let served = jobs.iter().map(Job::equal_tasks).sum::<u64>();
         write!(out, "<span><b>{}</b> jobs of <b>{count}</b> tasks", grouped(served as f64))?;
     } else {
@@ -121,7 +122,7 @@ fn write_origin(out: &mut impl Write, report: &SimulationReport<'_>) -> io::Resu
     write!(out, "<span>seed <b>{}</b></span>", report.seed)
 }
 
-/// How the picture is read.
+/// Returns an explanation of the picture.
 fn note(panels: &Panels<'_>) -> String {
     let shades = if panels.is_reduced() {
         " The log is long, so that each column is a period: the strong part ends at the least in it, the paler one at the mean, the palest at the most."
@@ -137,7 +138,7 @@ fn note(panels: &Panels<'_>) -> String {
     )
 }
 
-/// The series, and what the chart shows where all policies have schedules.
+/// Data for the script: the series, and the chart if all policies have schedules.
 #[derive(Serialize)]
 struct Data<'a> {
     panels: panels::Data<'a>,

@@ -1,4 +1,5 @@
-//! Usage and queue of each policy as SVG, one above the other on one time axis.
+//! Draws the usage and the queue of each policy as SVG. The plots of all policies are below each other, with a common
+//! time axis.
 
 use std::io::{self, Write};
 
@@ -12,13 +13,13 @@ use crate::gantt::escape::{Pixels, Text};
 use crate::gantt::summary::grouped;
 use crate::gantt::ticks;
 
-/// Size of the picture in its own pixels; the page scales it.
+/// Size of the picture in SVG units. The page scales the picture.
 const WIDTH: f64 = 1200.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 18.0;
-/// Above a policy's plots: its name.
+/// Height above the plots of a policy for its name.
 const NAME: f64 = 30.0;
-/// Room for the phases and height of their strip, where there are some.
+/// Space for the phases, and height of their strip, if there are phases.
 const PHASES: f64 = 17.0;
 const STRIP: f64 = 13.0;
 const USAGE: f64 = 92.0;
@@ -26,22 +27,24 @@ const BETWEEN: f64 = 9.0;
 const QUEUE: f64 = 64.0;
 const AFTER: f64 = 12.0;
 const AXIS: f64 = 28.0;
-/// Series up to this many levels are drawn as they are, longer ones in columns of two pixels or so.
+/// Number of levels up to which a series is drawn exactly, and number of columns of a longer series. A column is
+/// about two pixels wide.
 const EXACT: usize = 2_000;
 const COLUMNS: usize = 500;
 
-/// What the picture shows, ready to be drawn.
+/// Data of the picture, ready to be drawn.
 pub(super) struct Panels<'a> {
     policies: &'a [PolicyPanel<'a>],
     series: Vec<Vec<Column>>,
     span: [Time; 2],
-    /// When the last job ends, of all policies.
+    /// End of the last job under any policy.
     end: Time,
     processors: u32,
     is_present: bool,
 }
 
-/// The same series for the script that tells what holds under the pointer. Times are seconds from the first instant.
+/// The drawn series, for the script that shows the values at the pointer. Times are in seconds after the first
+/// instant of the picture.
 #[derive(Serialize)]
 pub(super) struct Data<'a> {
     span: f64,
@@ -77,12 +80,12 @@ impl<'a> Panels<'a> {
         self.is_present
     }
 
-    /// When the last job ends, in seconds, where that is beyond the picture.
+    /// Returns the end of the last job, in seconds, if the picture ends earlier.
     pub(super) fn rest(&self) -> Option<f64> {
         (self.end > self.span[1]).then(|| (self.end - self.span[0]).seconds())
     }
 
-    /// Whether the series are shown in columns.
+    /// Returns whether a series is reduced to columns.
     pub(super) fn is_reduced(&self) -> bool {
         self.policies.iter().any(|policy| policy.levels.len() > EXACT)
     }
@@ -107,12 +110,13 @@ impl<'a> Panels<'a> {
                 phase_strip::write(out, phases, self.span, [LEFT, WIDTH - LEFT - RIGHT], [top, STRIP])?;
                 top += PHASES;
             }
-            // Of a log more may be busy than there are by its head.
+            // In a log, more processors may be busy than its header states.
             let most = series.iter().map(|column| column.held.most).max().unwrap_or(0).max(policy.processors);
             let held = Quantity { class: "held", word: "busy", all: self.processors, most, of: |column| column.held };
             self.write_plot(out, [top, USAGE], &held, series)?;
             let queue = top + USAGE + BETWEEN;
-            // A queue has a scale of its own: beside one that grows for ever the others would be flat.
+            // The queue of each policy has its own scale. With a common scale, all other queues would look flat if
+            // one grows without limit.
             let longest = series.iter().map(|column| column.waiting.most).max().unwrap_or(0);
             let waiting = Quantity {
                 class: "waiting",
@@ -127,7 +131,7 @@ impl<'a> Panels<'a> {
         writeln!(out, r#"<path id="pointer" d="M0 0V{}" visibility="hidden"/></svg>"#, Pixels(height - AXIS))
     }
 
-    /// The series for the script.
+    /// Returns the series for the script.
     pub(super) fn data(&self) -> Data<'a> {
         let readings = |(policy, series): (&PolicyPanel<'a>, &Vec<Column>)| Readings {
             name: policy.name,
@@ -149,7 +153,7 @@ impl<'a> Panels<'a> {
         LEFT + (WIDTH - LEFT - RIGHT) * share.clamp(0.0, 1.0)
     }
 
-    /// One quantity as three areas: what there always was, what there was on average, and what there was at most.
+    /// Draws a quantity as three areas, for the minimum, the mean and the maximum in each column.
     fn write_plot(
         &self,
         out: &mut impl Write,
@@ -199,7 +203,8 @@ impl<'a> Panels<'a> {
     }
 }
 
-/// A while after nothing waits any more under any policy; `None` where nothing ever waited.
+/// Returns an instant some time after the last start of a waiting job under any policy, or `None` if no job ever
+/// waits.
 fn all_started(policies: &[PolicyPanel<'_>], first: Time) -> Option<Time> {
     let of = |policy: &PolicyPanel<'_>| {
         let last = policy.levels.iter().rposition(|level| level.waiting > 0)?;
@@ -209,20 +214,20 @@ fn all_started(policies: &[PolicyPanel<'_>], first: Time) -> Option<Time> {
     Some(until + Time::from_ticks((until - first).ticks() / 8 + 1))
 }
 
-/// What a plot shows.
+/// A quantity that a plot shows.
 struct Quantity {
-    /// In the style sheet.
+    /// Class in the style sheet.
     class: &'static str,
-    /// Beside the plot.
+    /// Label next to the plot.
     word: &'static str,
-    /// At the top of the plot: the same for all policies where their plots are compared.
+    /// Value at the top of the plot. It is the same for all policies whose plots are compared.
     all: u32,
-    /// The most that there can be here.
+    /// Maximum possible value for this policy.
     most: u32,
     of: fn(&Column) -> Spread,
 }
 
-/// Means to a tenth, which is more than the picture shows.
+/// Rounds a mean to a tenth. The picture shows less detail.
 fn rounded(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }

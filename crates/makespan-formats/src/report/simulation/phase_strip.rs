@@ -1,4 +1,4 @@
-//! The phases of a flow of tasks over time: a coloured strip.
+//! Draws the phases of a flow of tasks over time as a coloured strip.
 
 use std::io::{self, Write};
 
@@ -7,10 +7,10 @@ use makespan_core::{Phase, PhaseStep, Phases, Time};
 use super::PolicyPanel;
 use crate::gantt::escape::Pixels;
 
-/// Strips of up to this many phases are drawn as they are, longer ones in so many columns.
+/// Number of phases up to which a strip is drawn exactly, and number of columns of a longer strip.
 const EXACT: usize = 500;
 
-/// A part of the strip: until when, and which parts of it the phases take, in the order of [`Phase::ALL`].
+/// A piece of the strip: its end, and the share of time in each phase, in the order of [`Phase::ALL`].
 type Piece = (Time, [f64; 3]);
 
 const fn class(phase: Phase) -> &'static str {
@@ -21,8 +21,9 @@ const fn class(phase: Phase) -> &'static str {
     }
 }
 
-/// Draws a strip over `span`, `width` wide from `left` and `height` high from `top`. Within a column the phases are stacked by
-/// their parts of the time, saturation at the top. Before the first and after the last task there is nothing.
+/// Draws a strip for the period `span`. The strip begins at `left` and `top` and has the size `width` times `height`.
+/// In a column, the phases are stacked by their shares of time, with saturation at the top. The strip is empty before
+/// the first and after the last task.
 pub(super) fn write(
     out: &mut impl Write,
     phases: &Phases,
@@ -54,7 +55,7 @@ pub(super) fn write(
     writeln!(out, r#"<text class="end word" x="{}" y="{middle}">phase</text>"#, left - 7.0)
 }
 
-/// What the colours mean; nothing where no policy has phases.
+/// Writes the meaning of the colours. Writes nothing if no policy has phases.
 pub(super) fn write_legend(out: &mut impl Write, policies: &[PolicyPanel<'_>]) -> io::Result<()> {
     if policies.iter().all(|policy| policy.phases.is_none()) {
         return Ok(());
@@ -72,7 +73,8 @@ pub(super) fn write_legend(out: &mut impl Write, policies: &[PolicyPanel<'_>]) -
     writeln!(out, "</p>")
 }
 
-/// The first instant, and the pieces from then on: a phase each, or `columns` of equal length where there are more phases.
+/// Returns the first instant and the pieces after it. There is one piece for each phase, or `columns` pieces of equal
+/// length if there are more phases.
 fn pieces(phases: &Phases, columns: usize) -> (Time, Vec<Piece>) {
     let Some(first) = phases.steps.first() else { return (phases.end, Vec::new()) };
     let ends = phases.steps.iter().skip(1).map(|step| step.from).chain([phases.end]);
