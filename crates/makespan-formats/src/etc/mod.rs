@@ -1,8 +1,9 @@
-//! ETC matrices: the expected time to compute of every task on every machine.
+//! Reads and writes ETC matrices: the expected time to compute of each task on each machine.
 //!
-//! The form of the benchmark of Braun et al. (Journal of Parallel and Distributed Computing 61, 2001,
-//! DOI 10.1006/jpdc.2000.1714): numbers in seconds, task by task, with or without a first line `tasks machines` or
-//! `tasks machines class`. Tasks are named t0, t1 .. and machines n0, n1 ..; `inf` says that a machine cannot run a task.
+//! The format is that of the benchmark of Braun et al. (Journal of Parallel and Distributed Computing 61, 2001, DOI
+//! 10.1006/jpdc.2000.1714). It consists of times in seconds, task by task. A first line `tasks machines` or `tasks
+//! machines class` is optional. Tasks are named t0, t1 and so on, and machines n0, n1 and so on. The time `inf` means
+//! that a machine cannot run a task.
 
 mod read;
 #[cfg(test)]
@@ -15,7 +16,7 @@ use crate::numbers;
 pub use read::{Options, read_etc};
 pub use write::write_etc;
 
-/// How a machine that cannot run a task is written.
+/// Time of a task on a machine that cannot run it.
 const CANNOT: &str = "inf";
 
 /// Returns whether a file has the file extension of a matrix, or begins with a row of numbers that is not a record of a

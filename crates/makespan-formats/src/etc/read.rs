@@ -8,29 +8,30 @@ use super::CANNOT;
 use crate::error::{FormatError, Place};
 use crate::numbers::tokens;
 
-/// No line is longer: one task on the largest platform.
+/// Maximum length of a line in bytes. The longest possible line is a task on the largest platform.
 const LONGEST_LINE: u64 = 1 << 29;
-/// The matrix is not believed about its size before it is there.
+/// Maximum capacity that is allocated in advance. The size that a header states may be wrong.
 const FIRST_CAPACITY: usize = 4096;
 
-/// How a matrix is read.
+/// Options for reading a matrix.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// The machines of a matrix that is one column without a header.
+    /// Number of machines, for a matrix that consists of one column and has no header.
     pub machines: Option<u32>,
-    /// Refuses a time of zero, which is taken for one tick otherwise.
+    /// True if a time of zero is an error. Otherwise it is read as one tick.
     pub strict: bool,
 }
 
-/// Reads a decompressed matrix, with what the user should know about the reading; `file` names it in errors.
+/// Reads a decompressed matrix. Returns the instance, and remarks for the user. `file` is the file name for errors.
 ///
-/// A first line of two or three whole numbers is a header: `tasks machines`, and perhaps the class of the matrix: 0 consistent,
-/// 1 semi-consistent, 2 inconsistent. (The sets of 512 tasks on 16 machines write 0 for all classes, so it is not checked.)
-/// The times follow task by task whatever it says, and line ends mean nothing then. Without a header each
-/// line is a task. A single column without a header is read task by task, for as many machines as are stated.
+/// A first line of two or three whole numbers is a header: `tasks machines`, and optionally the class of the matrix (0
+/// consistent, 1 semi-consistent, 2 inconsistent). The class is ignored, because the sets of 512 tasks on 16 machines
+/// state 0 for all classes. After a header, the times follow task by task, and line breaks have no meaning. Without a
+/// header, each line is a task. A single column without a header contains the times task by task, for the number of
+/// machines in `options`.
 ///
 /// # Errors
-/// [`FormatError`] with the line.
+/// [`FormatError`] with the line of the error.
 pub fn read_etc(
     file: &str,
     input: &mut dyn BufRead,
@@ -55,28 +56,28 @@ pub fn read_etc(
     }
 }
 
-/// How the numbers are arranged.
+/// Arrangement of the numbers in a matrix.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     machines: usize,
-    /// Where a header says so.
+    /// Number of tasks, if a header states it.
     tasks: Option<usize>,
-    /// Every line is a task.
+    /// True if each line is a task.
     by_line: bool,
 }
 
 struct Reader<'a> {
     file: &'a str,
     line: usize,
-    /// The machines of a column, stated by the user.
+    /// Number of machines that the user states.
     stated: Option<u32>,
     strict: bool,
     layout: Option<Layout>,
-    /// The finished tasks.
+    /// Tasks that are complete.
     jobs: Vec<Job>,
-    /// The times of the task that is not finished.
+    /// Times of the current task so far.
     row: Vec<Time>,
-    /// The lines of times that are zero: below the digits that were printed.
+    /// Lines of times that are printed as zero. The real times are too short for the printed number of digits.
     zeros: Vec<usize>,
 }
 
@@ -110,7 +111,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What the first line says, and whether it is a header.
+    /// Returns the layout according to the first line, and whether the first line is a header.
     fn layout_of(&self, line: &[u8]) -> Result<(Layout, bool), FormatError> {
         let machines = tokens(line).count();
         let whole: Vec<Option<usize>> = tokens(line).take(4).map(number).collect();
@@ -208,7 +209,7 @@ impl Reader<'_> {
     }
 }
 
-/// What is wrong with a matrix that ends after so many times.
+/// Returns the error message for a matrix that has `have` times in all, which is a wrong number.
 fn few(layout: Layout, have: usize) -> String {
     let machines = layout.machines;
     match layout.tasks {
@@ -222,7 +223,7 @@ fn few(layout: Layout, have: usize) -> String {
     }
 }
 
-/// A whole number, such as a header has.
+/// Reads a whole number, as headers contain them.
 fn number(token: &[u8]) -> Option<usize> {
     std::str::from_utf8(token).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
 }

@@ -7,7 +7,7 @@ fn read(text: &str, machines: Option<u32>) -> Result<Instance, String> {
     read_etc("a", &mut text.as_bytes(), &options).map(|read| read.0).map_err(|error| error.to_string())
 }
 
-/// The times in whole seconds, job by job; 0 where a machine cannot run it.
+/// Returns the times in whole seconds, task by task. The time on a machine that cannot run the task is 0.
 fn times(instance: &Instance) -> Vec<Vec<i64>> {
     let nodes = 0..instance.platform().nodes().len();
     let of = |task: TaskId| {
@@ -62,8 +62,8 @@ fn what_is_no_matrix_is_told_what_would_be_right() {
     check("\n", None, "empty");
 }
 
-/// Whatever class a header states, the times follow task by task: published assignments have their published makespans under
-/// this reading only.
+/// Checks that the times follow task by task for any class in the header. Published makespans of published assignments
+/// only result from this order.
 #[test]
 fn the_class_of_a_matrix_is_no_order() {
     let mut state = 7_u64;

@@ -6,12 +6,12 @@ use makespan_core::{Instance, Time, Weight};
 
 use super::CANNOT;
 
-/// Writes the times of sequential jobs, a line a job and a column a processor, under a line `tasks machines`. Names,
-/// walltimes and commands are left out; machines that a walltime forbids are written as such.
+/// Writes the run times of sequential jobs. The first line is `tasks machines`. Then there is a line for each job and a
+/// column for each processor. Names, walltimes and commands are omitted. If the time on a machine exceeds the walltime,
+/// the machine is written as one that cannot run the job.
 ///
-/// # Errors
-/// Those of the writer, and one of kind [`io::ErrorKind::InvalidInput`] for what the format cannot hold: jobs on several
-/// processors, bags, release dates, weights, waits of jobs for jobs, needs, unavailable periods.
+/// # Errors Errors of the writer. [`io::ErrorKind::InvalidInput`] for instances that the format cannot express: jobs on
+/// several processors, bags, release dates, weights, dependencies between jobs, needs, and unavailable periods.
 pub fn write_etc(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
     if let Some(lost) = lost(instance) {
         let problem = format!("an ETC matrix cannot hold {lost}; write .json or .toml");
@@ -33,7 +33,7 @@ pub fn write_etc(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-/// What would be lost.
+/// Returns a part of the instance that the format cannot express, if there is one.
 fn lost(instance: &Instance) -> Option<&'static str> {
     let jobs = instance.jobs();
     let released = |at: Time| at != Time::ZERO;

@@ -1,20 +1,20 @@
-//! What a job or a task runs.
+//! Reads the command of a job or a task.
 
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
-/// The words in front of a line that the shell runs.
+/// First words of the command for a line that the shell runs.
 pub(crate) const SHELL: [&str; 2] = ["sh", "-c"];
 
-/// The words that run a line by the shell.
+/// Returns the command that runs a line in the shell.
 pub(crate) fn by_shell(line: impl Into<String>) -> Vec<String> {
     let [shell, option] = SHELL.map(str::to_owned);
     vec![shell, option, line.into()]
 }
 
-/// A list of words, or a text that the shell runs.
+/// Command, stated as a list of words or as a text for the shell.
 #[derive(Default)]
 pub(super) struct CommandEntry(pub Vec<String>);
 

@@ -41,7 +41,7 @@ fn is_slurm(head: &Head<'_>) -> bool {
         || (has_key(b"\"jobs\"") && has_key(b"\"job_id\"") && !head.is_workload())
 }
 
-/// Whether a JSON text has the keys of a plan, and not those of an instance.
+/// Returns whether a JSON text has keys of a plan and no keys of an instance.
 fn is_plan(head: &Head<'_>) -> bool {
     let text = head.text;
     let begins = text.iter().position(|&byte| byte == b'\n').map_or(text, |end| &text[..text.len().min(end + 200)]);

@@ -1,4 +1,4 @@
-//! The tasks and edges of a compound job of the native file.
+//! Reads the tasks and edges of a compound job in a native file.
 
 use makespan_core::{Edge, Graph, NamedTask, Needs, Payload, Task, Time};
 use rustc_hash::FxHashMap;
@@ -12,12 +12,12 @@ use crate::document::Named;
 use crate::scalar::{Bytes, Scalar};
 use crate::suggest::nearest;
 
-/// A task, checked while it is read, so that errors carry its place.
+/// A task. It is checked while it is read, so that errors state its place.
 #[derive(Deserialize)]
 #[serde(try_from = "TaskFields")]
 pub(super) struct TaskEntry {
     task: NamedTask,
-    /// The nodes of `time_on`, in the order of the times.
+    /// Names of the nodes in `time_on`, in the order of the times.
     nodes: Option<Vec<String>>,
 }
 
@@ -44,7 +44,7 @@ impl Named for TaskEntry {
     }
 }
 
-/// An edge by the names of its tasks.
+/// An edge. Its tasks are stated by name.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EdgeEntry {
@@ -73,10 +73,10 @@ impl TryFrom<TaskFields> for TaskEntry {
     }
 }
 
-/// A graph, and for each task the nodes of its times on machines.
+/// A graph, and for each task the names of the nodes in its `time_on`.
 type Joined = (Graph, Vec<Option<Vec<String>>>);
 
-/// Joins tasks and edges.
+/// Builds the graph from the tasks and edges.
 pub(super) fn graph(tasks: Vec<TaskEntry>, edges: &[EdgeEntry]) -> Result<Joined, String> {
     let (tasks, nodes): (Vec<NamedTask>, Vec<_>) = tasks.into_iter().map(|entry| (entry.task, entry.nodes)).unzip();
     let numbers: FxHashMap<&str, u32> =

@@ -1,4 +1,4 @@
-//! Jobs and tasks without a time.
+//! Tests of jobs and tasks without stated run times.
 
 use makespan_core::{Estimate, Instance, Job, JobId, Profile, SpeedupLaw, TaskId, Time};
 use proptest::prelude::*;
@@ -44,7 +44,7 @@ fn a_job_without_a_time_has_a_guess() {
     round_trip(&instance);
 }
 
-/// What is guessed is written without time again, in both languages.
+/// Checks that a guessed run time is not written, neither in JSON nor in TOML.
 #[test]
 fn a_default_is_not_written() {
     let instance = on_8(r#"{"name": "a"}, {"name": "b", "processors": {"min": 1, "max": 3}}, {"name": "c", "speedup": {"power": {"exponent": 0.5}}}"#)
@@ -99,7 +99,7 @@ fn a_command_may_be_a_text_for_the_shell() {
 }
 
 proptest! {
-    /// Whatever is left of a guess by the machine, the walltime and earlier runs is read back as it was.
+    /// Checks that guesses are read back unchanged, for any platform, walltime and data from earlier runs.
     #[test]
     fn guesses_survive_a_round_trip(
         min in 1_u32..9, more in 0_u32..12, walltime in proptest::option::of(1_i64..200_000), kind in 0_usize..4,
@@ -113,7 +113,7 @@ proptest! {
             Job::new("learned", profile).with_estimate(Estimate::Learned { runs, spread }),
         ];
         jobs.iter_mut().for_each(|job| job.walltime = walltime);
-        // What others took is a guess too.
+        // A run time from other jobs is also a guess.
         jobs.push(Job::new("other", Profile::rigid(min, Time::from_ticks(ticks)).unwrap()).with_estimate(Estimate::Guessed));
         let platform = makespan_core::Platform::flat(8).unwrap();
         let instance = Instance::new(platform, jobs, vec![]).unwrap();

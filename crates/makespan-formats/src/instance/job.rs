@@ -1,4 +1,4 @@
-//! One job of the native file.
+//! Reads a job in a native file.
 
 use makespan_core::{Graph, Job, NamedTask, Needs, Profile, Task, Time, Weight, Work};
 use serde::Deserialize;
@@ -14,12 +14,13 @@ use crate::document::{Named, Unique};
 use crate::guess::keep_walltime;
 use crate::scalar::{Bytes, Scalar, Tasks};
 
-/// A job, checked while it is read, so that errors carry its place.
+/// A job. It is checked while it is read, so that errors state its place.
 #[derive(Deserialize)]
 #[serde(try_from = "Fields")]
 pub(super) struct JobEntry {
     job: Job,
-    /// For each task the nodes of its `time_on`, in the order of the times of its profile, until the platform is known.
+    /// Names of the nodes in each task's `time_on`, in the order of the times. They are needed until the platform is
+    /// known.
     nodes: Vec<Option<Vec<String>>>,
 }
 
@@ -113,7 +114,8 @@ impl JobEntry {
         self.nodes.iter().flatten().map(Vec::len)
     }
 
-    /// As version 1 of the format means it: the walltime of a job with `tasks` is the time from its release to its deadline.
+    /// Adapts a job to version 1 of the format. There, the walltime of a job with `tasks` is the time from its release
+    /// date to its deadline.
     pub(super) fn of_version_1(mut self) -> Result<Self, String> {
         if matches!(self.job.work, Work::Graph(_))
             && let Some(allowed) = self.job.walltime.take()
@@ -130,7 +132,7 @@ impl JobEntry {
         Ok(self)
     }
 
-    /// The job on a platform of these nodes.
+    /// Returns the job for a platform with these nodes.
     pub(super) fn resolved(self, positions: &Positions<'_>) -> Result<Job, String> {
         let Self { mut job, nodes } = self;
         if nodes.iter().all(Option::is_none) {
@@ -155,7 +157,7 @@ impl JobEntry {
     }
 }
 
-/// A profile whose times stand in the order of `nodes`, in the order of the platform.
+/// Returns a profile whose times are in the order of the platform. `nodes` are the nodes of the times in `profile`.
 fn placed(profile: &Profile, nodes: Option<&[String]>, positions: &Positions<'_>) -> Result<Profile, String> {
     let (Some(nodes), Some(times)) = (nodes, profile.machine_times()) else { return Ok(profile.clone()) };
     let position = |node: &String| {
@@ -171,7 +173,7 @@ fn placed(profile: &Profile, nodes: Option<&[String]>, positions: &Positions<'_>
     Profile::on_machines(row).map_err(|error| error.to_string())
 }
 
-/// A job with `tasks` and perhaps `edges`.
+/// Reads a job with `tasks` and possibly `edges`.
 fn compound(fields: Fields) -> Result<JobEntry, String> {
     let Some(tasks) = fields.tasks else {
         return Err("it has `edges` and no `tasks`; write the tasks that they join".to_owned());
@@ -207,8 +209,8 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
     Ok(JobEntry { job, nodes })
 }
 
-/// The weight of a job that states none. A bag competes only if it is given a weight to do so, or the bytes of its
-/// tasks: then it is an application, which shares a tree with others.
+/// Returns the weight of a job that states none. A bag has weight 0 (best effort) by default. If the bag states `data`
+/// for its tasks, it is an application that shares a tree with other applications, and has weight 1 by default.
 pub(super) fn usual_weight(bag: bool, data: Option<u64>) -> Weight {
     if bag && data.is_none() { Weight::ZERO } else { Weight::ONE }
 }

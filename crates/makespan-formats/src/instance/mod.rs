@@ -1,7 +1,7 @@
-//! The native instance file, versions 1 and 2, in JSON and TOML.
+//! Reads and writes native instance files of versions 1 and 2, in JSON and TOML.
 //!
-//! Both languages share one schema (`schema`, `platform`, `job`): a platform, jobs, and periods when processors are
-//! unavailable. Unknown keys are errors that name the nearest known key.
+//! Both languages have the same schema (modules `schema`, `platform` and `job`): a platform, jobs, and periods in which
+//! processors are unavailable. Unknown keys are errors. The error suggests the nearest known key.
 
 pub(crate) mod command;
 mod detect;
@@ -41,7 +41,8 @@ use crate::input::open;
 use crate::simgrid::{SimgridPlatform, read_simgrid};
 use positions::Positions;
 
-/// Reads a native instance in JSON; `file` names it in errors, and a file without a platform is read for `machine`.
+/// Reads a native instance in JSON. `file` is the file name for errors. If the file has no platform, the instance has
+/// the platform `machine`.
 ///
 /// # Errors
 /// [`FormatError`] with line, column and field.
@@ -49,7 +50,8 @@ pub fn read_json(file: &str, bytes: &[u8], machine: Option<&Platform>) -> Result
     build(file, from_json(file, bytes)?, machine)
 }
 
-/// Reads a native instance in TOML; `file` names it in errors, and a file without a platform is read for `machine`.
+/// Reads a native instance in TOML. `file` is the file name for errors. If the file has no platform, the instance has
+/// the platform `machine`.
 ///
 /// # Errors
 /// [`FormatError`] with line, column and field.
@@ -71,7 +73,7 @@ fn build(file: &str, mut document: schema::Document, machine: Option<&Platform>)
     joined(file, platform, jobs, unavailable)
 }
 
-/// The machines of a file.
+/// Machines that were read from a file.
 #[derive(Clone, Debug)]
 pub struct ReadMachines {
     /// The machines, and the times when processors are unavailable. This instance has no jobs.

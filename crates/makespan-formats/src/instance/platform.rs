@@ -1,4 +1,4 @@
-//! The platform of the native file.
+//! Reads the platform of a native file.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::bandwidth::Bandwidth;
 use crate::scalar::{Count, Scalar, Speed};
 use crate::suggest::nearest;
 
-/// A platform, checked while it is read, so that errors carry its place.
+/// A platform. It is checked while it is read, so that errors state its place.
 #[derive(Deserialize)]
 #[serde(try_from = "Fields")]
 pub(super) struct PlatformEntry(pub Platform);
@@ -110,7 +110,7 @@ impl TryFrom<Fields> for PlatformEntry {
     }
 }
 
-/// Replaces the names of parents by their positions.
+/// Returns the nodes, with parents as indices instead of names.
 fn resolved(entries: Vec<NodeEntry>) -> Result<Vec<Node>, String> {
     let positions: HashMap<String, usize> =
         entries.iter().enumerate().map(|(at, entry)| (entry.name.clone(), at)).collect();

@@ -1,4 +1,4 @@
-//! Resources, needs and jobs that wait for jobs.
+//! Tests of resources, needs and dependencies between jobs.
 
 use makespan_core::{Instance, Job, JobId, Need, Needs, Platform, Profile, Resources, Time};
 use proptest::prelude::*;
@@ -53,7 +53,7 @@ fn toml_means_the_same() {
     super::tests::assert_equal(&toml(text).unwrap(), &json(same).unwrap());
 }
 
-/// A file of these jobs, on one node of 4 processors and one of 2.
+/// Checks the error for these jobs on a platform with a node of 4 processors and a node of 2 processors.
 fn refused(jobs: &str, expect: &[&str]) {
     let platform = r#"{"nodes": [{"name": "a", "processors": 4, "resources": {"memory": "8GiB"}},
         {"name": "b", "processors": 2, "resources": {"memory": "6GiB", "gpus": 1}}], "licences": {"solver": 3}}"#;
@@ -165,7 +165,8 @@ fn jobs_that_cannot_wait_are_refused() {
 
 const NAMES: [&str; 4] = ["memory", "gpus", "a licence", "budget\n"];
 
-/// What a task needs of each of these resources, where there is enough of all.
+/// Returns random needs of a task for some of these resources. The amounts are small enough for the platforms of this
+/// test.
 fn needs() -> impl Strategy<Value = Needs> {
     let amounts = || prop_oneof![0_u64..5, 0_u64..1 << 40, (0_u64..30).prop_map(|shift| 1 << shift)];
     let linear = (amounts(), amounts()).prop_map(|(whole, per_processor)| Need::Linear { whole, per_processor });
@@ -175,7 +176,7 @@ fn needs() -> impl Strategy<Value = Needs> {
         .prop_map(|needs| Needs::new(needs).unwrap())
 }
 
-/// One node, equal nodes or different ones, with enough of everything.
+/// Returns a platform with one node, with equal nodes, or with different nodes. It has enough of each resource.
 fn platforms() -> impl Strategy<Value = Platform> {
     (0..3, (1_u64 << 45)..(1 << 55)).prop_map(|(kind, most)| {
         let own = Resources::new([("memory", most), ("gpus", most + 1)]).unwrap();

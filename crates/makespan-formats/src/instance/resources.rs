@@ -1,4 +1,4 @@
-//! What nodes have, and what tasks need, besides processors.
+//! Reads and writes the resources of nodes and the needs of tasks.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::values::OneOrMany;
 use crate::amount::{Amount, with_unit};
 use crate::scalar::Scalar;
 
-/// Amounts by name.
+/// Amounts by resource name.
 pub(super) struct ResourcesEntry(pub Resources);
 
 impl<'de> Deserialize<'de> for ResourcesEntry {
@@ -42,10 +42,11 @@ impl<'de> Visitor<'de> for ResourcesVisitor {
     }
 }
 
-/// The key under which the amounts for each processor stand.
+/// Key of the amounts for each processor.
 pub(super) const PER_PROCESSOR: &str = "per_processor";
 
-/// Amounts by name, of each one or a list by allotment, and what is needed for each processor.
+/// Needs by resource name. A need is one amount, or a list of amounts for different allotments. Amounts for each
+/// processor are separate.
 pub(super) struct NeedsEntry(pub Needs);
 
 impl<'de> Deserialize<'de> for NeedsEntry {
@@ -102,7 +103,7 @@ impl<'de> Visitor<'de> for NeedsVisitor {
     }
 }
 
-/// Amounts by name.
+/// Amounts by resource name, for writing.
 pub(super) struct ResourcesOut<'a>(pub &'a Resources);
 
 impl Serialize for ResourcesOut<'_> {
@@ -111,7 +112,7 @@ impl Serialize for ResourcesOut<'_> {
     }
 }
 
-/// An amount of a resource, with a unit where it is one of bytes.
+/// Amount of a resource, with a unit for resources that are measured in bytes.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum AmountOut {

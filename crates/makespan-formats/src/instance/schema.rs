@@ -1,4 +1,4 @@
-//! The document as it is written.
+//! Schema of a native file.
 
 use makespan_core::{ProcSet, Time};
 use serde::Deserialize;
@@ -8,14 +8,14 @@ use super::platform::PlatformEntry;
 use crate::document::Unique;
 use crate::scalar::{Count, Scalar};
 
-/// The whole file.
+/// Content of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {
     pub version: Scalar<Count>,
-    /// None in a file for the machine that runs it.
+    /// `None` if the file is for the machine that runs it.
     pub platform: Option<PlatformEntry>,
-    /// None in a file that is read for its platform.
+    /// `None` if the file is only read for its platform.
     pub jobs: Option<Unique<JobEntry>>,
     #[serde(default)]
     pub unavailable: Vec<Period>,

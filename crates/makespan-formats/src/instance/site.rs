@@ -1,4 +1,4 @@
-//! The rules of a shared cluster and how jobs were submitted to it, as the native file has them.
+//! Reads and writes the rules of a shared cluster in a native file.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +12,7 @@ use crate::sacct::hosts;
 use crate::scalar::Scalar;
 use crate::suggest::nearest;
 
-/// A length of time or an instant.
+/// Duration or instant.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Span(pub(super) Time);
 
@@ -28,7 +28,7 @@ impl Serialize for Span {
     }
 }
 
-/// Amounts by name.
+/// Amounts by resource name.
 #[derive(Clone, Default, PartialEq)]
 struct Amounts(Resources);
 
@@ -54,13 +54,13 @@ pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// `site` of a platform.
+/// Content of `site` in a platform.
 #[derive(Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SiteEntry {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     partitions: Vec<PartitionEntry>,
-    /// By lists of nodes.
+    /// Lists of nodes by feature.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     features: BTreeMap<String, Vec<String>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -75,7 +75,7 @@ pub(super) struct SiteEntry {
 #[serde(deny_unknown_fields)]
 struct PartitionEntry {
     name: String,
-    /// Absent: all.
+    /// Lists of nodes. Empty if the partition has all nodes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     nodes: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -136,7 +136,7 @@ struct QosEntry {
     per_job: Amounts,
 }
 
-/// An account, or a user in one.
+/// An account, or a user within an account.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct AccountEntry {
@@ -173,11 +173,11 @@ struct ReservationEntry {
     accounts: Vec<String>,
 }
 
-/// The numbers of nodes by name.
+/// Indices of nodes by name.
 struct Names<'a>(HashMap<&'a str, usize>);
 
 impl Names<'_> {
-    /// Those of lists of nodes such as `n[0-3]`; all where there is no list.
+    /// Returns the indices of the nodes in lists such as `n[0-3]`. If `lists` is empty, returns all nodes.
     fn of(&self, what: &str, name: &str, lists: &[String]) -> Result<Vec<usize>, String> {
         let mut numbers: Vec<usize> = if lists.is_empty() { self.0.values().copied().collect() } else { Vec::new() };
         for list in lists {
@@ -199,7 +199,7 @@ impl Names<'_> {
 }
 
 impl SiteEntry {
-    /// The platform under these rules.
+    /// Returns the platform with these rules.
     pub(super) fn on(self, platform: Platform) -> Result<Platform, String> {
         let names = Names(platform.nodes().iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect());
         let mut features = Vec::new();
@@ -234,7 +234,7 @@ impl SiteEntry {
         platform.with_site(site).map_err(|error| error.to_string())
     }
 
-    /// The rules of a platform, where it has any.
+    /// Returns the rules of a platform, if it has any.
     pub(super) fn of(platform: &Platform) -> Option<Self> {
         let site = platform.site()?;
         let name = |&node: &usize| platform.nodes()[node].name.clone();
@@ -388,7 +388,7 @@ mod tests {
             "least_time": "90s", "deadline": "2h"}},
             {"name": "b", "time": 5}]}"#;
 
-    /// What is written is what was read, in both languages.
+    /// Checks that rules and submissions are unchanged after writing and reading them, in JSON and in TOML.
     #[test]
     fn rules_and_submissions_are_written_as_they_were_read() {
         let read = read_json("f", FILE.as_bytes(), None).unwrap();

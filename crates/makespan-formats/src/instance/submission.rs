@@ -1,4 +1,4 @@
-//! How jobs were submitted to a shared cluster, as the native file has it.
+//! Reads and writes how a job was submitted to a shared cluster, in a native file.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::site::{Span, is_default};
 
-/// `submission` of a job.
+/// Content of `submission` in a job.
 #[derive(Clone, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SubmissionEntry {
@@ -21,7 +21,7 @@ pub(super) struct SubmissionEntry {
     partitions: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     constraint: Option<String>,
-    /// The least and the most.
+    /// Minimum and maximum number of nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     nodes: Option<(u32, u32)>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,7 +36,7 @@ pub(super) struct SubmissionEntry {
     except: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     array: Option<String>,
-    /// How many parts of the array may run at the same time.
+    /// Maximum number of tasks of the array that run at the same time.
     #[serde(skip_serializing_if = "Option::is_none")]
     at_a_time: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,13 +49,13 @@ pub(super) struct SubmissionEntry {
     held: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     least_time: Option<Span>,
-    /// From the beginning of the file's time on.
+    /// Instant at which the job must end. It counts from time 0 of the file, not from the release date.
     #[serde(skip_serializing_if = "Option::is_none")]
     deadline: Option<Span>,
 }
 
 impl SubmissionEntry {
-    /// What it says of a job.
+    /// Returns the submission that the entry states.
     pub(super) fn read(self) -> Result<Arc<Submission>, String> {
         if let Some((least, most)) = self.nodes.filter(|(least, most)| *least == 0 || most < least) {
             return Err(format!(
@@ -100,7 +100,7 @@ impl SubmissionEntry {
         }))
     }
 
-    /// The same to be written.
+    /// Returns the entry for writing a submission.
     pub(super) fn of(own: &Submission) -> Self {
         let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
         let all = |names: &[Arc<str>]| names.iter().map(ToString::to_string).collect();

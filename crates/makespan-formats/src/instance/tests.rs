@@ -12,7 +12,7 @@ pub(super) fn toml(text: &str) -> Result<Instance, String> {
     read_toml("a.toml", text, None).map_err(|error| error.to_string())
 }
 
-/// A JSON file of one job is refused with these words.
+/// Checks that a JSON file with one job is refused, with an error that contains these texts.
 fn refused(job: &str, expect: &[&str]) {
     let error = json(&format!("{{\"version\": 1, \"platform\": {{\"processors\": 4}},\n \"jobs\": [{job}]}}"))
         .expect_err("this job must be refused");
@@ -45,14 +45,14 @@ fn reads_every_kind_of_job() {
     assert_eq!(instance.unavailable()[0].end, Time::from_seconds(200));
 }
 
-/// Everything that a reader can see of an instance is equal.
+/// Checks that two instances are equal in all data that a caller can read.
 pub(super) fn assert_equal(a: &Instance, b: &Instance) {
     assert_eq!(a.platform(), b.platform());
     assert_eq!(submitted(a), submitted(b));
     assert_eq!(a.unavailable(), b.unavailable());
 }
 
-/// Writing and reading again changes nothing, in both languages.
+/// Checks that an instance is unchanged after writing and reading it, in JSON and in TOML.
 pub(super) fn round_trip(instance: &Instance) {
     for language in [Language::Json, Language::Toml] {
         let mut bytes = Vec::new();

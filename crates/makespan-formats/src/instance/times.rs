@@ -1,4 +1,4 @@
-//! The times of a job or a task of the native file.
+//! Reads the run times of a job or a task in a native file.
 
 use makespan_core::{Estimate, Platform, Profile, Time};
 
@@ -6,7 +6,7 @@ use super::values::{Allotments, EstimateEntry, OneOrMany, SpeedupEntry, TimesOn}
 use crate::guess::guessed;
 use crate::scalar::Scalar;
 
-/// How the times of a job or a task are written.
+/// Run times of a job or a task, as written in the file.
 pub(super) struct TimeFields {
     pub(super) time: Option<OneOrMany<Time, Scalar<Time>>>,
     pub(super) work: Option<Scalar<Time>>,
@@ -15,14 +15,14 @@ pub(super) struct TimeFields {
     pub(super) estimate: Option<EstimateEntry>,
 }
 
-/// What a task takes, how that is known, and the nodes of its times where it has its own on each.
+/// Run times of a task, where they come from, and the names of the nodes if the times differ between nodes.
 pub(super) struct Times {
     pub(super) profile: Profile,
     pub(super) estimate: Estimate,
     pub(super) nodes: Option<Vec<String>>,
 }
 
-/// The times as they are written, or a guess where there are none.
+/// Returns the stated run times, or a guess if none are stated.
 pub(super) fn times(fields: TimeFields, allotments: Option<Allotments>) -> Result<Times, String> {
     let TimeFields { time, work, time_on, speedup, estimate } = fields;
     if time.is_none() && work.is_none() && time_on.is_none() {
@@ -59,7 +59,7 @@ fn profile(
     Ok((on_machines(times, allotments)?, Some(nodes)))
 }
 
-/// The times in the order in which they are written.
+/// Returns the profile with these times, in the order of the file.
 fn on_machines(times: Vec<Time>, allotments: Option<Allotments>) -> Result<Profile, String> {
     match range(allotments) {
         (None | Some(1), None | Some(1)) => Profile::on_machines(times).map_err(|error| error.to_string()),
@@ -82,7 +82,7 @@ fn profile_by_number(
         (None, Some(work), None) => sequential(work.0, allotments),
         (None, Some(work), Some(law)) => {
             let (min, max) = range(allotments);
-            // Without a limit the instance clips the allotments to its platform.
+            // Without a maximum here, the instance limits the allotments to the size of its platform.
             let max = max.unwrap_or(Platform::MAX_PROCESSORS);
             Profile::law(work.0, law.into(), min.unwrap_or(1), max).map_err(|error| error.to_string())
         }

@@ -1,4 +1,4 @@
-//! Values that a job or a task may write in more than one way.
+//! Reads values of a job or a task that have several notations.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,7 +14,7 @@ use crate::scalar::{
     offset_of,
 };
 
-/// A speed-up law; core's own type would let unknown parameters pass.
+/// A speed-up law. The type of the core is not used, because it would accept unknown parameters.
 #[derive(Clone, Copy)]
 pub(super) struct SpeedupEntry(SpeedupLaw);
 
@@ -100,7 +100,7 @@ struct DowneyParameters {
     sigma: Scalar<Real>,
 }
 
-/// A list of names.
+/// Reads a list of names.
 pub(super) fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     struct Names;
 
@@ -123,7 +123,7 @@ pub(super) fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<St
     deserializer.deserialize_seq(Names)
 }
 
-/// One scalar, or a list.
+/// One scalar or a list.
 pub(super) enum OneOrMany<T, M> {
     One(T),
     Many(Vec<M>),
@@ -256,7 +256,7 @@ fn one<T: FromLiteral, M, E: Error>(text: &str, quoted: bool) -> Result<OneOrMan
     literal(text, quoted).map(|scalar| OneOrMany::One(scalar.0))
 }
 
-/// Times by the name of a node, in the order in which they are written.
+/// Times by node name, in the order of the file.
 pub(super) struct TimesOn(pub Vec<(String, Time)>);
 
 impl<'de> Deserialize<'de> for TimesOn {
@@ -286,7 +286,7 @@ impl<'de> Visitor<'de> for TimesOnVisitor {
     }
 }
 
-/// A job's allotments: one number, or `{min, max}`.
+/// Allotments of a job: one number, or `{min, max}`.
 #[derive(Clone, Copy)]
 pub(super) enum Allotments {
     Exactly(u32),
@@ -341,7 +341,8 @@ fn exactly<E: Error>(text: &str) -> Result<Allotments, E> {
     literal::<Count, E>(text, false).map(|count| Allotments::Exactly(count.0.0))
 }
 
-/// How times are known: `"stated"`, `"guessed"`, or from how many runs, with their spread.
+/// Source of run times: `"stated"`, `"guessed"`, or the number of runs from which the times are learned, with the
+/// spread.
 #[derive(Clone, Copy)]
 pub(super) struct EstimateEntry(pub Estimate);
 

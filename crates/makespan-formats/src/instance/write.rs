@@ -17,19 +17,19 @@ use super::site::SiteEntry;
 use super::submission::SubmissionEntry;
 use crate::guess::{GUESSED_LAW, guessed};
 
-/// The version of the format.
+/// Version of the format that is written.
 const VERSION: u32 = 2;
 
 /// The two languages of the native format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
-    /// One job a line.
+    /// JSON, with one job on each line.
     Json,
-    /// One `[[jobs]]` table a job.
+    /// TOML, with one table `[[jobs]]` for each job.
     Toml,
 }
 
-/// A number in the form that its language reads back exactly.
+/// A number in a notation that the language reads back exactly.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Figure {
@@ -83,7 +83,7 @@ enum PlatformOut<'a> {
         resources: Option<ResourcesOut<'a>>,
     },
     Nodes {
-        // Before the tables, as TOML wants it.
+        // In TOML, this key must precede the tables of the nodes.
         #[serde(skip_serializing_if = "Option::is_none")]
         placement: Option<&'static str>,
         nodes: Vec<NodeOut<'a>>,
@@ -105,12 +105,12 @@ struct NodeOut<'a> {
     resources: Option<ResourcesOut<'a>>,
 }
 
-/// `None` where nothing is stated.
+/// Returns resources for writing, or `None` if there are none.
 fn resources(resources: &Resources) -> Option<ResourcesOut<'_>> {
     (!resources.is_empty()).then_some(ResourcesOut(resources))
 }
 
-/// What a task needs.
+/// Needs of a task, for writing.
 struct NeedsOut<'a>(&'a Needs);
 
 impl Serialize for NeedsOut<'_> {
@@ -147,7 +147,7 @@ struct PeriodOut {
     end: Figure,
 }
 
-/// A job, or a task of one.
+/// A job, or a task of a compound job, for writing.
 #[derive(Default, Serialize)]
 struct JobOut<'a> {
     name: Cow<'a, str>,
@@ -173,7 +173,7 @@ struct JobOut<'a> {
     after: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<CommandOut<'a>>,
-    // Tables come last, as TOML wants them.
+    // In TOML, tables must be last.
     #[serde(skip_serializing_if = "Option::is_none")]
     time_on: Option<TimesOnOut<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -202,7 +202,7 @@ struct EdgeOut<'a> {
     transfer: Option<Figure>,
 }
 
-/// A program with its arguments, or what a shell runs.
+/// Command for writing: a program with its arguments, or a text for the shell.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum CommandOut<'a> {
@@ -222,7 +222,7 @@ impl<'a> CommandOut<'a> {
     }
 }
 
-/// How times are known that are written beside it.
+/// Source of the run times, for writing.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum EstimateOut {
@@ -230,7 +230,7 @@ enum EstimateOut {
     Learned { runs: u32, spread: f64 },
 }
 
-/// Times on the nodes that can run the job.
+/// Times on those nodes that can run the task, for writing.
 struct TimesOnOut<'a> {
     nodes: &'a [Node],
     times: &'a [Time],
@@ -258,10 +258,10 @@ enum AllotmentsOut {
     Range { min: u32, max: u32 },
 }
 
-/// Writes an instance such that reading it back gives an equal one.
+/// Writes an instance in the native format. Reading the output gives an equal instance.
 ///
 /// # Errors
-/// Those of the writer.
+/// Errors of the writer.
 pub fn write_instance(instance: &Instance, language: Language, writer: &mut dyn Write) -> io::Result<()> {
     let period = |period: &makespan_core::Unavailable| PeriodOut {
         processors: period.processors.to_string(),
@@ -313,7 +313,7 @@ fn entry(platform: &Platform, language: Language) -> PlatformEntry<'_> {
 
 fn machines(platform: &Platform, language: Language) -> PlatformOut<'_> {
     let each = platform.processors_of(0).len();
-    // Equal nodes have the resources of the first.
+    // The short forms are for nodes that all have the resources of the first node.
     let own = platform.kinds().next().map(|(node, _)| &node.resources);
     let same = |other: Result<Platform, PlatformError>| {
         let equipped = other.and_then(|other| own.map_or(Ok(other.clone()), |own| other.with_node_resources(own)));
@@ -368,7 +368,7 @@ fn job(instance: &Instance, id: JobId, language: Language) -> JobOut<'_> {
     }
 }
 
-/// What is placed, under its name.
+/// Returns a job or a task for writing, under the given name.
 fn task<'a>(
     name: Cow<'a, str>,
     task: &'a Task,
@@ -378,7 +378,7 @@ fn task<'a>(
 ) -> JobOut<'a> {
     let profile = &task.profile;
     let (work, speedup) = profile.speedup().unzip();
-    // What a reader guesses again is not written.
+    // Guesses that a reader would make again are not written.
     let again = |law| guessed(profile.min_processors(), profile.max_processors(), law, walltime);
     let is_default = task.estimate.is_guess() && again(speedup).is_ok_and(|again| again == *profile);
     let estimate = match task.estimate {
@@ -431,13 +431,14 @@ fn time(time: Time, language: Language) -> Figure {
     figure(&time.to_string(), time.seconds(), language)
 }
 
-/// `text` is the exact decimal of a figure and `float` the nearest float.
+/// Returns a number for writing. `text` is its exact decimal, and `float` the nearest float.
 fn figure(text: &str, float: f64, language: Language) -> Figure {
     match language {
         Language::Json => text.parse().map_or_else(|_| Figure::Text(text.to_owned()), Figure::Exact),
         Language::Toml => match text.parse() {
             Ok(integer) => Figure::Integer(integer),
-            // A TOML float is read through its shortest decimal; where that is another number, a text is exact.
+            // A TOML float is read as its shortest decimal. If this decimal differs from the number, a text is
+            // written instead, which is exact.
             Err(_) if float.to_string() == text => Figure::Float(float),
             Err(_) => Figure::Text(text.to_owned()),
         },

@@ -1,4 +1,4 @@
-//! Logged into what is replayed.
+//! Converts a log to a replay.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,8 @@ use crate::error::{BOTH_STATED, FormatError, Place};
 use crate::format::Format;
 use crate::speedup::Laws;
 
-/// The records by submit time, with what a policy is told apart from what happened.
+/// Returns the replay of a log. Jobs are in the order of their submit times. The data that a policy may know are
+/// separate from what really happened.
 pub(crate) fn replay(
     file: &str,
     format: Format,
@@ -62,9 +63,9 @@ pub(crate) fn replay(
             mark_guess(&mut job);
         }
         job.submission = record.submission;
-        // A log may say that a job started before it was submitted.
+        // In some logs, a job starts before its submission. Such a start is ignored.
         starts.push(record.started.filter(|&started| started >= record.submit));
-        // On fewer or slower processors than logged a job may take longer than its user asked for.
+        // On fewer or slower processors than in the log, a job may take longer than its requested time.
         let as_logged = law.is_none() && platform.has_unit_speed();
         job.walltime = record.requested.filter(|&requested| as_logged && requested >= estimate);
         jobs.push(job);
@@ -83,7 +84,7 @@ pub(crate) fn replay(
     Ok(Replay { instance, actual, past: Past { starts, clock, now }, format, report, remarks, week })
 }
 
-/// Whether each queue that is named has a job.
+/// Returns an error if a queue in `named` has no job.
 fn check_queues(file: &str, log: &Logged, named: &[u32]) -> Result<(), FormatError> {
     let known: BTreeSet<u32> = log.records.iter().filter_map(|record| record.queue).collect();
     let Some(unknown) = named.iter().find(|queue| !known.contains(queue)) else { return Ok(()) };
@@ -95,7 +96,7 @@ fn check_queues(file: &str, log: &Logged, named: &[u32]) -> Result<(), FormatErr
     Err(FormatError::content(file, Place::default(), problem))
 }
 
-/// What a moldable replay rests on.
+/// Returns a remark about the assumptions of a moldable replay.
 fn moldable(spec: SpeedupSpec, fitted: usize, jobs: usize, processors: u32) -> String {
     match spec {
         SpeedupSpec::Fitted => format!(
@@ -110,7 +111,7 @@ fn moldable(spec: SpeedupSpec, fitted: usize, jobs: usize, processors: u32) -> S
     }
 }
 
-/// A native instance: it happens as estimated.
+/// Returns the replay of a native instance. The jobs really take the estimated times.
 pub(crate) fn given(instance: Instance, format: Format) -> Replay {
     let report = crate::anomaly::Report { jobs: instance.jobs().len(), ..crate::anomaly::Report::default() };
     let (actual, past) = (Actual::AsEstimated, Past::default());
@@ -134,7 +135,7 @@ fn note_estimates(log: &mut Logged, estimates: Estimates) {
     }
 }
 
-/// By submit time, and in the order of the file where that is equal.
+/// Sorts the records by submit time. Records with equal submit times stay in file order.
 fn sort(log: &mut Logged) {
     let before = log.records.iter().map(|record| record.submit);
     let late: Vec<usize> = before
@@ -150,7 +151,8 @@ fn sort(log: &mut Logged) {
     }
 }
 
-/// Whether the real times leave as much room in the range of times as the instance requires of its estimates.
+/// Returns whether the real run times are far enough below the maximum representable time. For the estimates, the
+/// instance makes the same check.
 fn fits(instance: &Instance, actual: &Actual) -> bool {
     let Actual::Profiles(profiles) = actual else { return true };
     let longest = profiles.iter().map(|profile| i128::from(profile.longest().ticks())).max().unwrap_or(0);

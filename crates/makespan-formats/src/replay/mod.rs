@@ -1,4 +1,4 @@
-//! Logs to be replayed: what a policy may know, and what really happened.
+//! Reads logs for replays, and separates what a policy may know from what really happened.
 
 mod build;
 pub(crate) mod record;
@@ -17,13 +17,13 @@ use crate::format::Format;
 
 pub(crate) use build::{given, replay};
 
-/// Which run times a policy is told.
+/// Run times that a policy receives as estimates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Estimates {
-    /// The requested times of the users; the run time where there is none.
+    /// Requested times of the users. If a job has none, its real run time.
     #[default]
     User,
-    /// The run times themselves.
+    /// Real run times.
     Clairvoyant,
 }
 
@@ -48,38 +48,39 @@ impl FromStr for Estimates {
     }
 }
 
-/// How a log is read for replay.
+/// Options for reading a log for a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplayOptions {
-    /// The machines, instead of a flat cluster of as many processors as the log tells.
+    /// Platform. If `None`, the platform is a flat cluster with the number of processors in the log.
     pub platform: Option<Platform>,
-    /// Processors of a log's flat cluster, the machines of an ETC matrix that is one column, or the nodes of one processor of
-    /// a workflow.
+    /// Number of processors of the flat cluster for a log. For an ETC matrix with only one column, it is the number of
+    /// machines. For a workflow, it is the number of nodes, each with one processor.
     pub processors: Option<u32>,
-    /// The link between any two of the nodes that `processors` makes for a workflow.
+    /// Link between each two of the nodes that `processors` creates for a workflow.
     pub network: Option<Link>,
-    /// The node that holds the files that come from outside a workflow.
+    /// Node that holds the files that come from outside a workflow.
     pub storage: Option<String>,
-    /// Which run times the policy is told.
+    /// Run times that the policy receives as estimates.
     pub estimates: Estimates,
-    /// Makes the jobs moldable.
+    /// Speed-up law that makes the jobs of a log moldable.
     pub speedup: Option<SpeedupSpec>,
-    /// Of `downey:random`.
+    /// Seed for the speed-up `downey:random`.
     pub seed: u64,
-    /// Numbers of queues of an SWF log, that of the highest priority first: jobs of the last one have priority 1, and those of
-    /// a queue that is not named 0.
+    /// Queue numbers of an SWF log, in descending order of priority. Jobs of the last queue in the list have priority
+    /// 1. Jobs of other queues have priority 0.
     pub queues: Vec<u32>,
-    /// Floating-point operations a second of a processor of speed 1, for the homogeneous parallel profiles of Batsim.
+    /// Speed of a processor of speed 1, in floating-point operations per second, for homogeneous parallel profiles of
+    /// Batsim.
     pub flops: f64,
     /// Number of floating-point operations in one unit of work of `platform`, if the platform states speeds in
     /// operations per second, as platforms of `SimGrid` do. If this number is set, the run times of a Batsim workload
     /// follow from the speeds of the platform, and `flops` is ignored.
     pub unit_flops: Option<f64>,
-    /// Refuses a log of which any record would be skipped or put right.
+    /// True if a log is refused when a record would be skipped or changed.
     pub strict: bool,
-    /// The machine for files that say nothing of machines, as in [`crate::ReadOptions`].
+    /// Machine for files that do not state machines, as in [`crate::ReadOptions`].
     pub machine: Option<Platform>,
-    /// Most decompressed bytes.
+    /// Maximum size after decompression, in bytes.
     pub max_bytes: u64,
 }
 
@@ -103,38 +104,39 @@ impl Default for ReplayOptions {
     }
 }
 
-/// A log as it is replayed.
+/// A log for a replay.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// Machines and jobs, by submit time and then in the order of the file; the times are the estimates. Who submitted
-    /// each job is a number; names are numbered in the order in which they appear in the file.
+    /// The machines and the jobs. Jobs are in the order of their submit times, and then in file order. Run times are
+    /// the estimates. The users of jobs are numbered in the order in which they occur in the file.
     ///
-    /// The walltime of a job is its requested time. It has none where the log has none, where the estimates are
-    /// clairvoyant and the request is below the run time, in a moldable replay, where one time cannot stand for all
-    /// allotments, and on processors of other speeds than 1.
+    /// The walltime of a job is its requested time. A job has no walltime in the following cases: the log has no
+    /// requested time; estimates are clairvoyant and the requested time is below the run time; the replay is moldable,
+    /// because one time limit cannot suit all allotments; or the processors have other speeds than 1.
     pub instance: Instance,
-    /// How long the jobs really ran.
+    /// Real run times of the jobs.
     pub actual: Actual,
-    /// What happened to the jobs when the log was written.
+    /// Real starts of the jobs, and the time at which the log was written.
     pub past: Past,
-    /// How the file was written.
+    /// Format of the file.
     pub format: Format,
-    /// What was odd in the file.
+    /// Anomalies in the file.
     pub report: Report,
-    /// What the user should know about the reading, the anomalies of the report included.
+    /// Remarks about the file for the user, including the anomalies.
     pub remarks: Vec<String>,
-    /// The second of the week at instant 0, counted from Monday, 0:00, by the clock of the log (by UTC where an SWF log tells no
-    /// other); `None` where the file does not tell.
+    /// Second of the week at instant 0, counted from Monday, 0:00, in the time zone of the log. For an SWF log without
+    /// a time zone, this is UTC. `None` if the log does not state the date.
     pub week: Option<i64>,
 }
 
-/// What a log tells of what really happened.
+/// Data of a log about what really happened.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Past {
-    /// When each job started, in the order of the instance; `None` where that is not told. Empty where nothing is.
+    /// Real start of each job, in the order of the instance, or `None` if the log does not state it. Empty if no start
+    /// is stated.
     pub starts: Vec<Option<Time>>,
-    /// What its clock shows at the times of the instance.
+    /// Clock of the log, which converts times to dates.
     pub clock: Option<Clock>,
-    /// When the log was written, where some jobs had not ended then.
+    /// Instant at which the log was written, if some jobs had not ended at this instant.
     pub now: Option<Time>,
 }

@@ -1,4 +1,4 @@
-//! The records of a log, however it is written.
+//! Records of a log of any format.
 
 use std::sync::Arc;
 
@@ -16,57 +16,58 @@ use crate::needs::{UNSTATED, Unstated};
 use crate::speedup::{Laws, through};
 use crate::swf::{Log, Options};
 
-/// A record that can be a job, but for its width.
+/// A record that can become a job. Its number of processors and its needs are not checked yet.
 #[derive(Default)]
 pub(crate) struct Record {
-    /// Where it is in the file, counted as the report counts.
+    /// Position in the file, in the unit of the report.
     pub at: usize,
     pub name: String,
     pub submit: Time,
-    /// How long it really ran.
+    /// Real run time.
     pub run: Time,
     pub processors: u32,
     /// True if `run` is a guess.
     pub is_guess: bool,
-    /// The time that its user asked for.
+    /// Time that the user requested.
     pub requested: Option<Time>,
     pub user: Option<u32>,
-    /// The number of the queue to which it was submitted.
+    /// Number of the queue to which the job was submitted.
     pub queue: Option<u32>,
-    /// The average CPU time of its processors over its run time, where the log tells; positive.
+    /// Average CPU time of the processors divided by the run time, if the log states it. It is positive.
     pub efficiency: Option<f64>,
-    /// What it needs besides processors.
+    /// Needs for resources other than processors.
     pub needs: Needs,
-    /// Whether that is what it used, for want of a request.
+    /// True if `needs` is the average use of the job, because the log states no request.
     pub measured: bool,
-    /// When it started, on the clock of its submission.
+    /// Start of the job, on the same time scale as `submit`.
     pub started: Option<Time>,
-    /// How it was submitted, where the log tells.
+    /// Submission of the job, if the log states it.
     pub submission: Option<Arc<Submission>>,
-    /// Whether it had not ended when the log was written.
+    /// True if the job had not ended when the log was written.
     pub is_alive: bool,
 }
 
-/// What a log says.
+/// Content of a log.
 pub(crate) struct Logged {
     pub records: Vec<Record>,
     pub report: Report,
-    /// Processors of the machine, where the log tells.
+    /// Number of processors of the machine, if the log states it.
     pub processors: Option<u32>,
-    /// What is to be said where it does not.
+    /// Clause for the error message if the log does not state the number of processors.
     pub untold: &'static str,
-    /// What else its user should know.
+    /// Other remarks for the user.
     pub remarks: Vec<String>,
-    /// The second of the week at instant 0, from Monday on, by the clock of the log; where it tells.
+    /// Second of the week at instant 0, counted from Monday, 0:00, in the time zone of the log, if the log states it.
     pub week: Option<i64>,
-    /// What its clock shows.
+    /// Clock of the log, which converts times to dates.
     pub clock: Option<Clock>,
-    /// When it was written, where it tells of jobs that had not ended.
+    /// Instant at which the log was written, if it contains jobs that had not ended.
     pub now: Option<Time>,
 }
 
 impl Logged {
-    /// The stated platform, or else a flat one of as many processors as the log tells; `option` states one.
+    /// Returns the stated platform, or else a flat platform with the number of processors in the log. `option` is the
+    /// command-line option that states a platform.
     pub(crate) fn platform(&self, file: &str, stated: Option<Platform>, option: &str) -> Result<Platform, FormatError> {
         let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, Place::default(), problem);
         if let Some(platform) = stated {
@@ -78,7 +79,7 @@ impl Logged {
         Platform::flat(processors).map_err(|error: PlatformError| wrong(&error))
     }
 
-    /// Leaves out, and counts, what has not ended.
+    /// Removes and counts jobs that had not ended when the log was written.
     fn leave_out_the_present(&mut self) {
         let Self { records, report, .. } = self;
         report.forget(&[Anomaly::StillRuns, Anomaly::StillWaits]);
@@ -90,7 +91,7 @@ impl Logged {
         });
     }
 
-    /// Leaves out, and counts, what is wider than the platform.
+    /// Removes and counts jobs that need more processors than the platform has.
     pub(crate) fn fit(&mut self, processors: u32) {
         let Self { records, report, .. } = self;
         records.retain(|record| {
@@ -103,8 +104,8 @@ impl Logged {
         report.jobs = records.len();
     }
 
-    /// Leaves out, and counts, what is needed of resources that the platform does not state, and records that need more than
-    /// it has.
+    /// Removes and counts needs for resources that the platform does not state. Also removes and counts records that
+    /// need more of a resource than the platform has.
     pub(crate) fn equip(&mut self, platform: &Platform) {
         if self.records.iter().all(|record| record.needs.is_empty()) {
             return;
@@ -136,7 +137,7 @@ impl Logged {
         }
     }
 
-    /// Refuses what a strict reading refuses, and a log without any job.
+    /// Returns an error if a strict reading refuses the log, or if the log has no jobs.
     pub(crate) fn accept(&self, file: &str, strict: bool) -> Result<(), FormatError> {
         let Self { records, report, .. } = self;
         if strict {
@@ -152,7 +153,8 @@ impl Logged {
 }
 
 impl Logged {
-    /// Refuses to fit laws to a log that tells nothing about any; otherwise how many jobs a law is fitted to.
+    /// Returns the number of jobs to which a speed-up law can be fitted. Returns an error if a law must be fitted and
+    /// there are no such jobs.
     pub(crate) fn fittable(&self, file: &str, speedup: Option<SpeedupSpec>) -> Result<usize, FormatError> {
         let tells = self.records.iter().filter(|record| record.efficiency.is_some() && record.processors > 1).count();
         if speedup == Some(SpeedupSpec::Fitted) && tells == 0 {
@@ -164,14 +166,14 @@ impl Logged {
     }
 }
 
-/// What has room on a platform, were it empty.
+/// Checks whether records fit an empty platform. Results are stored.
 struct Room<'a> {
     platform: &'a Platform,
     known: FxHashMap<(Needs, u32), bool>,
 }
 
 impl Room<'_> {
-    /// Whether there is room for a record on its processors.
+    /// Returns whether a record fits on its number of processors.
     fn has(&mut self, record: &Record) -> bool {
         let platform = self.platform;
         let fits = |needs: &Needs, processors| {
@@ -185,7 +187,7 @@ impl Room<'_> {
 }
 
 impl Record {
-    /// The same of another name, which is for its reader to give with what it needs and how it was submitted.
+    /// Returns a copy without name, needs and submission, which the caller must set.
     pub(crate) fn copy(&self) -> Self {
         let Self {
             at,
@@ -222,7 +224,8 @@ impl Record {
         }
     }
 
-    /// The profile that takes `time` on the logged processors: rigid, or by a law on all of the platform.
+    /// Returns the profile that takes `time` on the logged number of processors. Without a law, the job is rigid. With
+    /// a law, the job can use all processors of the platform.
     pub(crate) fn profile(&self, time: Time, law: Option<SpeedupLaw>, platform: u32) -> Result<Profile, String> {
         match law {
             None => Profile::rigid(self.processors, time).map_err(|error| error.to_string()),
@@ -242,7 +245,8 @@ pub(crate) fn guessed_run(requested: Option<Time>) -> Time {
     requested.map_or(GUESS, |requested| requested.min(GUESS))
 }
 
-/// The records as an instance to plan, on the stated machines if there are any: every job takes its run time.
+/// Returns the records as an instance for planning. Run times are the logged run times. `machines` replaces the
+/// platform of the log.
 pub(crate) fn planned(
     file: &str,
     mut log: Logged,
@@ -268,7 +272,8 @@ pub(crate) fn planned(
         if record.is_guess {
             mark_guess(&mut job);
         }
-        // A log keeps jobs that outlived their request; such a request is no walltime.
+        // A job of the log may have run longer than its requested time. Such a requested time is not used as a
+        // walltime.
         job.walltime = record.requested.filter(|&requested| requested >= record.run);
         Ok(job)
     };

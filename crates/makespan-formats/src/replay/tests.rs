@@ -4,7 +4,7 @@ use super::*;
 use crate::anomaly::Anomaly;
 use crate::parse_replay;
 
-/// A record of 18 fields: number, submit, run, processors, requested time, user.
+/// Returns a record of 18 fields with these values: number, submit time, run time, processors, requested time, user.
 fn record(fields: [i64; 6]) -> String {
     let [number, submit, run, processors, requested, user] = fields;
     format!("{number} {submit} -1 {run} {processors} -1 -1 -1 {requested} -1 1 {user} -1 -1 -1 -1 -1 -1\n")
@@ -104,7 +104,7 @@ fn a_strict_reading_refuses_the_first_odd_record_but_no_overrun() {
     assert!(read(&format!("; MaxProcs: 8\n{}", record([1, 0, 1, 4, -1, 1])), &clairvoyant).is_ok());
 }
 
-/// One rule applies to all log formats: impossible fields are replaced and counted, and a strict reading refuses them.
+/// Checks one rule for all log formats: impossible fields are replaced and counted, and a strict reading refuses them.
 #[test]
 fn fields_that_cannot_be_cost_no_record() {
     let record = "2 10 990 100 1 -1 -1 1 200 -1 1 1 1 -1 -1 -1 -1 -1";
@@ -203,7 +203,7 @@ fn laws_are_fitted_to_jobs_that_tell_their_cpu_time() {
     let options = ReplayOptions { speedup, ..ReplayOptions::default() };
     let text = "; MaxProcs: 8\n1 0 -1 100 4 50 -1 4 120 -1 1 1 1 -1 -1 1 -1 -1\n2 0 -1 100 4 -1 -1 4 120 -1 1 1 1 -1 -1 1 -1 -1\n";
     let replay = read(text, &options).unwrap();
-    // Half of the time is work: S(4) = 2, so that one processor takes 200 s.
+    // Half of the time is CPU time, so S(4) = 2, and one processor takes 200 s.
     assert_eq!(seconds(&replay, 0, 4), (120.0, 100.0));
     let (told, real) = seconds(&replay, 0, 1);
     assert!((told - 240.0).abs() < 1e-6 && (real - 200.0).abs() < 1e-6, "{told} {real}");

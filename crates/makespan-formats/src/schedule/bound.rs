@@ -1,4 +1,4 @@
-//! One bound in JSON: its value, its condition where it has one, and its certificate.
+//! Reads and writes a bound in JSON: its value, its condition if it has one, and its certificate.
 
 use std::io::{self, Write};
 
@@ -10,33 +10,34 @@ use serde::Deserialize;
 use crate::error::{FormatError, Place};
 use crate::scalar::{Scalar, exact_decimal};
 
-/// A bound as it stands in a file, under the name of its objective: `{"value": 801.5, "certificate": {..}}`, and
-/// `"makespan_at_most"` in seconds where it speaks only of schedules that end by then.
+/// A bound in a file: `{"value": 801.5, "certificate": {..}}`. Its key is the name of its objective. If the bound only
+/// holds for schedules that end by some instant, `"makespan_at_most"` states this instant in seconds.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BoundEntry {
     value: Scalar<String>,
     makespan_at_most: Option<Scalar<Time>>,
-    /// Whether the instance had times that are guesses. The certificate is checked against the instance that is there, so this is
-    /// for readers only.
+    /// True if run times of the instance were guesses. This value is only for readers of the file. The certificate is
+    /// checked against the current instance.
     #[serde(default)]
     #[expect(dead_code, reason = "known to the format, and of no use to the check")]
     rests_on_guesses: bool,
-    /// A value in between, because serde cannot read exact numbers within tagged enums directly.
+    /// The certificate as an intermediate value, because serde cannot read exact numbers inside tagged enums directly.
     certificate: serde_json::Value,
 }
 
 impl BoundEntry {
-    /// The stated kind of proof.
+    /// Returns the stated kind of proof.
     pub(crate) fn kind(&self) -> &str {
         self.certificate.get("kind").and_then(serde_json::Value::as_str).unwrap_or_default()
     }
 }
 
-/// The bound of an entry, unchecked but for its form; `field` names it in errors.
+/// Returns the bound of an entry. Checks only the form of the entry, not the certificate. `field` is the path of the
+/// entry for errors.
 ///
 /// # Errors
-/// [`FormatError`] with the place.
+/// [`FormatError`] with the place of the error.
 pub fn read_bound(file: &str, field: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, FormatError> {
     let value = exact(file, &format!("{field}.value"), objective, &entry.value.0)?;
     let proof: Proof = serde_json::from_value(entry.certificate)
@@ -45,7 +46,8 @@ pub fn read_bound(file: &str, field: &str, objective: Objective, entry: BoundEnt
     Ok(Bound { objective, value, makespan_at_most, proof })
 }
 
-/// An exact decimal: a throughput as it is, all else in the integer unit of the objective.
+/// Reads an exact decimal. A throughput is a rational number. All other values are in the integer unit of the
+/// objective.
 fn exact(file: &str, field: &str, objective: Objective, text: &str) -> Result<Value, FormatError> {
     if objective == Objective::Throughput {
         return rational(file, field, text).map(Value::Rational);
@@ -53,13 +55,13 @@ fn exact(file: &str, field: &str, objective: Objective, text: &str) -> Result<Va
     value(file, field, objective, text).map(Value::Integer)
 }
 
-/// An exact decimal of any number of places.
+/// Reads an exact decimal with any number of decimal places.
 pub(crate) fn rational(file: &str, field: &str, text: &str) -> Result<RBig, FormatError> {
     let problem = || FormatError::content(file, Place::field(field), format!("`{text}` is not a decimal number"));
     parse_decimal(text).ok_or_else(problem)
 }
 
-/// An exact decimal in the integer unit of the objective.
+/// Reads an exact decimal as a value in the integer unit of the objective.
 pub(super) fn value(file: &str, field: &str, objective: Objective, text: &str) -> Result<i128, FormatError> {
     let places = objective.places();
     exact_decimal(text, places).ok_or_else(|| {
@@ -68,11 +70,11 @@ pub(super) fn value(file: &str, field: &str, objective: Objective, text: &str) -
     })
 }
 
-/// Writes a bound on `instance` as the entry that [`read_bound`] reads, on one line. Where the instance has times that are
-/// guesses, the entry says that the bound rests on them.
+/// Writes a bound on `instance` on one line, in the form that [`read_bound`] reads. If the instance has guessed run
+/// times, the entry states this.
 ///
 /// # Errors
-/// Those of the writer.
+/// Errors of the writer.
 pub fn write_bound(instance: &Instance, bound: &Bound, writer: &mut dyn Write) -> io::Result<()> {
     write!(writer, "{{\"value\": {}", bound.value.decimal(bound.objective))?;
     if let Some(most) = bound.makespan_at_most {
@@ -84,11 +86,11 @@ pub fn write_bound(instance: &Instance, bound: &Bound, writer: &mut dyn Write) -
     write!(writer, ", \"certificate\": {}}}", serde_json::to_string(&bound.proof)?)
 }
 
-/// Writes bounds with their certificates as one JSON object, in the form that they have in a schedule file: at most
-/// one an objective.
+/// Writes bounds with their certificates as one JSON object, in the form of a schedule file. There must be at most one
+/// bound for each objective.
 ///
 /// # Errors
-/// Those of the writer.
+/// Errors of the writer.
 pub fn write_bounds(instance: &Instance, bounds: &[&Bound], writer: &mut dyn Write) -> io::Result<()> {
     write!(writer, "{{")?;
     for (at, bound) in bounds.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The schedules of a front in Schedule JSON.
+//! Reads and writes the schedules of a front in Schedule JSON.
 
 use std::io::{self, Write};
 
@@ -11,22 +11,22 @@ use super::write::write_placements;
 use crate::error::{FormatError, Place};
 use crate::scalar::Scalar;
 
-/// A schedule of a front with what its file states about it.
+/// A schedule of a front, with the values that its file states.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrontEntry {
     /// The stated makespan, in ticks.
     pub makespan: i128,
     /// The stated weighted completion, in millionths of a weight times ticks.
     pub weighted_completion: i128,
-    /// On weighted completion or mean flow, among the schedules of at most some makespan where it has this condition;
-    /// unchecked.
+    /// Stated bound on weighted completion or mean flow. It may only hold for schedules with a maximum makespan. The
+    /// certificate is not checked.
     pub bound: Option<Bound>,
-    /// The placements.
+    /// The schedule itself.
     pub schedule: Schedule,
 }
 
 impl FrontEntry {
-    /// A point with its true values.
+    /// Returns the entry for a point of a front, with its true values.
     pub fn new(instance: &Instance, point: &FrontPoint) -> Self {
         let value = |objective: Objective| objective.value(instance, &point.schedule);
         Self {
@@ -37,7 +37,7 @@ impl FrontEntry {
         }
     }
 
-    /// The stated value of an objective, in its integer unit.
+    /// Returns the stated value of an objective, in its integer unit.
     pub fn stated(&self, objective: Objective) -> Option<i128> {
         match objective {
             Objective::Makespan => Some(self.makespan),
@@ -61,7 +61,7 @@ impl FrontEntry {
     }
 }
 
-/// A point as it stands in a file.
+/// A point of a front in a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Point {

@@ -1,7 +1,7 @@
-//! Schedule JSON: what `plan` writes and `verify` reads.
+//! Reads and writes Schedule JSON, the file format that `plan` writes and `verify` reads.
 //!
-//! Every figure is an exact decimal. Reading keeps what the file states beside the schedule itself, so that a
-//! statement that does not follow from the schedule is found by comparing integers.
+//! All values are exact decimals. A [`ScheduleFile`] keeps the values that the file states in addition to the schedule.
+//! So a stated value that does not follow from the schedule is found by comparing integers.
 
 mod bound;
 mod front;
@@ -21,34 +21,35 @@ use std::collections::BTreeMap;
 
 use makespan_core::{Bound, Instance, Objective, Schedule};
 
-/// A schedule with what its file states about it.
+/// A schedule, with all other data in its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScheduleFile {
-    /// The spec of the algorithm.
+    /// Spec of the algorithm.
     pub algorithm: String,
-    /// The seed, where the algorithm has one.
+    /// Seed of the algorithm, if it has one.
     pub seed: Option<u64>,
-    /// The stated makespan, in ticks.
+    /// Stated makespan, in ticks.
     pub makespan: i128,
-    /// The stated weighted completion, in millionths of a weight times ticks.
+    /// Stated weighted completion, in millionths of a weight times ticks.
     pub weighted_completion: i128,
     /// The values that the file states for other objectives, in the integer unit of each objective.
     pub others: BTreeMap<Objective, i128>,
-    /// The stated bounds, at most one an objective, unchecked: see [`Bound::verify`]. Only that on the cost may speak of the
-    /// schedules that end by some instant; see [`Bound::speaks_of`].
+    /// Stated bounds, at most one for each objective. Their certificates are not checked (see [`Bound::verify`]). Only
+    /// a bound on cost may be limited to schedules that end by some instant (see [`Bound::speaks_of`]).
     pub bounds: Vec<Bound>,
-    /// What the user should know.
+    /// Remarks for the user.
     pub remarks: Vec<String>,
-    /// The schedules to choose from, by makespan; empty where there is one only.
+    /// Schedules of a front, in ascending order of makespan. Empty if the file is not a front.
     pub front: Vec<FrontEntry>,
-    /// The variants of a strategy, where the algorithm gives one.
+    /// Variants of a strategy, if the algorithm returns a strategy.
     pub strategy: Option<StrategyEntry>,
-    /// The placements.
+    /// The schedule itself. In a front or a strategy, it is the chosen schedule.
     pub schedule: Schedule,
 }
 
 impl ScheduleFile {
-    /// A schedule with its true standard values ([`Objective::standard`]), without mean flow, cost, seed, bounds and remarks.
+    /// Returns the file for a schedule. It contains the true values of the standard objectives
+    /// ([`Objective::standard`]), and no mean flow, cost, seed, bounds or remarks.
     pub fn new(instance: &Instance, algorithm: impl Into<String>, schedule: Schedule) -> Self {
         let others = Objective::standard(instance).filter(|objective| !Objective::STANDARD.contains(objective));
         Self {
@@ -65,7 +66,8 @@ impl ScheduleFile {
         }
     }
 
-    /// The stated value of an objective, in its integer unit; the standard ones are always stated.
+    /// Returns the stated value of an objective, in its integer unit. Makespan and weighted completion are always
+    /// stated.
     pub fn stated(&self, objective: Objective) -> Option<i128> {
         match objective {
             Objective::Makespan => Some(self.makespan),
@@ -74,7 +76,7 @@ impl ScheduleFile {
         }
     }
 
-    /// Sets the bounds. If an objective has a bound but no stated value, calculates and adds the value.
+    /// Sets the bounds. If an objective has a bound but no stated value, computes and adds the value.
     #[must_use]
     pub fn with_bounds(mut self, instance: &Instance, bounds: &[Bound]) -> Self {
         self.bounds = bounds.to_vec();
@@ -86,7 +88,7 @@ impl ScheduleFile {
         self
     }
 
-    /// The stated bound on an objective.
+    /// Returns the stated bound on an objective.
     pub fn bound(&self, objective: Objective) -> Option<&Bound> {
         self.bounds.iter().find(|bound| bound.objective == objective)
     }

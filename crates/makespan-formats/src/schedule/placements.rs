@@ -1,4 +1,4 @@
-//! Placements as they stand in Schedule JSON.
+//! Reads placements in Schedule JSON.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ pub(super) struct PlacementEntry {
     end: Scalar<Time>,
     processors: Scalar<ProcSet>,
     group: Option<String>,
-    /// Whether the time is a guess.
+    /// True if the run time is a guess.
     guess: Option<bool>,
 }
 
-/// Which task of a job a placement is of: a number in a bag, a name in a compound job.
+/// Task within a job: a number in a bag, or a name in a compound job.
 struct TaskName {
     text: String,
     quoted: bool,
@@ -38,7 +38,7 @@ impl FromLiteral for TaskName {
     }
 }
 
-/// The task of a job that `name` means; `tasks` are those of a compound job by name.
+/// Returns the task of a job that `name` stands for. `tasks` are the tasks of a compound job by name.
 fn task_of(
     job: &Job<Rows>,
     tasks: &FxHashMap<Cow<'_, str>, TaskId>,
@@ -71,7 +71,7 @@ fn task_of(
 /// A placement and the name of its group.
 type Grouped = (Placement, Option<Arc<str>>);
 
-/// Placements of tasks of the instance; `path` is where the list stands in the file.
+/// Reads placements of tasks of `instance`. `path` is the path of the list in the file.
 pub(super) fn placements(
     file: &str,
     path: &str,

@@ -1,4 +1,4 @@
-//! Reads Schedule JSON against its instance.
+//! Reads Schedule JSON.
 
 use std::collections::BTreeMap;
 
@@ -45,11 +45,11 @@ struct Bounds {
 }
 
 impl ScheduleFile {
-    /// Reads a file against the instance that it schedules; `file` names it in errors. Neither the schedule nor a
-    /// stated value nor a bound is checked here beyond its form.
+    /// Reads the schedule file of an instance. `file` is the file name for errors. Only the form of the file is
+    /// checked, not the schedule, the stated values or the bounds.
     ///
     /// # Errors
-    /// [`FormatError`] with the place; an unknown job or task is one.
+    /// [`FormatError`] with the place of the error. An unknown job or task is an error.
     pub fn read(file: &str, bytes: &[u8], instance: &Instance) -> Result<Self, FormatError> {
         let document: Document = from_json(file, bytes)?;
         if document.version.0.0 != 1 {
@@ -89,7 +89,8 @@ impl ScheduleFile {
     }
 }
 
-/// A bound at the top of the file, which speaks of all schedules; only the cost is bounded among those that end by some instant.
+/// Reads a bound at the top level of the file. It must hold for all schedules. Only a bound on cost may be limited to
+/// schedules that end by some instant.
 fn bound(file: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, FormatError> {
     let field = format!("bounds.{}", objective.name());
     let bound = read_bound(file, &field, objective, entry)?;

@@ -1,4 +1,4 @@
-//! The variants of a strategy in Schedule JSON.
+//! Reads and writes the variants of a strategy in Schedule JSON.
 
 use std::io::{self, Write};
 
@@ -11,30 +11,30 @@ use super::write::write_placements;
 use crate::error::{FormatError, Place};
 use crate::scalar::{Count, Scalar};
 
-/// The schedules to choose from with what their file states about them.
+/// Variants of a strategy, with the values that their file states.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StrategyEntry {
-    /// The position of the chosen one.
+    /// Index of the chosen variant.
     pub chosen: usize,
-    /// The schedules, by finish.
+    /// Variants, in ascending order of finish.
     pub variants: Vec<VariantEntry>,
 }
 
-/// One schedule of a strategy with its stated figures, unchecked.
+/// A variant of a strategy, with its stated values, which are not checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantEntry {
-    /// When its last task ends, in ticks.
+    /// Stated end of the last task, in ticks.
     pub finish: i128,
-    /// What it costs, in thousandths.
+    /// Stated cost, in thousandths.
     pub cost: i128,
-    /// How long processors are busy, added up, in ticks.
+    /// Stated sum of the busy times of all processors, in ticks.
     pub busy: Area,
-    /// The placements.
+    /// The schedule of the variant.
     pub schedule: Schedule,
 }
 
 impl StrategyEntry {
-    /// A strategy with its true figures.
+    /// Returns the entry for a strategy, with the true values of its variants.
     pub fn new(strategy: &Strategy) -> Self {
         let entry = |variant: &Variant| VariantEntry {
             finish: variant.finish.ticks().into(),
@@ -45,8 +45,9 @@ impl StrategyEntry {
         Self { chosen: strategy.chosen(), variants: strategy.variants().iter().map(entry).collect() }
     }
 
-    /// What is wrong with it beside the schedule of its file, one sentence each: variants that break a rule, figures
-    /// that do not follow from the placements, an order that is not that by finish, and a chosen one that is not the file's.
+    /// Checks the strategy, except for the file's main schedule. Returns one sentence for each problem: a variant that
+    /// violates a rule, a value that does not follow from the placements, variants that are not ordered by finish, or a
+    /// chosen variant that is not the schedule of the file.
     pub fn problems(&self, instance: &Instance, schedule: &Schedule) -> Vec<String> {
         let mut problems = Vec::new();
         for (at, variant) in self.variants.iter().enumerate() {
@@ -94,7 +95,7 @@ impl StrategyEntry {
     }
 }
 
-/// A strategy as it stands in a file.
+/// A strategy in a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Entry {

@@ -1,4 +1,4 @@
-//! Writes Schedule JSON, one placement a line.
+//! Writes Schedule JSON, with one placement on each line.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ impl ScheduleFile {
     /// Writes the file.
     ///
     /// # Errors
-    /// Those of the writer; [`io::ErrorKind::InvalidInput`] when the schedule places a task that `instance` lacks.
+    /// Errors of the writer. [`io::ErrorKind::InvalidInput`] if the schedule contains a task that `instance` lacks.
     pub fn write(&self, instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
         writeln!(writer, "{{\"version\": 1,\n \"algorithm\": {},", serde_json::to_string(&self.algorithm)?)?;
         if let Some(seed) = self.seed {
@@ -49,7 +49,7 @@ impl ScheduleFile {
     }
 }
 
-/// The key `placements` and its list, one placement a line.
+/// Writes the key `placements` and its list, with one placement on each line.
 pub(super) fn write_placements(instance: &Instance, schedule: &Schedule, writer: &mut dyn Write) -> io::Result<()> {
     write!(writer, "\"placements\": [")?;
     for (at, placement) in schedule.placements().iter().enumerate() {

@@ -28,7 +28,8 @@ pub(super) fn cabinet(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wron
     hosts(node, into).map(drop)
 }
 
-/// Hosts below a switch, which is below the way out if the cluster has a backbone: data come from there.
+/// Reads a cluster. Its hosts are below a switch. If the cluster has a backbone, this switch is below the cluster's
+/// router. Otherwise the router itself is this switch. The router is the root, where data come from.
 pub(super) fn cluster(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
     let at = node.range().start;
     let (id, prefix) = (needed(node, "id")?, node.attribute("prefix").unwrap_or_default());

@@ -1,4 +1,4 @@
-//! From the document to hosts, links and routes.
+//! Reads the hosts, links and routes of a document.
 
 use makespan_core::{Link, Platform};
 use roxmltree::Node;
@@ -12,7 +12,7 @@ use crate::error::{self, FormatError};
 use crate::ignored::Ignored;
 use crate::xml;
 
-/// The versions of the form: 3 names zones `AS` and speeds `power`.
+/// Supported versions of the format. In version 3, zones are named `AS`, and the attribute for speeds is `power`.
 const VERSIONS: [&str; 5] = ["3", "3.0", "4", "4.0", "4.1"];
 
 /// Reads the hosts of a `SimGrid` platform file, and also the network if the network is a tree. `file` is the file name

@@ -6,7 +6,7 @@ use super::tree::Zone;
 use super::units::{latency, speed};
 use crate::ignored::Ignored;
 
-/// A problem and the byte at which it stands.
+/// A problem, with its byte offset in the file.
 pub(super) type Wrong = (usize, String);
 
 /// Name of the host on which Batsim runs its resource manager by default (without its option `--master-host`).
@@ -26,7 +26,7 @@ pub(super) const SILENT: &str = " prop config platform.version zone.id zone.rout
     cluster.topo_parameters cabinet.id cabinet.prefix cabinet.suffix cabinet.radical cabinet.speed cabinet.power cabinet.core \
     cabinet.bw cabinet.lat peer.id peer.speed peer.power peer.core peer.bw_in peer.bw_out peer.lat peer.coordinates ";
 
-/// Everything that has been read so far of a platform.
+/// Content of a platform that has been read so far.
 pub(super) struct Reading {
     pub zone: Zone,
     /// Reason why the network cannot be read, or `None` if no problem has been found so far.

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Exact in decimals, so exact in floats.
+/// Returns the bits of floats, to check that values are exact.
 fn bits<const N: usize>(figures: [f64; N]) -> [u64; N] {
     figures.map(f64::to_bits)
 }
@@ -220,7 +220,7 @@ proptest! {
             let parent = (at > 0).then(|| parent % at.max(1));
             let link = parent.map(|_| Link { bandwidth, latency: Time::from_ticks(latency) });
             let processors = if at == 0 { processors.max(1) } else { processors };
-            // A router has no speed.
+            // A router has no speed, so it keeps the default speed.
             let speed = if processors == 0 { 1.0 } else { speed };
             Node { speed, parent, link, ..Node::new(format!("a<{at}>&"), processors) }
         };

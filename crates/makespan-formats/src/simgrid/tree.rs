@@ -1,4 +1,4 @@
-//! From routes to a tree.
+//! Converts routes to a tree.
 
 use makespan_core::{Link, Node, counted};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -41,11 +41,11 @@ pub(super) struct Place {
     pub name: String,
     pub processors: u32,
     pub speed: f64,
-    /// Where it stands in the file.
+    /// Byte offset in the file.
     pub at: usize,
 }
 
-/// A route between two places.
+/// A route between two hosts or routers.
 pub(super) struct Route {
     pub from: String,
     pub to: String,
@@ -54,7 +54,7 @@ pub(super) struct Route {
 }
 
 impl Place {
-    /// A router.
+    /// Returns a router.
     pub fn switch(name: String, at: usize) -> Self {
         Self { name, processors: 0, speed: 1.0, at }
     }
@@ -66,8 +66,9 @@ struct Edge<'a> {
     link: &'a str,
 }
 
-/// The nodes of the tree that the routes of one link form, with the first host as root (the first router where there is a
-/// cluster), and all other routes along it.
+/// Returns the nodes of the tree whose edges are the routes that consist of one link. The root is the first host, or
+/// the router of a cluster. Returns an error if these routes are not a tree, or if another route does not follow the
+/// tree.
 pub(super) fn joined(zone: &Zone) -> Result<Vec<Node>, (usize, String)> {
     let Zone { places, links, routes } = zone;
     let Some(first) = places.first() else { return Err((0, "the zone has no host".into())) };
@@ -120,16 +121,17 @@ pub(super) fn joined(zone: &Zone) -> Result<Vec<Node>, (usize, String)> {
     Ok(places.iter().enumerate().map(node).collect())
 }
 
-/// The first host; of a cluster, whose places begin with its way out, that.
+/// Returns the index of the root. If the zone is a single cluster, the root is its router, which is the first place.
+/// Otherwise it is the first host.
 fn root(places: &[Place], routes: &[Route]) -> usize {
     let cluster = routes.iter().all(|route| route.at == places[0].at);
     if cluster { 0 } else { places.iter().position(|place| place.processors > 0).unwrap_or(0) }
 }
 
-/// For each place its parent and the name of the link to it.
+/// For each host or router, its parent and the name of the link to its parent. `None` for the root.
 type Above<'a> = Vec<Option<(usize, &'a str)>>;
 
-/// The parents, and how many links each place is below the root.
+/// Returns the parent of each host and router, and the number of links between it and the root.
 fn parents<'a>(places: &[Place], edges: &[Edge<'a>], root: usize) -> Result<(Above<'a>, Vec<usize>), (usize, String)> {
     let mut neighbours = vec![Vec::new(); places.len()];
     for edge in edges {
@@ -162,14 +164,15 @@ fn parents<'a>(places: &[Place], edges: &[Edge<'a>], root: usize) -> Result<(Abo
     }
 }
 
-/// A longer route must use the links of the way through the tree, in any order. No more of the way is walked than the route
-/// has links, so that many long routes cost no more than they are long.
+/// Checks that a longer route uses the links of the path through the tree, in any order. The search along the path
+/// stops as soon as the path has more links than the route. So the cost of this check is proportional to the length of
+/// the route.
 fn follows(route: &Route, [from, to]: [usize; 2], above: &Above<'_>, depths: &[usize]) -> Result<(), (usize, String)> {
     let (mut a, mut b) = (from, to);
     let mut way: Vec<&str> = Vec::new();
     while a != b && way.len() <= route.links.len() {
         let lower = if depths[a] >= depths[b] { &mut a } else { &mut b };
-        // The root is above all others, so the lower of two that differ has a parent.
+        // The lower of two different nodes is not the root, so it has a parent.
         let Some((parent, link)) = above[*lower] else { break };
         way.push(link);
         *lower = parent;

@@ -1,4 +1,4 @@
-//! Figures with the units of `SimGrid`.
+//! Reads numbers with the units of `SimGrid`.
 
 use makespan_core::{Quantity, Time};
 
@@ -10,7 +10,7 @@ use crate::scalar::FromLiteral;
 pub(super) fn speed(text: &str) -> Result<f64, String> {
     let first = text.split(',').next().unwrap_or_default().trim();
     let number = first.strip_suffix("flops").or_else(|| first.strip_suffix('f')).unwrap_or(first);
-    // Powers of ten of 10^6 flop, so that decimals stay what they are.
+    // The prefixes are relative to 10^6 flop. The text stays decimal, so the conversion is exact.
     let prefixes = [("k", -3), ("K", -3), ("M", 0), ("G", 3), ("T", 6), ("P", 9), ("E", 12), ("Z", 15), ("Y", 18)];
     let found = prefixes.iter().find_map(|&(prefix, power)| Some((number.strip_suffix(prefix)?, power)));
     let (number, power) = found.unwrap_or((number, -6));
@@ -25,12 +25,12 @@ pub(super) fn speed(text: &str) -> Result<f64, String> {
     Quantity::SPEED.check(value).map_err(|error| format!("`{text}`: {error} (units of 10^6 flops)"))
 }
 
-/// Bytes a second: `1.25GBps`, `10Mbps`, `125000000`.
+/// Reads a bandwidth such as `1.25GBps`, `10Mbps` or `125000000`, in bytes per second.
 pub(super) fn bandwidth(text: &str) -> Result<f64, String> {
     Bandwidth::from_literal(text, true).map(|bandwidth| bandwidth.0)
 }
 
-/// A duration: `50us`, `0.1ms`, `1`.
+/// Reads a duration such as `50us`, `0.1ms` or `1`.
 pub(super) fn latency(text: &str) -> Result<Time, String> {
     let latency = Time::parse(text).map_err(|error| error.to_string())?;
     Quantity::LATENCY.check(latency.seconds()).map_err(|error| error.to_string())?;

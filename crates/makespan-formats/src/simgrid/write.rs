@@ -7,12 +7,12 @@ use makespan_core::Platform;
 use super::reading::MASTER;
 use crate::gantt::escape::Text;
 
-/// Writes the machines of a tree, the root first, with a route of one link for each edge; `SimGrid` finds longer routes by
-/// itself (`routing="Floyd"`). Reading the file back gives the same nodes, in the order of the file.
+/// Writes the machines of a tree. The root comes first, and each edge becomes a route with one link. `SimGrid` computes
+/// longer routes itself (`routing="Floyd"`). Reading the file gives the same nodes, in file order.
 ///
-/// # Errors
-/// Those of the writer; [`io::ErrorKind::InvalidInput`] when the platform is no tree, a link lacks its bandwidth, or the
-/// root computes nothing while other nodes do (a reader would take the first host for the root).
+/// # Errors Errors of the writer. [`io::ErrorKind::InvalidInput`] if the platform is not a tree, if a link has no
+/// bandwidth, or if the root does not compute but other nodes do. In the last case, a reader would use the first host
+/// as the root.
 pub fn write_simgrid(platform: &Platform, writer: &mut dyn Write) -> io::Result<()> {
     let nodes = platform.nodes();
     let refuse = |problem: String| io::Error::new(io::ErrorKind::InvalidInput, problem);

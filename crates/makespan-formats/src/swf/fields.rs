@@ -1,11 +1,11 @@
-//! Splits a line into its 18 numbers, by hand: a log has millions of them.
+//! Splits a line into its 18 numbers. The code is written by hand for speed, because a log has millions of lines.
 
 use makespan_core::Time;
 
 use crate::needs::bytes;
 use crate::scalar::exact_decimal;
 
-/// Fields of a record.
+/// Number of fields in a record.
 pub(super) const COUNT: usize = 18;
 
 /// Fields of a line.
@@ -53,12 +53,13 @@ fn is_number(field: &[u8]) -> bool {
     if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
         return true;
     }
-    // Anything but a plain integer is rare enough for the general reader, which also knows words such as `inf`.
+    // Anything but a plain integer is rare, so it is left to the general parser of floats. That parser also accepts
+    // words such as `inf`.
     let starts = digits.first().is_some_and(|&byte| byte.is_ascii_digit() || byte == b'.');
     starts && std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok_and(f64::is_finite))
 }
 
-/// A whole number from 0; decimals such as `8.0` are accepted.
+/// Reads a whole number from 0. Decimals such as `8.0` are accepted.
 pub(super) fn whole(field: &[u8]) -> Option<u64> {
     let mut value: u64 = 0;
     for (at, &byte) in field.iter().enumerate() {
@@ -73,10 +74,10 @@ pub(super) fn whole(field: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// A count; `None` when it is missing (negative) or zero.
+/// Reads a count. Returns `None` if the count is missing (negative) or zero.
 ///
 /// # Errors
-/// When it is not whole. One beyond the range is the largest.
+/// The number is not whole. A number that is too large becomes the largest `u64`.
 pub(super) fn count(field: &[u8]) -> Result<Option<u64>, ()> {
     if let Some(count) = whole(field) {
         return Ok(Some(count).filter(|&count| count > 0));
@@ -101,7 +102,7 @@ pub(super) fn time(field: &[u8]) -> Result<Option<Time>, ()> {
     if field.starts_with(b"-") {
         return Ok(None);
     }
-    // Up to nine digits cannot overflow as nanoseconds in 64 bits.
+    // A number with up to nine digits cannot overflow when it is converted to nanoseconds in 64 bits.
     if field.len() <= 9 && field.iter().all(u8::is_ascii_digit) {
         let seconds = field.iter().fold(0, |value, &byte| value * 10 + i64::from(byte - b'0'));
         return Ok(Some(Time::from_seconds(seconds)));
@@ -110,7 +111,7 @@ pub(super) fn time(field: &[u8]) -> Result<Option<Time>, ()> {
     Time::parse(text).map(Some).map_err(|_| ())
 }
 
-/// Bytes of a number of KiB, rounded up; `None` when it is missing (negative) or zero.
+/// Converts a number of KiB to bytes, rounded up. Returns `None` if the number is missing (negative) or zero.
 pub(super) fn kibibytes(field: &[u8]) -> Option<u64> {
     if field.starts_with(b"-") {
         return None;

@@ -1,26 +1,27 @@
-//! Header lines `; Key: value`.
+//! Reads header lines of the form `; Key: value`.
 
 use crate::Clock;
 
-/// What the header says about the platform and the clock; nothing else in it is believed, least of all the number of jobs.
+/// Data about the platform and the clock from the header. All other data, in particular the number of jobs, are
+/// ignored, because they are often wrong.
 #[derive(Default)]
 pub(super) struct Header {
     processors: Option<u32>,
     nodes: Option<u32>,
-    /// Keys that come again with another number.
+    /// Keys that occur several times with different numbers.
     contradicted: Vec<&'static str>,
-    /// Seconds after 1970 at time 0.
+    /// Time 0 of the log, in seconds after the beginning of 1970.
     begin: Option<i64>,
     zone: Option<String>,
-    /// Seconds east of Greenwich.
+    /// Offset from UTC, in seconds. Positive values are east of Greenwich.
     east: Option<i32>,
-    /// What stands in its place.
+    /// Text of the offset, if it is unreadable.
     strange_offset: Option<String>,
-    /// Second of the week, from Monday on, at which the log starts by its own clock.
+    /// Second of the week at the start of the log, counted from Monday, 0:00, in the local time of the log.
     local: Option<i64>,
 }
 
-/// The second of the week in what `date` prints: `Tue Feb 21 18:44:15 IST 2006`.
+/// Returns the second of the week of a date in the format of `date`, such as `Tue Feb 21 18:44:15 IST 2006`.
 fn week_of(date: &str) -> Option<i64> {
     let day = date.split_whitespace().next()?.get(..3)?;
     let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
@@ -32,7 +33,7 @@ fn week_of(date: &str) -> Option<i64> {
 }
 
 impl Header {
-    /// Takes a line that starts with `;`.
+    /// Reads a line that starts with `;`.
     ///
     /// # Errors
     /// The key and its text, if the line states the number of processors but the number is unreadable.
@@ -77,17 +78,18 @@ impl Header {
         }
     }
 
-    /// The second of the week at instant 0, from Monday on, by the clock of the log; by UTC where that is not told.
+    /// Returns the second of the week at instant 0, counted from Monday, 0:00, in the time zone of the log, or in UTC
+    /// if the header states no time zone.
     pub(super) fn week(&self) -> Option<i64> {
         self.local.or_else(|| self.clock().0.map(|clock| clock.week()))
     }
 
-    /// What the user should know.
+    /// Returns remarks for the user.
     pub(super) fn remarks(&self) -> impl Iterator<Item = String> + '_ {
         self.contradicted.iter().map(|key| format!("the header states {key} several times; the first number counts"))
     }
 
-    /// What a clock shows at the times of the log, and what is to be said of that.
+    /// Returns the clock of the log, and a warning if the time zone is unreadable.
     pub(super) fn clock(&self) -> (Option<Clock>, Option<String>) {
         let Some(begin) = self.begin else { return (None, None) };
         let east = || self.east.map_or_else(|| Clock::local(begin), |east| Clock::east(begin, east));
@@ -107,7 +109,7 @@ impl Header {
         }
     }
 
-    /// Processors of the platform.
+    /// Returns the number of processors of the platform.
     pub(super) fn processors(&self) -> Option<u32> {
         self.processors.or(self.nodes)
     }
@@ -125,7 +127,7 @@ mod tests {
             header.week()
         };
         assert_eq!(week(&["; MaxProcs: 8"]), None);
-        // Saturday, 1 January 2000, 0:00 by UTC; an hour later in Paris; Friday evening in New York.
+        // Saturday, 1 January 2000, 0:00 in UTC. It is one hour later in Paris, and Friday evening in New York.
         let start = "; UnixStartTime: 946684800";
         assert_eq!(week(&[start]), Some(5 * 86_400));
         assert_eq!(week(&[start, "; TimeZone: 3600"]), Some(5 * 86_400 + 3600));

@@ -1,30 +1,30 @@
-//! Conversion of a log into an instance, and its options.
+//! A log as an instance, and options for reading it.
 
 use makespan_core::Instance;
 
 use crate::SpeedupSpec;
 use crate::anomaly::Report;
 
-/// How a log is read.
+/// Options for reading a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Processors of the platform, instead of the header's.
+    /// Number of processors of the platform, which replaces the number in the header.
     pub processors: Option<u32>,
-    /// Makes the jobs moldable.
+    /// Speed-up law that makes the jobs moldable.
     pub speedup: Option<SpeedupSpec>,
-    /// Of `downey:random`.
+    /// Seed for the speed-up `downey:random`.
     pub seed: u64,
-    /// Refuses a log of which any record would be skipped.
+    /// True if a log is refused when a record would be skipped or changed.
     pub strict: bool,
 }
 
 /// A log as an instance.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// Its jobs.
+    /// The instance with the jobs of the log.
     pub instance: Instance,
-    /// What was skipped.
+    /// Anomalies of the log, including skipped records.
     pub report: Report,
-    /// What else its user should know.
+    /// Other remarks for the user.
     pub remarks: Vec<String>,
 }

@@ -1,7 +1,8 @@
-//! The Standard Workload Format of the Parallel Workloads Archive (version 2.2).
+//! Reads and writes the Standard Workload Format of the Parallel Workloads Archive (version 2.2).
 //!
-//! A log has header lines `; Key: value` and one line of 18 numbers a job, -1 for what is missing. Here a job becomes
-//! a rigid one on its logged processors, or, with a [`crate::SpeedupSpec`], a moldable one that takes its logged time there.
+//! A log has header lines `; Key: value`, and one line of 18 numbers for each job. The number -1 stands for a missing
+//! value. A job becomes a rigid job on its logged number of processors. With a [`crate::SpeedupSpec`], it becomes a
+//! moldable job that takes its logged time on this number of processors.
 
 mod fields;
 mod header;

@@ -15,19 +15,19 @@ use crate::error::{FormatError, Place};
 use crate::lines::each;
 use crate::replay::record::{Logged, Record, guessed_run, planned};
 
-/// Which lines are read.
+/// Lines that are read as records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lines {
-    /// Those of exactly 18 fields; any other is an error.
+    /// Lines with exactly 18 fields. Any other number of fields is an error.
     Whole,
-    /// Also shorter ones, whose last fields are then missing.
+    /// Also shorter lines, whose last fields count as missing.
     Short,
 }
 
-/// Reads a decompressed log as an instance to plan; `file` names it in errors.
+/// Reads a decompressed log as an instance for planning. `file` is the file name for errors.
 ///
 /// # Errors
-/// [`FormatError`] with the line and the field.
+/// [`FormatError`] with the line and the field of the error.
 pub fn read_swf(file: &str, input: &mut dyn BufRead, options: &Options) -> Result<Log, FormatError> {
     planned(file, records(file, input, Lines::Whole)?, options, None)
 }
@@ -52,15 +52,15 @@ struct Reader<'a> {
     header: Header,
     numbers: FxHashSet<u64>,
     report: Report,
-    /// For each amount of memory a processor.
+    /// Needs for each amount of memory per processor.
     needs: FxHashMap<u64, Needs>,
-    /// For each user, group and partition.
+    /// Submissions for each user, group and partition.
     submissions: FxHashMap<[Option<u64>; 3], Arc<Submission>>,
 }
 
 impl Reader<'_> {
     fn records(&mut self, input: &mut dyn BufRead) -> Result<Vec<Record>, FormatError> {
-        // The header's MaxJobs is not trusted with memory.
+        // The header's `MaxJobs` is not used as a capacity, because it may be wrong and huge.
         let mut records = Vec::new();
         each(self.file, input, |line, content| {
             if content.starts_with(b";") {
@@ -96,7 +96,7 @@ impl Reader<'_> {
             return skip(Anomaly::RepeatedNumber);
         }
         let user = match count(fields[11]) {
-            // Users are numbered from 0 or from 1.
+            // In some logs users are numbered from 0, in others from 1.
             Ok(None) => whole(fields[11]).map(|_| 0),
             Ok(Some(user)) => u32::try_from(user).ok(),
             Err(()) => None,
@@ -124,7 +124,7 @@ impl Reader<'_> {
             is_guess: odd == Some(Anomaly::GuessedRunTime),
             processors: u32::try_from(processors).unwrap_or(u32::MAX),
             requested: requested.unwrap_or_default(),
-            // Read by few, so that a bad one is no error.
+            // Few users read this field, so an invalid value is not an error.
             efficiency: time(fields[5])
                 .unwrap_or_default()
                 .filter(|&busy| busy > Time::ZERO)
@@ -139,7 +139,8 @@ impl Reader<'_> {
         }))
     }
 
-    /// By user, group and partition, which SWF tells by number; `None` where it tells none.
+    /// Returns the submission for a user, a group and a partition, which SWF states as numbers. Returns `None` if the
+    /// log states none of them.
     fn submission_of(&mut self, numbers: [Option<u64>; 3]) -> Option<Arc<Submission>> {
         if numbers == [None; 3] {
             return None;
@@ -151,7 +152,8 @@ impl Reader<'_> {
         Some(self.submissions.entry(numbers).or_insert_with(made).clone())
     }
 
-    /// So many bytes for each processor, and no name of a resource more for each job.
+    /// Returns the need for `bytes` of memory per processor. Jobs with equal needs share one object, which saves
+    /// memory.
     fn needs_of(&mut self, bytes: u64) -> Needs {
         let needs = || Needs::new([(Resource::MEMORY, Need::per_processor(bytes))]).unwrap_or_default();
         self.needs.entry(bytes).or_insert_with(needs).clone()

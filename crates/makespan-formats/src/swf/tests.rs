@@ -8,7 +8,7 @@ fn read(text: &str, options: &Options) -> Result<Log, String> {
     read_swf("a.swf", &mut text.as_bytes(), options).map_err(|error| error.to_string())
 }
 
-/// A record of 18 fields that starts with these.
+/// Returns a record of 18 fields that begins with these fields.
 fn record(fields: &str) -> String {
     let missing = 18 - fields.split_whitespace().count();
     format!("{fields}{}\n", " -1".repeat(missing))
@@ -190,8 +190,8 @@ fn a_trace_is_written_and_read_back_for_replay() {
     assert_eq!((submitted(&again.instance), &again.actual), (jobs, &replay.actual));
 }
 
-/// A number of processors that is not whole is no job, and one that is too large is too wide; neither is replaced by the
-/// requested number in silence.
+/// Checks that a number of processors that is not whole skips the record, and that a number that is too large makes the
+/// job too wide. In neither case does the requested number silently replace it.
 #[test]
 fn processors_are_whole_numbers() {
     for (processors, anomaly) in [
@@ -239,7 +239,7 @@ fn memory_is_needed_for_each_processor() {
     );
     assert!(remarks.contains("1 job (the first at line 6) without a request for memory"), "{remarks}");
     assert_eq!(read(memory(1 << 50)).instance.jobs().len(), 4);
-    // Nothing is lost where the machines say nothing of memory.
+    // If the machines do not state memory, no job is skipped.
     let bare = read(None);
     assert!(bare.instance.task_ids().all(|task| bare.instance.task(task).needs.is_empty()));
     assert_eq!(bare.instance.jobs().len(), 4);

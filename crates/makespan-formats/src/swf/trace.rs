@@ -1,4 +1,4 @@
-//! Writes what happened, or what is to happen, as a log.
+//! Writes a trace, or a workload for a replay, as a log.
 
 use std::io::{self, Write};
 
@@ -6,15 +6,15 @@ use makespan_core::{Actual, Instance, Outcome, ProcSet, Run, TaskId, Trace, Weig
 
 use super::write::{Numbers, by_release, header, memory};
 
-/// Writes what happened as a log, one record a task, by submit time: wait time, run time and processors of its last
-/// run, its status (1 completed, 0 failed or ended at its walltime, 5 cancelled before it started) and the user of its
-/// job. The requested time is the walltime, or else what the task was estimated to take on these processors.
+/// Writes a trace as a log, with one record for each task, in the order of submit times. A record contains the wait
+/// time, run time and processors of the last run of the task, the status (1 completed, 0 failed or ended at its
+/// walltime, 5 cancelled before it started), and the user of the job. The requested time is the walltime, or else the
+/// estimated run time on these processors.
 ///
-/// Runs that lost processors before the last one are left out; a header note counts them. Read for replay, the log
-/// gives the same tasks, but rigid on the processors that they had.
+/// Earlier runs of a task, which lost processors, are omitted. A header note states their number. If the log is read
+/// for a replay, it gives the same tasks, but each is rigid on the processors that it used.
 ///
-/// # Errors
-/// Those of the writer.
+/// # Errors Errors of the writer.
 pub fn write_swf_trace(instance: &Instance, trace: &Trace, writer: &mut dyn Write) -> io::Result<()> {
     let mut last: Vec<Option<&Run>> = vec![None; instance.tasks() as usize];
     let mut earlier = 0;
@@ -32,7 +32,7 @@ pub fn write_swf_trace(instance: &Instance, trace: &Trace, writer: &mut dyn Writ
     by_release(instance).try_for_each(|task| record(instance, task, numbers.of(task), last[task.index()], writer))
 }
 
-/// Whether some task counts for another weight than one.
+/// Returns whether a task has a weight other than one.
 fn has_weights(instance: &Instance) -> bool {
     instance.jobs().iter().any(|job| job.task_weight() != Weight::ONE)
 }
@@ -58,16 +58,16 @@ fn record(instance: &Instance, task: TaskId, number: u64, run: Option<&Run>, wri
     rest(job.user, writer)
 }
 
-/// The fields from the user on.
+/// Writes the fields from the user on.
 fn rest(user: Option<u32>, writer: &mut dyn Write) -> io::Result<()> {
     writeln!(writer, "{} -1 -1 -1 -1 -1 -1", user.map_or(-1, i64::from))
 }
 
-/// Writes a workload as a log to be replayed, by submit time: the real run times, the estimates as requested times, and
-/// the users; no wait times, which are what a replay finds out. A moldable task is written on its fewest processors.
+/// Writes a workload as a log for replays, in the order of submit times. It contains the real run times, the estimates
+/// as requested times, and the users. It contains no wait times, because they are a result of the replay. A moldable
+/// task is written on its minimum number of processors.
 ///
-/// # Errors
-/// Those of the writer.
+/// # Errors Errors of the writer.
 pub fn write_swf_log(instance: &Instance, actual: &Actual, writer: &mut dyn Write) -> io::Result<()> {
     header(instance, has_weights(instance), None, writer)?;
     let numbers = Numbers::new(instance);

@@ -1,20 +1,22 @@
-//! Writes a log.
+//! Writes an instance as a log.
 
 use std::io::{self, Write};
 
 use makespan_core::{Instance, JobId, Need, Needs, Placement, Resource, Schedule, TaskId, Weight};
 use rustc_hash::FxHashSet;
 
-/// Writes an instance as a log, by submit time. With a schedule each record has its wait time, run time and
-/// processors. Without one a moldable job is written with its time on its fewest processors, as requested processors.
-/// A bag becomes one record for each of its tasks.
+/// Writes an instance as a log, in the order of submit times. With a schedule, each record has its wait time, run time
+/// and processors. Without a schedule, a moldable job is written with its minimum number of processors as the requested
+/// number, and with its time on these processors. A bag becomes one record for each of its tasks.
 ///
-/// Job numbers are the names where all of these are different numbers and no job is a bag, positions from 1 otherwise.
-/// Memory is written in KiB a processor. Weights, priorities, deadlines, waits of jobs for jobs, other needs, speed-ups, bags and unavailable periods have no place in the format; a header note tells what was left out.
+/// If all job names are different numbers and there are no bags, they are the job numbers. Otherwise jobs are numbered
+/// from 1. Memory is written in KiB per processor. The format cannot express weights, priorities, deadlines,
+/// dependencies between jobs, other needs, speed-ups, bags and unavailable periods. A header note states the omitted
+/// data.
 ///
 /// # Errors
-/// Those of the writer; [`io::ErrorKind::InvalidInput`] when there are more tasks than [`Instance::MAX_TASKS`], or a
-/// compound job.
+/// Errors of the writer. [`io::ErrorKind::InvalidInput`] if there are more tasks than [`Instance::MAX_TASKS`], or if
+/// there is a compound job.
 pub fn write_swf(instance: &Instance, schedule: Option<&Schedule>, writer: &mut dyn Write) -> io::Result<()> {
     let refused = |error| io::Error::new(io::ErrorKind::InvalidInput, format!("SWF has one record a task; {error}"));
     instance.check_task_count().map_err(refused)?;
@@ -22,7 +24,7 @@ pub fn write_swf(instance: &Instance, schedule: Option<&Schedule>, writer: &mut 
         let problem = format!("SWF has no place for the edges of a graph of tasks, such as job `{}`", job.name);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
     }
-    // A best-effort bag has no weight of its own to lose.
+    // A best-effort bag has no weight that could be lost.
     let weights = instance.jobs().iter().any(|job| job.weight != Weight::ONE && !job.is_best_effort());
     let bags = instance.has_bags().then_some("bags of tasks (a record a task)");
     header(instance, weights, bags, writer)?;
@@ -36,7 +38,7 @@ pub fn write_swf(instance: &Instance, schedule: Option<&Schedule>, writer: &mut 
     by_release(instance).try_for_each(|task| record(instance, task, numbers.of(task), placed[task.index()], writer))
 }
 
-/// The tasks by the release of their jobs.
+/// Returns the tasks in the order of the release dates of their jobs.
 pub(super) fn by_release(instance: &Instance) -> impl Iterator<Item = TaskId> + use<> {
     let mut order: Vec<TaskId> = instance.task_ids().collect();
     order.sort_by_key(|&task| instance.release(task));
@@ -69,7 +71,8 @@ fn record(
     writeln!(writer, " -1 -1 -1 -1 -1 -1 -1")
 }
 
-/// What a task on so many processors needs of memory, in KiB for each of them, rounded up; -1 where it needs none.
+/// Returns the memory of a task on `processors` processors, in KiB per processor and rounded up, or -1 if it needs
+/// none.
 pub(super) fn memory(instance: &Instance, task: TaskId, processors: u32) -> i64 {
     let bytes = instance.task(task).needs.of(Resource::MEMORY).map_or(0, |need| need.total(processors));
     match bytes.div_ceil(1024 * u64::from(processors.max(1))) {
@@ -79,7 +82,8 @@ pub(super) fn memory(instance: &Instance, task: TaskId, processors: u32) -> i64 
     }
 }
 
-/// Whether some task needs anything, and whether that is more than memory that is whole in KiB for each processor.
+/// Returns whether a task has a need that is lost: a need for another resource than memory, or an amount of memory that
+/// is not a whole number of KiB per processor.
 fn loses_needs(instance: &Instance) -> bool {
     let fits = |needs: &Needs| {
         needs.iter().all(|(name, need)| {
@@ -91,7 +95,7 @@ fn loses_needs(instance: &Instance) -> bool {
     instance.ids().flat_map(different).any(|task| !fits(&instance.task(task).needs))
 }
 
-/// The header; it says whether weights are left out, and what is of bags.
+/// Writes the header. `weights` is true if weights are omitted. `bags` describes what is omitted about bags.
 pub(super) fn header(
     instance: &Instance,
     weights: bool,
@@ -139,16 +143,16 @@ pub(super) fn header(
     writeln!(writer, "; Note: written by Makespan without {}", left_out.join(", "))
 }
 
-/// Whether each task of a job accepts one number of processors.
+/// Returns whether each task of a job accepts only one number of processors.
 fn is_rigid(instance: &Instance, job: JobId) -> bool {
     (0..instance.job(job).different_tasks()).all(|number| instance.profile_at(job, number).is_rigid())
 }
 
-/// The numbers of records: names where there are any.
+/// Job numbers of records, if they are the names of the jobs. `None` stands for consecutive numbers.
 pub(super) struct Numbers(Option<Vec<u64>>);
 
 impl Numbers {
-    /// The names as job numbers, where each is a different number and of one record.
+    /// Uses the names as job numbers, if each is a different number and each job has one record.
     pub(super) fn new(instance: &Instance) -> Self {
         if instance.has_bags() || instance.has_compound_jobs() {
             return Self(None);
@@ -158,7 +162,7 @@ impl Numbers {
         Self(instance.jobs().iter().map(|job| job.name.as_str()).map(number).collect())
     }
 
-    /// That of the record of a task.
+    /// Returns the job number in the record of a task.
     pub(super) fn of(&self, task: TaskId) -> u64 {
         self.0.as_ref().map_or(task.0 + 1, |numbers| numbers[task.index()])
     }

@@ -1,4 +1,4 @@
-//! What is wrong with a tree plan, in sentences.
+//! Checks a plan for a tree. Problems are described in sentences.
 
 use makespan_core::tree::{Rates, RatesError, TreeProblem, decimal_text, short_decimal};
 use makespan_core::{Bound, Instance};
@@ -6,8 +6,8 @@ use makespan_core::{Bound, Instance};
 use super::{StatedPeriod, TreePlanFile};
 
 impl TreePlanFile {
-    /// Checks everything that the file states: that the rates are a steady state with the stated throughput, that the prices
-    /// prove the bound, and that the period is one. Exact, and without a solver.
+    /// Checks everything that the file states: the rates are a steady state with the stated throughput, the prices
+    /// prove the bound, and the period is valid. The check is exact and needs no solver.
     pub fn problems(&self, instance: &Instance, problem: &TreeProblem) -> Vec<String> {
         let mut problems = Vec::new();
         match self.rates.fair_throughput(problem) {
@@ -25,7 +25,7 @@ impl TreePlanFile {
         problems
     }
 
-    /// The bound is proved, and is just what its certificate proves, rounded up.
+    /// Checks that the certificate proves the bound, and that the stated bound is exactly the proven bound, rounded up.
     fn wrong_bound(&self, instance: &Instance) -> Option<String> {
         let Bound { objective, value: stated, proof, .. } = &self.bound;
         if let Err(error) = self.bound.verify(instance) {
@@ -37,8 +37,9 @@ impl TreePlanFile {
             .then(|| format!("the stated bound on the {objective} is {stated}; its certificate proves {proven}"))
     }
 
-    /// A period is a steady state when its tasks a second are; the ticks of single tasks are in its length. It is one of the
-    /// stated rates, or the file tells of two plans, and its throughput is what it states.
+    /// Checks the period. Its tasks per second must be a steady state. (The length of the period includes the rounding
+    /// of single tasks to ticks.) Its tasks must be the stated rates times the period, rounded down, so that the file
+    /// does not state two different plans. Its throughput must be the stated throughput.
     fn wrong_period(&self, instance: &Instance, problem: &TreeProblem) -> Option<String> {
         let StatedPeriod { periodic, fair_throughput } = self.period.as_ref()?;
         let seconds = periodic.period;
@@ -62,7 +63,7 @@ impl TreePlanFile {
     }
 }
 
-/// The error with the names of its node and application.
+/// Formats an error with the names of its node and application.
 fn named(instance: &Instance, error: &RatesError) -> String {
     let node = |at: usize| instance.platform().nodes().get(at).map_or("?", |node| node.name.as_str());
     match *error {

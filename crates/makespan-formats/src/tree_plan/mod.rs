@@ -1,7 +1,7 @@
-//! Plan JSON of bags on a tree: what `plan` writes and `verify` reads there.
+//! Reads and writes Plan JSON for bags on a tree, the file format that `plan` writes and `verify` reads.
 //!
-//! Rates are decimals rounded down, and so still feasible; the fair throughput is theirs, rounded down, and the bound is
-//! rounded up. Everything stated is checked in rationals.
+//! Rates are decimals that are rounded down, so they are still feasible. The fair throughput is the throughput of these
+//! rates, rounded down. The bound is rounded up. All stated values are checked with rational numbers.
 
 mod check;
 mod read;
@@ -19,34 +19,34 @@ pub use svg::write_tree_svg;
 pub(crate) use svg::{FULL, shares};
 pub use unrolled::write_network_csv;
 
-/// A steady state as its file states it.
+/// A steady state and all other data in its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreePlanFile {
-    /// What made it.
+    /// Spec of the algorithm.
     pub algorithm: String,
-    /// The stated fair throughput, weighted tasks a second.
+    /// Stated fair throughput, in weighted tasks per second.
     pub fair_throughput: RBig,
-    /// The stated upper bound on every fair throughput, unchecked.
+    /// Stated upper bound on the fair throughput of any steady state. The certificate is not checked.
     pub bound: Bound,
-    /// Who computes what.
+    /// Rates at which the nodes compute tasks.
     pub rates: Rates,
-    /// Whole tasks in a period, where one is stated.
+    /// Period with whole numbers of tasks, if the file states one.
     pub period: Option<StatedPeriod>,
-    /// What the user should know.
+    /// Remarks for the user.
     pub remarks: Vec<String>,
 }
 
-/// A period with what it achieves.
+/// A period and its stated throughput.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatedPeriod {
-    /// How long it is, and its tasks.
+    /// Length of the period, and the number of tasks of each node and application in it.
     pub periodic: Periodic,
-    /// Its stated fair throughput.
+    /// Stated fair throughput of the period, in weighted tasks per second.
     pub fair_throughput: RBig,
 }
 
 impl StatedPeriod {
-    /// A period as a file states it, its throughput rounded down.
+    /// Returns a period with its throughput, rounded down as in files.
     pub fn new(problem: &TreeProblem, periodic: Periodic) -> Self {
         let fair_throughput = short_decimal(&periodic.throughput(problem), false);
         Self { periodic, fair_throughput }
@@ -54,10 +54,11 @@ impl StatedPeriod {
 }
 
 impl TreePlanFile {
-    /// Rates and a bound as a file may state them: as decimals of 15 figures, rounded in the safe direction.
+    /// Returns a file with these rates and this bound, as decimals of 15 digits. Rates are rounded down and the bound
+    /// is rounded up, so both remain valid.
     ///
     /// # Errors
-    /// [`RatesError`] when the rates are no steady state.
+    /// [`RatesError`] if the rates are not a steady state.
     pub fn new(problem: &TreeProblem, rates: &Rates, bound: &Bound) -> Result<Self, RatesError> {
         let decimals = rates.all().iter().map(|rate| short_decimal(rate, false)).collect();
         let rates = Rates::new(problem.applications().len(), decimals);
@@ -73,7 +74,7 @@ impl TreePlanFile {
     }
 }
 
-/// Whether a JSON document states a steady state and no schedule.
+/// Returns whether a JSON document states a steady state and not a schedule.
 pub fn is_tree_plan(bytes: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     struct Head {

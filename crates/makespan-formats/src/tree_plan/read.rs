@@ -1,4 +1,4 @@
-//! Reads a tree plan against its instance.
+//! Reads a plan for a tree.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ struct PeriodEntry {
     tasks: Table<Tasks>,
 }
 
-/// Tasks of one kind in a period.
+/// Number of tasks of one application on one node in a period.
 #[derive(Clone)]
 struct Tasks(u64);
 
@@ -57,15 +57,14 @@ impl FromLiteral for Tasks {
     }
 }
 
-/// Figures by application and node.
+/// Numbers by application and node.
 type Table<T> = BTreeMap<String, BTreeMap<String, Scalar<T>>>;
 
 impl TreePlanFile {
-    /// Reads a file against the instance that it plans; `file` names it in errors. Nothing is checked here beyond its
-    /// form.
+    /// Reads the plan file of an instance. `file` is the file name for errors. Only the form of the file is checked.
     ///
     /// # Errors
-    /// [`FormatError`] with the place; an unknown application or node is one.
+    /// [`FormatError`] with the place of the error. An unknown application or node is an error.
     pub fn read(file: &str, bytes: &[u8], instance: &Instance) -> Result<Self, FormatError> {
         let document: Document = from_json(file, bytes)?;
         let wrong = |field: &str, problem: String| FormatError::content(file, Place::field(field), problem);
@@ -107,7 +106,7 @@ impl TreePlanFile {
     }
 }
 
-/// The figures by node and then application.
+/// Returns the numbers of a table, by node and then by application.
 fn table<T: Clone>(
     file: &str,
     field: &str,

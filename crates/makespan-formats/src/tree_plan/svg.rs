@@ -1,7 +1,8 @@
-//! A tree with its loads, as SVG.
+//! Draws a tree with its loads as SVG.
 //!
-//! Nodes stand under their parents, breadth by leaves. A node is a box that is filled as far as its processors are busy, in
-//! the colours of the applications; a link is as thick and as dark as it is busy; a port that never idles is red.
+//! Nodes are below their parents, and the width of a subtree depends on its number of leaves. A node is a box, filled
+//! with the colours of the applications in proportion to the busy time of its processors. The width and darkness of a
+//! link show its busy time. A port that is always busy is red.
 
 use std::io::{self, BufWriter, Write};
 
@@ -11,10 +12,10 @@ use makespan_core::tree::{Rates, TreeProblem, float_of, link_load};
 use crate::gantt::escape::{Pixels, Text, fitting};
 use crate::gantt::scheme::COLOURS;
 
-/// Pixels for a leaf where there is room for names, and the least otherwise.
+/// Width of a leaf in pixels if there is space for names, and minimum width otherwise.
 const CELL: f64 = 92.0;
 const LEAST: f64 = 3.0;
-/// The widest tree whose nodes have names.
+/// Maximum width of a tree whose nodes have names, in pixels.
 const WIDE: f64 = 1600.0;
 const ROW: f64 = 96.0;
 const TOP: f64 = 74.0;
@@ -23,26 +24,27 @@ const BOX: [f64; 2] = [84.0, 40.0];
 const INK: &str = "#1b1f24";
 const IDLE: &str = "#f1f2f0";
 const SATURATED: &str = "#c81e1e";
-/// A port or processor that is busy for this part of its time is drawn as saturated: floats stand for exact figures.
+/// Share of busy time from which a port or processor is drawn as saturated. It is less than 1, because floats only
+/// approximate the exact values.
 pub(crate) const FULL: f64 = 1.0 - 1e-9;
 
-/// What is drawn of each node.
+/// Data for drawing the nodes.
 struct Drawing<'a> {
     instance: &'a Instance,
     problem: &'a TreeProblem,
-    /// Middle and top of each node's box.
+    /// Horizontal centre and upper edge of each node's box.
     places: Vec<[f64; 2]>,
     size: [f64; 2],
-    /// The part of its time that each link is busy.
+    /// Share of time in which the link from each node's parent is busy.
     links: Vec<f64>,
-    /// The part of the node's capacity that each application takes, by node and application.
+    /// Share of each node's capacity that each application uses, by node and application.
     shares: Vec<f64>,
 }
 
-/// Draws who computes what and how busy every link is.
+/// Draws the tasks that nodes compute, and the busy time of links.
 ///
 /// # Errors
-/// Those of the writer.
+/// Errors of the writer.
 pub fn write_tree_svg(
     out: &mut impl Write,
     instance: &Instance,
@@ -79,7 +81,7 @@ pub fn write_tree_svg(
     out.flush()
 }
 
-/// The place of every node, the pixels for a leaf, and the size of the picture.
+/// Returns the position of each node, the width of a leaf, and the size of the picture, in pixels.
 fn places(problem: &TreeProblem) -> (Vec<[f64; 2]>, f64, [f64; 2]) {
     let nodes = problem.nodes().len();
     let mut leaves = vec![0_usize; nodes];
@@ -107,7 +109,7 @@ fn places(problem: &TreeProblem) -> (Vec<[f64; 2]>, f64, [f64; 2]) {
     (places, cell, [width, TOP + deepest * row + BOX[1] + MARGIN])
 }
 
-/// The part of the node's capacity that each application takes, by node and application.
+/// Returns the share of each node's capacity that each application uses, by node and application.
 pub(crate) fn shares(problem: &TreeProblem, rates: &Rates) -> Vec<f64> {
     let applications = problem.applications();
     let share = |node: usize| {
@@ -157,7 +159,7 @@ impl Drawing<'_> {
         )
     }
 
-    /// The part of its time that a node sends.
+    /// Returns the share of time in which a node sends.
     fn port(&self, node: usize) -> f64 {
         self.problem.children(node).iter().map(|&child| self.links[child]).sum()
     }

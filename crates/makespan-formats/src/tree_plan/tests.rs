@@ -15,12 +15,13 @@ fn instance() -> (Instance, TreeProblem) {
     (instance, problem)
 }
 
-/// The bound that prices prove.
+/// Returns the bound that these prices prove.
 fn by(prices: TreePrices, instance: &Instance) -> Bound {
     Bound::proved_by(Objective::Throughput, Proof::TreePrices(prices), instance).unwrap()
 }
 
-/// Rates by hand: the root computes x, and node a computes y; worth by work alone.
+/// Returns a file with rates that are chosen by hand: the root computes tasks of x, and node a computes tasks of y.
+/// Only work has a price.
 fn file(problem: &TreeProblem) -> TreePlanFile {
     let rates = [0.9, 0.0, 0.0, 1.8, 0.0, 0.0].map(decimal_of).to_vec();
     let prices = TreePrices { tasks: vec![3, 1], ports: vec![0, 0, 0], exponent: 0 };
@@ -101,7 +102,7 @@ fn everything_that_is_changed_is_found() {
     changed("tree_prices", "rejection", "no certificate of a fair throughput");
 }
 
-/// Every number of a text that stands behind a colon or in a list, as its place.
+/// Returns the ranges of all numbers in a JSON text, except for digits inside quotation marks.
 fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut found = Vec::new();
     let (mut quoted, mut at) = (false, 0);
@@ -123,7 +124,7 @@ fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
     found
 }
 
-/// Plans of random trees: greedy rates from the root down, under prices of tasks alone.
+/// Returns a plan for a random tree. Rates are random. All applications have the same price, and so have all ports.
 fn drawn(rng: &mut rand_chacha::ChaCha8Rng) -> (Instance, TreeProblem, TreePlanFile) {
     use rand::RngExt;
     let nodes: Vec<String> = (0..rng.random_range(2..6))
@@ -153,7 +154,7 @@ fn drawn(rng: &mut rand_chacha::ChaCha8Rng) -> (Instance, TreeProblem, TreePlanF
             *rate = RBig::from(rng.random_range(1..1000_u32)) / RBig::from(rng.random_range(1..1000_u32));
         }
     }
-    // So much of them that the busiest part is just not beyond its time.
+    // The rates are scaled such that the busiest port or processor is busy all the time.
     let flows = Rates::new(applications, rates.clone()).flows(&problem);
     let busiest = (0..count).map(|node| {
         let computing = Rates::new(applications, rates.clone()).processor_load(&problem, node);
@@ -169,7 +170,8 @@ fn drawn(rng: &mut rand_chacha::ChaCha8Rng) -> (Instance, TreeProblem, TreePlanF
     (instance, problem, file)
 }
 
-/// A number of a plan that is changed makes it wrong, or leaves what it claims as it is: both throughputs, and the bound.
+/// Checks that each change of a number in a plan either makes the plan invalid, or leaves its claims unchanged: both
+/// throughputs and the bound.
 #[test]
 fn every_number_that_is_changed_is_refused_or_changes_no_claim() {
     use rand::SeedableRng;

@@ -1,4 +1,4 @@
-//! A schedule on a tree with its transfers, as CSV.
+//! Writes a schedule on a tree, with its transfers, as CSV.
 
 use std::io::Write;
 
@@ -7,15 +7,14 @@ use makespan_core::{Instance, Platform, Time};
 
 use crate::names::CsvNames;
 
-/// The columns.
+/// Columns of the file.
 const COLUMNS: [&str; 8] = ["what", "job", "task", "node", "processor", "from", "start", "end"];
 
-/// Writes transfers and computations, one line each, by start; times in seconds. A transfer (`send`) has the node that sends it
-/// and no processor; a computation (`compute`) has its
-/// processor and no sender.
+/// Writes transfers and computations, one on each line, in the order of their starts. Times are in seconds. A transfer
+/// (`send`) states the node that sends, and no processor. A computation (`compute`) states its processor, and no
+/// sender.
 ///
-/// # Errors
-/// Those of the writer.
+/// # Errors Errors of the writer.
 pub fn write_network_csv(
     instance: &Instance,
     network: &NetworkSchedule,

@@ -1,4 +1,4 @@
-//! Writes a tree plan, one application a line.
+//! Writes a plan for a tree, with one application on each line.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ impl TreePlanFile {
     /// Writes the file.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn write(&self, instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
         writeln!(writer, "{{\"version\": 1,\n \"algorithm\": {},", serde_json::to_string(&self.algorithm)?)?;
         writeln!(writer, " \"fair_throughput\": {},", decimal_text(&self.fair_throughput))?;
@@ -39,7 +39,8 @@ impl TreePlanFile {
     }
 }
 
-/// `{"app": {"node": figure}}` with the figures that there are.
+/// Writes `{"app": {"node": number}}`. `figure` returns the number for a node and an application, or `None` to omit
+/// it.
 fn by_application(
     instance: &Instance,
     writer: &mut dyn Write,
