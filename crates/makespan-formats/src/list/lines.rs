@@ -1,24 +1,24 @@
-//! A text as commands, each with what is noted of it.
+//! Splits the text of a list into commands and their notes.
 
 use super::notes::Notes;
 use super::shell::{Scanner, Within};
 use super::wrong::Wrong;
 use crate::error::Place;
 
-/// Linux gives a program no argument of more bytes.
+/// Maximum length of an argument on Linux, in bytes.
 pub(super) const LONGEST: usize = 128 * 1024 - 1;
 
 /// One command of a list.
 #[derive(Debug)]
 pub(super) struct Command {
-    /// The line on which it begins, from 1.
+    /// First line of the command, from 1.
     pub line: usize,
-    /// What the shell runs, on one line, without a comment at its end.
+    /// Command for the shell, on one line and without a comment at its end.
     pub text: String,
     pub notes: Notes,
 }
 
-/// The commands of a list, in its order.
+/// Returns the commands of a list, in their order.
 pub(super) fn commands(text: &str) -> Result<Vec<Command>, Wrong> {
     let mut lines = (1..).zip(text.lines());
     let (mut commands, mut notes) = (Vec::new(), Notes::default());
@@ -49,10 +49,10 @@ pub(super) fn commands(text: &str) -> Result<Vec<Command>, Wrong> {
     }
 }
 
-/// What is noted at the end of a command, and on which line.
+/// Note at the end of a command, and the line of the note.
 type Note = Option<(usize, String)>;
 
-/// The command that begins on a line, with the lines that continue it.
+/// Reads the command that begins on a line, and its continuation lines.
 fn command<'a>(
     first: usize,
     line: &'a str,
@@ -101,7 +101,7 @@ fn command<'a>(
         return Err(Wrong::at(part.0, format!("a command that ends with `{operator}` {GOES_ON}")));
     }
     let end = text.trim_end().len();
-    // A blank that was escaped belongs to its word.
+    // An escaped blank is a part of its word, so it is not removed.
     let backslashes = end - text[..end].trim_end_matches('\\').len();
     let escaped = text[end..].chars().next().filter(|_| backslashes % 2 == 1);
     text.truncate(end + escaped.map_or(0, char::len_utf8));
@@ -111,7 +111,7 @@ fn command<'a>(
     Ok((text, note))
 }
 
-/// Reads a line behind `text`; the comment at its end, which is not added.
+/// Appends a line to `text`, except for a comment at its end. Returns this comment.
 fn scan<'a>(scanner: &mut Scanner, line: &'a str, number: usize, text: &mut String) -> Option<&'a str> {
     for (column, (at, c)) in (1..).zip(line.char_indices()) {
         if c == '#' && scanner.may_begin_comment() {
@@ -123,14 +123,14 @@ fn scan<'a>(scanner: &mut Scanner, line: &'a str, number: usize, text: &mut Stri
     None
 }
 
-/// Why a line that is not a whole command is none.
+/// Explanation for errors about a line that is not a complete command.
 const GOES_ON: &str =
     "goes on with the next line, and each line of a list is a command; write it on one line, or end its lines with \\";
 
-/// Words with which no command begins, but a line of a script does.
+/// Words that can begin a line of a script, but not a command.
 const WITHIN: [&str; 11] = ["do", "done", "then", "else", "elif", "fi", "esac", "}", "&&", "||", "|"];
 
-/// Words that begin a command of several lines, and those that end it.
+/// First word and last word of commands that can extend over several lines.
 const COMPOUND: [(&str, &str); 7] = [
     ("if", "fi"),
     ("for", "done"),
@@ -141,11 +141,12 @@ const COMPOUND: [(&str, &str); 7] = [
     ("{", "}"),
 ];
 
-/// Commands that only change the shell that runs them.
+/// Commands that only affect the shell in which they run.
 const OF_THE_SHELL: [&str; 11] =
     ["cd", "pushd", "popd", "export", "set", "unset", "alias", "unalias", "umask", "ulimit", "shopt"];
 
-/// A file whose commands go over several lines is a script, and so is one whose lines are meant for those below.
+/// Returns an error if the file is a script and not a list. In a script, a command may extend over several lines, or
+/// affect the following lines.
 fn refuse_scripts(line: usize, text: &str) -> Result<(), Wrong> {
     let first = text.split(|c: char| c.is_whitespace() || c == ';').next().unwrap_or_default();
     let alone = !text.contains([';', '&', '|', '>', '<', '(', '`', '\n']);

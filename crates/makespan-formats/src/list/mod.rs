@@ -1,7 +1,7 @@
-//! A list of commands: one shell command a line, with notes such as `#: cores=1-4 after=3`, and commands from a template with
-//! arguments.
+//! Reads lists of commands, with one shell command on each line and notes such as `#: cores=1-4 after=3`. Also creates
+//! commands from a template and arguments.
 //!
-//! A list says nothing of machines, so a platform goes with the reading.
+//! A list does not state machines, so the caller states the platform.
 
 mod lines;
 mod make;
@@ -30,7 +30,8 @@ pub use shell::quoted;
 pub use snakemake::read_snakemake;
 pub use template::{ArgumentRules, ArgumentSource, Arguments, Template, TemplateError, separator};
 
-/// Most lines that one command waits for in all; a list in which every command waits for all before it is met earlier.
+/// Maximum total number of dependencies. Without this limit, a short list could make each command wait for all commands
+/// before it.
 const MAX_AFTER: usize = 1 << 20;
 
 /// Returns whether a file begins with a command group of the shell, such as `{ a; b; }`. A JSON object also begins with
@@ -43,20 +44,21 @@ pub(crate) fn is_group(head: &Head<'_>) -> bool {
         && has(line, b"; }")
 }
 
-/// Reads a list for these machines; `file` names it in errors. Of the memory and GPUs of the machines only what some command
-/// needs is in the instance, so that a list without needs is the same on a machine with a little more memory.
+/// Reads a list of commands for this platform. `file` is the file name for errors. If no command needs memory (or
+/// GPUs), the instance has no memory (or GPUs). So a list without needs gives the same instance on a machine with a
+/// little more memory.
 ///
 /// # Errors
-/// [`FormatError`] with the line.
+/// [`FormatError`] with the line of the error.
 pub fn read_list(file: &str, text: &str, platform: &Platform) -> Result<Instance, FormatError> {
     read_numbered(file, text, platform, None)
 }
 
-/// Reads a list as [`read_list`] does. The numbers in the names of jobs have at least `digits` digits; `None` stands for the
-/// digits of the last number.
+/// Reads a list of commands like [`read_list`]. The numbers in the names of jobs have at least `digits` digits. If
+/// `digits` is `None`, they have as many digits as the last number.
 ///
 /// # Errors
-/// [`FormatError`] with the line.
+/// [`FormatError`] with the line of the error.
 pub(crate) fn read_numbered(
     file: &str,
     text: &str,
@@ -86,7 +88,7 @@ pub(crate) fn read_numbered(
     let jobs = jobs(&commands, digits).map_err(wrong)?;
     let names: Vec<String> = jobs.iter().map(|job| format!("`{}`", job.name)).collect();
     Instance::new(platform, jobs, Vec::new()).map_err(|error| {
-        // Which command it is about, by the name that the error has.
+        // Finds the command of the error by the job name in the message.
         let problem = error.to_string();
         let named = names.iter().position(|name| problem.contains(name));
         let place = named.map_or_else(Place::default, |at| Place::line(commands[at].line));
@@ -94,11 +96,11 @@ pub(crate) fn read_numbered(
     })
 }
 
-/// The jobs of commands made by a template, for these machines; each is named by its number, which has at least `digits`
-/// digits. `None` stands for the digits of the last number.
+/// Returns an instance with the commands that a template makes. The name of a job contains its number, which has at
+/// least `digits` digits. If `digits` is `None`, it has as many digits as the last number.
 ///
 /// # Errors
-/// [`FormatError`], whose file is `template`.
+/// [`FormatError`] whose file name is `template`.
 pub fn from_template(lines: &[String], platform: &Platform, digits: Option<usize>) -> Result<Instance, FormatError> {
     let digits = digits.unwrap_or_else(|| name::digits_of(lines.len()));
     let job =
@@ -113,7 +115,8 @@ pub fn from_template(lines: &[String], platform: &Platform, digits: Option<usize
     Instance::new(with_needed(platform, |_| false), jobs, Vec::new()).map_err(|error| wrong(error.to_string()))
 }
 
-/// The platform with memory and GPUs only where they are needed, if it is one flat node; else as it is.
+/// Returns the platform without those of memory and GPUs that no command needs. A platform that is not one simple node
+/// is returned unchanged.
 fn with_needed(platform: &Platform, needed: impl Fn(&str) -> bool) -> Platform {
     let Some((node, _)) = platform.kinds().next() else { return platform.clone() };
     let is_idle = |name: &str| [Resource::MEMORY, Resource::GPUS].contains(&name) && !needed(name);
@@ -165,7 +168,7 @@ fn jobs(commands: &[Command], digits: Option<usize>) -> Result<Vec<Job>, Wrong> 
     Ok(jobs)
 }
 
-/// The names of the commands that one is to wait for.
+/// Returns the names of the commands for which a command waits.
 fn waited_for<'a>(
     after: &After,
     commands: &[Command],
@@ -195,7 +198,7 @@ fn waited_for<'a>(
     }
 }
 
-/// A hash that keeps two texts apart which one job may have had one after the other.
+/// Returns a short hash of a text. It suffices to distinguish earlier and later texts of one job.
 fn short_hash(text: &[u8]) -> String {
     let hash = Sha256::digest(text);
     hash.iter().take(6).fold(String::new(), |text, byte| text + &format!("{byte:02x}"))

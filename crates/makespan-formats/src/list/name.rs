@@ -1,12 +1,12 @@
-//! Names for commands.
+//! Names of jobs in a list of commands.
 
-/// Characters of the command in its name.
+/// Maximum number of characters of the command in a name.
 const LONGEST: usize = 24;
 
-/// The number of a line and a short form of its command, such as `3-gzip-a.txt`: letters that are safe in the name of a file, and paths
-/// without their folders, which many lines have in common.
+/// Returns a name with the line number and a short form of the command, such as `3-gzip-a.txt`. The short form contains
+/// only characters that are safe in file names. Paths are without folders, because many lines have the same folders.
 ///
-/// The number has at least this number of digits, so that names sort in the order of the list.
+/// The number has at least `digits` digits, so that alphabetical order is the order of the list.
 pub(super) fn of_command(line: usize, digits: usize, command: &str) -> String {
     let words = command.split_whitespace().map(|word| match word.trim_end_matches('/').rsplit_once('/') {
         Some((_, last)) => last,

@@ -1,4 +1,4 @@
-//! What is noted of a command: `#: cores=1-4 memory=2GiB after=3 time=90s`.
+//! Reads the notes of a command, such as `#: cores=1-4 memory=2GiB after=3 time=90s`.
 
 use makespan_core::{Estimate, Job, Need, Needs, Platform, Profile, Resource, SpeedupLaw, Task, Time, Weight, Work};
 
@@ -10,13 +10,13 @@ use crate::instance::command::by_shell;
 use crate::speedup::SpeedupSpec;
 use crate::suggest::nearest;
 
-/// The words that a note may state.
+/// Keys that a note may state.
 const KEYS: [&str; 12] = [
     "name", "cores", "memory", "gpus", "after", "time", "speedup", "weight", "priority", "released", "deadline",
     "timeout",
 ];
 
-/// What others call them.
+/// Names of these keys in other programs, for hints in error messages.
 const OTHERS: [(&str, &str); 8] = [
     ("processors", "cores"),
     ("cpus", "cores"),
@@ -28,19 +28,19 @@ const OTHERS: [(&str, &str); 8] = [
     ("needs", "memory"),
 ];
 
-/// What a command waits for.
+/// Commands that must end before a command starts.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum After {
-    /// The commands on these lines.
+    /// All commands on these lines. States the first and the last line.
     Lines(usize, usize),
-    /// One that was given a name.
+    /// The command with this name.
     Name(String),
 }
 
-/// What is noted of a command.
+/// Notes of a command.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
-    /// The keys that were stated, each with its line.
+    /// Stated keys, each with its line.
     stated: Vec<(&'static str, usize)>,
     pub name: Option<String>,
     pub after: Vec<After>,
@@ -57,22 +57,22 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// The first line on which something is noted.
+    /// Returns the first line with a note.
     pub(super) fn line(&self) -> Option<usize> {
         self.stated.first().map(|stated| stated.1)
     }
 
-    /// The line on which a key is stated.
+    /// Returns the line on which a key is stated.
     pub(super) fn line_of(&self, key: &str) -> Option<usize> {
         self.stated.iter().find(|stated| stated.0 == key).map(|stated| stated.1)
     }
 
-    /// Whether a resource is needed.
+    /// Returns whether the command needs a resource.
     pub(super) fn needs(&self, resource: &str) -> bool {
         self.line_of(resource).is_some()
     }
 
-    /// Adds the text of a note.
+    /// Adds the words in the text of a note.
     pub(super) fn add(&mut self, text: &str, line: usize) -> Result<(), Wrong> {
         for word in words(text).map_err(|problem| Wrong::at(line, problem))? {
             let Some((key, value)) = word.split_once('=') else {
@@ -130,7 +130,7 @@ impl Notes {
         Ok(())
     }
 
-    /// The job of a command; whom it waits for is left to the list.
+    /// Returns the job of a command, without its dependencies, which the list adds.
     pub(super) fn job(&self, name: String, command: &str) -> Result<Job, Wrong> {
         let (profile, estimate) = self.profile().map_err(|(key, problem)| {
             let line = self.line_of(key).or_else(|| self.line());
@@ -154,14 +154,14 @@ impl Notes {
         })
     }
 
-    /// The times, and how they are known; an error with the key that it is about.
+    /// Returns the run times and their source. An error contains the key that it is about.
     fn profile(&self) -> Result<(Profile, Estimate), (&'static str, String)> {
         let (min, max) = self.cores.unwrap_or((1, if self.speedup.is_some() { Platform::MAX_PROCESSORS } else { 1 }));
         let wrong = |error: makespan_core::ProfileError| ("time", error.to_string());
         match self.times.as_slice() {
             [] => Ok((guessed(min, max, self.speedup, self.timeout).map_err(wrong)?, Estimate::Guessed)),
             &[time] => {
-                // How it speeds up is a guess where nobody says.
+                // Without a stated speed-up, the speed-up is a guess.
                 let estimate = if max > min && self.speedup.is_none() { Estimate::Guessed } else { Estimate::Stated };
                 Ok((timed(time, min, max, self.speedup.unwrap_or(GUESSED_LAW)).map_err(wrong)?, estimate))
             }
@@ -184,7 +184,7 @@ impl Notes {
     }
 }
 
-/// The words of a note; those in quotation marks may hold blanks.
+/// Splits a note into words. A word in quotation marks may contain blanks.
 fn words(text: &str) -> Result<Vec<String>, String> {
     let (mut words, mut word, mut mark) = (Vec::new(), String::new(), None);
     for c in text.chars() {
@@ -247,7 +247,7 @@ fn count(text: &str) -> Option<u32> {
         .filter(|&count| count <= Platform::MAX_PROCESSORS && text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// `4`, `1-4`, or `2-` for as many as there are.
+/// Reads a number of cores: `4`, `1-4`, or `2-` for any number from 2.
 fn cores(text: &str) -> Result<(u32, u32), String> {
     let wrong =
         || format!("`{text}` is not a number of cores; write one such as 4, a range such as 1-4, or 2- for at least 2");
@@ -262,7 +262,7 @@ fn cores(text: &str) -> Result<(u32, u32), String> {
     Ok((min, max))
 }
 
-/// Reads an amount of memory, which needs a unit: `500` may be meant in MB or in bytes.
+/// Reads an amount of memory. A unit is required, because `500` could mean megabytes or bytes.
 fn memory(text: &str) -> Result<u64, String> {
     let amount = parse_amount(text)?;
     if amount > 0 && !text.ends_with(|c: char| c.is_ascii_alphabetic()) {

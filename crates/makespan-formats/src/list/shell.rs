@@ -1,17 +1,18 @@
-//! As much of the shell's grammar as tells where a quotation, a comment or a line ends.
+//! Scans shell text to find where quotations, comments and lines end. Only this part of the shell's grammar is
+//! implemented.
 
-/// What an offset of a shell text is within.
+/// Context of a position in a shell text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Within {
-    /// Nothing: words are split, and quotations begin.
+    /// No quotation. Text is split into words, and quotations can begin.
     Words,
     /// `'..'`
     Single,
-    /// `$'..'`, which not every shell reads alike.
+    /// `$'..'`. Shells differ in how they read this quotation.
     Dollar,
     /// `".."`
     Double,
-    /// `` `..` ``, whose text is unquoted once more before it is read.
+    /// `` `..` ``. The shell removes backslashes in it before it parses it.
     Backquotes,
     /// `${..}`
     Expansion,
@@ -21,7 +22,7 @@ pub(super) enum Within {
     Comment,
 }
 
-/// What is open, with the place where it was opened.
+/// Open quotation, expansion, parenthesis or comment, with the line and column at which it begins.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     what: Frame,
@@ -34,43 +35,43 @@ enum Frame {
     Dollar,
     Double,
     Backquotes,
-    /// `(..)` and `$(..)`, in which words begin again.
+    /// `(..)` or `$(..)`. Inside, text is split into words again.
     Parenthesis,
     Expansion,
     Arithmetic,
     Comment,
 }
 
-/// Reads a shell text character by character.
+/// Scanner that reads a shell text character by character.
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
     open: Vec<Open>,
     before: Before,
-    /// A quotation that a backquote ends which is not its own.
+    /// Quotation that is cut off, because a backquote ends the text around it.
     crossed: Option<Open>,
-    /// The last two characters outside of quotations that are no blanks.
+    /// Last two characters outside quotations, without blanks.
     last: [char; 2],
-    /// A `here-document` begins: line and column.
+    /// Line and column at which a here-document begins.
     pub(super) here_document: Option<(usize, usize)>,
 }
 
-/// What the character before was.
+/// Kind of the previous character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Before {
-    /// A blank, an operator or the beginning: here a word begins.
+    /// A blank, an operator or the beginning of the text. A word begins here.
     #[default]
     Gap,
-    /// A `<` that one more makes a here-document, and how many there are.
+    /// One or more `<`, with their number. Two of them begin a here-document.
     Less(u8),
     Dollar,
-    /// `$(`, which one more makes arithmetic.
+    /// `$(`. Another `(` makes it an arithmetic expansion.
     DollarParenthesis,
     Backslash,
     Other,
 }
 
 impl Scanner {
-    /// What the next character is within.
+    /// Returns the context of the next character.
     pub(super) fn within(&self) -> Within {
         match self.open.last().map(|open| open.what) {
             None | Some(Frame::Parenthesis) => Within::Words,
@@ -84,7 +85,7 @@ impl Scanner {
         }
     }
 
-    /// Whether any frame around the next character is this one.
+    /// Returns whether any context around the next character is `within`.
     pub(super) fn is_inside(&self, within: Within) -> bool {
         let frame = match within {
             Within::Words => return true,
@@ -99,22 +100,22 @@ impl Scanner {
         self.open.iter().any(|open| open.what == frame)
     }
 
-    /// Whether nothing at all is open, and a `#` would begin a comment here.
+    /// Returns whether nothing is open and `#` would begin a comment here.
     pub(super) fn may_begin_comment(&self) -> bool {
         self.open.is_empty() && self.before == Before::Gap
     }
 
-    /// Whether the character before was a backslash that takes the next one literally.
+    /// Returns whether the previous character is a backslash that escapes the next character.
     pub(super) fn is_escaped(&self) -> bool {
         self.before == Before::Backslash
     }
 
-    /// Whether the character before was a `$` that the next one belongs to.
+    /// Returns whether the previous character is a `$` that belongs to the next character.
     pub(super) fn follows_dollar(&self) -> bool {
         self.before == Before::Dollar
     }
 
-    /// The quotation that is open where the text ends, with line and column of its beginning.
+    /// Returns the quotation that is open at the end of the text, with line and column of its beginning.
     pub(super) fn open_quotation(&self) -> Option<(char, usize, usize)> {
         self.crossed.iter().chain(&self.open).find_map(|open| {
             let mark = match open.what {
@@ -127,7 +128,7 @@ impl Scanner {
         })
     }
 
-    /// The parenthesis or brace that is open where the text ends, with line and column.
+    /// Returns the parenthesis or brace that is open at the end of the text, with line and column.
     pub(super) fn open_command(&self) -> Option<(&'static str, usize, usize)> {
         self.open.iter().find_map(|open| {
             let mark = match open.what {
@@ -139,7 +140,7 @@ impl Scanner {
         })
     }
 
-    /// The operator behind which the text ends, but for blanks, if another command must follow.
+    /// Returns the operator at the end of the text, ignoring blanks, if another command must follow.
     pub(super) fn operator(&self) -> Option<&'static str> {
         match self.last {
             ['&', '&'] => Some("&&"),
@@ -150,13 +151,14 @@ impl Scanner {
         }
     }
 
-    /// Whether an apostrophe is a character like others: in double quotation marks, also in the expansions there.
+    /// Returns whether an apostrophe is an ordinary character, as it is in double quotation marks and in expansions
+    /// inside them.
     fn has_literal_apostrophes(&self) -> bool {
         let around = self.open.iter().rev().find(|open| open.what != Frame::Expansion);
         around.is_some_and(|open| matches!(open.what, Frame::Double | Frame::Arithmetic))
     }
 
-    /// A line ends behind a backslash that continues it: both are as if they were not there.
+    /// Handles a backslash at the end of a line. Both the backslash and the line break are removed.
     pub(super) fn join(&mut self) {
         self.before = Before::Other;
     }
@@ -167,12 +169,13 @@ impl Scanner {
         let within = self.within();
         let literal = before == Before::Backslash;
         if within == Within::Words && (literal || !c.is_whitespace() && c != '\\') {
-            // What is taken literally is no operator, and the backslash that says so may end the line.
+            // An escaped character is not an operator. A backslash itself is not recorded here, because it may only
+            // continue the line.
             self.last = [self.last[1], if literal { '\\' } else { c }];
         }
         let crosses = c == '`' && before != Before::Backslash && within != Within::Backquotes;
         if crosses && self.is_inside(Within::Backquotes) {
-            // A shell ends the text between backquotes at the next one, wherever that stands.
+            // The shell ends the text between backquotes at the next backquote, even inside a quotation.
             self.crossed = self.crossed.or(self.open.last().copied());
         }
         match within {
@@ -239,7 +242,7 @@ impl Scanner {
                     self.here_document.get_or_insert(at);
                     self.before = Before::Less(2);
                 }
-                // `<<<` is a text in some shells, and no here-document.
+                // In some shells, `<<<` is followed by a text. It does not begin a here-document.
                 Before::Less(2) => {
                     self.here_document = None;
                     self.before = Before::Less(3);
@@ -254,16 +257,16 @@ impl Scanner {
     }
 }
 
-/// Words that mean something else where a command may stand.
+/// Words with a special meaning at the beginning of a command.
 const RESERVED: [&str; 17] = [
     "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "in", "function",
     "select", "time", "coproc",
 ];
 
-/// An argument as one word of the shell: as it is where that is safe, else in quotation marks.
+/// Returns an argument as one word for the shell. Unsafe arguments are in quotation marks.
 pub fn quoted(argument: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c);
-    // `a=b` in front of a command would be an assignment.
+    // Before a command, `a=b` would be an assignment.
     let means_itself = !argument.contains('=') && !RESERVED.contains(&argument);
     if !argument.is_empty() && argument.chars().all(plain) && means_itself {
         return argument.to_owned();
@@ -271,12 +274,12 @@ pub fn quoted(argument: &str) -> String {
     format!("'{}'", argument.replace('\'', "'\\''"))
 }
 
-/// An argument within single quotation marks.
+/// Escapes an argument for use inside single quotation marks.
 pub(super) fn within_single(argument: &str) -> String {
     argument.replace('\'', "'\\''")
 }
 
-/// An argument within double quotation marks.
+/// Escapes an argument for use inside double quotation marks.
 pub(super) fn within_double(argument: &str) -> String {
     let mut text = String::with_capacity(argument.len());
     for c in argument.chars() {

@@ -1,7 +1,7 @@
-//! What Snakemake would do, from what it prints of a dry run.
+//! Finds the jobs that Snakemake would run, from the output of a dry run.
 //!
-//! The rules stay with Snakemake: a job runs `snakemake .. -- OUTPUT` for one job of its own, as Snakemake's executors for
-//! clusters do, so that scripts, environments and logs mean what they mean there.
+//! Rules are still executed by Snakemake: each job runs `snakemake .. -- OUTPUT` for a single job of the workflow, as
+//! Snakemake's cluster executors do. So scripts, environments and logs have their usual meaning.
 
 use makespan_core::{Estimate, Instance, Job, Need, Needs, Platform, Profile, Resource, Time};
 use rustc_hash::FxHashMap;
@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::error::{FormatError, Place};
 use crate::guess::guessed;
 
-/// One job of a dry run.
+/// A job in the output of a dry run.
 #[derive(Debug, Default, PartialEq)]
 struct Step {
     rule: String,
@@ -23,15 +23,15 @@ struct Step {
     shell: Option<String>,
     /// True if the job only collects its input: it has no output and no action.
     is_target: bool,
-    /// The number and the name of its group.
+    /// Number and name of the group of the job.
     group: Option<(usize, String)>,
 }
 
-/// The jobs that Snakemake would run, or `None` where nothing is to be done; `file` is the workflow and `text` what is in it,
-/// `printed` what `snakemake --dry-run --printshellcmds` has printed, and `benchmark` gives the text of a benchmark file of an earlier run, if there is one.
+/// Returns the jobs that Snakemake would run, or `None` if nothing must be done. `file` is the name and `text` the
+/// content of the workflow. `printed` is the output of `snakemake --dry-run --printshellcmds`. `benchmark` returns the
+/// content of a benchmark file from an earlier run, if it exists.
 ///
-/// # Errors
-/// [`FormatError`] where a rule is not supported, or the jobs are no instance.
+/// # Errors [`FormatError`] if a rule is not supported, or if the jobs are not a valid instance.
 pub fn read_snakemake(
     file: &str,
     text: &[u8],
@@ -105,12 +105,13 @@ impl Group {
         Ok(job.with_command(self.command(file, text)))
     }
 
-    /// The number of threads of the widest job, if one states it.
+    /// Returns the largest number of threads of a job, if a job states it.
     fn threads(&self) -> Option<u32> {
         self.0.iter().filter_map(|step| step.threads).max().map(|threads| threads.max(1))
     }
 
-    /// An upper bound of the memory: Snakemake runs as many jobs of a group at once as its cores allow.
+    /// Returns an upper bound on the memory of the group. Snakemake runs as many jobs of a group at the same time as
+    /// the cores allow.
     fn megabytes(&self) -> Option<u64> {
         let cores = self.threads().unwrap_or(1);
         let at_once = |step: &Step| u64::from((cores / step.threads.unwrap_or(1).max(1)).max(1));
@@ -118,7 +119,8 @@ impl Group {
         self.0.iter().filter_map(|step| Some(step.megabytes?.saturating_mul(at_once(step).min(count)))).max()
     }
 
-    /// The sum of the times in the benchmark files, if all jobs have one, the fewest runs and the largest spread.
+    /// Returns the sum of the mean run times in the benchmark files, the smallest number of runs, and the largest
+    /// spread. Returns `None` if a job has no benchmark file.
     fn measured(&self, benchmark: impl Fn(&str) -> Option<String>) -> Option<(Time, u32, f64)> {
         let mut all = self.0.iter().map(|step| measured(&benchmark(step.benchmark.as_deref()?)?));
         let first = all.next()??;
@@ -128,8 +130,8 @@ impl Group {
         })
     }
 
-    /// What Snakemake does for the jobs. The comment makes jobs of other shell commands another job, and those without a shell
-    /// command jobs of another workflow.
+    /// Returns the command that runs Snakemake for these jobs. The comment in it is a hash of the shell commands, or of
+    /// the whole workflow if a job has no shell command. So jobs whose shell commands change have different commands.
     fn command(&self, file: &str, text: &[u8]) -> Vec<String> {
         let shells: Option<Vec<&str>> = self.0.iter().map(|step| step.shell.as_deref()).collect();
         let hash = super::short_hash(shells.map_or(text.to_vec(), |shells| shells.join("\n").into_bytes()).as_slice());
@@ -142,13 +144,14 @@ impl Group {
         rules.dedup();
         words.extend(rules.into_iter().cloned());
         words.push("--".into());
-        // A job without output is asked for by its rule.
+        // The goal of a job without output is the name of its rule.
         words.extend(self.0.iter().map(|step| step.output.first().unwrap_or(&step.rule).clone()));
         words
     }
 }
 
-/// The names of jobs: the group or the rule with the wildcards, and a number where that is not unique.
+/// Returns the names of the jobs. A name is the group or the rule, with the wildcards, and with a number if it would
+/// not be unique.
 fn names(groups: &[Group]) -> Vec<String> {
     let mut seen: FxHashMap<String, u32> = FxHashMap::default();
     let name = |Group(steps): &Group| {
@@ -162,7 +165,7 @@ fn names(groups: &[Group]) -> Vec<String> {
     groups.iter().map(name).collect()
 }
 
-/// The jobs that are printed, in their order.
+/// Returns the jobs in the output, in their order.
 fn steps(printed: &str) -> Result<Vec<Step>, String> {
     let mut steps: Vec<Step> = Vec::new();
     let mut within = false;
@@ -186,7 +189,7 @@ fn steps(printed: &str) -> Result<Vec<Step>, String> {
             within = false;
             continue;
         }
-        // The jobs of a group are indented.
+        // In a group, the jobs are indented.
         let indented = line.strip_prefix(INDENT).filter(|_| group.is_some());
         if let Some(rule) = rule(indented.unwrap_or(line))? {
             let group = group.clone().filter(|_| indented.is_some());
@@ -207,7 +210,7 @@ fn steps(printed: &str) -> Result<Vec<Step>, String> {
             "output" => step.output = files(),
             "wildcards" => value.clone_into(&mut step.wildcards),
             "threads" => step.threads = value.parse().ok(),
-            // Snakemake always runs a rule with an action and without output, and states that as the reason.
+            // Snakemake always runs a rule that has an action and no output, and states this as the reason.
             "reason" => step.is_target = step.output.is_empty() && !value.contains("run or shell"),
             "benchmark" => step.benchmark = Some(value.to_owned()),
             "resources" => {
@@ -220,10 +223,10 @@ fn steps(printed: &str) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
-/// The indentation of the fields of a job.
+/// Indentation of the fields of a job.
 const INDENT: &str = "    ";
 
-/// The name of a group whose jobs follow. A date may stand before it.
+/// Returns the name of a group whose jobs follow. A date may precede it on the line.
 fn group_of(line: &str) -> Option<&str> {
     let begun = line
         .strip_prefix("Group job ")
@@ -231,7 +234,7 @@ fn group_of(line: &str) -> Option<&str> {
     begun?.split_once(" (jobs in ").map(|(name, _)| name)
 }
 
-/// The name of a rule whose job begins on a line.
+/// Returns the name of the rule of a job, if a job begins on this line.
 fn rule(line: &str) -> Result<Option<&str>, String> {
     let named = |word: &str| line.strip_prefix(word)?.strip_suffix(':').filter(|name| !name.contains(' '));
     if let Some(name) = named("checkpoint ").or_else(|| named("localcheckpoint ")) {
@@ -242,7 +245,7 @@ fn rule(line: &str) -> Result<Option<&str>, String> {
     Ok(named("rule ").or_else(|| named("localrule ")))
 }
 
-/// The mean time of a benchmark file, from how many runs, and their spread.
+/// Returns the mean run time in a benchmark file, the number of runs, and the spread.
 fn measured(text: &str) -> Option<(Time, u32, f64)> {
     let mut lines = text.lines();
     let column = lines.next()?.split('\t').position(|name| name == "s")?;
@@ -253,7 +256,7 @@ fn measured(text: &str) -> Option<(Time, u32, f64)> {
     let count = times.len() as f64;
     let mean = times.iter().sum::<f64>() / count;
     let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / count;
-    // Hundredths of a second are written: 0.00 was less than half of one.
+    // Benchmark files state hundredths of a second. A value of 0.00 stands for less than 0.005 s.
     let mean = if times.is_empty() { return None } else { mean.max(0.005) };
     let time = Time::parse(&format!("{mean:.6}")).ok()?;
     Some((time, times.len() as u32, variance.sqrt() / mean))
@@ -263,7 +266,7 @@ fn measured(text: &str) -> Option<(Time, u32, f64)> {
 mod tests {
     use super::*;
 
-    /// The output of version 9.27.
+    /// Output of Snakemake 9.27.
     const GROUPS: &str = "Building DAG of jobs...\n\n[d] Group job g (jobs in lexicogr. order):\n\n    [d]\n    rule a:\n        output: a1\n        \
         jobid: 3\n        reason: Missing output files: a1\n        wildcards: s=1\n        resources: tmpdir=/tmp, mem_mb=100\nShell command: make a\n\n    [d]\n    rule b:\n        \
         input: a1, z\n        output: b1\n        jobid: 2\n        reason: Missing\n        wildcards: s=1\n        threads: 2\nShell command: make b\n\n\
@@ -284,7 +287,7 @@ mod tests {
         assert_eq!([after(0), after(1), after(3)], [vec!["z".to_owned()], vec![], vec!["g s=1".to_owned()]]);
         let words = instance.command(jobs[0].first()).to_vec();
         assert_eq!(words[words.len() - 6..], ["--allowed-rules", "a", "b", "--", "a1", "b1"]);
-        // Two threads, and two jobs of 100 MB may run at once.
+        // The group has two threads, so two jobs of 100 MB may run at the same time.
         assert_eq!(instance.profile(jobs[0].first()).min_processors(), 2);
         assert_eq!(instance.demands(jobs[0].first())[0].need.total(1), 200_000_000);
         let flag = |at: usize| instance.task(jobs[at].first()).assumes_one_core;

@@ -1,4 +1,4 @@
-//! Lists and templates, beside a real shell where it is about what a shell reads.
+//! Tests of lists and templates. Where the syntax of the shell matters, results are compared with a real shell.
 
 use std::process::Command as Process;
 
@@ -75,7 +75,7 @@ fn a_line_that_is_no_whole_command_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// What is accepted is a whole command for a shell, which does not wait for more.
+    /// Checks that each accepted line is a complete command for a shell, which does not wait for more input.
     #[test]
     fn no_accepted_line_goes_on(words in proptest::collection::vec(0..20_usize, 1..9)) {
         const WORDS: [&str; 20] = ["a", "b", " ", " ", "&&", "||", "|", "&", ";", "(", ")", "$(", "${a}", "${", "$((", "))", "'", "\"", "\\", "#"];
@@ -237,7 +237,7 @@ fn templates_take_arguments() {
     assert_eq!(filled("a", &[]).unwrap(), ["a "]);
 }
 
-/// What a shell prints that runs this.
+/// Returns the output of a shell that runs this line.
 fn said(line: &str) -> String {
     let output = Process::new("sh").args(["-c", line]).output().unwrap();
     String::from_utf8(output.stdout).unwrap()
@@ -246,7 +246,7 @@ fn said(line: &str) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Whatever an argument holds, and in whatever quotation its place stands, the program gets it as it is.
+    /// Checks that a program receives each argument unchanged, for any text and any quotation around the placeholder.
     #[test]
     fn an_argument_arrives_as_it_is(argument in "[ -~\n\té\u{2028}]{0,12}|[0-9a-zA-Z_]{1,3}", kind in 0..11) {
         let template = [
@@ -257,12 +257,12 @@ proptest! {
         ][kind as usize];
         let line = filled(template, &[&[&argument]]).unwrap().remove(0);
         let said = said(&line);
-        // Command substitution keeps all but line ends at the end; `x` guards them, and sed may add one.
+        // Command substitution removes line breaks at the end, so an `x` protects them. `sed` may add a line break.
         let said = if matches!(kind, 3 | 5 | 8) { said.strip_suffix('\n').filter(|_| !argument.ends_with('\n')).unwrap_or(&said).to_owned() } else { said };
         prop_assert_eq!(said, argument, "{}", line);
     }
 
-    /// No text makes the reader panic, and what it reads is what a shell would have read on that line.
+    /// Checks that no text makes the reader panic, and that each command is a single line that is not empty.
     #[test]
     fn any_text_is_read_or_refused(text in "([ -~éß]|\n|\\\\\n|#:|'|\"|cores=|after=|time=|\t|\r\n){0,60}") {
         if let Ok(commands) = commands(&text) {
@@ -273,7 +273,7 @@ proptest! {
         drop(list(&text));
     }
 
-    /// Commands without notes are what the shell itself makes of the lines.
+    /// Checks that a command without notes has the same meaning for a shell as the original line.
     #[test]
     fn lines_mean_what_they_mean_to_a_shell(words in proptest::collection::vec("[a-c]{1,2}|'[a #\\\\]{0,4}'|\"[b #]{0,4}\"|\\\\ |#[a-c]{0,2}|[a-c]#", 1..6)) {
         let text = format!("printf '<%s>' {}\n", words.join(" "));

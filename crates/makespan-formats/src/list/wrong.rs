@@ -2,7 +2,7 @@
 
 use crate::error::Place;
 
-/// What is wrong, and where.
+/// Problem, and its place.
 #[derive(Debug)]
 pub(super) struct Wrong {
     pub place: Place,

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::database::{Database, Target};
 use super::order::Order;
 
-/// Separator between two groups of prerequisites; the second group waits for the first (GNU make 4.4).
+/// Separator between two groups of prerequisites. The second group waits for the first (GNU make 4.4).
 const WAIT: &str = ".WAIT";
 const NOT_PARALLEL: &str = ".NOTPARALLEL";
 

@@ -1,39 +1,39 @@
-//! The targets that make knows, from what it prints with `--print-data-base`.
+//! Reads the database of make, which `make --print-data-base` prints.
 
 use rustc_hash::FxHashMap;
 
-/// What make knows of a file.
+/// Data of make about all files.
 #[derive(Default)]
 pub(super) struct Database<'a> {
     targets: FxHashMap<&'a str, Target<'a>>,
-    /// Patterns with a variable each, in the order in which make gives them to a target.
+    /// Variables of patterns. Each has its pattern. The order is the order in which make applies them to a target.
     patterns: Vec<(&'a str, Variable<'a>)>,
-    /// The files that one recipe makes at once, for each of them.
+    /// Files that one recipe creates together, for each of these files.
     groups: FxHashMap<&'a str, Vec<&'a str>>,
-    /// The goal that make takes if none is asked for.
+    /// Goal of make if the user states none.
     pub(super) goal: Option<&'a str>,
 }
 
-/// What make knows of a target.
+/// Data of make about a target.
 #[derive(Default)]
 pub(super) struct Target<'a> {
-    /// What it needs, in order.
+    /// Prerequisites, in their order.
     pub(super) needs: Vec<&'a str>,
-    /// What is only made before it, which is written behind `|`.
+    /// Order-only prerequisites, which are written after `|`.
     only_before: Vec<&'a str>,
     pub(super) is_phony: bool,
-    /// Whether it has rules with `::`.
+    /// True if the target has double-colon rules (`::`).
     pub(super) is_double_colon: bool,
-    /// Whether it is missing and only made if what needs it is.
+    /// True if the target is missing and is only made if a target that needs it is made.
     pub(super) is_intermediate: bool,
-    /// The lines of its recipe before variables are expanded.
+    /// Lines of the recipe before the expansion of variables.
     pub(super) recipe: Option<String>,
-    /// The variables that hold for it and for what it needs.
+    /// Variables that apply to the target and to its prerequisites.
     pub(super) variables: Vec<Variable<'a>>,
 }
 
 impl<'a> Target<'a> {
-    /// What is made before it.
+    /// Returns all prerequisites, including order-only prerequisites.
     pub(super) fn all_before(&self) -> impl Iterator<Item = &'a str> {
         self.needs.iter().chain(&self.only_before).copied()
     }
@@ -42,22 +42,22 @@ impl<'a> Target<'a> {
 /// A variable of a target or of a pattern.
 #[derive(Clone, Copy)]
 pub(super) struct Variable<'a> {
-    /// Such as `CFLAGS += -g`.
+    /// Definition, such as `CFLAGS += -g`.
     pub(super) definition: &'a str,
-    /// The makefile and the line.
+    /// Makefile and line of the definition.
     pub(super) place: Option<(&'a str, usize)>,
     pub(super) is_private: bool,
     pub(super) is_override: bool,
     pub(super) printed: Printed,
 }
 
-/// How make prints a variable.
+/// Form in which make prints a variable.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Printed {
     AsStated,
-    /// On several lines, whose end cannot be told.
+    /// On several lines. The last of them cannot be recognised.
     OnLines,
-    /// Of a pattern: as if it had been stated with `:=`, with `$$` for each `$`.
+    /// For a pattern: as a definition with `:=`, and with `$$` for each `$`.
     ByPattern,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Variable<'a> {
 }
 
 impl<'a> Database<'a> {
-    /// Reads what make has printed; `None` where it has no database.
+    /// Reads the output of make. Returns `None` if it contains no database.
     pub(super) fn read(printed: &'a str) -> Option<Self> {
         let (before, files) = printed.rsplit_once("\n# Files\n")?;
         let goal = before.lines().rev().find_map(|line| line.strip_prefix(".DEFAULT_GOAL := "));
@@ -108,7 +108,7 @@ impl<'a> Database<'a> {
             } else if let Some(found) = Origin::of(line) {
                 origin = Some(found);
             } else if let Some(others) = line.strip_prefix("#  Also makes: ") {
-                // Make lists a target with its own group, except what a pattern makes.
+                // The group that make prints for a target includes the target, except for groups from pattern rules.
                 let group: Vec<&str> = last.into_iter().chain(others.split_whitespace()).collect();
                 self.groups.extend(group.iter().map(|one| (*one, group.clone())));
             } else if line.starts_with('#') {
@@ -155,7 +155,7 @@ impl<'a> Database<'a> {
         self.targets.get(target)
     }
 
-    /// The targets in the order of their names.
+    /// Returns the targets in the order of their names.
     pub(super) fn targets(&self) -> Vec<(&'a str, &Target<'a>)> {
         let mut targets: Vec<_> = self.targets.iter().map(|(name, target)| (*name, target)).collect();
         targets.sort_unstable_by_key(|(name, _)| *name);
@@ -166,25 +166,26 @@ impl<'a> Database<'a> {
         &self.patterns
     }
 
-    /// The files that one recipe makes together with this one, and the file itself.
+    /// Returns the file, followed by the files that the same recipe creates.
     pub(super) fn together(&self, file: &'a str) -> impl Iterator<Item = &'a str> {
         let group = self.groups.get(file).map(Vec::as_slice).unwrap_or_default();
         std::iter::once(file).chain(group.iter().copied().filter(move |one| *one != file))
     }
 
-    /// Whether a special target such as `.SILENT` stands for all targets, since it needs nothing.
+    /// Returns whether a special target such as `.SILENT` applies to all targets, because it has no prerequisites.
     pub(super) fn is_for_all(&self, special: &str) -> bool {
         self.get(special).is_some_and(|special| special.needs.is_empty())
     }
 
-    /// Whether make takes a file as intermediate: it is missing and between two others, or the makefile says so.
+    /// Returns whether make treats a file as intermediate: the file is missing and lies between two other files, or
+    /// the makefile declares it as intermediate.
     pub(super) fn is_intermediate(&self, file: &str) -> bool {
         let is_said = |said: &Target<'a>| said.needs.contains(&file);
         self.get(file).is_some_and(|target| target.is_intermediate) || self.get(".INTERMEDIATE").is_some_and(is_said)
     }
 }
 
-/// Where a variable is from, as the line in front of it says.
+/// Origin of a variable, as stated on the line before its definition.
 struct Origin<'a> {
     place: Option<(&'a str, usize)>,
     is_private: bool,
@@ -218,13 +219,13 @@ impl<'a> Origin<'a> {
     }
 }
 
-/// Whether a pattern such as `%.o` fits a name.
+/// Returns whether a pattern such as `%.o` matches a name.
 pub(super) fn fits(pattern: &str, name: &str) -> bool {
     let Some((front, back)) = pattern.split_once('%') else { return pattern == name };
     name.len() > front.len() + back.len() && name.starts_with(front) && name.ends_with(back)
 }
 
-/// A line such as `a: b c | d`.
+/// Rule of the form `a: b c | d`.
 struct Rule<'a> {
     target: &'a str,
     needs: &'a str,
@@ -232,7 +233,7 @@ struct Rule<'a> {
     is_double_colon: bool,
 }
 
-/// What stands in front of a colon that begins `:=` is a variable.
+/// Reads a rule, or returns `None` for other lines. A line with `:=` defines a variable.
 fn rule(line: &str) -> Option<Rule<'_>> {
     let (front, rest) = line.split_once(": ").or_else(|| line.strip_suffix(':').map(|target| (target, "")))?;
     let target = front.strip_suffix(':').unwrap_or(front);

@@ -1,12 +1,12 @@
-//! How make is told what is made already when it makes one target.
+//! Options that inform make which files are already made, for a call of make for a single target.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::database::Database;
 use super::{STUB, escaped};
 
-/// The options for a target before which these files are made, as [`Database::waited_for`] finds them. Make is asked for the target
-/// itself, or for another one that needs it: then `is_goal` is false.
+/// Returns the options for making a target after the files in `before` are made. [`Database::waited_for`] returns these
+/// files. `is_goal` is true if the target is the goal of make, and false if the goal is another target that needs it.
 pub(super) fn words<'a>(
     rules: &Database<'a>,
     (target, is_goal): (&'a str, bool),
@@ -27,11 +27,13 @@ pub(super) fn words<'a>(
         if is_compared(one) {
             words.push(format!("--newer={one}"));
         } else {
-            // The first keeps make from updating it again, the second makes it newer than what needs it.
+            // With the first option, make does not remake the file. With the second, make treats the file as newer than
+            // targets that need it.
             words.extend([format!("--old-file={one}"), format!("--what-if={one}")]);
         }
     }
-    // Make has no rule for a target with `::` that is old. So it looks at it again, and at what it needs, and its recipes do nothing.
+    // If make treats a double-colon target as old, it finds no rule for it. So make considers such a target and its
+    // prerequisites again, but with recipes that do nothing.
     let mut seen: FxHashSet<&str> = before.iter().map(|(_, one)| *one).collect();
     let mut at = 0;
     while let Some(&double_colon) = stubbed.get(at) {
@@ -50,14 +52,15 @@ pub(super) fn words<'a>(
     }
     words.extend(stubbed.iter().map(|one| format!("--eval={}: private override {STUB}", escaped(one))));
     words.extend(special(rules, ".SILENT", &stubbed));
-    // Who is first to need an intermediate file would delete it.
+    // Make would delete an intermediate file after making the first target that needs it.
     files.extend((!is_goal).then_some(target));
     files.retain(|one| rules.is_intermediate(one));
     words.extend(special(rules, ".SECONDARY", &files));
     words
 }
 
-/// Adds files to those that a special target needs, unless there are none or it stands for all.
+/// Returns the option that adds files to the prerequisites of a special target, or `None` if there are no files or if
+/// the special target applies to all files.
 fn special(rules: &Database, special: &str, files: &[&str]) -> Option<String> {
     let names: Vec<String> = files.iter().map(|one| escaped(one)).collect();
     let is_needed = !names.is_empty() && !rules.is_for_all(special);

@@ -1,8 +1,10 @@
-//! What `make` would do, from what GNU make prints of a dry run with `--trace` and `--print-data-base`.
+//! Finds the jobs that `make` would run, from the output of a dry run of GNU make with `--trace` and
+//! `--print-data-base`.
 //!
-//! The recipes stay with make: a job runs `make TARGET`, told that all that the target waits for is made (`--old-file`), and what
-//! of it is newer than the target (`--what-if`). So make decides as always whether the target is up to date, and variables,
-//! shells, `.ONESHELL`, ignored errors and recipes that call make again mean what they mean to make.
+//! Recipes are still executed by make: a job runs `make TARGET`. Options of this call state that all prerequisites are
+//! made (`--old-file`), and which of them are newer than the target (`--what-if`). So make itself decides whether the
+//! target is up to date. Variables, shells, `.ONESHELL`, ignored errors and recursive calls of make have their usual
+//! meaning.
 
 mod apart;
 mod database;
@@ -23,38 +25,40 @@ use printed::updated;
 use stubs::STUB;
 pub use stubs::stubs;
 
-/// The options with which make is asked first, in front of `-f FILE`: it makes makefiles that are out of date, and prints what it
-/// knows. `MAKECMDGOALS=` with the goal belongs behind them. As in [`ASK`], `LC_ALL=C` must be in its environment.
+/// Options of the first call of make. They must precede `-f FILE`. In this call, make remakes makefiles that are out of
+/// date, and prints its database. If there is a goal, `MAKECMDGOALS=GOAL` must follow. The environment must contain
+/// `LC_ALL=C`, as for [`ASK`].
 pub const ASK_FIRST: [&str; 4] = ["--dry-run", "--print-data-base", "--eval=.makespan: ;", ".makespan"];
 
-/// The options with which make is asked what it would do, in front of the [`stubs`] and `-f FILE`.
+/// Options of the second call of make, a dry run. They must precede the [`stubs`] and `-f FILE`.
 pub const ASK: [&str; 4] = ["--dry-run", "--trace", "--print-data-base", "--print-directory"];
 
-/// A target that needs another and has an empty recipe, so that no pattern gives it one.
+/// Name of an additional target that has one prerequisite and an empty recipe. Because it has a recipe, pattern rules
+/// do not apply.
 const GOAL: &str = ".makespan";
 
-/// Replaces each `--newer=FILE` by what tells make to leave the file as it is and, if it is newer than the target or no file, to
-/// take it as just made. A file of the same time counts as newer: some shells compare whole seconds.
+/// Shell script that replaces each argument `--newer=FILE` by options of make. With these options, make does not remake
+/// the file. If the file is missing or newer than the target, make treats it as just made. A file with the same
+/// modification time counts as newer, because some shells compare only whole seconds.
 const SCRIPT: &str = r#"for word do shift; case $word in --newer=*) word=${word#--newer=}; if [ ! -e "$word" ] || [ ! "$0" -nt "$word" ]; then set -- "$@" "--what-if=$word"; fi; word=--old-file=$word;; esac; set -- "$@" "$word"; done; "#;
 
-/// What make has said.
+/// Output of make.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     /// The makefile.
     pub file: &'a str,
-    /// The goal, where it is not the first one.
+    /// Goal, or `None` for the first goal in the makefile.
     pub goal: Option<&'a str>,
-    /// What make has printed at first.
+    /// Output of the first call, with [`ASK_FIRST`].
     pub known: &'a str,
-    /// What make has printed of a dry run.
+    /// Output of the dry run, with [`ASK`].
     pub printed: &'a str,
 }
 
-/// The targets that make would update, each a job that waits for others, or `None` where all are up to date; `line_of` gives a line
-/// of a makefile by its number.
+/// Returns the targets that make would update, or `None` if all are up to date. Each target is a job that waits for
+/// other jobs. `line_of` returns a line of a makefile by its number.
 ///
-/// # Errors
-/// [`FormatError`] where make printed something else, or the targets are no instance.
+/// # Errors [`FormatError`] if the output of make is not as expected, or if the targets are not a valid instance.
 pub fn read_make(
     asked: Asked<'_>,
     platform: &Platform,
@@ -70,7 +74,7 @@ pub fn read_make(
         let problem = "make has not printed its database; GNU make 4 or later is needed";
         Database::read(text).ok_or_else(|| wrong(problem.into()))
     };
-    // The stubs hide the shells that targets have of their own.
+    // The variables come from the first call, because in the dry run the stubs replace the targets' own shells.
     let (variables, rules) = (database(known)?, database(printed)?);
     let names: Vec<&str> = recipes.iter().map(|(target, _)| *target).collect();
     let order = rules.order(goal, &names);
@@ -102,7 +106,8 @@ pub fn read_make(
     Instance::new(platform, jobs, Vec::new()).map(Some).map_err(|error| wrong(error.to_string()))
 }
 
-/// What updates one target when all before it have been. The comment makes a job with another recipe another job.
+/// Returns the command that updates one target after its prerequisites. The comment at its end is a hash of the recipe.
+/// So a job whose recipe changes has a different command.
 fn command(file: &str, target: &str, stated: Vec<String>, recipe: &str) -> Vec<String> {
     let compares = stated.iter().any(|word| word.starts_with("--newer="));
     let inherits = stated.iter().any(|word| word.starts_with(&format!("--eval={GOAL}: ")));
@@ -118,13 +123,13 @@ fn command(file: &str, target: &str, stated: Vec<String>, recipe: &str) -> Vec<S
     words
 }
 
-/// The name of a file as a makefile states it.
+/// Escapes a file name for a makefile.
 fn escaped(name: &str) -> String {
     name.replace('$', "$$").replace('#', "\\#")
 }
 
-/// A variable as a makefile states it. Make does not print whether it goes into the environment, nor how one of a pattern was
-/// stated, so the makefile is looked at.
+/// Returns a variable as a makefile defines it. The database does not state whether the variable is exported, nor the
+/// operator of a pattern-specific variable. So these are read from the makefile.
 fn definition(variable: &Variable, line_of: impl Fn(&str, usize) -> Option<String>) -> Result<String, FormatError> {
     let (makefile, number) = variable.place.unwrap_or(("the makefile", 0));
     let wrong = |problem: String| Err(FormatError::content(makefile, Place::line(number), problem));
@@ -144,7 +149,8 @@ fn definition(variable: &Variable, line_of: impl Fn(&str, usize) -> Option<Strin
     let text = match front.chars().next_back().filter(|_| variable.printed == Printed::ByPattern) {
         None | Some(':' | '!') => text.to_owned(),
         Some(operator) => {
-            // To a target that fits, `?=` of a pattern is the first that sets the variable.
+            // For a matching target, `?=` in a pattern is the first definition of the variable, so it is the same as
+            // `=`.
             let operator = if operator == '+' { "+=" } else { "=" };
             text.replacen(":=", operator, 1).replace("$$", "$")
         }

@@ -1,26 +1,27 @@
-//! In which order make comes to targets, and which of them wait for which.
+//! Finds the order in which make considers targets, and the dependencies between them.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::database::{Database, Target, Variable, fits};
 
-/// What make does with a file that a target needs.
+/// Action of make for a prerequisite of a target.
 #[derive(Clone, Copy)]
 enum Step<'a> {
     Update(&'a str),
-    /// Updates what the file needs, but not the file.
+    /// Updates the prerequisites of the file, but not the file itself.
     LookThrough(&'a str),
-    /// Sees that the file is there, and updates it only the next time.
+    /// Only checks that the file exists. The next such step for the same file updates it.
     Leave(&'a str),
 }
 
-/// In which order make comes to targets.
+/// Order in which make considers targets.
 #[derive(Default)]
 pub(super) struct Order<'a> {
-    /// Each target to which make comes, with the number of what it comes from. It may come to one for two reasons in turn, and what it
-    /// meets in between comes from the first.
+    /// Visits of targets. Each visit states the target, and the index of the visit from which make comes. Make may
+    /// visit a target several times: first to look through it, and later to update it. The targets that it finds during
+    /// the first visit come from the first visit.
     visits: Vec<(&'a str, Option<usize>)>,
-    /// The visits in which targets are updated, each behind those of all that it needs.
+    /// Indices of the visits that update their target. A visit comes after the visits of all prerequisites of its target.
     updated: Vec<usize>,
 }
 
@@ -30,17 +31,17 @@ impl<'a> Order<'a> {
         self.visits.len() - 1
     }
 
-    /// The targets, each behind all that it needs.
+    /// Returns the targets. Each comes after all its prerequisites.
     pub(super) fn targets(&self) -> impl Iterator<Item = &'a str> {
         self.updated.iter().map(|&visit| self.visits[visit].0)
     }
 
-    /// What make came from when it updated each target.
+    /// Returns, for each target, the visit from which make came when it updated the target.
     pub(super) fn origins(&self) -> FxHashMap<&'a str, Option<usize>> {
         self.updated.iter().map(|&visit| self.visits[visit]).collect()
     }
 
-    /// The targets from which make came, innermost first.
+    /// Returns the chain of targets from which make came, beginning with the nearest one.
     fn around(&self, mut origin: Option<usize>) -> Vec<&'a str> {
         let mut around = Vec::new();
         while let Some(visit) = origin {
@@ -52,8 +53,8 @@ impl<'a> Order<'a> {
 }
 
 impl<'a> Database<'a> {
-    /// All that make looks at for its goal, and for these targets from the last on where that does not lead to them, as it does
-    /// without `--jobs`.
+    /// Returns the order in which make without `--jobs` considers targets. It begins with the goal. If it does not
+    /// reach some of `targets`, these follow, the last one first.
     pub(super) fn order(&self, goal: Option<&'a str>, targets: &[&'a str]) -> Order<'a> {
         let (mut seen, mut looked, mut noticed) = (FxHashSet::default(), FxHashSet::default(), FxHashSet::default());
         let mut order = Order::default();
@@ -89,8 +90,8 @@ impl<'a> Database<'a> {
         order
     }
 
-    /// What make does before it makes a target: it updates all that the target needs, but looks through intermediate files that are missing
-    /// first, and updates these last.
+    /// Returns the actions of make before it makes a target. It updates all prerequisites. For a missing intermediate
+    /// file, it first updates only the prerequisites of the file, and updates the file itself at the end.
     fn steps_of(&self, target: &str) -> Vec<Step<'a>> {
         let needs: Vec<&str> = self.get(target).into_iter().flat_map(Target::all_before).collect();
         let missing = needs.iter().filter(|need| self.is_missing(need)).map(|need| Step::Update(need));
@@ -99,7 +100,8 @@ impl<'a> Database<'a> {
         first.chain(missing).collect()
     }
 
-    /// What make does when it looks through a missing intermediate file: those that are there and said to be intermediate it leaves, once.
+    /// Returns the actions of make when it looks through a missing intermediate file. A prerequisite that exists and is
+    /// declared as intermediate is only checked.
     fn steps_through(&self, target: &str) -> Vec<Step<'a>> {
         let needs = self.get(target).into_iter().flat_map(Target::all_before);
         let step = |need| match () {
@@ -120,14 +122,15 @@ impl<'a> Database<'a> {
         !is_phony && (self.is_for_all(".SECONDARY") || is_in(".SECONDARY") || is_in(".INTERMEDIATE"))
     }
 
-    /// The targets with a recipe that are not among these and whose files may have to be made after those of these, in order. A dry
-    /// run does not see them where a recipe consists of calls of make alone.
+    /// Returns the targets that are not in `updated`, but may have to be made after targets in `updated`. Only targets
+    /// with a recipe are returned, in the order of make. A dry run does not list them if the recipes of their
+    /// prerequisites only call make recursively.
     pub(super) fn followers(&self, order: &Order<'a>, updated: &FxHashSet<&'a str>) -> Vec<&'a str> {
         let (mut changed, mut followers) = (updated.clone(), Vec::new());
         for name in order.targets() {
             let Some(target) = self.get(name).filter(|_| !changed.contains(name)) else { continue };
             let is_changed = |need: &str| self.together(need).any(|one| changed.contains(one));
-            // What is made with it runs its recipe.
+            // If another file of its group is made, the same recipe makes this file.
             let is_made = is_changed(name);
             if is_made || target.needs.iter().any(|need| is_changed(need)) {
                 changed.insert(name);
@@ -139,8 +142,8 @@ impl<'a> Database<'a> {
         followers
     }
 
-    /// The files that are made before a target is, as far as nothing that is made stands between, each with the number of the target
-    /// whose recipe makes it; by ascending numbers.
+    /// Returns the files that must be made before a target, each with the number of the target whose recipe makes it,
+    /// in ascending order of these numbers. The search for prerequisites does not go beyond a file that is made.
     pub(super) fn waited_for(&self, target: &str, numbers: &FxHashMap<&str, usize>) -> Vec<(usize, &'a str)> {
         let needs = |target: &str| self.get(target).into_iter().flat_map(Target::all_before);
         let own = numbers.get(target).copied();
@@ -160,7 +163,8 @@ impl<'a> Database<'a> {
         found
     }
 
-    /// The variables that a target has from the targets from which make comes to it, outermost first.
+    /// Returns the variables that a target inherits from the targets that lead to it. Variables of the outermost target
+    /// come first.
     pub(super) fn inherited(&self, order: &Order<'a>, origin: Option<usize>) -> Vec<Variable<'a>> {
         let around = order.around(origin);
         let of = |target: &&'a str| {
@@ -171,7 +175,8 @@ impl<'a> Database<'a> {
         };
         let mut overridden = FxHashSet::default();
         let stated = around.iter().rev().flat_map(of).filter(|variable| !variable.is_private);
-        // All are stated for one target here, where what overrides would hide what an inner target states.
+        // All these variables are defined for one target here. In this case, a definition without `override` would be
+        // ignored after one with `override`. So each later definition also has `override`.
         let above = |variable: Variable<'a>| {
             let is_override = variable.is_override || overridden.contains(variable.name());
             overridden.extend(is_override.then_some(variable.name()));

@@ -1,8 +1,9 @@
-//! What make prints of a dry run with `--trace`.
+//! Reads the output of a dry run of make with `--trace`.
 
 use rustc_hash::FxHashMap;
 
-/// The targets that make would update, in its order, each once, with the lines of its recipe.
+/// Returns the targets that make would update, with the lines of their recipes. Each target occurs once, in the order
+/// of make.
 pub(super) fn updated(printed: &str) -> Vec<(&str, String)> {
     let (mut targets, mut numbers): (Vec<(&str, String)>, FxHashMap<&str, usize>) = Default::default();
     let mut current = None;
@@ -14,7 +15,7 @@ pub(super) fn updated(printed: &str) -> Vec<(&str, String)> {
             }
             current = Some(number);
         } else if line.starts_with("# GNU Make ") {
-            // The rest of what is said of the program is comments.
+            // The other messages about the program are comments.
             current = None;
         } else if let Some(number) = current {
             targets[number].1 += line;
@@ -24,7 +25,8 @@ pub(super) fn updated(printed: &str) -> Vec<(&str, String)> {
     targets
 }
 
-/// The target of a line such as `Makefile:3: update target 'a' due to: b` or `Makefile:3: target 'a' does not exist`.
+/// Returns the target of a line such as `Makefile:3: update target 'a' due to: b` or `Makefile:3: target 'a' does not
+/// exist`.
 fn traced(line: &str) -> Option<&str> {
     let (place, said) = line.split_once(": ")?;
     let is_place = place == "<builtin>"

@@ -1,18 +1,19 @@
-//! What keeps make from running recipes in a dry run.
+//! Options that prevent make from running recipes in a dry run.
 
 use crate::error::{FormatError, Place};
 
 use super::database::Database;
 
-/// The shell of recipes that are not to do anything, as while make is asked: a dry run runs lines with `+` and `$(MAKE)`, too.
+/// Definition of a shell that does nothing. In a dry run, make would still run lines with `+` or `$(MAKE)`.
 pub(super) const STUB: &str = "SHELL := true";
 
-/// The options for a dry run that runs nothing, from what make has printed at first; `file` is the makefile.
+/// Returns the options for a dry run that runs no recipe. `known` is the output of the first call of make, and `file`
+/// is the makefile.
 ///
-/// `$(shell ..)` in the text of a makefile is not touched by them: the shell of recipes is a variable of each target.
+/// The options have no effect on `$(shell ..)` in the text of a makefile. They only set the shell of recipes, which is
+/// a variable of each target.
 ///
-/// # Errors
-/// [`FormatError`] with the line of what cannot be kept from running.
+/// # Errors [`FormatError`] with the line of a recipe that the options cannot prevent from running.
 pub fn stubs(file: &str, known: &str) -> Result<Vec<String>, FormatError> {
     let wrong = |(makefile, line): (&str, usize), problem: String| {
         Err(FormatError::content(makefile, Place::line(line), problem))

@@ -1,4 +1,4 @@
-//! The arguments of a template's commands: sources, and how they are combined, split and grouped.
+//! Arguments of the commands of a template: sources, and how they are combined, split and grouped.
 
 use regex_lite::Regex;
 
@@ -9,14 +9,14 @@ use super::TemplateError;
 pub struct ArgumentSource {
     /// The arguments.
     pub arguments: Vec<String>,
-    /// Whether the first argument goes with the first one of the source before, and so on (`:::+`).
+    /// True if arguments are paired with those of the previous source: the first with the first, and so on (`:::+`).
     pub is_linked: bool,
 }
 
-/// How the arguments of several sources become those of commands.
+/// Rules for combining the arguments of several sources into the arguments of commands.
 #[derive(Clone, Debug, Default)]
 pub struct ArgumentRules {
-    /// Links all sources. Shorter sources begin again (`--link`).
+    /// Links all sources. A source that is shorter than others starts again from its first argument (`--link`).
     pub link: bool,
     /// Splits each argument into columns.
     pub separator: Option<Regex>,
@@ -25,7 +25,7 @@ pub struct ArgumentRules {
     pub group: Option<usize>,
 }
 
-/// The arguments of commands, computed when they are asked for.
+/// Arguments of the commands. They are computed on demand.
 ///
 /// ```
 /// use makespan_formats::list::{ArgumentRules, ArgumentSource, Arguments};
@@ -139,7 +139,7 @@ impl Arguments {
     }
 }
 
-/// A column without the blanks around it.
+/// Returns a column without the blanks around it.
 fn trimmed(column: &str) -> &str {
     column.trim_matches([' ', '\t', '\n', '\r', '\x0b', '\x0c'])
 }
@@ -147,7 +147,7 @@ fn trimmed(column: &str) -> &str {
 /// Reads a regular expression that separates columns.
 ///
 /// # Errors
-/// [`TemplateError::Separator`].
+/// [`TemplateError::Separator`] if the text is not a regular expression.
 pub fn separator(text: &str) -> Result<Regex, TemplateError> {
     if text.is_empty() {
         return Err(TemplateError::Separator { text: text.to_owned(), problem: "it is empty".to_owned() });

@@ -1,4 +1,4 @@
-//! Commands from a template and arguments, with the words of GNU parallel that are common.
+//! Makes commands from a template and arguments. Templates support the common replacement strings of GNU parallel.
 
 mod arguments;
 mod place;
@@ -10,17 +10,18 @@ use super::shell::{Scanner, Within, quoted};
 pub use arguments::{ArgumentRules, ArgumentSource, Arguments, separator};
 use place::{Part, Placeholder, foreign, placeholder, refused, safe};
 
-/// Most commands that a template makes.
+/// Maximum number of commands that a template makes.
 const MOST: usize = 10_000_000;
 
-/// Most bytes of all commands together.
+/// Maximum total size of all commands, in bytes.
 const MAX_BYTES: usize = 1 << 30;
 
-/// A shell command with places for arguments: `{}`, `{.}` without ending, `{/}` without folders, `{//}` the folder, `{/.}` without
-/// both, `{#}` the number of the command, and `{1}`, `{2.}` .. for the argument of one source.
+/// Shell command with placeholders for arguments. The placeholders are `{}`, `{.}` (without the file extension), `{/}`
+/// (without folders), `{//}` (only the folder), `{/.}` (without folders and extension) and `{#}` (the number of the
+/// command). `{1}`, `{2.}` and so on stand for the argument of one source.
 ///
-/// An argument is one word of the shell, whatever is in it, in quotation marks and out of them. A template without any of
-/// these places has `{}` at its end.
+/// An inserted argument is always one word for the shell, whatever it contains, both inside and outside quotation
+/// marks. If a template has no placeholder, `{}` is appended.
 ///
 /// ```
 /// use makespan_formats::list::{Arguments, Template};
@@ -33,24 +34,24 @@ const MAX_BYTES: usize = 1 << 30;
 #[derive(Clone, Debug)]
 pub struct Template {
     pieces: Vec<Piece>,
-    /// The first place for an argument that is written in it.
+    /// First placeholder for an argument that the user wrote.
     stated: Option<String>,
 }
 
-/// Why a template is none, or cannot be filled in.
+/// Error in a template, or in filling it with arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TemplateError {
-    /// There is nothing in it.
+    /// The template is empty.
     #[error("the template is empty; write a command such as 'gzip {{}}'")]
     Empty,
-    /// A place for an argument where no quotation makes it one word.
+    /// A placeholder is in a place in which no quotation can make the argument one word.
     #[error("`{place}` stands {within}, where an argument cannot be quoted safely; {remedy}")]
     Unsafe {
-        /// The place.
+        /// The placeholder.
         place: String,
-        /// Where it stands.
+        /// Description of the place.
         within: &'static str,
-        /// What would be right.
+        /// The remedy.
         remedy: &'static str,
     },
     /// A replacement string of GNU parallel that is not supported.
@@ -61,7 +62,7 @@ pub enum TemplateError {
         /// A command that has the same effect.
         remedy: &'static str,
     },
-    /// A separator of columns that is no regular expression.
+    /// A column separator that is not a regular expression.
     #[error("the column separator `{text}` is not a regular expression: {problem}; write one such as , or '\\t'")]
     Separator {
         /// The separator.
@@ -69,42 +70,42 @@ pub enum TemplateError {
         /// The reason.
         problem: String,
     },
-    /// A quotation that does not end.
+    /// A quotation has no end.
     #[error("the quotation that `{mark}` begins does not end in the template")]
     Open {
-        /// Its mark.
+        /// The quotation mark.
         mark: char,
     },
-    /// A place for the argument of a source that is not there.
+    /// A placeholder for a source that does not exist.
     #[error("`{place}` is for source {number} of arguments and there {}; leave it out, or add a source",
         if *.sources == 1 { "is 1".to_owned() } else { format!("are {}", .sources) })]
     NoSource {
-        /// The place.
+        /// The placeholder.
         place: String,
-        /// Its number.
+        /// The number of the source.
         number: usize,
-        /// How many sources there are.
+        /// The number of existing sources.
         sources: usize,
     },
-    /// A place for an argument, and nothing to put there.
+    /// A placeholder for an argument, but there are no arguments.
     #[error(
         "`{0}` is for an argument and there are none; write ::: and the arguments behind the command, or, where `{0}` is meant for \
          the command itself, run a list with this line"
     )]
     NoArguments(String),
-    /// An argument that no program can be given.
+    /// An argument with a NUL byte, which cannot be passed to a program.
     #[error("the argument `{0}` holds a NUL byte, which no argument can")]
     Nul(String),
     /// A command that is too long.
     #[error("command {number} is longer than {LONGEST} bytes, the most that a program can be given")]
     TooLong {
-        /// Its number, from 1.
+        /// The number of the command, from 1.
         number: usize,
     },
-    /// Too many commands.
+    /// The template makes too many commands.
     #[error("the arguments make {0} commands; at most {MOST} are run at once")]
     TooMany(u128),
-    /// Commands of too many bytes in all.
+    /// The total size of the commands is too large.
     #[error("the commands are more than {MAX_BYTES} bytes in all; run fewer at once")]
     TooLarge,
 }
@@ -116,10 +117,10 @@ enum Piece {
 }
 
 impl Template {
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
-    /// [`TemplateError`], where an argument could not be kept one word above all.
+    /// [`TemplateError`], in particular if an inserted argument could be more than one word.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         if text.trim().is_empty() {
             return Err(TemplateError::Empty);
@@ -137,7 +138,7 @@ impl Template {
                     let (front, back) = (&text[..text.len() - rest.len()], &rest[length..]);
                     let place = safe(found, &scanner)?.between(front, back);
                     pieces.extend([Piece::Text(std::mem::take(&mut before)), Piece::Place(place)]);
-                    // To the shell it is a part of a word.
+                    // To the scanner, a placeholder is a part of a word.
                     scanner.read('x', (1, 1));
                     rest = &rest[length..];
                 }
@@ -194,7 +195,7 @@ impl Template {
     /// Returns the commands for these arguments.
     ///
     /// # Errors
-    /// [`TemplateError`] where a source is not there, or there are too many commands or too long ones.
+    /// [`TemplateError`] if a source does not exist, if there are too many commands, or if a command is too long.
     pub fn lines(&self, arguments: &Arguments) -> Result<Vec<String>, TemplateError> {
         if let Some(place) = self.stated.as_ref().filter(|_| arguments.is_empty()) {
             return Err(TemplateError::NoArguments(place.clone()));
@@ -225,7 +226,7 @@ impl Template {
         Ok(lines)
     }
 
-    /// Refuses a place for the argument of a source that does not exist.
+    /// Returns an error if a placeholder is for a source that does not exist.
     fn check_sources(&self, sources: usize) -> Result<(), TemplateError> {
         for piece in &self.pieces {
             if let Piece::Place(Placeholder { text, source: Some(number), .. }) = piece

@@ -1,23 +1,23 @@
-//! The places for arguments in a template.
+//! Placeholders for arguments in a template.
 
 use super::super::shell::{Scanner, Within, quoted, within_double, within_single};
 use super::TemplateError;
 
 #[derive(Clone, Debug)]
 pub(super) struct Placeholder {
-    /// As it is written.
+    /// Text of the placeholder.
     pub(super) text: String,
-    /// The source, from 0; all of them where none is named.
+    /// Index of the source, from 0, or `None` for all sources.
     pub(super) source: Option<usize>,
     pub(super) part: Part,
     within: Within,
-    /// Whether a `$NAME` stands in front, which what is put here would lengthen.
+    /// True if a `$NAME` precedes the placeholder. The inserted text could become a part of that name.
     follows_name: bool,
-    /// Whether `<` or `>` follows, to which a number would belong.
+    /// True if `<` or `>` follows. An inserted number would become the number of a file descriptor.
     is_redirected: bool,
 }
 
-/// What of an argument is meant.
+/// Part of the argument that is inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Whole,
@@ -25,7 +25,7 @@ pub(super) enum Part {
     Name,
     Folder,
     Stem,
-    /// The number of the command.
+    /// Number of the command instead of an argument.
     Number,
 }
 
@@ -34,7 +34,7 @@ impl Placeholder {
         Self { text, source, part, within, follows_name: false, is_redirected: false }
     }
 
-    /// With what stands in front of it and behind.
+    /// Sets the fields that depend on the text before and after the placeholder.
     pub(super) fn between(mut self, front: &str, back: &str) -> Self {
         let name = front.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
         self.follows_name = name.len() < front.len() && name.ends_with('$');
@@ -42,7 +42,8 @@ impl Placeholder {
         self
     }
 
-    /// Puts an empty quotation around what is put in where it would be read together with what stands beside it.
+    /// Appends the inserted text to `line`. If the text before or after it could become a part of it, also inserts an
+    /// empty quotation.
     pub(super) fn fill(&self, number: usize, arguments: &[&str], line: &mut String) {
         let empty = match self.within {
             Within::Words => "''",
@@ -64,7 +65,7 @@ impl Placeholder {
             return;
         }
         let arguments = match self.source {
-            // A short last group, or a line with few columns, has no such argument.
+            // In the last group or in a line with few columns, an argument may be missing.
             Some(source) => arguments.get(source..=source).unwrap_or_default(),
             None => arguments,
         };
@@ -100,9 +101,9 @@ impl Part {
     }
 }
 
-/// The place that a text begins with: its text, source and part.
+/// Returns the placeholder at the beginning of a text: its text, source and part.
 pub(super) fn placeholder(text: &str) -> Option<(String, Option<usize>, Part)> {
-    // None is longer.
+    // No placeholder is longer.
     let inner = text.get(1..)?.split('}').next().filter(|inner| inner.len() < 8 && inner.len() + 1 < text.len())?;
     let digits = inner.len() - inner.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let part = match &inner[digits..] {
@@ -140,7 +141,7 @@ pub(super) fn foreign(text: &str) -> Option<(&str, &'static str)> {
     Some((&text[..end + 2], remedy))
 }
 
-/// Refuses a place where a quotation does not make one word.
+/// Returns the placeholder, or an error if no quotation can make its argument one word.
 pub(super) fn safe(
     (text, source, part): (String, Option<usize>, Part),
     scanner: &Scanner,
