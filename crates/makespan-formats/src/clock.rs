@@ -77,9 +77,9 @@ impl Clock {
     /// `1996-10-01T12:30`, or contains its offset from UTC, such as `1996-10-01T12:30Z`. Returns `None` if the text is
     /// not a date.
     ///
-    /// # Errors A message if the date does not exist in this time zone or is out of range, or if the date has an offset
-    /// and the clock has no time zone.
-    /// A sentence, for a date that the clock never shows.
+    /// # Errors
+    /// A message if the date does not exist in this time zone or is out of range, or if the date has an offset and
+    /// the clock has no time zone.
     pub fn read(&self, text: &str) -> Option<Result<Time, String>> {
         let text = text.trim();
         let second = if let Ok(instant) = text.parse::<Timestamp>() {

@@ -81,7 +81,8 @@ pub struct Point {
 ///
 /// The axes cover the range of the data. If only a few different `x` values occur, the ticks are at these values.
 ///
-/// # Errors Errors of the writer.
+/// # Errors
+/// Errors of the writer.
 pub fn write_figure(out: &mut impl Write, figure: &Figure) -> io::Result<()> {
     let lines = shown(figure);
     let [x, y] = axes(figure, &lines);

@@ -10,7 +10,8 @@ use super::CANNOT;
 /// column for each processor. Names, walltimes and commands are omitted. If the time on a machine exceeds the walltime,
 /// the machine is written as one that cannot run the job.
 ///
-/// # Errors Errors of the writer. [`io::ErrorKind::InvalidInput`] for instances that the format cannot express: jobs on
+/// # Errors
+/// Errors of the writer. [`io::ErrorKind::InvalidInput`] for instances that the format cannot express: jobs on
 /// several processors, bags, release dates, weights, dependencies between jobs, needs, and unavailable periods.
 pub fn write_etc(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
     if let Some(lost) = lost(instance) {

@@ -96,7 +96,8 @@ const STYLE: &str = "text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-seri
 /// Placements smaller than a pixel are merged into shaded cells. So the size of the file is bounded for any number of
 /// placements.
 ///
-/// # Errors Errors of the writer.
+/// # Errors
+/// Errors of the writer.
 pub fn write_svg(
     out: &mut impl Write,
     instance: &Instance,

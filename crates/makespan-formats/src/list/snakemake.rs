@@ -31,7 +31,8 @@ struct Step {
 /// content of the workflow. `printed` is the output of `snakemake --dry-run --printshellcmds`. `benchmark` returns the
 /// content of a benchmark file from an earlier run, if it exists.
 ///
-/// # Errors [`FormatError`] if a rule is not supported, or if the jobs are not a valid instance.
+/// # Errors
+/// [`FormatError`] if a rule is not supported, or if the jobs are not a valid instance.
 pub fn read_snakemake(
     file: &str,
     text: &[u8],

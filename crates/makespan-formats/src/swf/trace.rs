@@ -14,7 +14,8 @@ use super::write::{Numbers, by_release, header, memory};
 /// Earlier runs of a task, which lost processors, are omitted. A header note states their number. If the log is read
 /// for a replay, it gives the same tasks, but each is rigid on the processors that it used.
 ///
-/// # Errors Errors of the writer.
+/// # Errors
+/// Errors of the writer.
 pub fn write_swf_trace(instance: &Instance, trace: &Trace, writer: &mut dyn Write) -> io::Result<()> {
     let mut last: Vec<Option<&Run>> = vec![None; instance.tasks() as usize];
     let mut earlier = 0;
@@ -67,7 +68,8 @@ fn rest(user: Option<u32>, writer: &mut dyn Write) -> io::Result<()> {
 /// as requested times, and the users. It contains no wait times, because they are a result of the replay. A moldable
 /// task is written on its minimum number of processors.
 ///
-/// # Errors Errors of the writer.
+/// # Errors
+/// Errors of the writer.
 pub fn write_swf_log(instance: &Instance, actual: &Actual, writer: &mut dyn Write) -> io::Result<()> {
     header(instance, has_weights(instance), None, writer)?;
     let numbers = Numbers::new(instance);

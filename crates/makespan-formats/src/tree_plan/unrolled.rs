@@ -14,7 +14,8 @@ const COLUMNS: [&str; 8] = ["what", "job", "task", "node", "processor", "from", 
 /// (`send`) states the node that sends, and no processor. A computation (`compute`) states its processor, and no
 /// sender.
 ///
-/// # Errors Errors of the writer.
+/// # Errors
+/// Errors of the writer.
 pub fn write_network_csv(
     instance: &Instance,
     network: &NetworkSchedule,

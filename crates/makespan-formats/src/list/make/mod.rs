@@ -58,7 +58,8 @@ pub struct Asked<'a> {
 /// Returns the targets that make would update, or `None` if all are up to date. Each target is a job that waits for
 /// other jobs. `line_of` returns a line of a makefile by its number.
 ///
-/// # Errors [`FormatError`] if the output of make is not as expected, or if the targets are not a valid instance.
+/// # Errors
+/// [`FormatError`] if the output of make is not as expected, or if the targets are not a valid instance.
 pub fn read_make(
     asked: Asked<'_>,
     platform: &Platform,

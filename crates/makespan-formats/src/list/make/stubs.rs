@@ -13,7 +13,8 @@ pub(super) const STUB: &str = "SHELL := true";
 /// The options have no effect on `$(shell ..)` in the text of a makefile. They only set the shell of recipes, which is
 /// a variable of each target.
 ///
-/// # Errors [`FormatError`] with the line of a recipe that the options cannot prevent from running.
+/// # Errors
+/// [`FormatError`] with the line of a recipe that the options cannot prevent from running.
 pub fn stubs(file: &str, known: &str) -> Result<Vec<String>, FormatError> {
     let wrong = |(makefile, line): (&str, usize), problem: String| {
         Err(FormatError::content(makefile, Place::line(line), problem))
