@@ -1,9 +1,9 @@
-//! Writes reports and charts of generated schedules, for the browser test and for a look.
+//! Writes reports and charts of generated schedules, for the browser test and for viewing.
 //!
-//! `cargo run -p makespan-formats --example demo_report -- FOLDER [JOBS]` writes `demo.html` and `demo.svg` (10,000
-//! jobs, or JOBS), and `two.html` and `two.svg` (a small plan beside what happened), `bags.html` and `bags.svg` (two
-//! jobs, a best-effort bag and one that competes), `graph.html` (tasks that wait for each other and need memory and GPUs),
-//! `front.html` (two schedules to choose from) and `empty.html`.
+//! `cargo run -p makespan-formats --example demo_report -- FOLDER [JOBS]` writes the following files. `demo.html` and
+//! `demo.svg` have 10,000 jobs, or JOBS. `two.html` and `two.svg` show a small plan and what happened. `bags.html` and
+//! `bags.svg` have two jobs, a best-effort bag and a competing bag. In `graph.html`, tasks wait for each other and need
+//! memory and GPUs. `front.html` has two alternative schedules, and `empty.html` has none.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -19,13 +19,13 @@ use makespan_formats::report::{Attempt, Report, RunDetails, Section, write_html}
 
 type Failure = Box<dyn std::error::Error>;
 
-/// A name that would run a script on a page that trusted it.
+/// Name that would run a script on a page that does not escape it.
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
 
-/// A small generator of numbers (`SplitMix64`), the same on every machine.
+/// Generator of pseudo-random numbers (`SplitMix64`). It gives the same numbers on each machine.
 struct Numbers(u64);
 
-/// More jobs than this are placed in turn, and not each where it fits earliest.
+/// Number of jobs above which jobs are placed in turn. Otherwise, each job is placed at its earliest fit.
 const MAX_INSERTED: u64 = 50_000;
 
 impl Numbers {
@@ -85,7 +85,8 @@ fn large(folder: &Path, count: u64) -> Result<(), Failure> {
     write(folder, "demo", &instance, &[("plan", builder.finish())])
 }
 
-/// Every task on the next processors in turn, as soon as they are free and it is released: fast, and not dense.
+/// Places each task on the next processors in turn, from the instant at which the processors are free and the task is
+/// released. This is fast, but leaves gaps.
 fn in_turn(instance: &Instance, numbers: &mut Numbers) -> Schedule {
     let processors = instance.processors();
     let (mut free, mut first) = (vec![Time::ZERO; processors as usize], 0);
@@ -119,7 +120,8 @@ fn two(folder: &Path) -> Result<(), Failure> {
         builder.place_earliest(task, instance.profile(task).min_processors().max(allotment), Time::ZERO);
     }
     let plan = builder.finish();
-    // What happened: every run takes up to a tenth less or more, and waits for its processors.
+    // What happened: each run time differs by -10 % to +14 % from the plan, and a run starts when its processors are
+    // free.
     let mut free = [Time::ZERO; 16];
     let mut happened = Vec::new();
     for placement in plan.placements() {
@@ -138,7 +140,7 @@ fn two(folder: &Path) -> Result<(), Failure> {
     write(folder, "two", &instance, &[("happened", Schedule::new(happened)), ("planned", plan)])
 }
 
-/// Every task after the one before it, on the first processors that are free.
+/// Writes a schedule in which tasks are placed one after the other, each at its earliest fit.
 fn bags(folder: &Path) -> Result<(), Failure> {
     let job = |name: &str, width, seconds| {
         Ok::<_, Failure>(Job::new(name, Profile::rigid(width, Time::from_seconds(seconds))?))
@@ -158,13 +160,14 @@ fn bags(folder: &Path) -> Result<(), Failure> {
     write(folder, "bags", &instance, &[("plan", builder.finish())])
 }
 
-/// The graph, and the same with data of a gigabyte on every edge, which take a second from node to node.
+/// Writes two graphs: one without data, and one with a gigabyte of data on each edge. A transfer of a gigabyte between
+/// nodes takes one second.
 fn graph(folder: &Path) -> Result<(), Failure> {
     graph_with(folder, 0)?;
     graph_with(folder, 1_000_000_000)
 }
 
-/// Three rounds of a fork and its join, on nodes with memory and GPUs. Every task after what it waits for.
+/// Writes a graph with three forks and joins, on nodes with memory and GPUs. Each task starts after its predecessors.
 fn graph_with(folder: &Path, bytes: u64) -> Result<(), Failure> {
     let mut numbers = Numbers(3);
     let (mut tasks, mut edges) = (Vec::new(), Vec::new());
@@ -197,7 +200,7 @@ fn graph_with(folder: &Path, bytes: u64) -> Result<(), Failure> {
     let link = Link { bandwidth: 1e9, latency: Time::ZERO };
     let platform = Platform::cluster(4, 8)?.with_node_resources(&resources)?.with_interconnect(link)?;
     let instance = Instance::new(platform, vec![job], vec![])?;
-    // Data are waited for from wherever they come.
+    // Each task waits for a whole transfer, even if its predecessor ran on the same node.
     let transfer = Time::from_seconds((bytes / 1_000_000_000) as i64);
     let mut builder = ScheduleBuilder::new(&instance);
     let mut ends = vec![Time::ZERO; instance.tasks() as usize];
@@ -230,7 +233,7 @@ fn graph_with(folder: &Path, bytes: u64) -> Result<(), Failure> {
     page(folder, "front", &instance, &schedules, &Drawn { marks: &[], choose: true })
 }
 
-/// The best bound of the area and the longest job.
+/// Returns the best bound from the area and the longest job.
 fn bounds(instance: &Instance, makespan: Time) -> Vec<Bound> {
     let alone = instance.ids().map(|job| Proof::Alone(Alone { job }));
     let deadlines = (1..100).map(|percent| {
@@ -242,13 +245,13 @@ fn bounds(instance: &Instance, makespan: Time) -> Vec<Bound> {
     proved.max_by_key(|bound| bound.value.integer()).into_iter().collect()
 }
 
-/// What is drawn beside the schedules.
+/// Data for a chart in addition to its schedules.
 struct Drawn<'a> {
     marks: &'a [Marks],
     choose: bool,
 }
 
-/// In what happened a job is pointed out, and two deadlines.
+/// Writes a chart. If it shows what happened, it marks a job and two deadlines.
 fn write(folder: &Path, name: &str, instance: &Instance, schedules: &[(&str, Schedule)]) -> Result<(), Failure> {
     let deadline = |percent: i64, missed| Deadline {
         at: Time::from_ticks(schedules[0].1.makespan().ticks() / 100 * percent),

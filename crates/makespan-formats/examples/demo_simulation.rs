@@ -1,4 +1,4 @@
-//! Writes pages of invented simulations, for the browser test and for a look.
+//! Writes pages of invented simulations, for the browser test and for viewing.
 //!
 //! `cargo run -p makespan-formats --example demo_simulation -- FOLDER` writes `replay.html` (a short log under two
 //! policies, with all jobs) and `long.html` (a year).
@@ -12,7 +12,7 @@ use makespan_formats::report::{Level, PolicyPanel, Section, SimulationReport, wr
 
 type Failure = Box<dyn std::error::Error>;
 
-/// A name that would run a script on a page that trusted it.
+/// Name that would run a script on a page that does not escape it.
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
 
 fn main() -> Result<(), Failure> {
@@ -22,7 +22,7 @@ fn main() -> Result<(), Failure> {
     write(&Path::new(&folder).join("long.html"), 60_000, false)
 }
 
-/// Jobs of pseudo-random widths, in two orders.
+/// Writes a page for jobs of pseudo-random widths under two policies. The first keeps the order of the jobs.
 fn write(path: &Path, count: u64, gantt: bool) -> Result<(), Failure> {
     let mut state = 1_u64;
     let mut below = |limit: u64| {

@@ -33,7 +33,7 @@ pub struct QueueReport<'a> {
     pub nodes: &'a [QueueNode],
     /// Running and waiting jobs, in the order of the tables.
     pub jobs: &'a [QueuedJob],
-    /// Reservations.
+    /// Reservations of processors.
     pub reserved: &'a [Reserved],
     /// End of the period that the bars in the table show. The chart initially shows the same period.
     pub until: i64,

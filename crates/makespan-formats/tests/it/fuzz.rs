@@ -1,4 +1,4 @@
-//! Broken files never make a reader panic, and every refusal is one clear line.
+//! Checks that broken files never make a reader panic, and that each error message is a single clear line.
 
 use std::io::Write;
 
@@ -104,9 +104,9 @@ const LONG: &str = match std::str::from_utf8(&[0x7f; 400]) {
     Err(_) => "",
 };
 
-/// Pieces that break number and structure handling.
+/// Pieces of text that can break the reading of numbers and structures.
 const PIECES: [&str; 25] = [
-    // A name that is longer when it is shown than it is.
+    // A name that becomes longer when it is escaped.
     LONG,
     "-1",
     "1e400",
@@ -168,7 +168,7 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], rng: &mut ChaCha8Rng) {
             }
             _ => {
                 let piece = PIECES[rng.random_range(0..PIECES.len())].bytes();
-                // Over what stands there, so that whole numbers are replaced, or between.
+                // A piece replaces some bytes, so that whole numbers can be replaced, or is inserted.
                 let end = (at + rng.random_range(0..4)).min(bytes.len());
                 bytes.splice(at..end, piece);
             }
@@ -216,7 +216,7 @@ fn each_format_is_recognised_by_its_content() {
     }
 }
 
-/// An option that a format does not accept is an error, and is never ignored silently.
+/// Checks that an option that a format does not accept is an error, and is never ignored silently.
 #[test]
 fn options_are_taken_or_refused() {
     for format in Format::all() {
@@ -267,7 +267,7 @@ fn broken_instances_are_refused_without_panic() {
             Err(error) => assert_clear(&error.to_string(), &bytes),
         }
     }
-    // Mutations must reach beyond the first check, or this test shows nothing.
+    // Some mutated files must be accepted. Otherwise the mutations only test the first check of a reader.
     assert!(accepted > CASES / 200 && accepted < CASES, "{accepted} accepted");
 }
 
@@ -298,7 +298,7 @@ fn broken_logs_are_refused_without_panic() {
                 for task in replay.instance.task_ids() {
                     let fewest = replay.instance.profile(task).min_processors();
                     let processors = makespan_core::ProcSet::first(fewest);
-                    // A profile of real times accepts what the estimate does.
+                    // A task accepts the same allotments in its real run times as in its estimate.
                     assert!(replay.actual.time(&replay.instance, task, &processors) > Time::ZERO);
                 }
             }
@@ -306,11 +306,11 @@ fn broken_logs_are_refused_without_panic() {
             Err(error) => panic!("the file is valid before it is broken: {error}"),
         }
     }
-    // Of compressed files few pass the check sum.
+    // Few mutated compressed files pass the check sum.
     assert!(accepted.iter().all(|&accepted| accepted > CASES / 1000 && accepted < CASES / 5), "{accepted:?} accepted");
 }
 
-/// The readers that stand for themselves: what each of them does with the bytes, and whether it accepts them.
+/// Other readers: the name, the original file, and a function that reads bytes and returns whether they are accepted.
 type Reader = (&'static str, &'static str, fn(&[u8]) -> Option<Result<(), String>>);
 
 const READERS: [Reader; 8] = [
@@ -325,7 +325,7 @@ const READERS: [Reader; 8] = [
         let problem = TreeProblem::new(&tree.instance).expect("the tree is one");
         let read = TreePlanFile::read("x", bytes, &tree.instance).map_err(|error| error.to_string());
         Some(read.map(|file| {
-            // As `verify` does; what it finds must not be a panic.
+            // Performs the checks of `verify`. They may find problems, but must not panic.
             let problems = file.problems(&tree.instance, &problem);
             assert!(bytes != TREE_PLAN.as_bytes() || problems.is_empty(), "{problems:?}");
         }))
@@ -379,7 +379,7 @@ fn broken_schedules_are_refused_without_panic() {
         match ScheduleFile::read("x", &bytes, &instance) {
             Ok(file) => {
                 accepted += 1;
-                // What is done with a file that was read must not panic either.
+                // Functions that use a file must not panic either.
                 let _ = makespan_core::validate(&instance, &file.schedule);
                 let _ = makespan_core::Metrics::of(&instance, &file.schedule);
                 write_swf(&instance, Some(&file.schedule), &mut Vec::new()).expect("memory is writable");

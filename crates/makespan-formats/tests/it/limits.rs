@@ -1,4 +1,5 @@
-//! What one reader refuses, all refuse: sets that name a processor twice, and figures out of range.
+//! Checks that all readers refuse the same invalid values: sets that contain a processor twice, and numbers out of
+//! range.
 
 use makespan_core::{Instance, Job, Platform, Profile, Time};
 use makespan_formats::simgrid::read_simgrid;
@@ -28,7 +29,7 @@ fn schedule(placement: &str) -> Result<(), String> {
     told(ScheduleFile::read("x", text.as_bytes(), &flat()))
 }
 
-/// The readers of sets, with what names the place in their errors.
+/// Readers of processor sets, each with the place in its error messages.
 const SETS: [(&str, Read); 5] = [
     ("placements[0].processors", |set| {
         schedule(&format!(r#""placements": [{{"job": "a", "start": 0, "end": 2, "processors": "{set}"}}]"#))
@@ -97,7 +98,7 @@ fn a_set_that_names_a_processor_twice_is_refused_by_every_reader() {
     assert!(twice > 1000);
 }
 
-/// Without an exponent, which no unit of `SimGrid` may follow here.
+/// Returns the number without an exponent, which must not precede a unit of `SimGrid`.
 fn plain(figure: &str) -> String {
     figure.parse().ok().filter(|value: &f64| value.is_finite()).map_or(figure.into(), |value| value.to_string())
 }
@@ -153,7 +154,7 @@ fn batsim(flops: f64) -> Result<(), String> {
     told(parse_replay(text.as_bytes(), "x", &ReplayOptions { flops, ..ReplayOptions::default() }))
 }
 
-/// The readers of figures that are floats: name, least, most and how it is read.
+/// Readers of floats: name, minimum, maximum, and function.
 const FIGURES: [(&str, f64, f64, Read); 11] = [
     ("SimGrid speed", 1e-3, 1e24, |figure| simgrid(&format!("{}f", plain(figure)), "1", "0")),
     ("SimGrid bandwidth", 1e-9, 1e18, |figure| simgrid("1f", figure, "0")),
@@ -175,14 +176,15 @@ fn figures_out_of_range_are_refused_by_every_reader() {
         for _ in 0..100 {
             let within =
                 (f64::max(least, 1e-12).ln() + rng.random::<f64>() * (most / f64::max(least, 1e-12)).ln()).exp();
-            // The ends themselves are in core's tests; decimals of units are not exact.
+            // The limits themselves are tested in the core. Conversions of decimals with units are not exact, so this
+            // test keeps a distance from the limits.
             let within = within.clamp(least * 1.01, most * 0.99);
             assert_eq!(read(&format!("{within:e}")), Ok(()), "{name}");
             let above = most * 10_f64.powf(rng.random_range(0.01..280.0));
             let below = least / 10_f64.powf(rng.random_range(0.01..280.0));
             for beyond in [above, below].into_iter().filter(|beyond| beyond.is_normal()) {
                 let said = read(&format!("{beyond:e}")).expect_err(&format!("{name} accepts {beyond:e}"));
-                // A duration of centuries is refused before, and so is a speed that is 0 without its exponent.
+                // Other checks refuse a duration of centuries, and a speed that becomes 0 without its exponent.
                 let others = ["longest time is 292 years", "write a positive number"];
                 let clear = said.contains("out of range; write") || others.iter().any(|other| said.contains(other));
                 assert!(said.starts_with('x') && clear, "{name}: {said}");

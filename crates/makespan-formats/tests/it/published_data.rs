@@ -1,4 +1,4 @@
-//! The published logs and sets are read as they come, where they are present.
+//! Reads published logs and sets in their original form, if they are present.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -7,7 +7,8 @@ use makespan_core::{JobId, Time};
 use makespan_formats::anomaly::Anomaly;
 use makespan_formats::{Format, ReadOptions, ReplayOptions, parse_instance, read_instance, read_replay};
 
-/// A file of the reference data beside the project; `None`, said aloud, where it is not.
+/// Returns the path of a file of the reference data next to the project. If it does not exist, prints a message and
+/// returns `None`.
 fn data(name: &str) -> Option<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let path = root.join("shared/data").join(name);
@@ -34,7 +35,7 @@ fn logs_of_the_parallel_workloads_archive() {
     check("swf/lublin-256.swf.gz", Format::Swf, 256, 10_000);
 }
 
-/// How many records of each anomaly a log has when it is read for replay.
+/// Checks the number of records with each anomaly when a log is read for a replay.
 fn odd(name: &str, jobs: usize, expect: &[(Anomaly, usize)]) {
     let Some(path) = data(name) else { return };
     let replay = read_replay(&path, &ReplayOptions::default()).unwrap();
@@ -72,13 +73,14 @@ fn a_log_with_a_speedup_becomes_moldable() {
     let moldable = read_instance(&path, &options).unwrap().instance;
     for (logged, job) in rigid.simple_jobs().zip(moldable.simple_jobs()) {
         let processors = logged.profile().min_processors();
-        // A request below the time on one processor leaves out small allotments, never the logged one.
+        // A requested time below the time on one processor excludes small allotments, but never the logged one.
         assert_eq!(job.profile().time(processors), logged.profile().time(processors), "{}", job.name);
         assert_eq!(job.profile().max_processors(), 100);
     }
 }
 
-/// The files of a compressed archive of `tar`: a block of 512 bytes with name and size, then the content in whole blocks.
+/// Returns the files in a compressed `tar` archive. Each file is a block of 512 bytes with its name and size, followed
+/// by whole blocks of content.
 fn unpacked(archive: &PathBuf) -> Vec<(String, Vec<u8>)> {
     let mut bytes = Vec::new();
     flate2::read::GzDecoder::new(std::fs::File::open(archive).unwrap()).read_to_end(&mut bytes).unwrap();
@@ -110,7 +112,7 @@ fn projects_of_psplib() {
             "mm" => Format::ProGen,
             _ => continue,
         };
-        // By content alone.
+        // Here the format is recognised only by the content.
         let project = parse_instance(bytes, stem, &ReadOptions::default());
         let project = project.unwrap_or_else(|error| panic!("{path}: {error}"));
         assert_eq!(project.format, format, "{path}");
