@@ -1,7 +1,7 @@
-// One chart for every page: what stands on the page, how it is arranged, what is chosen, marked and coloured.
+// The chart of all pages: its parts and their arrangement, and the chosen, marked and coloured placements.
 
 const COLOUR_NAMES = ["card", "ink", "soft", "line", "field", "rule", "hatch", "busy", "lane", "second", "bound", "accent", "missed", "good"];
-/** More tasks than this before or behind a chosen one are not looked for. */
+/** Maximum number of tasks before or after a chosen task that are searched for. */
 const MAX_RELATED = 20000;
 
 function element(tag, attributes = {}, ...children) {
@@ -16,8 +16,9 @@ function element(tag, attributes = {}, ...children) {
 }
 
 class Chart {
-  /** `options`: `tell`, a function that says a text to a screen reader; `picked`, `turned` and `searched`, that hear which
-   * placement was chosen, which of several schedules is shown, and what was found, null without a search; `open`, what Enter does with a chosen placement. */
+  /** Creates a chart. `options` contains functions: `tell` passes a text to a screen reader, `picked` is called with the chosen
+   * placement, `turned` with the index of the schedule that is shown, and `searched` with the result of a search (null without
+   * a search). `open` is called if the user presses Enter on a chosen placement. */
   constructor(host, model, options = {}) {
     Object.assign(this, { host, model, tell: options.tell ?? (() => {}), picked: options.picked ?? (() => {}), turned: options.turned ?? (() => {}), searched: options.searched ?? (() => {}), open: options.open });
     const [from, to] = model.home ?? [model.begin, model.end];
@@ -39,14 +40,14 @@ class Chart {
     this.draw();
   }
 
-  /** The ways to colour what is drawn; the page of a tree has others. */
+  /** Returns the ways to colour the chart. The page of a tree has other ways. */
   waysOf(model) {
     return coloursFor(model);
   }
   firstWay() {
     return firstWay(this.model, this.ways);
   }
-  /** The words of the controls. */
+  /** Texts of the controls. */
   get words() {
     return {
       item: "a job", across: "time", down: "processors", role: "Gantt chart", table: "table", step: "placement",
@@ -75,7 +76,7 @@ class Chart {
     this.map = element("canvas", { class: "map", "aria-hidden": "true" });
     this.canvas = element("canvas", { class: "picture" });
     this.overlay = element("canvas", { class: "overlay", "aria-hidden": "true" });
-    // On a phone it is pressed away; the click of the tap that brought it does not count.
+    // On a phone, the user hides the tooltip by pressing it. The click that belongs to the tap that showed the tooltip is ignored.
     let isPressed = false;
     const press = (event) => {
       event.stopPropagation();
@@ -89,12 +90,12 @@ class Chart {
     this.stage = element("div", { class: "stage", tabindex: "0", role: "application", "aria-roledescription": words.role,
       "aria-label": `${words.role}. Plus and minus zoom, with Shift over ${words.down}; arrow keys move; 0 shows everything; ${words.keys}N and P go to the next and previous ${words.step}. The same data are in the ${words.table} below.` }, this.canvas, this.overlay, this.tooltip);
     this.hint = element("p", { class: "hint" }, `Wheel or pinch: zoom ${words.across} \u00b7 Shift + wheel: zoom ${words.down} \u00b7 drag: move \u00b7 ${words.hint}`);
-    // For tests and for who looks from the console.
+    // For tests, and for access from the console of the browser.
     this.stage.chart = this;
     this.host.replaceChildren(this.bar, this.legend, this.map, this.stage, this.hint);
   }
 
-  /** Shows a later state of the same cluster: what was zoomed, coloured and searched stays. */
+  /** Shows a later state of the same cluster. Zoom, colours and search are unchanged. */
   replace(model) {
     const { view } = this;
     const before = this.model.home ?? [this.model.begin, this.model.end];
@@ -117,7 +118,7 @@ class Chart {
     this.draw(true);
   }
 
-  /** Places the parts of the chart for the present width. */
+  /** Places the parts of the chart for the current width. */
   arrange() {
     const { page, model } = this;
     page.width = Math.max(this.stage.clientWidth, 120);
@@ -164,7 +165,7 @@ class Chart {
     page.axis = y;
     page.height = y + 30;
   }
-  /** A collapsed node keeps a lane that can be read and hit. */
+  /** Adapts the heights of rows. A collapsed node keeps a lane that is high enough to be read and clicked. */
   fitRows(height) {
     const { model, collapsed } = this;
     const open = model.nodes.reduce((sum, node, at) => sum + (collapsed.has(at) ? 0 : node.count), 0);
@@ -175,7 +176,7 @@ class Chart {
     if (whole || this.view.bottom > this.rows.total) Object.assign(this.view, { top: 0, bottom: this.rows.total });
   }
 
-  /** The colours of the style sheet, which follow the light or dark scheme; paper is always light. */
+  /** Reads the colours of the style sheet, which depend on the light or dark scheme. Printed pages always use the light scheme. */
   readColours() {
     const style = getComputedStyle(this.host);
     this.colours = Object.fromEntries(COLOUR_NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
@@ -214,7 +215,7 @@ class Chart {
     });
     this.legend.replaceChildren(...chips, ...this.notes().map((text) => element("span", {}, text)));
   }
-  /** What the legend says beside its colours. */
+  /** Returns explanations for the legend in addition to its colours. */
   notes() {
     const signs = [];
     const { schedules } = this.model;
@@ -227,14 +228,15 @@ class Chart {
     if (this.collapsed.size) signs.push("a collapsed node: how many of its processors are busy, in one colour");
     return [this.coloured.made.note, ...signs].filter(Boolean);
   }
-  /** Shows one class of the legend alone, or all again. */
+  /** Highlights one class of the legend, or all classes again. */
   pick(at) {
     this.picks = this.picks === at ? null : at;
     this.light();
     this.showLegend();
     this.drawSoon();
   }
-  /** What is bright: what belongs to the chosen placement, what was searched for, or one class of the legend. */
+  /** Determines the highlighted placements: those that are related to the chosen placement, those that match the search, or
+   * those of one class of the legend. */
   light() {
     this.related = this.view.chosen ? relatedOf(this.model, this.view.chosen) : null;
     const { hits } = this.search;
@@ -276,7 +278,7 @@ class Chart {
     this.draw(true);
   }
 
-  /** Draws the whole picture at the next frame, however often it is asked until then. */
+  /** Draws the whole picture in the next frame. Further calls until then have no effect. */
   drawSoon() {
     if (this.waiting) return;
     this.waiting = true;
@@ -292,7 +294,7 @@ class Chart {
     this.drawMap();
     if (!whole) this.settling = setTimeout(() => this.draw(true), 160);
   }
-  /** Draws on a pen, that of the canvas or of a file; returns whether everything is up to date. */
+  /** Draws on a canvas or on the pen of a file. Returns whether the picture is up to date. */
   drawOn(pen, exact) {
     const { view, page } = this;
     const step = stepOf(view.to - view.from, this.plotWidth() / 105);
@@ -327,7 +329,7 @@ class Chart {
 }
 Object.assign(Chart.prototype, drawing, overlays, moving);
 
-/** Placements with a sign of their own: not ended well, guessed, or pointed out. */
+/** Returns flags for placements with a special sign: those that did not succeed, are guessed or are marked. */
 function flagsOf(schedule) {
   if (!schedule.outcomes.size && !schedule.guesses.size && !schedule.marks.size) return null;
   const flags = new Uint8Array(schedule.count);
@@ -335,7 +337,8 @@ function flagsOf(schedule) {
   return flags;
 }
 
-/** What a placement waits for and what waits for it: by edges, and by processors that one left as the other began. */
+/** Returns the placements that precede or follow a placement, because of an edge or because one releases a processor when the
+ * other starts. */
 function relatedOf(model, { schedule, placement }) {
   const source = model.schedules[schedule];
   const row = source.row[placement];
@@ -367,7 +370,7 @@ function relatedOf(model, { schedule, placement }) {
   return related;
 }
 
-/** Adds all tasks before or behind one, however far. */
+/** Adds all direct and indirect predecessors or successors of a task. */
 function spread(model, row, side, rows) {
   const seen = new Set([row]);
   const open = [row];

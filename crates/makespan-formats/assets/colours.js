@@ -1,11 +1,12 @@
-// What the colours of a chart mean. Categories have Paul Tol's "light" scheme, which people with any common kind of colour
-// blindness tell apart; amounts have ramps of steady lightness.
+// Colours of a chart and their meanings. Categories use Paul Tol's "light" scheme, which people with a common form of colour
+// blindness can distinguish. Amounts use ramps with steady changes of lightness.
 
 const CATEGORIES = ["#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33", "#aaaa00"];
 const OTHER = "#c5cad1";
-/** Of each category, and of that of all others, those that some take for it: CIELAB distance below 18 in normal, protan or deutan sight. */
+/** For each category, and for the last colour, the categories with a similar colour: the CIELAB distance is below 18 in normal,
+ * protan or deutan vision. */
 const ALIKE = [[], [], [], [5, 8], [8], [3, 8], [7], [6], [3, 4, 5]];
-/** From little to much. In the dark scheme much is bright. */
+/** Colour ramps, from small to large amounts. In the dark scheme, large amounts are bright. */
 const RAMPS = {
   amount: { light: ["#c4dff2", "#8fc3e3", "#56a3d1", "#2f7fb8", "#27609a", "#2f4377", "#34265a"], dark: ["#35476b", "#35628f", "#3f80b3", "#5a9fd0", "#83bde2", "#b1d8ef", "#dff0fa"] },
   trouble: { light: ["#a9cbe8", "#f3d78f", "#efb155", "#dd8033", "#bd531f", "#8a3012", "#55180c"], dark: ["#3f6585", "#8a6a2f", "#b98a3a", "#e0a04a", "#f0b878", "#f7d3ab", "#fdeede"] },
@@ -20,10 +21,10 @@ function luminance(colour) {
   };
   return 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
 }
-/** Black or white, whichever has more contrast. */
+/** Returns black or white, whichever has the higher contrast. */
 const textOn = (colour) => ((luminance(colour) + 0.05) ** 2 > 0.05 * 1.05 ? "#111111" : "#ffffff");
 
-/** Classes of a quantity: limits that read well, and what the legend says of each. */
+/** Returns classes of a quantity, with the given limits and texts for the legend. */
 function classesOf(limits, words) {
   return { count: limits.length + 1, of: (value) => firstWhere(limits.length, (k) => value <= limits[k]), words };
 }
@@ -34,7 +35,7 @@ const between = (limits, text) => [
 ];
 
 const TIMES = [0.001, 0.01, 0.1, 1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400, 30 * 86400];
-/** Up to six limits that lie below the largest value. */
+/** Returns classes of times, with up to six limits below the largest value. */
 function timeClasses(largest) {
   const above = TIMES.findIndex((limit) => limit >= largest);
   const last = above < 0 ? TIMES.length : above;
@@ -42,14 +43,14 @@ function timeClasses(largest) {
   return classesOf(limits, ["none", ...between(limits, duration).slice(1)]);
 }
 
-/** A ramp with as many colours as there are classes, its ends included. */
+/** Returns a ramp with one colour for each class. The first and the last colour of the ramp are always used. */
 function rampOf(name, count, scheme) {
   const ramp = RAMPS[name][scheme];
   if (count === 1) return [ramp[2]];
   return Array.from({ length: count }, (_, k) => ramp[Math.round((k * (ramp.length - 1)) / (count - 1))]);
 }
 
-/** Classes of all placements by a value, as indices of colours. */
+/** Assigns all placements to classes by a value. Returns the index of the colour of each placement. */
 function byClass(model, value, classes, ramp) {
   const index = model.schedules.map((schedule) => {
     const column = new Uint8Array(schedule.count);
@@ -59,9 +60,9 @@ function byClass(model, value, classes, ramp) {
   return { index, words: classes.words, colours: (scheme) => rampOf(ramp, classes.count, scheme) };
 }
 
-/** The most common values have colours of their own, by their area; all others share one. */
+/** Gives the values with the largest area their own colours. All other values share one colour. */
 function byCategory(model, key, word) {
-  // Each value is looked up once: of a million placements that is most of the work.
+  // Each value is looked up only once, because this takes most of the time for a million placements.
   const known = new Map();
   const areas = [];
   const codes = model.schedules.map((schedule) => {
@@ -91,15 +92,17 @@ function byCategory(model, key, word) {
   return { index, words, colours: () => [...CATEGORIES.slice(0, named.length), ...(others ? [OTHER] : [])] };
 }
 
-/** A colour for each job, or for each task, so that those that touch each other differ. `of` tells the number of what a placement is of,
- * of `count`; `isGrey` which of them share the colour of all others.
+/** Gives each job or task (unit) a colour, such that units that touch each other have different colours. `of` returns the number
+ * of the unit of a placement, less than `count`. `isGrey` returns whether a unit has the shared grey colour.
  *
- * They are taken in the order that removes the one with the fewest neighbours left again and again, last removed first: where each is one
- * rectangle, eight colours are enough then for no two neighbours to have the same or alike. */
+ * Units get their colours in the reverse of the following order: the unit with the fewest remaining neighbours is removed,
+ * again and again. If each unit is one rectangle, eight colours then suffice to give neighbours different colours that are not
+ * similar. */
 function byUnit(model, word, count, of, isGrey) {
   const all = colouring(model, model.schedules, count, of, isGrey);
   const { schedules } = model;
-  // Of alternatives one is seen at a time: each can have colours of its own where one colouring of all leaves neighbours alike.
+  // Alternative schedules are shown one at a time. So if no common colouring separates all neighbours, each schedule gets its own
+  // colouring.
   const apart = model.choose && schedules.length > 1 && all.same > 0 ? schedules.map((schedule) => colouring(model, [schedule], count, of, isGrey)) : null;
   const made = (schedule, at) => apart?.[at] ?? all;
   const index = schedules.map((schedule, at) => {
@@ -117,7 +120,7 @@ function byUnit(model, word, count, of, isGrey) {
 const byJob = (model) => byUnit(model, "job", model.jobs, (schedule, i) => schedule.job(i), (job) => model.isBestEffort(job));
 const byTask = (model) => byUnit(model, "task", model.rows, (schedule, i) => schedule.row[i], (row) => model.isBestEffort(model.jobOf(row)));
 
-/** A colour for each unit, and how many of all pairs of neighbours have the same. */
+/** Returns a colour for each unit, the number of pairs of neighbours, and the number of these pairs with equal colours. */
 function colouring(model, schedules, count, of, isGrey) {
   const last = CATEGORIES.length;
   const near = unitsThatTouch(model, schedules, count, of);
@@ -130,7 +133,8 @@ function colouring(model, schedules, count, of, isGrey) {
     if (colour[unit] === last) continue;
     used.fill(0);
     for (let at = near.first[unit]; at < near.end[unit]; at++) used[colour[near.list[at]]]++;
-    // The one that fewest neighbours have, and of those the one that looks like fewest, from one that differs from unit to unit.
+    // Chooses the colour that the fewest neighbours have, and then the colour that is similar to the fewest neighbours. The search
+    // begins at a colour that depends on the number of the unit.
     const alike = (at) => ALIKE[at].reduce((sum, other) => sum + used[other], 0);
     let best = unit % last;
     for (let step = 1; step < last && used[best] + alike(best); step++) {
@@ -150,7 +154,7 @@ function colouring(model, schedules, count, of, isGrey) {
   return { colour, same, pairs };
 }
 
-/** All units, each with the fewest neighbours among those that come after it. */
+/** Returns all units in an order in which each unit has the fewest neighbours among the units after it. */
 function removedOf(count, near) {
   const degree = Uint32Array.from({ length: count }, (_, job) => near.end[job] - near.first[job]);
   const waiting = Array.from({ length: degree.reduce((most, one) => Math.max(most, one), 0) + 1 }, () => []);
@@ -158,7 +162,7 @@ function removedOf(count, near) {
   const order = new Uint32Array(count);
   const gone = new Uint8Array(count);
   for (let [found, least] = [0, 0]; found < count; ) {
-    // A job stands in the list of each degree that it had; the others of these are out of date.
+    // A job is in the list of each degree that it has had. Only the entry for its current degree is valid.
     const job = waiting[least].pop();
     if (job === undefined) {
       least++;
@@ -177,7 +181,8 @@ function removedOf(count, near) {
   return order;
 }
 
-/** Units of which one follows the other on a processor, or runs beside it: of each the others, in `list` from `first` to `end`. */
+/** Returns the units that touch each unit: one follows the other on a processor, or runs at the same time in an adjacent row.
+ * The neighbours of a unit are in `list`, from `first` to `end`. */
 function unitsThatTouch(model, schedules, count, of) {
   const pairs = [];
   for (const schedule of schedules) {
@@ -186,7 +191,7 @@ function unitsThatTouch(model, schedules, count, of) {
       const [a, b] = [of(schedule, i), of(schedule, other)];
       if (a !== b) pairs.push(a, b);
     };
-    // What has ended before is beside nothing that begins later.
+    // A placement that has already ended is not adjacent to a placement that starts later.
     const beside = (i, other) => other >= 0 && schedule.end[other] > schedule.start[i] && touch(i, other);
     for (let i = 0; i < schedule.count; i++) {
       for (let k = schedule.first[i]; k < schedule.first[i + 1]; k++) {
@@ -210,7 +215,7 @@ function unitsThatTouch(model, schedules, count, of) {
     list[next[pairs[k]]++] = pairs[k + 1];
     list[next[pairs[k + 1]]++] = pairs[k];
   }
-  // Each of them once.
+  // Removes repeated neighbours.
   const end = new Uint32Array(count);
   for (let unit = 0; unit < count; unit++) {
     const own = list.subarray(first[unit], first[unit + 1]).sort();
@@ -221,7 +226,8 @@ function unitsThatTouch(model, schedules, count, of) {
   return { first, end, list };
 }
 
-/** By how much each placement could end later while the schedule ends as it does, each in its place. */
+/** Returns how much later each placement could end without a change of the makespan, if the processors and the order are
+ * unchanged. */
 function slackOf(schedule) {
   const { model, count } = schedule;
   const latest = new Float64Array(count);
@@ -288,7 +294,7 @@ function byResource(model, resource) {
   return byClass(model, held, classesOf(limits, words), "amount");
 }
 
-/** An amount of a resource for people. */
+/** Formats an amount of a resource for people. */
 function amountText(name, amount) {
   if (name !== "memory") return grouped(Math.round(amount * 100) / 100);
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
@@ -302,7 +308,7 @@ const OUTCOMES = { failed: "failed", signalled: "killed by a signal", killed: "k
 function byOutcome(model) {
   const words = ["planned", "ended well", ...Object.values(OUTCOMES)];
   const keys = Object.keys(OUTCOMES);
-  // A plan beside what happened has no outcomes.
+  // A plan that is shown in addition to a run has no outcomes.
   const of = (schedule, i) => (schedule.outcomes.size ? keys.indexOf(schedule.outcomes.get(i)) + 2 : 0);
   const all = model.schedules.map((schedule) => Uint8Array.from({ length: schedule.count }, (_, i) => of(schedule, i)));
   const there = words.map((_, at) => at).filter((at) => all.some((column) => column.includes(at)));
@@ -331,11 +337,11 @@ const several = (model, key) => {
   return seen.size;
 };
 
-/** The ways to colour a chart that say something of this one. */
+/** Returns the ways to colour a chart that are useful for this model. */
 function coloursFor(model) {
   const ways = [];
   const add = (key, word, make) => ways.push({ key, word, make });
-  // The first names say whether names tell types: to look at all of them takes longer than a first picture may.
+  // The first names decide whether names contain types. Checking all names could delay the first picture too long.
   const first = Math.min(model.rows, 512);
   const types = new Set(Array.from({ length: first }, (_, row) => model.typeOf(row))).size;
   if (model.schedules.some((schedule) => schedule.states)) add("state", "state", () => byState(model));
@@ -362,7 +368,7 @@ function coloursFor(model) {
   return ways;
 }
 
-/** The way that a chart begins with: jobs while they can be told apart, then what they have in common. */
+/** Returns the initial way to colour a chart: jobs if their number is small enough, or else common properties of jobs. */
 function firstWay(model, ways) {
   const known = new Set(ways.map((way) => way.key));
   const count = Math.max(0, ...model.schedules.map((schedule) => schedule.count));

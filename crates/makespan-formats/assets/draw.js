@@ -1,9 +1,9 @@
-// Draws what a chart shows. Nothing here changes the view.
+// Draws the content of a chart. The functions in this file do not change the view.
 
 const FONT = 'system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", sans-serif';
-/** Placements in view from which on a movement repaints only what it uncovers. */
+/** Number of placements in view from which a movement repaints only the newly visible part. */
 const HEAVY = 40000;
-/** Cells of the profile of a whole schedule. */
+/** Number of cells in the profile of a whole schedule. */
 const FINE = 16384;
 const MARK = 8;
 const LANE_DASHES = [[6, 3], [2, 2]];
@@ -23,7 +23,7 @@ function fillPath(pen, colour, points) {
   pen.fill();
 }
 
-/** The beginning of a text that fits, with an ellipsis; null where less than a few letters do. */
+/** Returns the longest prefix of a text that fits, with an ellipsis. Returns null if fewer than `fewest` letters fit. */
 function fitted(pen, text, room, fewest = 3) {
   if (pen.measureText(text).width <= room) return text;
   let [low, high] = [0, text.length];
@@ -35,8 +35,8 @@ function fitted(pen, text, room, fewest = 3) {
   return low < fewest ? null : `${text.slice(0, low)}\u2026`;
 }
 
-/** A text that fits: as it is, as the number that it ends with, or its beginning. Many names differ in their ends only, and those of
- * one kind are shortened alike. */
+/** Shortens a text: if it does not fit, returns the number at its end, or else its prefix. Many names differ only at the end,
+ * and similar names are shortened in the same way. */
 function numbered(pen, text, room) {
   if (pen.measureText(text).width <= room) return text;
   const end = /(?:^|[^\d])0*(\d{1,7})$/.exec(text)?.[1];
@@ -101,7 +101,8 @@ const drawing = {
     }
   },
 
-  /** Names of nodes with the sign that collapses them, or numbers of processors; none touches the one above it. */
+  /** Draws the names of nodes with the sign that collapses them, or the numbers of processors. Labels that would overlap are
+   * omitted. */
   drawRowLabels(pen, panel) {
     const { page, rows, model, colours } = this;
     const perRow = this.rowHeight(panel);
@@ -152,7 +153,7 @@ const drawing = {
   drawUnavailable(pen, panel) {
     this.hatch(pen, this.model.unavailable.flatMap(({ start, end, processors }) => this.boxesOf(panel, processors, start, end)));
   },
-  /** Diagonal lines inside boxes. */
+  /** Draws diagonal lines inside boxes. */
   hatch(pen, boxes, colour = this.colours.hatch) {
     if (!boxes.length) return;
     const { page } = this;
@@ -171,7 +172,8 @@ const drawing = {
     pen.restore();
   },
 
-  /** Brings the pixels of a panel up to date; `exact` also where that takes long. Returns whether they are. */
+  /** Updates the pixels of a panel. With `exact`, updates them even if this takes a long time. Returns whether they are up to
+   * date. */
   refresh(panel, exact) {
     const { page, view, layers } = this;
     const layer = (layers[panel.schedule] ??= new Layer());
@@ -204,7 +206,7 @@ const drawing = {
     const { page, view } = this;
     const layer = this.layers[panel.schedule];
     const perSecond = this.plotWidth() / (view.to - view.from);
-    // What is painted for an earlier view is moved and stretched until there is time to paint it.
+    // The pixels for an earlier view are moved and stretched until there is time to paint new ones.
     const x = page.gutter + (layer.from - view.from) * perSecond;
     const y = panel.top + (layer.top - view.top) * this.rowHeight(panel);
     const w = (layer.width / layer.perSecond) * perSecond;
@@ -231,7 +233,8 @@ const drawing = {
       if (text) write(pen, isolated(text), left + 4 + room / 2, y + visible / 2, this.ink[schedule.colour[i]], pen.font, "center");
     }
   },
-  /** A frame and lines through what did not end well, a corner in what was moved, dashes around what is guessed. */
+  /** Draws a frame and lines through placements that did not succeed, a corner in moved placements, and dashes around guessed
+   * placements. */
   drawFlags(pen, panel, layer) {
     const schedule = this.model.schedules[panel.schedule];
     for (const i of layer.flagged) {
@@ -250,7 +253,8 @@ const drawing = {
     }
   },
 
-  /** A triangle above the rows at each deadline in view, framed where it is missed. Those on one pixel are one. */
+  /** Draws a triangle above the rows for each deadline in view, with a frame if it is missed. Only one triangle is drawn for
+   * several deadlines at the same pixel. */
   drawDeadlines(pen, panel) {
     const schedule = this.model.schedules[panel.schedule];
     const seen = new Set();
@@ -263,7 +267,7 @@ const drawing = {
       fillPath(pen, missed ? this.colours.missed : this.colours.soft, [[x, y], [x - MARK / 2, y - MARK + 1], [x + MARK / 2, y - MARK + 1]]);
     }
   },
-  /** The makespan and the bound of the plan. Labels stand on the outer sides of the lines, above the rows. */
+  /** Draws lines for the makespan and the bound of the plan. Labels are on the outer sides of the lines, above the rows. */
   drawLines(pen, panel) {
     const { model, page } = this;
     const schedule = model.schedules[panel.schedule];
@@ -281,7 +285,7 @@ const drawing = {
     };
     const labels = [line(schedule.makespan, proved && model.boundWord === "proven bound" ? "optimal makespan" : model.commands ? "end" : "makespan", this.colours.accent, [], !after)];
     if (bound !== null && !proved) labels.unshift(line(bound, model.boundWord, this.colours.bound, [5, 3], after));
-    // From the right: each label ends before the one that stands to its right.
+    // From right to left: each label ends before the label to its right begins.
     let limit = page.width - 4;
     for (const label of labels.filter(Boolean).sort((a, b) => Number(b.right) - Number(a.right))) {
       const wished = label.right ? label.x + 4 : label.x - 4 - label.width;
@@ -306,7 +310,8 @@ const drawing = {
     if (x >= this.page.gutter && x <= this.page.width - this.page.right) this.verticalLine(pen, x, panel, this.colours.missed, []);
   },
 
-  /** The mean of a quantity in each pixel column, from the placements in view or, of many, from a profile of all. */
+  /** Returns the mean of a quantity in each pixel column. It is computed from the placements in view, or, if there are many,
+   * from a profile of the whole schedule. */
   levels(lane, schedule, from, to, columns) {
     const amount = lane.resource < 0 ? (i) => schedule.width[i] : schedule.held[lane.resource];
     if (!lane.consumable && (schedule.countBetween(from, to) <= HEAVY || (to - from) / columns < (this.model.end - this.model.begin) / FINE)) {
@@ -318,11 +323,12 @@ const drawing = {
     if (!whole) schedule.wholes.set(lane.resource, (whole = new Whole(profileOf(schedule, amount, period, FINE, lane.consumable), period)));
     return Float64Array.from({ length: columns }, (_, column) => whole.mean(from + ((to - from) * column) / columns, from + ((to - from) * (column + 1)) / columns));
   },
-  /** A quantity over time as an area, that of a second schedule as a line; what is unavailable hangs from the top. */
+  /** Draws a quantity over time as an area, and the quantity of other schedules as lines. Unavailable amounts are drawn at the
+   * top. */
   drawLane(pen, lane, from, to, left, width) {
     const columns = Math.max(1, Math.round(width));
     const y = (level) => lane.top + lane.height * (1 - Math.min(1, level / lane.total));
-    // The first is an area, the others are lines above it.
+    // The first schedule is an area. The others are lines above it.
     this.panels.forEach((panel, at) => {
       const levels = this.levels(lane, this.model.schedules[panel.schedule], from, to, columns);
       pen.beginPath();

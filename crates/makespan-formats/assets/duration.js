@@ -1,8 +1,8 @@
-// Durations in words.
+// Formats durations.
 
 const UNITS = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
 
-/** A duration in its two largest units, or with three digits after the point below a minute. */
+/** Formats a duration with its two largest units. A duration below a minute has three decimal places. */
 function duration(seconds) {
   const digits = (value, name) => `${value.toFixed(Math.abs(value - Math.round(value)) < 1e-6 ? 0 : 3)} ${name}`;
   if (seconds === 0) return "0 s";
@@ -26,7 +26,7 @@ function roundUp(value) {
   return [1, 2, 5, 10].map((digit) => digit * power).find((step) => step >= value * 0.999999) ?? value;
 }
 
-/** The distance of ticks so that at most `count` cover `span`. */
+/** Returns the distance between ticks, such that at most `count` distances cover `span`. */
 function stepOf(span, count) {
   const least = span / Math.max(1, count);
   if (least > 864000) return roundUp(least / 86400) * 86400;
@@ -39,7 +39,7 @@ function tickText(seconds, step) {
   const parts = [];
   for (const [unit, name] of UNITS) {
     const whole = Math.floor(left / unit + 1e-6);
-    // Below a second the last part carries the fraction.
+    // Below a second, the last part contains the fraction.
     if (name === "s" && step < 1 && left > 1e-12) return [...parts, fraction(left, step)].join(" ");
     if (whole > 0) parts.push(`${whole} ${name}`);
     left -= whole * unit;
@@ -52,7 +52,7 @@ function fraction(seconds, step) {
   return `${(seconds / unit).toFixed(Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9)))} ${name}`;
 }
 
-/** A time to the millisecond (finer below a second), in all its units: for tooltips and tables. */
+/** Formats a time to the millisecond, with all its units, for tooltips and tables. A time below a second is more precise. */
 function exact(seconds) {
   if (Math.abs(seconds) < 60) return duration(seconds);
   if (seconds < 0) return `\u2212${exact(-seconds)}`;
@@ -66,7 +66,7 @@ function exact(seconds) {
   return parts.join(" ");
 }
 
-/** Hours, minutes and seconds as on a clock, with days before them; `digits` after the point. */
+/** Formats a time with days, hours, minutes and seconds, like a clock. `digits` is the number of decimal places. */
 function clock(seconds, digits) {
   const sign = seconds < 0 ? "\u2212" : "";
   const scale = 10 ** digits;
@@ -79,10 +79,11 @@ function clock(seconds, digits) {
   return `${sign}${day}${days ? two(Math.floor((rest % 86400) / 3600)) : Math.floor(rest / 3600)}:${two(Math.floor(rest / 60) % 60)}:${two(rest % 60)}${fraction}`;
 }
 
-/** One unit for a whole column of times: its heading, and how each is written, so that digits stand below each other. */
+/** Chooses one unit for a whole column of times. Returns its heading and a function that formats times such that digits are
+ * aligned. */
 function columnFormat(largest, finest) {
   if (largest >= 60) {
-    // Where days are told, fractions of a second would only make columns wide; the tooltip has them.
+    // If a column shows days, fractions of a second would only make it wider. The tooltip shows them.
     const digits = finest >= 1 || largest >= 86400 ? 0 : Math.min(3, Math.ceil(-Math.log10(finest) - 1e-9));
     return { unit: largest >= 86400 ? "d h:min:s" : "h:min:s", text: (seconds) => clock(seconds, digits) };
   }
@@ -91,5 +92,5 @@ function columnFormat(largest, finest) {
   return { unit, text: (seconds) => (seconds / scale).toFixed(digits).replace("-", "\u2212") };
 }
 
-/** A number with its thousands apart. */
+/** Formats a number with separated thousands. */
 const grouped = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");

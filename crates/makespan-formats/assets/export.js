@@ -1,6 +1,6 @@
-// Saves the picture as it is: PNG from the pixels, SVG from a pen that writes what the chart draws.
+// Saves the picture as it is shown: as PNG from its pixels, or as SVG, with a pen that records the drawing operations.
 
-/** More placements than this in view are saved as pixels inside the SVG. */
+/** Maximum number of placements in view that are saved as shapes. If there are more, the SVG contains pixels. */
 const MAX_SHAPES = 20000;
 const LEGEND_FONT = `11px ${FONT}`;
 
@@ -13,13 +13,13 @@ function download(name, blob) {
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
-/** After the title, without the ending of the file that it may name. */
+/** Returns a file name for the title of the chart, without the file extension that the title may contain. */
 function fileName(chart, ending) {
   const stem = chart.model.title.replace(/\.(toml|json|dot|xml|csv|etc|stg|swf|mm|sm)\b/gu, "").replace(/[^\p{L}\p{N}._-]+/gu, "-");
   return `${stem.slice(0, 80) || "schedule"}.${ending}`;
 }
 
-/** What stands above the chart: the legend under the title, in as many lines as it takes, and the height of all. */
+/** Returns the lines above the chart, with the title and the legend, and their total height. */
 function headerOf(chart) {
   const measure = document.createElement("canvas").getContext("2d");
   measure.font = LEGEND_FONT;
@@ -81,7 +81,7 @@ function saveSvg(chart) {
 const xml = (text) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u2068\u2069\ufffe\uffff]/g, "").replace(/[<>&"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 const tenth = (value) => String(Math.round(value * 10) / 10);
 
-/** As much of a canvas context as the chart uses. */
+/** Implements the part of the canvas interface that the chart uses. */
 class SvgPen {
   constructor(width, height) {
     Object.assign(this, { width, height, parts: [], path: "", clips: 0, offset: 0, state: { depth: 0 }, stack: [] });
@@ -157,7 +157,7 @@ class SvgPen {
     const [, weight = "400", size = "11"] = /^(?:(\d+) )?([\d.]+)px/.exec(this.font) ?? [];
     this.parts.push(`<text x="${tenth(x)}" y="${tenth(y)}" dominant-baseline="central" text-anchor="${anchor}" font-family="system-ui, DejaVu Sans, sans-serif" font-size="${size}" font-weight="${weight}" fill="${this.fillStyle}"${this.opacity()}>${xml(text)}</text>`);
   }
-  /** The placements in view as shapes, or as pixels where they are too many. */
+  /** Draws the placements in view as shapes, or as pixels if there are too many. */
   drawVector(chart, panel) {
     const schedule = chart.model.schedules[panel.schedule];
     const layer = chart.layers[panel.schedule];

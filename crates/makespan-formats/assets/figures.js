@@ -1,8 +1,8 @@
-// Figures of a simulation as SVG: distributions, by size and by user, a heat map, two policies job by job. The style sheet
-// colours them, so that they follow the light or dark scheme.
+// Figures of a simulation as SVG: distributions, values by size and by user, a heat map, and a comparison of two policies for each
+// job. The style sheet sets the colours, so that they follow the light or dark scheme.
 
 const SVG = "http://www.w3.org/2000/svg";
-/** Paul Tol's "vibrant" scheme for lines, and dashes beside it. */
+/** Paul Tol's "vibrant" scheme for lines, and dash patterns. */
 const LINES = ["#0077bb", "#ee7733", "#009988", "#cc3311", "#33bbee", "#ee3377", "#999933", "#777777"];
 const DASHES = ["", "7 3", "2 2", "9 3 2 3", "4 2", "1 3", "12 4", "5 5"];
 
@@ -13,10 +13,10 @@ function drawn(tag, attributes = {}, ...children) {
   return made;
 }
 const place = (value) => Math.round(value * 10) / 10;
-/** Figures are drawn for the width that they get, so that their words are as large on a phone. */
+/** Returns the width of a figure. Figures are drawn for their real width, so that text has the same size on a phone. */
 const figureWidth = () => (innerWidth < 640 ? 350 : 560);
 
-/** A logarithmic axis; what is below its first tick stands at its beginning. */
+/** Returns a logarithmic axis. Values below the first tick are at the beginning of the axis. */
 function logAxis(least, most, [from, to]) {
   const low = Math.log10(least);
   const high = Math.max(Math.log10(Math.max(most, least * 1.01)), low + 0.3);
@@ -25,13 +25,13 @@ function logAxis(least, most, [from, to]) {
 const TIME_TICKS = [1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400, 30 * 86400, 365 * 86400];
 const SLOWDOWN_TICKS = [1, 2, 5, 10, 100, 1000, 1e4, 1e5];
 
-/** What a figure is measured in: its ticks, and the words of a value. */
+/** Quantities of figures: their ticks, and the format of their values. */
 const QUANTITIES = {
   wait: { word: "wait", ticks: TIME_TICKS, text: duration, of: (jobs, job) => jobs.wait[job] },
   slowdown: { word: "bounded slowdown", ticks: SLOWDOWN_TICKS, text: (value) => String(Math.round(value * 100) / 100), of: (jobs, job) => jobs.slowdown[job] },
 };
 
-/** What each policy made of each job: when it started and ended for good, how long it waited, its bounded slowdown. */
+/** Returns the results of a policy for each job: the last start, the end, the wait, and the bounded slowdown. */
 function jobsOf(schedule) {
   const { model } = schedule;
   const first = new Float64Array(model.jobs).fill(NaN);
@@ -51,7 +51,8 @@ function jobsOf(schedule) {
   const wait = new Float64Array(model.jobs);
   const slowdown = new Float64Array(model.jobs);
   for (let job = 0; job < model.jobs; job++) {
-    // A job that ran again waited for its last run; one of many tasks waited for its first.
+    // The wait of a job that ran several times ends at its last start. The wait of a job with several tasks ends at its first
+    // start.
     const begin = single && !model.kind(job) ? start[job] : first[job];
     start[job] = begin;
     wait[job] = begin - model.release[job];
@@ -84,7 +85,7 @@ function axisBelow(picture, ticks, x, text, [top, bottom], [left, right]) {
   }
 }
 
-/** For each policy the part of the jobs with at most a value, on a logarithmic axis. */
+/** Draws, for each policy, the share of jobs whose value is at most x. The axis is logarithmic. */
 function distributionOf(policies, quantity, width = figureWidth()) {
   const [left, right, top, height] = [44, width - 14, 12, 260];
   const bottom = height - 26;
@@ -113,7 +114,7 @@ function distributionOf(policies, quantity, width = figureWidth()) {
   return picture;
 }
 
-/** For each class and policy a dot at the median, and a line to the value that 90 % stay below. */
+/** Draws, for each class and policy, a dot at the median and a line to the 90th percentile. */
 function spreadOf(policies, quantity, classes, width = figureWidth()) {
   const [left, right, top] = [96, width - 14, 8];
   const step = Math.max(16, policies.length * 7 + 8);
@@ -145,7 +146,7 @@ function spreadOf(policies, quantity, classes, width = figureWidth()) {
   return picture;
 }
 
-/** Jobs by the processors that they have, in powers of two. */
+/** Returns classes of jobs by their numbers of processors, in powers of two. */
 function bySize(policy) {
   const classes = new Map();
   policy.width.forEach((width, job) => {
@@ -158,7 +159,7 @@ function bySize(policy) {
   return [...classes].sort((a, b) => a[0] - b[0]).map(([power, jobs]) => ({ name: `${name(power)} proc.`, jobs }));
 }
 
-/** The users whose jobs take most processor time, ten at most. */
+/** Returns up to ten users, those whose jobs use the most processor time. */
 function byUser(model, policy) {
   if (!model.user) return [];
   const users = new Map();
@@ -173,8 +174,8 @@ function byUser(model, policy) {
 }
 
 const WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-/** How many jobs were submitted in each hour of the week, and the mean of a quantity of them; `week` is the second of the week at
- * instant 0, from Monday on, null where nobody knows. */
+/** Returns the number of jobs that were submitted in each hour of the week, and the mean of a quantity over these jobs. `week`
+ * is the second of the week at instant 0, counted from Monday, or null if it is unknown. */
 function byHour(model, week, value) {
   const sums = new Float64Array(168);
   const counts = new Uint32Array(168);
@@ -188,7 +189,7 @@ function byHour(model, week, value) {
   return { counts, means: sums.map((sum, cell) => (counts[cell] ? sum / counts[cell] : NaN)) };
 }
 
-/** The least and the largest of all values, of which there may be millions. */
+/** Returns the minimum and the maximum of all values. There may be millions of values. */
 function rangeOf(values) {
   let [least, most] = [Infinity, -Infinity];
   for (const value of values) {
@@ -198,14 +199,15 @@ function rangeOf(values) {
   return most >= least ? [least, most] : [0, 0];
 }
 
-/** Values that part all others into seven classes with as many of them each, as far as they differ. */
+/** Returns limits that split all values into seven classes of equal size, as far as the values differ. */
 function seventhsOf(columns) {
   const all = columns.flatMap((column) => Array.from(column)).filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
   const limits = [1, 2, 3, 4, 5, 6].map((part) => quantile(all, part / 7));
   return all.length ? { least: all[0], most: all.at(-1), limits: limits.filter((limit, at) => limit > (at ? limits[at - 1] : all[0])) } : { least: 0, most: 0, limits: [] };
 }
 
-/** A value of each hour of the week as a colour: its class among those of all maps that stand beside each other. */
+/** Draws a value for each hour of the week as a colour. The colour is the class of the value among the values of all maps in the
+ * comparison. */
 function heatMap({ counts, values, week }, { least, most, limits }, { text, label }) {
   const days = week === null ? Array.from({ length: 7 }, (_, day) => `day ${day + 1}`) : WEEKDAYS;
   const step = 6 / Math.max(1, limits.length);
@@ -225,7 +227,7 @@ function heatMap({ counts, values, week }, { least, most, limits }, { text, labe
   }
   for (let hour = 0; hour < 24; hour += width < 400 ? 6 : 3) picture.append(drawn("text", { x: place(50 + hour * cell), y: 192, class: "middle" }, `${hour}:00`));
   if (most > least) {
-    // Each class with what it begins with, the last also with its end.
+    // The label of a class is its lower limit. The last label also states the upper limit.
     const from = [least, ...limits].map((value) => text(value));
     let [free, y] = [50, 211];
     from.forEach((words, at) => {
@@ -238,7 +240,8 @@ function heatMap({ counts, values, week }, { least, most, limits }, { text, labe
   return picture;
 }
 
-/** Each job at its waits under two policies; what lies below the diagonal waits less under the second. */
+/** Draws a point for each job. Its coordinates are the waits under two policies, so points below the diagonal wait less under
+ * the second policy. */
 function scatterOf(policies, chosen, pick) {
   const [one, two] = chosen.map((at) => policies[at]);
   const [lessOne, lessTwo] = chosen.map((at) => LINES[at % LINES.length]);
@@ -258,7 +261,7 @@ function scatterOf(policies, chosen, pick) {
   pen.fillStyle = colour("field");
   pen.fillRect(left, top, right - left, bottom - top);
   let free = 0;
-  // The axis begins with all that is as short or shorter, no wait included.
+  // The first tick also stands for all shorter waits, including no wait.
   const limit = (tick) => (tick === 1 ? `\u2264 ${duration(tick)}` : duration(tick));
   for (const tick of TIME_TICKS.filter((tick) => tick <= most)) {
     pen.fillStyle = colour("rule");

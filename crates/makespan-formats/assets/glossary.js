@@ -1,4 +1,4 @@
-// The words that need a word: one source for all pages. A term is explained where it stands, by a tooltip.
+// Explanations of terms, for all pages. A tooltip explains a term where it occurs.
 
 const GLOSSARY = {
   makespan: "When the last job ends.",
@@ -55,22 +55,22 @@ const GLOSSARY = {
   "why not now": "The first thing that stands in its way; below it what would help.",
 };
 
-/** The attributes of an element that holds a term. */
+/** Returns the attributes of an element that contains a term. */
 function termOf(word) {
   const meaning = GLOSSARY[word.toLowerCase()];
   return meaning ? { class: "term", title: meaning } : {};
 }
 
-/** Words that mean something else in prose; they are explained in headings and labels alone. */
+/** Words that have another meaning in ordinary text. They are explained only in headings and labels. */
 const EVERYDAY = new Set(["wait", "flow", "release", "completion", "weight", "bound", "group", "cost", "applications", "algorithm", "policy", "seed", "planned", "happened", "limit", "starts", "between", "period", "deadline"]);
 const byLength = Object.keys(GLOSSARY).sort((a, b) => b.length - a.length);
 const patternOf = (words) => new RegExp(`(?<![\\w-])(?:${words.join("|")})(?![\\w-])`, "i");
 const TERM = patternOf(byLength);
 const TERM_IN_PROSE = patternOf(byLength.filter((word) => !EVERYDAY.has(word)));
-/** Where nothing is explained: what is pressed, typed, drawn or quoted. */
+/** Elements in which terms are not explained: controls, inputs, drawings and code. */
 const QUIET = "script, style, button, select, option, input, code, svg, h1, td:not(:first-child), .chart, [data-term], .term, .paged, tr[hidden]";
 
-/** Makes a term of each word of the glossary where the page has it first. */
+/** Marks the first occurrence of each term on the page. */
 function findTerms(root) {
   const seen = new Set([...root.querySelectorAll("[data-term]")].map((one) => one.dataset.term.toLowerCase()));
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
@@ -90,7 +90,7 @@ function findTerms(root) {
   }
 }
 
-/** Explains the terms of the page that stand in elements made for them; by pointer, by focus and by touch. */
+/** Shows explanations of the marked terms, for pointer, keyboard focus and touch. */
 function explainTerms(root) {
   const box = element("div", { class: "meaning", role: "tooltip", id: "meaning", hidden: true });
   document.body.append(box);

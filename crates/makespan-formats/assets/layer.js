@@ -1,6 +1,6 @@
-// Paints placements as pixels: some ten times faster than as many calls of fillRect.
+// Paints placements as pixels. This is about ten times faster than calling fillRect for each placement.
 
-/** Where processors stand: one below the other, or all of a collapsed node in one lane. Rows are counted in processors. */
+/** Rows of processors. Each processor is a row, or all processors of a collapsed node share one lane. Positions are in rows. */
 class RowMap {
   constructor(model, collapsed, lane) {
     this.model = model;
@@ -29,13 +29,14 @@ class RowMap {
     if (!this.tops) return this.model.nodeOf(Math.floor(row));
     return firstWhere(this.model.nodes.length, (node) => this.tops[node + 1] > row);
   }
-  /** The processor in a row, or -1 in the lane of a collapsed node. */
+  /** Returns the processor in a row, or -1 in the lane of a collapsed node. */
   processorAt(row) {
     if (!this.tops) return Math.floor(row);
     const node = this.nodeAt(row);
     return this.collapsed.has(node) || node >= this.model.nodes.length ? -1 : this.model.nodes[node].first + Math.floor(row - this.tops[node]);
   }
-  /** The pieces of an interval of processors as top and bottom rows; what lies in collapsed nodes goes to `lane`. */
+  /** Calls `act` with the top and bottom row of each piece of a processor interval. For pieces in collapsed nodes, calls `lane`
+   * instead. */
   pieces(first, last, act, lane) {
     if (!this.tops) return act(first, last + 1);
     const { nodes } = this.model;
@@ -49,10 +50,10 @@ class RowMap {
   }
 }
 
-/** `#rrggbb` as the bytes of a pixel in memory, with an opacity. */
+/** Converts `#rrggbb` and an opacity to the bytes of a pixel in memory. */
 const pixelOf = (colour, alpha) => new Uint32Array(Uint8Array.of(hex(colour, 1), hex(colour, 3), hex(colour, 5), alpha).buffer)[0];
 
-/** The pixels of a panel. Column 0 is the instant `from`, row 0 is `top`. */
+/** Pixels of a panel. Column 0 is the instant `from`, and row 0 is `top`. */
 class Layer {
   constructor() {
     this.canvas = document.createElement("canvas");
@@ -68,11 +69,11 @@ class Layer {
     this.image = new ImageData(width, height);
     this.pixels = new Uint32Array(this.image.data.buffer);
   }
-  /** Whether only the instants differ from what is painted. */
+  /** Returns whether the painted pixels differ from the given view only in time. */
   isAt(place, key) {
     return this.key === key && this.perSecond === place.perSecond && this.top === place.top && this.perRow === place.perRow;
   }
-  /** Paints everything. */
+  /** Paints all pixels. */
   paint(job) {
     const { place, key } = job;
     Object.assign(this, place, { key });
@@ -82,7 +83,7 @@ class Layer {
     this.columns(job, 0, this.width);
     this.show();
   }
-  /** Moves what is painted by whole columns, and paints those that come into view. */
+  /** Moves the painted pixels by whole columns, and paints the newly visible columns. */
   shift(job, columns) {
     const { width, pixels } = this;
     this.from += columns / this.perSecond;
@@ -114,7 +115,7 @@ class Layer {
         for (let at = row + left, last = row + right; at < last; at++) pixels[at] = pixel;
       }
       if (!pieces) return;
-      // Nodes below each other are one piece.
+      // Adjacent nodes are one piece.
       const last = pieces.at(-1);
       if (last && Math.abs(last[1] - rowTop) < 1e-6) last[1] = rowBottom;
       else pieces.push([rowTop, rowBottom]);
@@ -129,7 +130,8 @@ class Layer {
       const x1 = (end[i] - from) * perSecond;
       left = Math.round(x0);
       right = Math.round(x1) - (x1 - x0 > 3 ? 1 : 0);
-      // Where pixels are fewer than placements, each shows the placement in its middle, and not the last that touches it.
+      // If there are fewer pixels than placements, each pixel shows the placement at its centre, not the last placement that
+      // touches it.
       if (right <= left) {
         if (crowded) return;
         right = left + 1;
@@ -151,7 +153,7 @@ class Layer {
     });
     if (lanes) this.fillLanes(rows, lanes, pixelOfLane);
   }
-  /** The lane of a collapsed node is filled from below as far as its processors are busy. */
+  /** Fills the lanes of collapsed nodes from below, in proportion to their busy processors. */
   fillLanes(rows, lanes, pixel) {
     const { width, height, pixels, top, perRow } = this;
     for (const [node, lane] of lanes) {
@@ -166,7 +168,7 @@ class Layer {
   }
 }
 
-/** Adds an amount between two places on an axis of unit cells, with parts of the cells at its ends. */
+/** Adds an amount between two positions on an axis of unit cells. The first and the last cell may be covered partly. */
 function addSpan({ part, change }, from, to, amount, cells) {
   const a = Math.max(from, 0);
   const b = Math.min(to, cells);
@@ -192,7 +194,7 @@ function levelsOf({ part, change }, cells) {
   return levels;
 }
 
-/** The mean amount that placements hold in each of so many equal parts of a period. */
+/** Returns the mean amount that placements hold in each of `cells` equal parts of a period. */
 function profileOf(schedule, amount, [from, to], cells, stays = false) {
   const lane = { part: new Float64Array(cells + 1), change: new Float64Array(cells + 2) };
   const perSecond = cells / (to - from);
@@ -203,7 +205,7 @@ function profileOf(schedule, amount, [from, to], cells, stays = false) {
   return levelsOf(lane, cells);
 }
 
-/** A profile of a whole schedule, so fine that any part of some length is read from it. */
+/** Profile of a whole schedule. It is so fine that the profile of any long enough period can be read from it. */
 class Whole {
   constructor(levels, [from, to]) {
     Object.assign(this, { from, to, cells: levels.length });

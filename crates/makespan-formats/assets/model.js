@@ -1,11 +1,11 @@
-// What a page is about, and questions about it. Times are seconds; processors are numbers from 0.
+// Data of a page, and functions to query them. Times are in seconds. Processors are numbered from 0.
 
-/** A name for the screen: controls that are invisible or reorder text become a visible sign. */
+/** Formats a name for the screen. Invisible control characters, and characters that reorder text, become a visible sign. */
 const shown = (name) => name.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
 const isolated = (name) => `\u2068${name}\u2069`;
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : /(ch|s|x)$/.test(word) ? "es" : "s"}`;
 
-/** First index in [0, length) at which `test` holds; it must hold from there on. */
+/** Returns the first index in [0, length) for which `test` holds. `test` must also hold for all later indices. */
 function firstWhere(length, test) {
   let low = 0;
   let high = length;
@@ -17,10 +17,10 @@ function firstWhere(length, test) {
   return low;
 }
 
-/** Placements of which the latest end is kept. */
+/** Number of consecutive placements for which the latest end is stored. */
 const RUN = 512;
 
-/** A schedule in columns; placements stand by start, so that those in view are found by bisection. */
+/** Schedule in columns. Placements are ordered by start, so those in view are found by bisection. */
 class Schedule {
   constructor(model, source) {
     Object.assign(this, { model, name: shown(source.name), makespan: source.makespan, count: source.count });
@@ -28,7 +28,7 @@ class Schedule {
     this.guesses = new Set(source.guesses);
     this.outcomes = new Map(source.outcomes);
     this.deadlines = source.deadlines;
-    // Of what happened in a run: how each placement ended, and its output files.
+    // For a run: how each placement ended, and its output files.
     this.ended = source.ended ? distinct(source.ended) : null;
     this.stems = source.stems ? new Names(source.stems, source.count) : null;
     this.written = source.written ? distinct(source.written) : null;
@@ -36,7 +36,7 @@ class Schedule {
     this.group = source.group ? new Reader(source.group) : null;
     this.held = source.held.map(distinct);
     this.transfers = source.transfers ? distinct(source.transfers) : null;
-    // Of a cluster: the state of each placement, what is told of it, and what it is known by.
+    // For a cluster: the state, the texts and the key of each placement.
     Object.assign(this, { states: source.states, texts: source.texts, keys: source.keys });
     if (source.placements === undefined) this.take(source.boxes);
     else this.decode(source);
@@ -48,7 +48,8 @@ class Schedule {
     this.start = new Float64Array(count);
     this.end = new Float64Array(count);
     this.width = new Uint32Array(count);
-    /** The intervals of placement i are spans[2 * first[i]] .. spans[2 * first[i + 1]]: first and last processor. */
+    /** The processor intervals of placement i are spans[2 * first[i]] .. spans[2 * first[i + 1]]. Each is a first and a last
+     * processor. */
     this.first = new Uint32Array(count + 1);
     this.spans = new Uint32Array(2 * intervals);
   }
@@ -84,7 +85,7 @@ class Schedule {
       this.group = Uint16Array.from({ length: count }, () => reader.next());
     }
   }
-  /** From objects, in any order: row, start, end and intervals. */
+  /** Reads placements from objects, in any order. An object has a row, a start, an end and intervals. */
   take(boxes) {
     this.room(boxes.length, boxes.reduce((sum, box) => sum + box.processors.length, 0));
     let at = 0;
@@ -114,7 +115,7 @@ class Schedule {
   nameAt(i) {
     return this.model.nameOf(this.row[i], this.copy?.[i]);
   }
-  /** Calls `act` with each placement that overlaps a period; `act` returns true to stop. */
+  /** Calls `act` with each placement that overlaps a period, until `act` returns true. */
   between(from, to, act) {
     const high = firstWhere(this.count, (i) => this.start[i] >= to);
     for (let block = 0; block * RUN < high; block++) {
@@ -125,7 +126,7 @@ class Schedule {
       }
     }
   }
-  /** How many placements overlap a period, roughly: what is skipped in one piece is not counted. */
+  /** Returns the approximate number of placements that overlap a period. */
   countBetween(from, to) {
     const high = firstWhere(this.count, (i) => this.start[i] >= to);
     let count = 0;
@@ -140,7 +141,7 @@ class Schedule {
     }
     return false;
   }
-  /** The placement that holds a processor at an instant, or -1. */
+  /** Returns the placement that holds a processor at an instant, or -1. */
   placementAt(time, processor) {
     const high = firstWhere(this.count, (i) => this.start[i] > time);
     for (let block = Math.floor((high - 1) / RUN); block >= 0; block--) {
@@ -154,7 +155,7 @@ class Schedule {
   intervals(i) {
     return Array.from(this.spans.subarray(2 * this.first[i], 2 * this.first[i + 1]));
   }
-  /** The placements of a row, and the last end of each row. */
+  /** Returns the placements of each row, and the last end of each row. */
   byRow() {
     if (!this.rows) {
       const { rows } = this.model;
@@ -176,7 +177,7 @@ class Schedule {
     const { first, list } = this.byRow();
     return list.subarray(first[row], first[row + 1]);
   }
-  /** The output files of a placement that are not empty: a word and an address, relative to the page. */
+  /** Returns the non-empty output files of a placement: a word and an address relative to the page for each. */
   files(i) {
     const stem = this.stems?.at(i);
     if (!stem) return [];
@@ -184,12 +185,13 @@ class Schedule {
     const written = this.written(i);
     return [["output", "out", 1], ["errors", "err", 2]].filter(([, , bit]) => written & bit).map(([word, ending]) => [word, `${path}.${ending}`]);
   }
-  /** By when each job has to end, where that is known. */
+  /** Returns the deadline of each job that has one. */
   due() {
     this.dues ??= new Map(this.deadlines.map(([at, , job]) => [job, at]));
     return this.dues;
   }
-  /** When a placement could have started at the earliest: released, with all that its task waits for ended, and their data there. */
+  /** Returns the earliest possible start of a placement: its job is released, all predecessors of its task have ended, and their
+   * data have arrived. */
   ready(i) {
     let ready = this.model.release[this.job(i)];
     if (this.model.hasEdges) {
@@ -198,7 +200,7 @@ class Schedule {
     }
     return Math.min(ready, this.start[i]);
   }
-  /** Calls `act` with each task that a placement's task waits for, and how long the data of that are on their way. */
+  /** Calls `act` with each predecessor of a placement's task, and the duration of the data transfer from the predecessor. */
   eachBefore(i, act) {
     const { first, list } = this.model.edgesOf("incoming");
     for (let k = first[this.row[i]]; k < first[this.row[i] + 1]; k++) act(list[k], this.transfers?.(k) ?? 0);
@@ -222,13 +224,13 @@ class Model {
     this.readTasks(data.tasks);
     this.hasEdges = Boolean(data.edges);
     this.schedules = data.schedules.map((source) => new Schedule(this, source));
-    // What no placement holds gets neither a lane nor a colour.
+    // A resource that no placement holds has neither a lane nor a colour.
     this.resources.forEach((resource, at) => {
       resource.isHeld = data.schedules.some(({ held }) => held[at]?.values.some((value) => value > 0));
     });
-    // Of a cluster that goes on: the instant "now", and what is shown to begin with.
+    // For a cluster in operation: the instant "now", and the initial view.
     Object.assign(this, { live: Boolean(data.live), origin: data.origin, home: data.home });
-    // Of a run the first schedule is what happened. The view fits it if the plan is far longer.
+    // In a run, the first schedule is what happened. The view fits this schedule if the plan is far longer.
     this.commands = data.commands ? new Names(data.commands, this.rows) : null;
     const [happened, planned] = this.schedules;
     this.wasShort = Boolean(this.commands && planned) && happened.makespan > 0 && happened.makespan * 2 < planned.makespan;
@@ -265,13 +267,13 @@ class Model {
   jobName(job) {
     return shown(this.names.at(job) ?? String(job));
   }
-  /** A user for a legend. */
+  /** Returns the text for a user in a legend. */
   userName(user) {
     const name = this.data.users?.[user];
     if (name !== undefined) return shown(name);
     return user < 0 ? "unknown" : `user ${user}`;
   }
-  /** Who submitted a job, for a table: a name, a number where names are not known, or nothing. */
+  /** Returns the text for the user of a job in a table: a name, or a number if names are unknown, or an empty text. */
   userOf(job) {
     const user = this.user(job);
     if (user < 0) return "";
@@ -282,7 +284,7 @@ class Model {
     this.plain ??= Boolean(this.commands) && this.release.every((release) => release === 0) && (this.data.jobs.weight.values?.length ?? 2) < 2 && !this.data.jobs.kind;
     return this.plain;
   }
-  /** The command of a task of a run; `copy` is the number of a task of a bag. */
+  /** Returns the command of a task in a run. `copy` is the number of a task within a bag. */
   commandOf(row, copy) {
     const command = shown(this.commands.at(row));
     return this.kind(this.jobOf(row)) ? command.replaceAll("{task}", copy ?? 0) : command;
@@ -290,14 +292,15 @@ class Model {
   isBestEffort(job) {
     return this.kind(job) === 2;
   }
-  /** The name of a task: of its job, or within a bag or a compound job. */
+  /** Returns the full name of a task. It is the name of the job, followed by the name or number of the task within a bag or a
+   * compound job. */
   nameOf(row, copy) {
     const job = this.jobOf(row);
     const within = this.rowNames?.at(row);
     if (within) return `${this.jobName(job)}/${shown(within)}`;
     return this.kind(job) ? `${this.jobName(job)}/${copy ?? 0}` : this.jobName(job);
   }
-  /** The beginning that the names of all jobs share, up to a sign between words. */
+  /** Returns the common prefix of all job names, up to and including a separator. */
   get prefix() {
     if (this.common === undefined) {
       const step = Math.max(1, Math.floor(this.jobs / 300));
@@ -313,7 +316,8 @@ class Model {
     }
     return this.common;
   }
-  /** A short name for the chart: what all share is left out; in the only job, its tasks' own names do. */
+  /** Returns a short name for the chart, without the common prefix. If there is only one job, returns the name of the task
+   * within it. */
   labelOf(row, copy) {
     const job = this.jobOf(row);
     const within = this.rowNames?.at(row);
@@ -321,17 +325,18 @@ class Model {
     const name = this.nameOf(row, copy);
     return this.prefix && name.startsWith(this.prefix) && name.length > this.prefix.length ? name.slice(this.prefix.length) : name;
   }
-  /** What a task is of: its name up to its number, as `frequency` of `frequency_ID0000012`. */
+  /** Returns the type of a task: the part of its name before the number. For example, the type of `frequency_ID0000012` is
+   * `frequency`. */
   typeOf(row) {
     const within = this.rowNames?.at(row);
     const name = within || this.names.at(this.jobOf(row));
     const end = name.search(/\d/);
     const trimmed = (end < 0 ? name : name.slice(0, end)).replace(/[\s_\-.#:/(]+$/, "");
-    // A word such as `grid` ends with one of these by chance.
+    // The suffix only counts if a separator precedes it. A word such as `grid` ends with `id` by chance.
     const type = trimmed.replace(/[\s_\-.#:/(]+(ID|id|job|task)$|^(ID|id|job|task)$/, (_, after, alone) => alone ?? "");
     return shown(type || (end === 0 ? "numbered" : name));
   }
-  /** The types of all tasks, as positions in a list. */
+  /** Returns the types of all tasks, as indices into a list of types. */
   get types() {
     if (!this.allTypes) {
       const known = new Map();
@@ -373,7 +378,7 @@ class Model {
     const { first, list } = this.edgesOf(side);
     return list.subarray(first[row], first[row + 1]);
   }
-  /** The tasks that a task waits for, and those that wait for it. */
+  /** Returns the tasks for which a task waits. `after` returns the tasks that wait for it. */
   before(row) {
     return this.neighbours(row, "incoming");
   }
@@ -385,7 +390,7 @@ class Model {
   }
 }
 
-/** A set of processors as text: 0-3,8. */
+/** Formats a set of processors, such as 0-3,8. */
 function setText(intervals, limit = 60) {
   let text = "";
   for (let k = 0; k < intervals.length; k += 2) {

@@ -1,7 +1,7 @@
-// Moves the view: pointer, touch, keys, buttons, search.
+// Moves the view by pointer, touch, keys, buttons and search.
 
 const moving = {
-  /** Shows instants from `from` over `span`, inside the schedule. */
+  /** Shows a period of length `span` that begins at `from`. The period is moved into the schedule if necessary. */
   showTime(from, span) {
     const { view, model } = this;
     const all = model.end - model.begin;
@@ -17,7 +17,7 @@ const moving = {
     view.bottom = view.top + height;
     this.drawSoon();
   },
-  /** Zooms by a factor; the instant at `x` stays where it is. */
+  /** Zooms by a factor. The instant at `x` keeps its position. */
   zoomTime(factor, x = this.page.gutter + this.plotWidth() / 2) {
     this.showTip(null);
     const { view, page } = this;
@@ -30,7 +30,7 @@ const moving = {
     const fixed = view.top + share * count;
     this.showRows(fixed - share * count * factor, count * factor);
   },
-  /** What a chart begins with, and pressed again everything, where that is more. */
+  /** Shows the initial view. If it is already shown, shows the whole schedule. */
   fit() {
     this.showTip(null);
     const { home, begin, end } = this.model;
@@ -45,7 +45,7 @@ const moving = {
     this.showRows(this.view.top + rows, this.view.bottom - this.view.top);
   },
 
-  /** Brings a placement into view, marks it and says it. */
+  /** Moves a placement into view, marks it, and announces it to screen readers. */
   show(target) {
     const { view, model } = this;
     if (model.choose && target.schedule !== this.chosenSchedule) this.choose(target.schedule);
@@ -71,13 +71,13 @@ const moving = {
     const [name, rows] = this.describe(target);
     return this.tell(`${name}: ${rows.map(([word, value]) => `${word} ${value}`).join(", ")}`);
   },
-  /** Nothing is chosen, and all classes of the legend are shown. */
+  /** Clears the choice of a placement and of a class in the legend. */
   clear() {
     this.showTip(null);
     this.select(null);
     if (this.picks !== null) this.pick(this.picks);
   },
-  /** The next or previous placement by start. */
+  /** Chooses the next or previous placement by start. */
   step(direction) {
     const { chosen } = this.view;
     const schedule = chosen?.schedule ?? this.panels[0]?.schedule;
@@ -98,7 +98,7 @@ const moving = {
         if (name.toLowerCase().includes(search.text)) search.hits[job] = 1;
       });
       if (rows) for (let row = 0; row < model.rows; row++) if (model.nameOf(row).toLowerCase().includes(search.text)) rows[row] = 1;
-      // Of alternatives only the one that is shown.
+      // Among alternative schedules, only the one that is shown is searched.
       model.schedules.forEach((schedule, at) => {
         if (model.choose && at !== this.chosenSchedule) return;
         for (let i = 0; i < schedule.count; i++) if (search.hits[schedule.job(i)] || rows?.[schedule.row[i]]) search.found.push({ schedule: at, placement: i });
@@ -137,7 +137,7 @@ const moving = {
     this.listenToMap();
     this.listenToKeys();
     new ResizeObserver(() => {
-      // A change of the zoom of the browser changes the width as well as the pixels.
+      // If the zoom of the browser changes, both the width and the number of pixels change.
       if (this.stage.clientWidth && this.stage.clientWidth !== this.page.width) requestAnimationFrame(() => this.again());
     }).observe(this.stage);
     this.scheme.addEventListener("change", () => this.again());
@@ -150,7 +150,8 @@ const moving = {
       });
     }
   },
-  /** Where all is shown nothing is left to zoom out of: the wheel scrolls the page. */
+  /** Returns whether a wheel event scrolls the page. This is the case if the whole schedule is in view, so that the chart cannot
+   * zoom out. */
   leavesToPage(event) {
     const { view, model } = this;
     return !event.shiftKey && event.deltaY > Math.abs(event.deltaX) && view.from <= model.begin && view.to >= model.end;
@@ -168,7 +169,7 @@ const moving = {
       this.showTip(null);
     }, { passive: false });
   },
-  /** One pointer drags, two pinch: time by their distance across, and the middle between them stays in place. */
+  /** Handles pointers. One pointer drags the view, and two pointers zoom in time. The instant between them keeps its position. */
   listenToPointer() {
     const down = new Map();
     let drag = null;
@@ -200,7 +201,7 @@ const moving = {
     };
     this.stage.addEventListener("pointerup", end);
     this.stage.addEventListener("pointercancel", end);
-    // A finger leaves with every tap, and what it has tapped is still to be read.
+    // For touch, `pointerleave` occurs after each tap. The tooltip must stay, so that the user can read it.
     this.stage.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && !down.size && this.hover(-1, -1));
   },
   dragged(drag, points) {
@@ -220,7 +221,7 @@ const moving = {
     const target = this.targetAt(x, y);
     if (target?.gutter) return this.foldNode(target.node);
     const placement = target?.placement === undefined ? null : target;
-    // What is chosen already is opened, where the page has somewhere to go.
+    // If a chosen placement is clicked again, it is opened, if the page supports this.
     const { chosen } = this.view;
     if (placement && chosen && chosen.schedule === placement.schedule && chosen.placement === placement.placement) this.open?.(chosen);
     this.select(placement);
@@ -266,7 +267,7 @@ const moving = {
       Enter: () => this.view.chosen && this.open?.(this.view.chosen),
       Escape: () => this.clear(),
     };
-    // The key that bears the sign tells Shift from none, whatever its place on the keyboard.
+    // Shift changes the sign of a key, so both signs are accepted. The key itself depends on the keyboard layout.
     const sign = { "=": "+", "_": "-", "*": "+", C: "c", N: "n", P: "p" };
     this.stage.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -276,7 +277,7 @@ const moving = {
       action(event.shiftKey);
       this.drawSoon();
     });
-    // Of very many names the last letter is waited for.
+    // If there are very many names, the search waits until the user stops typing.
     let typing = 0;
     const now = () => {
       clearTimeout(typing);

@@ -1,4 +1,5 @@
-// What follows the pointer and what is chosen, drawn apart so that a hover never redraws the chart; and the map above it.
+// Draws the marks at the pointer and at the chosen placement on a separate canvas, so that moving the pointer never redraws the
+// chart. Also draws the map above the chart.
 
 const overlays = {
   drawOverlay() {
@@ -23,7 +24,7 @@ const overlays = {
       }
     });
   },
-  /** The row in the middle of the first interval of a placement. */
+  /** Returns the row in the middle of the first processor interval of a placement. */
   middleOf(schedule, i) {
     const k = 2 * schedule.first[i];
     return this.rows.of((schedule.spans[k] + schedule.spans[k + 1]) >> 1) + 0.5;
@@ -54,7 +55,7 @@ const overlays = {
     fillPath(pen, colour, [[x1, y1], [x1 - 8, y1 - 4], [x1 - 8, y1 + 4]]);
   },
 
-  /** The whole schedule above the chart, with the part in view. */
+  /** Draws the map above the chart: the whole schedule, with a frame around the part in view. */
   drawMap() {
     const { page, view, model } = this;
     const pen = this.context(this.map);
@@ -75,14 +76,14 @@ const overlays = {
     pen.fillRect(page.gutter, 5, from - page.gutter, 34);
     pen.fillRect(to, 5, page.gutter + width - to, 34);
     pen.globalAlpha = 1;
-    // The part of the rows in view, where it is not all of them.
+    // The frame shows the rows in view if these are not all rows.
     const [top, bottom] = [view.top, view.bottom].map((row) => 4 + (36 * row) / this.rows.total);
     pen.strokeStyle = this.colours.accent;
     pen.lineWidth = 2;
     pen.strokeRect(from, top, Math.max(to - from, 3), Math.max(bottom - top, 3));
   },
 
-  /** What is under a point of the stage: a placement, a node, a period or nothing. */
+  /** Returns the object at a point of the stage: a placement, a node, a period, or null. */
   targetAt(x, y) {
     const { page } = this;
     const panel = this.panels.find(({ top, height }) => y >= top && y < top + height);
@@ -155,7 +156,7 @@ const overlays = {
     for (const [word, value] of rows) list.append(element("dt", termOf(word), word), element("dd", { class: value.length > 40 ? "prose" : null }, value));
     tooltip.replaceChildren(element("strong", { dir: "auto" }, name), list);
     const [w, h] = [tooltip.offsetWidth, tooltip.offsetHeight];
-    // Beside arrows it stands on the other side of the chart, so as not to hide where they lead.
+    // If arrows are shown, the tooltip is on the other side of the chart, so that it does not hide the ends of the arrows.
     const isAside = target === this.view.chosen && this.related && this.related.before.length + this.related.after.length > 0 && page.width > 3 * w;
     const near = x + 16 + w > page.width ? x - 16 - w : x + 16;
     const left = !isAside ? near : x > page.width / 2 ? page.gutter + 4 : page.width - page.right - w - 4;
@@ -164,7 +165,7 @@ const overlays = {
   },
 };
 
-/** Whether a later placement is of the same task. */
+/** Returns whether a later placement is of the same task. */
 function retried(schedule, i) {
   return Array.from(schedule.of(schedule.row[i])).some((other) => schedule.start[other] >= schedule.end[i] && schedule.copy?.[other] === schedule.copy?.[i]);
 }

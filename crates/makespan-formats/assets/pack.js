@@ -1,4 +1,4 @@
-// Reads the packed columns of a page: numbers in groups of seven bits, names that share their beginnings, base 64.
+// Reads the packed columns of a page: numbers in groups of seven bits, names with common prefixes, and base 64.
 
 function bytesOf(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
@@ -13,7 +13,7 @@ class Reader {
     this.bytes = bytesOf(text);
     this.at = 0;
   }
-  /** The next number. Sums instead of shifts: a number may have more than 32 bits. */
+  /** Returns the next number. Uses sums instead of shifts, because a number may have more than 32 bits. */
   next() {
     let byte = this.bytes[this.at++];
     if (byte < 128) return byte;
@@ -26,17 +26,17 @@ class Reader {
     } while (byte >= 128);
     return value;
   }
-  /** The next number that may be negative. */
+  /** Returns the next number, which may be negative. */
   signed() {
     const value = this.next();
     if (value <= 0x7fffffff) return (value >>> 1) ^ -(value & 1);
-    // Beyond 32 bits a remainder takes several times as long as this.
+    // For more than 32 bits, this is several times as fast as a remainder.
     const half = Math.floor(value / 2);
     return value === 2 * half ? half : -half - 1;
   }
 }
 
-/** A column of few different values: a function from rows to values. */
+/** Reads a column with few different values. Returns a function from rows to values. */
 function distinct(column) {
   const { values, rows } = column;
   if (values.length < 2) return () => values[0];
@@ -47,11 +47,11 @@ function distinct(column) {
 }
 
 const BLOCK = 64;
-/** A name may begin as one of so many before it. */
+/** Number of preceding names that a name may refer to. */
 const BACK = 8;
 const UTF8 = new TextDecoder();
 
-/** Names that are decoded where they are asked for. */
+/** Names that are decoded on demand. */
 class Names {
   constructor(text, count) {
     this.count = count;
@@ -61,7 +61,7 @@ class Names {
     this.block = -1;
     this.names = [];
   }
-  /** Finds where blocks of names begin, up to one. */
+  /** Finds the positions of blocks of names, up to a given block. */
   scan(block) {
     if (!this.blocks) {
       this.reader = new Reader(this.text);
@@ -104,7 +104,7 @@ class Names {
       ends.push(end);
     }
     const text = UTF8.decode(bytes.subarray(0, end));
-    // A letter is a byte: cutting one text is some times faster than decoding each name.
+    // If each letter is one byte, cutting one text is several times faster than decoding each name.
     const plain = text.length === end;
     return ends.map((until, i) => (plain ? text.slice(i ? ends[i - 1] : 0, until) : UTF8.decode(bytes.subarray(i ? ends[i - 1] : 0, until))));
   }
@@ -117,7 +117,7 @@ class Names {
     }
     return this.names[index % BLOCK];
   }
-  /** All names, which are kept from then on. */
+  /** Returns all names, and keeps them for later calls. */
   all() {
     if (!this.known) {
       const known = [];

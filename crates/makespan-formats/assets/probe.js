@@ -1,11 +1,11 @@
-// For tests and measurements: the chart, null where the page has none, and how long a full picture takes in milliseconds.
+// For tests and measurements: the chart (null if the page has none), and the time that a full picture takes, in milliseconds.
 
 window.makespan = {
   chart,
   model,
   view: chart?.view,
   schedules: model.schedules,
-  /** The middle of a placement on the stage. */
+  /** Returns the centre of a placement on the stage. */
   point: (schedule, i) => [
     chart.xOf((model.schedules[schedule].start[i] + model.schedules[schedule].end[i]) / 2),
     chart.yOf(chart.panelOf({ schedule }), chart.rows.of(model.schedules[schedule].spans[2 * model.schedules[schedule].first[i]]) + 0.5),
@@ -16,6 +16,6 @@ window.makespan = {
     chart.again();
     return performance.now() - begin;
   },
-  /** When the first picture was there, in milliseconds after the page began to load. */
+  /** Time of the first picture, in milliseconds after the page began to load. */
   first: performance.now(),
 };

@@ -1,4 +1,4 @@
-// The page of a queue: a row shows its job in the chart, and what is searched there is found in the tables.
+// The page of a queue. A row of a table shows its job in the chart, and a search in the chart also filters the tables.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const model = new Model(data);
@@ -12,10 +12,10 @@ function mark() {
   for (const row of rows) row.classList.toggle("chosen", row.dataset.job === chosen);
 }
 
-/** Rows of long tables that are not shown at first. */
+/** Rows of long tables that are hidden at first. */
 const late = new Set(rows.filter((row) => row.hidden));
 
-/** Of a search only the rows that have its words. */
+/** During a search, shows only the rows that contain the searched text. */
 function only() {
   const text = chart.search.text.trim().toLowerCase();
   closeDetail();
@@ -40,7 +40,7 @@ const chart = new Chart(document.getElementById("chart-host"), model, {
   searched: only,
 });
 
-/** The row of a job that is not in the chart, with the one below it that tells all that the table has of it, on a phone too. */
+/** Selected row of a job that is not in the chart, and the row below it that shows all data of the table, also on a phone. */
 let detail = null;
 
 function closeDetail() {
@@ -77,7 +77,7 @@ function press(row) {
   return undefined;
 }
 
-/** One row of each table is reached with Tab, the others from it with the arrow keys. */
+/** In each table, the Tab key reaches one row, and the arrow keys move between rows. */
 const tables = ["waiting", "running"].map((id) => ({ body: document.getElementById(id).tBodies[0], reached: null }));
 const shownRows = ({ body }) => rows.filter((row) => !row.hidden && row.parentElement === body);
 

@@ -1,4 +1,4 @@
-// The page of a plan, or of what happened in a run beside its plan.
+// The page of a plan, or of a run with its plan.
 
 const byId = (id) => document.getElementById(id);
 const model = new Model(JSON.parse(byId("data").textContent));
@@ -20,7 +20,7 @@ function columnsOf(schedule) {
   const job = (i) => schedule.job(i);
   const due = schedule.due();
   const all = [
-    // Without what all names begin with, as in the chart, so that the names of a column differ.
+    // Names are without their common prefix, as in the chart, so that the visible parts of names in a column differ.
     { name: "job", kind: "text", value: (i) => model.labelOf(schedule.row[i], schedule.copy?.[i]), title: (i) => schedule.nameAt(i) },
     { name: "start", kind: "time", value: (i) => schedule.start[i] },
     { name: "end", kind: "time", value: (i) => schedule.end[i] },
@@ -39,7 +39,7 @@ function columnsOf(schedule) {
   return all;
 }
 
-/** The columns of a run begin with what became of each job; those that have one value are left out. */
+/** Returns the columns for a run. They begin with the outcome of each job. Columns with only one value are omitted. */
 function columnsOfRun(schedule, all) {
   const command = (i) => model.commandOf(schedule.row[i], schedule.copy?.[i]);
   const own = [{ name: "command", kind: "text", value: command, title: command }];
@@ -73,12 +73,12 @@ function showTable(which) {
 
 function start() {
   const which = byId("which");
-  // Of alternatives the table is of the one in the chart.
+  // If schedules are alternatives, the table shows the schedule in the chart.
   which.hidden = model.choose || model.schedules.length < 2;
   which.append(...model.schedules.map((schedule, index) => new Option(schedule.name, index)));
   which.addEventListener("change", () => showTable(Number(which.value)));
   if (model.schedules.length) showTable(0);
-  // A row of the table of alternatives shows its schedule.
+  // A row in the table of alternatives shows its schedule.
   for (const row of document.querySelectorAll("tr[data-schedule]")) {
     row.addEventListener("click", () => chart.choose(Number(row.dataset.schedule)));
   }

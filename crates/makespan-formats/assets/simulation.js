@@ -1,11 +1,11 @@
-// The page of a simulation: what every policy made of the same jobs, in figures, in a chart and job by job.
+// The page of a simulation: the results of all policies for the same jobs, in figures, in a chart and for each job.
 
 const byId = (id) => document.getElementById(id);
 const told = JSON.parse(byId("data").textContent);
 const panels = byId("panels");
 const pointer = byId("pointer");
 
-/** What holds under the pointer, for every policy at once. */
+/** Shows the values at the pointer, for all policies. */
 panels.addEventListener("pointermove", (event) => {
   const box = panels.getBoundingClientRect();
   const x = ((event.clientX - box.left) / box.width) * told.panels.width;
@@ -56,7 +56,8 @@ function showFigures() {
   byId("figures").replaceChildren(key(), element("div", { class: "pair" }, ...all));
 }
 
-/** What was submitted in each hour of the week, and how long it waited; nothing of jobs that came within a day. */
+/** Shows the number of jobs that were submitted in each hour of the week, and their waits. If all jobs were submitted within a
+ * day, shows nothing. */
 function showWeek() {
   const [first, last] = rangeOf(model.release);
   byId("heat").parentElement.hidden = last - first < 86400;
@@ -72,7 +73,7 @@ function showWeek() {
     ...hours.map(({ counts, means }, at) => figure(`Mean wait, ${policies[at].name}`, null, heatMap({ counts, values: means, week }, classes, { text: duration, label: "mean wait" }), scale)));
 }
 
-/** The jobs whose waits differ most under two policies. */
+/** Shows the jobs whose waits differ most between two policies. */
 function compare() {
   const [one, two] = [policies[choice.one], policies[choice.two]];
   const gain = one.wait.map((wait, job) => wait - two.wait[job]);
@@ -97,7 +98,7 @@ function compare() {
   byId("scatter").replaceChildren(scatterOf(policies, [choice.one, choice.two], showJob));
 }
 
-/** Brings a job into view in the chart of the first policy that ran it. */
+/** Moves a job into view, in the chart of the first policy that ran it. */
 function showJob(job) {
   for (const schedule of [chart?.chosenSchedule ?? 0, ...model.schedules.keys()]) {
     for (let i = 0; i < model.schedules[schedule].count; i++) {

@@ -1,8 +1,8 @@
-// A table of any length: one page of rows at a time, sorted by a column, with one unit for each column of times.
+// A table of any length. It shows one page of rows, sorted by a column. Each column of times has one unit.
 
 const PAGE_ROWS = 50;
 
-/** The finest step in which all of some values are written, at most `digits` digits after the point. */
+/** Returns the finest step that all given values need, with at most `digits` decimal places. */
 function finestOf(values, digits = 3) {
   for (let k = 0; k < digits; k++) {
     const scale = 10 ** k;
@@ -11,7 +11,8 @@ function finestOf(values, digits = 3) {
   return 10 ** -digits;
 }
 
-/** A page of rows that are numbered from 0. Columns have a name, a value to sort by and a kind: "text", "time" or "number". */
+/** A table with pages of rows. Rows are numbered from 0. Columns have a name, a value to sort by, and a kind: "text", "time" or
+ * "number". */
 class PagedTable {
   constructor(host, { columns, count, act, label, sorted = -1, rows = PAGE_ROWS }) {
     host.classList.add("paged");
@@ -31,7 +32,7 @@ class PagedTable {
     this.measure();
     this.show();
   }
-  /** The values of a column: of all rows up to some number, and of more of some. */
+  /** Returns values of a column: all values, or a sample if there are many rows. */
   sampleOf(column) {
     const step = Math.max(1, Math.floor(this.count / 2000));
     const values = [];
@@ -41,7 +42,7 @@ class PagedTable {
     }
     return values;
   }
-  /** What columns of times and numbers are written in; those that are `like` each other in the same. */
+  /** Chooses the formats of columns with times and numbers. Columns that are `like` each other have the same format. */
   measure() {
     this.formats = this.columns.map((column) => {
       if (column.kind === "text" || column.text) return null;
@@ -52,7 +53,7 @@ class PagedTable {
         const digits = Math.round(-Math.log10(finestOf(values, 6)));
         return { unit: "", text: (value) => value.toFixed(digits) };
       }
-      // A column of zeros only has no unit of its own.
+      // A column that contains only zeros does not determine a unit.
       const unit = largest >= 0.1 || largest === 0 ? 1 : largest >= 1e-4 ? 1e-3 : 1e-6;
       return columnFormat(largest || 1, finestOf(values.map((value) => value / unit)) * unit);
     });
@@ -76,7 +77,7 @@ class PagedTable {
     this.order = Uint32Array.from(places.sort((a, b) => sign * compare(a, b) || rows[a] - rows[b]), (at) => rows[at]);
     this.show();
   }
-  /** Shows these rows only, in their order; all of them for null. */
+  /** Shows only these rows, in their order. With null, shows all rows. */
   only(rows) {
     this.order = rows;
     Object.assign(this, { page: 0, column: rows ? -1 : this.column });

@@ -1,14 +1,15 @@
-// The page of bags of tasks on a tree: who computes what and how busy links are. Its buttons, legend, colours, tooltip and files are
-// those of the chart of placements; what it draws is a tree, since rates have no instants.
+// The page of bags of tasks on a tree. It shows the tasks that nodes compute and the loads of links. Its buttons, legend, colours,
+// tooltip and files are those of the chart of placements. It draws a tree, because rates have no instants.
 
-/** A port or processor that is busy for this part of its time never idles: floats stand for exact figures. */
+/** Share of busy time from which a port or processor counts as always busy. It is less than 1, because floats only approximate
+ * the exact values. */
 const FULL = 1 - 1e-9;
 const LIMITS = [0, 0.25, 0.5, 0.75, 0.9, FULL];
 const LOADS = ["idle", "up to 25 %", "to 50 %", "to 75 %", "to 90 %", "below 100 %", "never idles"];
 const PAD = 14;
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
-/** The tree: where each node stands, in leaves across and generations down. */
+/** Positions of the nodes in the tree: horizontally in leaves, and vertically in generations. */
 class Tree {
   constructor(data) {
     Object.assign(this, data, { title: shown(data.title), names: data.names.map(shown), applications: data.applications.map(shown) });
@@ -31,12 +32,12 @@ class Tree {
       }
     }
     this.width = this.leaves[this.order[0]];
-    // Moving and zooming treat the leaves as the time axis, and the generations as the axis of processors.
+    // For moving and zooming, the leaves are the time axis, and the generations are the axis of processors.
     const height = this.depth.reduce((deepest, depth) => Math.max(deepest, depth), 0) + 0.62;
     Object.assign(this, { begin: 0, end: this.width, least: 0.5, processors: height, jobs: count, nodes: [], schedules: [], resources: [] });
     for (const picture of this.pictures) this.measure(picture);
   }
-  /** How busy processors and ports are, from the shares of the applications and the loads of the links. */
+  /** Computes the loads of processors and ports, from the shares of the applications and the loads of the links. */
   measure(picture) {
     const { length } = this.applications;
     picture.busy = this.names.map((_, node) => picture.shares.slice(node * length, (node + 1) * length).reduce((sum, share) => sum + share, 0));
@@ -77,7 +78,7 @@ class TreeChart extends Chart {
   }
   light() {}
 
-  /** Places the panels, one for each picture below the other. */
+  /** Places the panels below each other, one for each picture. */
   arrange() {
     const { page, model } = this;
     page.width = Math.max(this.stage.clientWidth, 120);
@@ -90,7 +91,7 @@ class TreeChart extends Chart {
     page.height = title + model.pictures.length * (height + title);
     this.sizeCanvases();
   }
-  /** The box of a node: as wide as its leaves let it be. */
+  /** Returns the box of a node. Its width depends on the number of leaves below it. */
   boxOf(panel, node) {
     const { model, view } = this;
     const cell = this.plotWidth() / (view.to - view.from);
@@ -99,7 +100,8 @@ class TreeChart extends Chart {
     const height = Math.min(Math.max(row * 0.46, 3), 40);
     return { x: this.xOf(model.middle(node)) - width / 2, y: this.yOf(panel, model.depth[node]) + Math.min(8, row * 0.1), width, height };
   }
-  /** Which nodes are bright; null for all: the way of the chosen node to the root and what hangs below it, or what was found. */
+  /** Returns the highlighted nodes, or null for all nodes. They are the path from the chosen node to the root and the nodes
+   * below the chosen node, or the nodes that match the search. */
   bright() {
     const { model, chosen, search } = this;
     if (chosen !== null) {
@@ -135,7 +137,8 @@ class TreeChart extends Chart {
   classOf(panel, node) {
     return firstWhere(LIMITS.length, (k) => this.coloured.of(panel.picture, node) <= LIMITS[k] + (k ? 0 : 1e-12));
   }
-  /** Links that look alike are one path: of thousands, each stroke of its own is what takes the time. */
+  /** Draws the links. Links with the same appearance are one path, because separate strokes for thousands of links take most of
+   * the time. */
   drawLinks(pen, panel, boxes, bright) {
     const { picture } = panel;
     const { model, colours, coloured, palette, picks } = this;
@@ -192,7 +195,7 @@ class TreeChart extends Chart {
     if (height >= 24 && width >= 20) this.drawText(pen, panel, node, loads ? textOn(this.palette[this.classOf(panel, node)]) : null);
     pen.globalAlpha = 1;
   }
-  /** The name of a node and its load, where they fit; on a plate of their own where colours change below them. */
+  /** Draws the name of a node and its load, if they fit. If the colours below them change, they have a background of one colour. */
   drawText(pen, panel, node, ink) {
     const { x, y, width, height } = this.boxOf(panel, node);
     const { model, colours } = this;
@@ -212,7 +215,7 @@ class TreeChart extends Chart {
     lines.forEach((line, at) => write(pen, line, x + width / 2, y + height / 2 + 14 * (at - (lines.length - 1) / 2), ink ?? colours.ink, pen.font, "center"));
     pen.textAlign = "left";
   }
-  /** The whole tree above, with the part in view. */
+  /** Draws the map above the tree, with a frame around the part in view. */
   drawMap() {
     const { model, view, colours } = this;
     const pen = this.context(this.map);
@@ -229,7 +232,7 @@ class TreeChart extends Chart {
     pen.strokeRect(x(view.from), 5 + (view.top / model.processors) * 34 - 2, x(view.to) - x(view.from), ((view.bottom - view.top) / model.processors) * 34 + 4);
   }
 
-  /** The tree is drawn again when another node is under the pointer; nothing lies over it. */
+  /** Draws the tree again if another node is at the pointer. There is no separate overlay. */
   drawOverlay() {
     const hovered = this.view.hovered?.placement;
     if (hovered !== this.marked) this.drawSoon();
@@ -238,7 +241,7 @@ class TreeChart extends Chart {
   drawArrows() {}
   frame() {}
 
-  /** Brings a node into view, marks it and says it. */
+  /** Moves a node into view, marks it, and announces it to screen readers. */
   show(node) {
     const { model, view } = this;
     const [span, rows] = [Math.min(view.to - view.from, Math.max(model.leaves[node] * 2, (24 * this.plotWidth()) / 1000)), view.bottom - view.top];
@@ -310,7 +313,7 @@ const chart = new TreeChart(document.getElementById("chart-host"), model, {
     document.getElementById("status").textContent = text;
   },
 });
-/** A row of a table that names a node shows it. */
+/** Makes table rows that name a node show this node. */
 const places = new Map(model.names.map((name, node) => [name, node]));
 for (const row of document.querySelectorAll("tbody tr")) {
   const word = row.cells[0].textContent;

@@ -120,7 +120,7 @@ fn two(folder: &Path) -> Result<(), Failure> {
         builder.place_earliest(task, instance.profile(task).min_processors().max(allotment), Time::ZERO);
     }
     let plan = builder.finish();
-    // What happened: each run time differs by -10 % to +14 % from the plan, and a run starts when its processors are
+    // In reality, each run time differs by -10 % to +14 % from the plan, and a run starts when its processors are
     // free.
     let mut free = [Time::ZERO; 16];
     let mut happened = Vec::new();

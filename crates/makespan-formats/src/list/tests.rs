@@ -35,7 +35,7 @@ fn a_line_is_a_command() {
     assert_eq!(names, ["2-echo-a", "4-echo-b-c", "5-x-1-echo-x-a-b"]);
     assert_eq!(&*instance.command(TaskId(0)), ["sh", "-c", "echo a"]);
     assert_eq!((instance.guesses(), instance.processors()), (3, 4));
-    assert!(instance.platform().resources().is_empty(), "nobody needs memory");
+    assert!(instance.platform().resources().is_empty(), "no command needs memory");
 }
 
 #[test]

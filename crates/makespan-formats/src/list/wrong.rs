@@ -1,4 +1,4 @@
-//! A problem in a list of commands, and where it is in the file.
+//! Problems in a list of commands, and their places in the file.
 
 use crate::error::Place;
 

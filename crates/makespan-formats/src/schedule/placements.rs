@@ -102,7 +102,7 @@ pub(super) fn placements(
         if entry.guess.is_some_and(|said| said != guess) {
             let (said, stated) = if guess { ("no guess", "states no time") } else { ("a guess", "states the time") };
             let problem =
-                format!("the time of `{}` is said to be {said}, and the instance {stated}", instance.name(task));
+                format!("in the plan, the time of `{}` is {said}; the instance {stated}", instance.name(task));
             return Err(FormatError::content(file, Place::field(format!("{path}[{at}].guess")), problem));
         }
         let group = entry.group.map(&mut shared);

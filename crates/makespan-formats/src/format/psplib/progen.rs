@@ -168,7 +168,7 @@ fn precedence(lines: &mut Lines<'_>, project: &mut Project, stated: Option<(usiz
     while let Some((line, text)) = lines.row() {
         let row = numbers(line, text)?;
         let [own, modes, count, successors @ ..] = row.as_slice() else {
-            let problem = "an activity is written as its number, that of its modes, that of its successors and these";
+            let problem = "an activity is written as its number, number of modes, number of successors and these";
             return Err(Wrong::at(line, problem));
         };
         let due = project.activities.len() as u64 + 1;

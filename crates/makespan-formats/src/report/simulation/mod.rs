@@ -125,16 +125,16 @@ fn write_origin(out: &mut impl Write, report: &SimulationReport<'_>) -> io::Resu
 /// Returns an explanation of the picture.
 fn note(panels: &Panels<'_>) -> String {
     let shades = if panels.is_reduced() {
-        " The log is long, so that each column is a period: the strong part ends at the least in it, the paler one at the mean, the palest at the most."
+        " The log is long, so each column is a period: the dark part shows its minimum, the paler part its mean, the palest part its maximum."
     } else {
         ""
     };
     let origin = if panels.is_present() { "now" } else { "the first submission" };
     let rest = panels.rest().map_or(String::new(), |seconds| {
-        format!(" What runs after all have started, until {} from now, is cut off.", duration(seconds))
+        format!(" The picture is cut off soon after the last start; the last job ends {} from now.", duration(seconds))
     });
     format!(
-        "Time counts from {origin}. The axes of busy processors are alike; that of waiting jobs ends at the most of its own queue.{rest}{shades}"
+        "Time counts from {origin}. The axis of busy processors is the same for all policies; the axis of waiting jobs ends at the longest queue of its policy.{rest}{shades}"
     )
 }
 
