@@ -251,7 +251,7 @@ fn doubt(lines: &[String]) -> Option<&'static str> {
         key.is_some_and(|key| !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || c == '_'))
     };
     if first.split_whitespace().count() > 1 && first.split_whitespace().all(is_pair) {
-        return Some("its first line holds pairs KEY=VALUE and no command");
+        return Some("its first line has pairs KEY=VALUE and no command");
     }
     None
 }

@@ -58,7 +58,9 @@ impl Oddity {
             Self::LongLimit => ["time limit", "above 292 years", UNLIMITED],
             Self::NoSize => ["size", "missing", EMPTY],
             Self::BrokenSize => ["size", "not a whole number of bytes from 0 to 10^18", EMPTY],
-            Self::BrokenTransfer => ["transfer time", "negative, above 292 years or no time", "0 s are used instead"],
+            Self::BrokenTransfer => {
+                ["transfer time", "negative, above 292 years or not a time", "0 s are used instead"]
+            }
             Self::BrokenAmount => ["amount", "no number", "the task needs nothing of it"],
             Self::BrokenCores => ["number of cores", "no number", "one core is used instead"],
             Self::Contradiction => ["attribute", "contradicted by another one", PRECEDENCE],

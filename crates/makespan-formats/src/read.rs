@@ -251,7 +251,7 @@ fn machines(options: &ReadOptions) -> Result<Option<Platform>, String> {
     let nodes = match (&options.platform, options.processors, options.network) {
         (Some(_), Some(_), _) => return Err(BOTH_STATED.into()),
         (Some(_), None, Some(_)) => {
-            return Err("both a platform and a bandwidth are stated; state it in the platform".into());
+            return Err("both a platform and a bandwidth are stated; state the bandwidth in the platform".into());
         }
         (None, None, Some(_)) => return Err("a bandwidth is stated and no processors to join; state how many".into()),
         (None, None, None) if options.workflows_on_machine => return Ok(options.machine.clone()),

@@ -191,7 +191,7 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
         ("command", !fields.command.0.is_empty()),
     ];
     if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
-        return Err(format!("it has both `tasks` and `{key}`; a job with `tasks` is what they are"));
+        return Err(format!("it has both `tasks` and `{key}`; in a job with `tasks`, only the tasks state these data"));
     }
     let (graph, nodes) = graph(tasks.0, &fields.edges.unwrap_or_default())?;
     let job = Job::compound(fields.name, graph);

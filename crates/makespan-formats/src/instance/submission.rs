@@ -59,7 +59,7 @@ impl SubmissionEntry {
     pub(super) fn read(self) -> Result<Arc<Submission>, String> {
         if let Some((least, most)) = self.nodes.filter(|(least, most)| *least == 0 || most < least) {
             return Err(format!(
-                "`submission`: {least} to {most} nodes are none; write the least, from 1, and the most"
+                "`submission`: {least} to {most} nodes is an empty range; write a minimum, from 1, and a maximum"
             ));
         }
         if self.at_a_time.is_some() && self.array.is_none() {
@@ -74,7 +74,7 @@ impl SubmissionEntry {
             && most < least
         {
             return Err(format!(
-                "`submission`: at least {least} and at most {most} processors on a node are none; write a `per_node` from `least_per_node` on"
+                "`submission`: at least {least} and at most {most} processors on a node is an empty range; write a `per_node` that is at least `least_per_node`"
             ));
         }
         let all = |names: Vec<String>| names.into_iter().map(Into::into).collect();

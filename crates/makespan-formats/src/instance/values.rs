@@ -386,7 +386,7 @@ impl<'de> Visitor<'de> for EstimateVisitor {
             Some(1..) => {
                 Err(Error::custom("`spread` is negative; write the standard deviation over the mean, at least 0"))
             }
-            Some(_) => Err(Error::custom("`runs` is 0; write how many runs the time is from, at least 1")),
+            Some(_) => Err(Error::custom("`runs` is 0; write the number of runs that the time is from, at least 1")),
             None => Err(Error::missing_field("runs")),
         }
     }

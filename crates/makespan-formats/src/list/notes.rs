@@ -77,7 +77,7 @@ impl Notes {
         for word in words(text).map_err(|problem| Wrong::at(line, problem))? {
             let Some((key, value)) = word.split_once('=') else {
                 let problem = format!(
-                    "`{word}` is no note; behind `#:` stand KEY=VALUE, such as cores=1-4 memory=2GiB after=3 time=90s"
+                    "`{word}` is no note; write KEY=VALUE after `#:`, such as cores=1-4 memory=2GiB after=3 time=90s"
                 );
                 return Err(Wrong::at(line, problem));
             };
@@ -96,7 +96,7 @@ impl Notes {
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         if value.is_empty() {
-            return Err(format!("`{key}=` states nothing; write a value behind it, without a blank"));
+            return Err(format!("`{key}=` states nothing; write a value after it, without a blank"));
         }
         let time = note_time;
         match key {

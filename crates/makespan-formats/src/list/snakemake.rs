@@ -240,7 +240,7 @@ fn rule(line: &str) -> Result<Option<&str>, String> {
     let named = |word: &str| line.strip_prefix(word)?.strip_suffix(':').filter(|name| !name.contains(' '));
     if let Some(name) = named("checkpoint ").or_else(|| named("localcheckpoint ")) {
         return Err(format!(
-            "`{name}` is a checkpoint, behind which Snakemake finds its jobs while it runs; run it by Snakemake"
+            "`{name}` is a checkpoint, after which Snakemake finds more jobs at run time; run the workflow with Snakemake"
         ));
     }
     Ok(named("rule ").or_else(|| named("localrule ")))

@@ -18,7 +18,7 @@ type Objects<'a> = BTreeMap<usize, (String, &'a [u8])>;
 /// # Errors
 /// [`io::ErrorKind::InvalidData`] if `pdf-writer` did not write the PDF.
 pub(super) fn canonical(pdf: &[u8]) -> io::Result<Vec<u8>> {
-    let (head, objects, trailer) = parse(pdf).ok_or_else(|| failed(&"a PDF of an unknown shape"))?;
+    let (head, objects, trailer) = parse(pdf).ok_or_else(|| failed(&"a PDF with an unknown structure"))?;
     // Objects are numbered in the order of the first references to them.
     let mut numbers = BTreeMap::new();
     let mut found = Vec::new();

@@ -43,7 +43,7 @@ impl FromStr for Estimates {
         match text {
             "user" => Ok(Self::User),
             "clairvoyant" => Ok(Self::Clairvoyant),
-            _ => Err(format!("`{text}` is no kind of estimates; write user or clairvoyant")),
+            _ => Err(format!("`{text}` is not a kind of estimates; write user or clairvoyant")),
         }
     }
 }

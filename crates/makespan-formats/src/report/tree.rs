@@ -151,7 +151,7 @@ fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<Card> {
     };
     let computing = problem.nodes().iter().filter(|node| node.computes()).count();
     let (throughput_word, rates) = if report.measured {
-        ("throughput of the whole run", "weighted tasks a second, the slow begin and end included")
+        ("throughput of the whole run", "weighted tasks a second, including the slow begin and end")
     } else {
         ("fair throughput", "weighted tasks a second, of the rates below")
     };

@@ -20,7 +20,7 @@ pub struct BoundEntry {
     /// True if run times of the instance were guesses. This value is only for readers of the file. The certificate is
     /// checked against the current instance.
     #[serde(default)]
-    #[expect(dead_code, reason = "known to the format, and of no use to the check")]
+    #[expect(dead_code, reason = "the format has this key, but the check does not need it")]
     rests_on_guesses: bool,
     /// The certificate as an intermediate value, because serde cannot read exact numbers inside tagged enums directly.
     certificate: serde_json::Value,

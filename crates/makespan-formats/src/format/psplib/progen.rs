@@ -149,7 +149,10 @@ fn information(lines: &mut Lines<'_>, project: &mut Project) -> Result<(), Wrong
     }
     project.release = release;
     if due > 0 && due < release {
-        return Err(Wrong::at(line, format!("the due date is {due}, before the release date {release}; put it later")));
+        return Err(Wrong::at(
+            line,
+            format!("the due date is {due}, before the release date {release}; state a later one"),
+        ));
     }
     if due > 0 {
         project.due = Some(due);
@@ -201,8 +204,7 @@ fn count_modes(project: &Project, announced: &[u64]) -> Result<(), Wrong> {
     let differs = |(activity, stated): &(&Activity, &u64)| activity.modes.len() as u64 != **stated;
     match project.activities.iter().zip(announced).find(differs) {
         Some((Activity { name, line, modes, .. }, stated)) => {
-            let problem =
-                format!("activity `{name}` announces {}, but {} follow", counted(*stated, "mode"), modes.len());
+            let problem = format!("activity `{name}` states {}, but {} follow", counted(*stated, "mode"), modes.len());
             Err(Wrong::at(*line, problem))
         }
         None => Ok(()),
@@ -290,8 +292,11 @@ fn availabilities(lines: &mut Lines<'_>, columns: &[String]) -> Result<Vec<Stock
     let (line, text) = lines.next("the names of the resources")?;
     let own = names(line, text)?;
     if own != columns {
-        let problem =
-            format!("the resources are {} here and {} above; write the same", own.join(", "), columns.join(", "));
+        let problem = format!(
+            "the resources are {} here, but {} above; write the same resources",
+            own.join(", "),
+            columns.join(", ")
+        );
         return Err(Wrong::at(line, problem));
     }
     let (line, text) = lines.next("the amounts of the resources")?;

@@ -385,7 +385,7 @@ fn ids(tasks: &[OldTask], keys: &[String]) -> Result<FxHashMap<String, String>, 
     for (task, key) in tasks.iter().zip(keys) {
         let Some(id) = &task.id else { continue };
         if let Some(other) = by_id.insert(id.clone(), key.clone()) {
-            return Err(format!("the tasks `{other}` and `{key}` have one id, `{id}`; ids must be unique"));
+            return Err(format!("the tasks `{other}` and `{key}` have the same id, `{id}`; ids must be unique"));
         }
     }
     let other = keys.iter().find(|&key| by_id.get(key).is_some_and(|named| named != key));

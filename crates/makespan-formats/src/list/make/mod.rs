@@ -139,7 +139,7 @@ fn definition(variable: &Variable, line_of: impl Fn(&str, usize) -> Option<Strin
     if has_lines || text.contains("\\#") {
         let what = if has_lines { "several lines" } else { "a backslash before #" };
         return wrong(format!(
-            "the variable `{name}` of a target has {what}, which what the target needs cannot inherit here; state it for all targets"
+            "the variable `{name}` of a target has {what}, which its prerequisites cannot inherit here; state it for all targets"
         ));
     }
     let line = line_of(makefile, number).unwrap_or_default();

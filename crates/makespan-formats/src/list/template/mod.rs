@@ -94,7 +94,7 @@ pub enum TemplateError {
     )]
     NoArguments(String),
     /// An argument with a NUL byte, which cannot be passed to a program.
-    #[error("the argument `{0}` holds a NUL byte, which no argument can")]
+    #[error("the argument `{0}` contains a NUL byte, which arguments cannot contain")]
     Nul(String),
     /// A command that is too long.
     #[error("command {number} is longer than {LONGEST} bytes, the most that a program can be given")]

@@ -106,7 +106,7 @@ fn parts(text: &str) -> Result<Parts, Wrong> {
         first = tokens.word("`digraph`")?;
     }
     if !first.eq_ignore_ascii_case("digraph") {
-        return Err(tokens.wrong(format!("expected `digraph`, found `{first}`; tasks wait in a direction")));
+        return Err(tokens.wrong(format!("expected `digraph`, found `{first}`; dependencies need a direction")));
     }
     if let Some(Token::Word(_)) = tokens.peek()? {
         tokens.next()?;
@@ -115,7 +115,8 @@ fn parts(text: &str) -> Result<Parts, Wrong> {
     let mut parts = Parts { of_strict: is_strict.then(FxHashMap::default), ..Parts::default() };
     while parts.statement(&mut tokens, 0)?.is_some() {}
     if let Some(token) = tokens.next()? {
-        return Err(tokens.wrong(format!("the graph has ended and {} follows; one graph is read", shown(Some(&token)))));
+        return Err(tokens
+            .wrong(format!("{} follows the end of the graph; a file may have only one graph", shown(Some(&token)))));
     }
     Ok(parts)
 }
@@ -221,7 +222,7 @@ impl Parts {
     /// Reads the nodes of a group, after its `{`. Default attributes that are set in a group hold only in this group.
     fn group(&mut self, tokens: &mut Tokens<'_>, depth: usize) -> Result<Vec<u32>, Wrong> {
         if depth == DEEPEST {
-            return Err(tokens.wrong(format!("more than {DEEPEST} groups stand one within another")));
+            return Err(tokens.wrong(format!("more than {DEEPEST} groups are nested")));
         }
         let usual = (self.usual_task.clone(), self.usual_edge.clone());
         let (mut nodes, mut seen) = (Vec::new(), FxHashSet::default());
