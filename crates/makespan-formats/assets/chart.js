@@ -69,7 +69,7 @@ class Chart {
     const zoom = element("div", { class: "buttons", role: "group", "aria-label": "Zoom" },
       button("zoom-out", "\u2212", `Zoom out of ${words.across} (\u2212)`, () => this.zoomTime(1.6)), button("zoom-in", "+", `Zoom in on ${words.across} (+)`, () => this.zoomTime(1 / 1.6)),
       button("rows-out", "\u2195\u2212", `Zoom out of ${words.down} (Shift \u2212)`, () => this.zoomRows(1.6)), button("rows-in", "\u2195+", `Zoom in on ${words.down} (Shift +)`, () => this.zoomRows(1 / 1.6)),
-      button("fit", "Fit", this.model.home ? "Show what matters; pressed again, everything (0)" : "Show everything (0)", () => this.fit()));
+      button("fit", "Fit", this.model.home ? "Show the initial view; press again to show everything (0)" : "Show everything (0)", () => this.fit()));
     const files = element("div", { class: "buttons files", role: "group", "aria-label": "Save the picture" }, button("png", "PNG", "Save the picture as PNG", () => savePng(this)), button("svg", "SVG", "Save the picture as SVG", () => saveSvg(this)));
     this.bar = element("div", { class: "bar chart-bar" }, this.which, element("label", { class: "colour" }, "Colour ", this.way), element("div", { class: "search", role: "search" }, this.field, this.found), this.fold, zoom, files);
     this.legend = element("div", { class: "chart-legend", role: "group", "aria-label": "Legend: press to show one class alone" });
@@ -219,13 +219,13 @@ class Chart {
   notes() {
     const signs = [];
     const { schedules } = this.model;
-    if (schedules.some((one) => one.outcomes.size)) signs.push("red hatching: did not end well");
+    if (schedules.some((one) => one.outcomes.size)) signs.push("red hatching: did not succeed");
     if (schedules.some((one) => one.marks.size)) signs.push("dark corner: moved after a collision");
     if (schedules.some((one) => one.guesses.size)) signs.push("dashed: the time is a guess");
     if (schedules.some((one) => one.deadlines.length)) signs.push("triangle: deadline, red where missed");
-    if (this.model.wasShort) signs.push("the view ends with what happened; press Fit for all of the plan");
+    if (this.model.wasShort) signs.push("the view ends with the run; press Fit to see the whole plan");
     if (this.model.unavailable.length) signs.push(`grey hatching: not available${this.model.live ? ", or reserved" : ""}`);
-    if (this.collapsed.size) signs.push("a collapsed node: how many of its processors are busy, in one colour");
+    if (this.collapsed.size) signs.push("collapsed node: its height shows the number of busy processors");
     return [this.coloured.made.note, ...signs].filter(Boolean);
   }
   /** Highlights one class of the legend, or all classes again. */

@@ -62,7 +62,7 @@ function unfold(row) {
     add(heads[at].textContent, cell.matches(".why") ? cell.firstChild?.textContent : cell.textContent);
   });
   add("would help", row.querySelector("td.why small")?.textContent);
-  const cell = element("td", { colspan: row.cells.length }, element("p", {}, "It is not in the chart: nothing shows when and where it will run."), list);
+  const cell = element("td", { colspan: row.cells.length }, element("p", {}, "This job is not in the chart, because its start and its nodes cannot be predicted."), list);
   detail = { row, below: element("tr", { class: "told" }, cell) };
   row.after(detail.below);
   row.classList.add("chosen");

@@ -45,13 +45,13 @@ function showFigures() {
   const sizes = bySize(policies[0]);
   const users = byUser(model, policies[0]);
   const all = [
-    figure("Wait", "wait", distributionOf(policies, wait), "of how many jobs is at most ..."),
-    figure("Bounded slowdown", "bounded slowdown", distributionOf(policies, slowdown), "of how many jobs is at most ..."),
-    figure("Wait by size", "wait", spreadOf(policies, wait, sizes), "dot: median; line: to what 90 % stay below"),
-    figure("Bounded slowdown by size", "bounded slowdown", spreadOf(policies, slowdown, sizes), "dot: median; line: to what 90 % stay below"),
+    figure("Wait", "wait", distributionOf(policies, wait), "share of jobs with at most x"),
+    figure("Bounded slowdown", "bounded slowdown", distributionOf(policies, slowdown), "share of jobs with at most x"),
+    figure("Wait by size", "wait", spreadOf(policies, wait, sizes), "dot: median; line: to the 90th percentile"),
+    figure("Bounded slowdown by size", "bounded slowdown", spreadOf(policies, slowdown, sizes), "dot: median; line: to the 90th percentile"),
   ];
   if (users.length) {
-    all.push(figure("Wait by user", "wait", spreadOf(policies, wait, users), "of the users with most processor time"), figure("Bounded slowdown by user", "bounded slowdown", spreadOf(policies, slowdown, users), "of the users with most processor time"));
+    all.push(figure("Wait by user", "wait", spreadOf(policies, wait, users), "users with the most processor time"), figure("Bounded slowdown by user", "bounded slowdown", spreadOf(policies, slowdown, users), "users with the most processor time"));
   }
   byId("figures").replaceChildren(key(), element("div", { class: "pair" }, ...all));
 }
@@ -66,10 +66,10 @@ function showWeek() {
   const hours = policies.map((jobs) => byHour(model, week, (job) => jobs.wait[job]));
   const all = byHour(model, week, () => 1).counts;
   const classes = seventhsOf(hours.map(({ means }) => means));
-  const scale = policies.length > 1 ? "by the hour of submission; as many hours in each class, over all policies" : "by the hour of submission; as many hours in each class";
+  const scale = policies.length > 1 ? "by hour of submission; each class has the same number of hours, over all policies" : "by hour of submission; each class has the same number of hours";
   const weeks = last - first > 7 * 86400 ? ", all weeks together" : "";
   byId("heat").replaceChildren(
-    figure("Jobs submitted", null, heatMap({ counts: all, values: all, week }, seventhsOf([all.filter((count) => count)]), { text: grouped, label: "jobs submitted" }), week === null ? `by hour and day; day 1 begins at instant 0, since the log does not tell its weekdays${weeks}` : `by hour and day, by the clock of the log${weeks}`),
+    figure("Jobs submitted", null, heatMap({ counts: all, values: all, week }, seventhsOf([all.filter((count) => count)]), { text: grouped, label: "jobs submitted" }), week === null ? `by hour and day; day 1 begins at instant 0, because the log does not state weekdays${weeks}` : `by hour and day, by the clock of the log${weeks}`),
     ...hours.map(({ counts, means }, at) => figure(`Mean wait, ${policies[at].name}`, null, heatMap({ counts, values: means, week }, classes, { text: duration, label: "mean wait" }), scale)));
 }
 

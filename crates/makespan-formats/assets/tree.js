@@ -67,14 +67,14 @@ class TreeChart extends Chart {
   get words() {
     return {
       item: "a node", across: "leaves", down: "generations", role: "tree of nodes", table: "tables", step: "node",
-      keys: "", hint: "click: way to the root \u00b7 keys: + \u2212 arrows 0 N P",
+      keys: "", hint: "click: path to the root \u00b7 keys: + \u2212 arrows 0 N P",
     };
   }
   get chosen() {
     return this.view.chosen?.placement ?? null;
   }
   notes() {
-    return ["a box is filled as far as its processors are busy", "a link is as thick as it is busy", "red: a port that never idles"];
+    return ["filled part of a box: busy time of its processors", "width of a link: its busy time", "red: a port that never idles"];
   }
   light() {}
 
