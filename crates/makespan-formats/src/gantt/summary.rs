@@ -117,7 +117,8 @@ pub(super) fn lines(
     all.into_iter().map(line).collect()
 }
 
-/// For a plan with best-effort bags, returns a line with the end of these bags and the end of all other jobs.
+/// Returns a line with the end of all best-effort bags and the end of all other jobs. Returns `None` for a plan
+/// without best-effort bags.
 pub(super) fn best_effort(instance: &Instance, schedule: &Schedule) -> Option<String> {
     let Apart { others, best_effort } = Apart::of(instance, schedule)?;
     let (others, best_effort) = (duration(others.seconds()), duration(best_effort.seconds()));

@@ -114,8 +114,8 @@ fn toml_means_the_same() {
     assert_equal(&toml(text).unwrap(), &json(same).unwrap());
 }
 
-/// A list is read from its whole text. Nevertheless, an error names the faulty entry of the list, even if the file is
-/// too large for the second reading that finds fields.
+/// Checks that an error in a list names the faulty entry, although a list is read from its whole text. This also holds
+/// for a file that is too large for the second reading, which finds fields.
 #[test]
 fn an_error_in_a_list_has_the_place_of_its_entry() {
     let many = " ".repeat(5 << 20);

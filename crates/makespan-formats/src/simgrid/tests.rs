@@ -78,7 +78,7 @@ fn hosts_that_cannot_be_are_refused_with_their_lines() {
     assert!(read("<platform><zone id='a'/></platform>").unwrap_err().contains("no host"));
 }
 
-/// If the network is not a tree, the reader ignores the network with a warning, and returns all hosts.
+/// Checks that the reader ignores a network that is not a tree, with a warning, and returns all hosts.
 #[test]
 fn a_network_that_is_no_tree_is_ignored() {
     for (from, to, expect) in [

@@ -128,8 +128,8 @@ fn each_number_counts() {
     }
 }
 
-/// A file can be read even if an optional value is unusable. A warning names the value, and with `--strict` the value
-/// is an error.
+/// Checks that a file can be read even if an optional value is unusable. A warning names the value, and with `--strict`
+/// the value is an error.
 #[test]
 fn one_value_that_is_not_needed_refuses_no_file() {
     let wf = |machine: &str, command: &str, more: &str| {

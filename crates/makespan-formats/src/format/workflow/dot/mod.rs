@@ -24,7 +24,7 @@ use tokens::{Token, Tokens, shown};
 /// Maximum nesting depth of groups.
 const DEEPEST: usize = 100;
 
-/// Maximum number of edges between groups.
+/// Maximum number of edges from groups or lists of nodes. One statement can make many such edges.
 const MAX_EDGES: usize = 1 << 20;
 
 /// Returns whether a text begins like a graph in DOT.
@@ -59,7 +59,7 @@ struct Parts {
     of_strict: Option<FxHashMap<(u32, u32), usize>>,
     unread: Unread,
     odd: Odd,
-    /// Number of edges between groups.
+    /// Number of edges from groups or lists of nodes so far.
     between_groups: usize,
     usual_task: Attributes,
     usual_edge: Attributes,
