@@ -104,7 +104,7 @@ pub enum Command {
     /// Run a list of commands, or the jobs of an instance, on this machine or on Slurm
     #[command(after_help = run_help::MORE, after_long_help = EXIT_STATUS, override_usage = run_help::USAGE)]
     #[command(mut_args(run_help::placed), disable_help_flag = true, arg(run_help::option()))]
-    Run(RunOptions),
+    Run(Box<RunOptions>),
     /// Show the state of a run from its folder
     Status(StatusOptions),
     /// Run jobs that come at any time, from several people, and show them on a page

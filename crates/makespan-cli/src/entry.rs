@@ -49,7 +49,12 @@ pub fn enter<A: Parser>(
         Box::new(miette::MietteHandlerOpts::new().wrap_lines(false).break_words(false).context_lines(0).build())
     }));
     debug_assert!(hook.is_ok(), "the hook is set once");
-    let carried_out = catch_unwind(AssertUnwindSafe(|| carry_out(&arguments)));
+    ended(status, || carry_out(&arguments))
+}
+
+/// Runs a command and returns the exit status, or this one after an error or a panic.
+fn ended(status: Option<u8>, carry_out: impl FnOnce() -> Result<ExitCode>) -> ExitCode {
+    let carried_out = catch_unwind(AssertUnwindSafe(carry_out));
     let Ok(carried_out) = carried_out else { return ExitCode::from(status.unwrap_or(PANIC)) };
     carried_out.unwrap_or_else(|report| {
         // One error is one line, whatever the names in it are.
@@ -108,5 +113,23 @@ pub fn unknown_argument(error: &clap::Error) -> Option<&str> {
     match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => Some(word),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The status of a panic in Rust would read as more than 100 failed jobs.
+    #[test]
+    fn an_error_and_a_panic_have_the_stated_status() {
+        let shown = |code: ExitCode| format!("{code:?}");
+        let panics = || -> Result<ExitCode> { panic!("as a test wants") };
+        let fails = || Err(miette::miette!("as a test wants"));
+        for (status, after_panic, after_error) in [(Some(255), 255, 255), (None, PANIC, 1)] {
+            assert_eq!(shown(ended(status, panics)), shown(ExitCode::from(after_panic)));
+            assert_eq!(shown(ended(status, fails)), shown(ExitCode::from(after_error)));
+        }
+        assert_eq!(shown(ended(Some(255), || Ok(ExitCode::from(3)))), shown(ExitCode::from(3)));
     }
 }

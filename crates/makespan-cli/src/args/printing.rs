@@ -31,6 +31,14 @@ pub struct PrintingOptions {
     /// disk. An existing file is replaced
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     pub joblog: Option<PathBuf>,
+    /// Link outputs to DIR/1/ARGUMENT/stdout, stderr and seq, as GNU parallel names them, instead of printing them
+    ///
+    /// Further sources of arguments add /2/ARGUMENT and so on. In names, a slash is `\_`, a backslash `\\`, a tab `\t`, and
+    /// the argument `..` is `\..`. The files are links to those in the folder of the run, and need no further room. A job
+    /// of a list has its command as argument
+    #[arg(help_heading = "Output", long, visible_alias = "res", value_name = "DIR")]
+    #[arg(conflicts_with_all = ["keep_order", "line_buffer", "tag"])]
+    pub results: Option<PathBuf>,
     /// Show the progress line although standard output is a pipe; without a terminal, print a line about progress each second
     #[arg(help_heading = "Output", long, visible_aliases = ["bar", "eta"], conflicts_with = "quiet", overrides_with = "progress")]
     pub progress: bool,
@@ -40,4 +48,11 @@ pub struct PrintingOptions {
     /// Print only errors, and at the end one line that other programs can read
     #[arg(help_heading = "Output", long, short, conflicts_with_all = ["keep_order", "line_buffer", "tag"])]
     pub quiet: bool,
+}
+
+impl PrintingOptions {
+    /// Returns whether the outputs of jobs are not printed, because the user reads them from files.
+    pub fn hides_output(&self) -> bool {
+        self.no_output || self.results.is_some()
+    }
 }

@@ -20,13 +20,17 @@ const SHORT: [(&str, &[(&str, &str)]); 6] = [
     ),
     (
         "How many at once",
-        &[("jobs", "Run at most N jobs at once"), ("processors", "Number of cores to use [default: all cores]")],
+        &[
+            ("jobs", "Run at most N jobs at once"),
+            ("processors", "Number of cores to use [default: all cores]"),
+            ("pin", "Pin each job to the cores that it counts for"),
+        ],
     ),
     (
         "When a job fails",
         &[
             ("retry", "Run a failed job up to N more times"),
-            ("fail_fast", "Start no other job after a failure"),
+            ("halt", "End the run early, such as now,fail=1 or soon,fail=10%"),
             ("timeout", "Time limit of each job, such as 90s or 2h"),
             ("resume", "Continue the latest run without its finished jobs"),
             ("retry_failed", "With --resume, run failed jobs again"),
@@ -39,6 +43,8 @@ const SHORT: [(&str, &[(&str, &str)]); 6] = [
             ("line_buffer", "Print lines as they come"),
             ("tag", "Begin each line with the arguments of its job"),
             ("quiet", "Print only errors and the line `result:`"),
+            ("joblog", "Write a line for each job that ends"),
+            ("dry_run", "Print the commands and run nothing"),
             ("folder", "Folder of the run [default: runs/NAME-1, NAME-2 ..]"),
         ],
     ),
@@ -50,20 +56,14 @@ const SHORT: [(&str, &[(&str, &str)]); 6] = [
             ("time", "Time limit of an allocation, such as 2h"),
         ],
     ),
-    (
-        "Planning",
-        &[
-            ("algorithm", "Algorithm that plans [default: optimise]"),
-            ("no_history", "Neither use nor record run times"),
-        ],
-    ),
+    ("Planning", &[("algorithm", "Algorithm that plans [default: optimise]")]),
 ];
 
 /// Headings of other arguments in the long help.
 const LONG: [(&str, &[&str]); 3] = [
     ("Arguments", &["null", "format", "strict"]),
-    ("How many at once", &["pin", "cores_per_job", "oversubscribe"]),
-    ("Planning", &["dry_run", "policy", "seed", "history"]),
+    ("How many at once", &["cores_per_job", "oversubscribe"]),
+    ("Planning", &["policy", "seed", "history", "no_history"]),
 ];
 const OTHER: &str = "Other options";
 

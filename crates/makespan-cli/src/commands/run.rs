@@ -1,5 +1,6 @@
 //! `makespan run`
 
+mod argument_folders;
 mod cluster;
 mod command;
 mod console;
@@ -27,6 +28,7 @@ mod source;
 mod strangers;
 mod watch;
 
+use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -46,6 +48,7 @@ use crate::output::{
 };
 use crate::past::{Memory, NO_BOUND, Past, has_shared_times, kinds};
 use crate::summary;
+use argument_folders::ArgumentFolders;
 #[cfg(feature = "service")]
 pub use cluster::Cluster;
 use decider::Decider;
@@ -179,6 +182,7 @@ impl<'a> Session<'a> {
     /// printed or written.
     fn prepared(options: &'a RunOptions, place: &mut dyn Place, source: Source, stop: Stop) -> Result<(Self, Memory)> {
         options.printing.joblog.as_deref().map(check_target).transpose()?;
+        options.printing.results.as_deref().map(ArgumentFolders::new).transpose()?;
         let Source { loaded, arguments, oversubscribed } = source;
         let pinning = pinning(options, place.is_here());
         let mut past = Past::open(&options.history, options.source.stated_template(), pinning);
@@ -320,7 +324,7 @@ impl<'a> Session<'a> {
             is_incomplete: written.is_err() || !is_printed,
         };
         let status = ending.status();
-        if !self.options.is_part {
+        if !self.options.is_part && (self.options.printing.quiet || !std::io::stderr().is_terminal()) {
             complain(&outcomes.machine_line(status, folder));
         }
         written?;

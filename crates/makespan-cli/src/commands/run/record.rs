@@ -119,7 +119,7 @@ impl RunRecord {
         let matches = parser.try_get_matches_from(words);
         let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
         match parsed.map(|arguments| arguments.command) {
-            Ok(Command::Run(options)) => Ok(options),
+            Ok(Command::Run(options)) => Ok(*options),
             Ok(_) => Err(miette!("the run has no command line that can be repeated")),
             Err(error) => Err(miette!("{}", error.to_string().lines().next().unwrap_or_default())),
         }

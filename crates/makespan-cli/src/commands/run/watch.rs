@@ -12,6 +12,7 @@ use makespan_exec::{HaltCause, Measured, Observer, OutputFiles, Progress, Sessio
 use makespan_formats::list::Arguments;
 use miette::{Result, miette};
 
+use super::argument_folders::{ArgumentFolders, Jobs};
 use super::console::{Console, Message};
 use super::joblog::JobLog;
 use super::milestones::Milestones;
@@ -66,6 +67,7 @@ pub struct Watch<'a> {
     printed: Option<PrintedSizes>,
     outputs: OutputFiles,
     joblog: Option<JobLog>,
+    folders: Option<ArgumentFolders>,
     milestones: Milestones,
     /// Sum of the run times of attempts that ended in this session.
     busy: Time,
@@ -84,16 +86,18 @@ pub struct Watch<'a> {
 impl<'a> Watch<'a> {
     pub fn new(instance: &'a Instance, shown: Shown<'a>, memory: Memory) -> Result<Self> {
         let options = shown.options;
-        let prints = (!options.no_output && !shown.is_silent)
+        let prints = (!options.hides_output() && !shown.is_silent)
             .then(|| Prints::new(options.keep_order, options.line_buffer))
             .transpose()
             .map_err(|error| miette!("cannot print to standard output: {error}"))?;
         let earlier = Printed::read(shown.folder);
         let printed = Printed::open(shown.folder);
         let printed = printed.map_err(|error| miette!("{}: {error}", crate::output::shown(PRINTED)))?;
-        let shows_progress = !options.quiet && (options.progress || options.no_output || !is_pipe(std::io::stdout()));
+        let shows_progress =
+            !options.quiet && (options.progress || options.hides_output() || !is_pipe(std::io::stdout()));
         let console = Console::start(instance.tasks(), shows_progress, (prints, printed), shown.stop.clone());
         let joblog = options.joblog.as_deref().map(JobLog::open).transpose()?;
+        let folders = options.results.as_deref().map(ArgumentFolders::new).transpose()?;
         let outputs = OutputFiles::new(shown.folder, Vec::new());
         let (reasons, interrupted, log, restated) = (BTreeMap::new(), Vec::new(), Vec::new(), BTreeSet::new());
         let (begun, busy, failed) = (Instant::now(), Time::ZERO, 0);
@@ -109,6 +113,7 @@ impl<'a> Watch<'a> {
             printed: earlier,
             outputs,
             joblog,
+            folders,
             milestones,
             busy,
             begun,
@@ -124,7 +129,9 @@ impl<'a> Watch<'a> {
     pub fn finish(&mut self) -> bool {
         let is_printed = self.console.finish();
         self.memory.finish();
-        is_printed && !self.joblog.as_ref().is_some_and(JobLog::has_failed)
+        let has_failed = self.joblog.as_ref().is_some_and(JobLog::has_failed)
+            || self.folders.as_ref().is_some_and(ArgumentFolders::has_failed);
+        is_printed && !has_failed
     }
 
     /// The output files of the tasks.
@@ -194,7 +201,7 @@ impl<'a> Watch<'a> {
         let mut open: Vec<TaskId> = begin.open.iter().copied().chain(new.iter().map(|run| run.task)).collect();
         open.sort_unstable();
         self.console.send(Message::Open(open, printed));
-        if !new.is_empty() && !self.shown.is_silent && !self.shown.options.no_output {
+        if !new.is_empty() && !self.shown.is_silent && !self.shown.options.hides_output() {
             let text = "prints the outputs of jobs that ended in an earlier session and were not printed";
             self.line(&format!("note: {text}: {}", new.len()));
         }
@@ -254,6 +261,10 @@ impl Observer for Watch<'_> {
         if let Some(joblog) = &mut self.joblog {
             joblog.begin(self.instance, begin);
         }
+        if let Some(folders) = &mut self.folders {
+            let jobs = Jobs { instance: self.instance, arguments: self.shown.arguments, outputs: &self.outputs };
+            folders.begin(&jobs, ended_before(begin).iter().map(|run| &run.task));
+        }
         self.print_earlier(begin);
         let is_failure = |run: &&&Run| run.outcome != Outcome::Succeeded;
         let failed = ended_before(begin).iter().filter(is_failure).count();
@@ -266,6 +277,10 @@ impl Observer for Watch<'_> {
 
     fn started(&mut self, running: &Running, progress: &Progress<'_>) {
         self.memory.started(running, self.instance);
+        if let Some(folders) = &mut self.folders {
+            let jobs = Jobs { instance: self.instance, arguments: self.shown.arguments, outputs: &self.outputs };
+            folders.add(&jobs, running.task);
+        }
         if self.shown.options.line_buffer {
             self.console.send(Message::Started(self.output(running.task)));
         }

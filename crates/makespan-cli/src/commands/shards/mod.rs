@@ -115,7 +115,7 @@ fn run_options(words: &[String], options: &ShardOptions) -> Result<RunOptions> {
         Ok(Command::Run(mut run)) => {
             run.slurm = options.slurm.clone();
             run.is_part = true;
-            Ok(run)
+            Ok(*run)
         }
         Ok(_) => Err(miette!("the run of the shards is no run, a defect of Makespan")),
         Err(error) => Err(miette!("the run of the shards: {error}")),

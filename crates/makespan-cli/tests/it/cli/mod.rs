@@ -5,6 +5,7 @@ mod bad_files;
 mod bad_words;
 mod bags;
 mod bounded;
+mod coming_from;
 mod commands;
 mod compound_runs;
 mod continued;

@@ -102,3 +102,73 @@ fn progress_is_shown_when_it_is_wanted() {
     }
     sandbox.makespan("run --bar --quiet echo ::: a").misused(&["--quiet"]);
 }
+
+fn read(sandbox: &Sandbox, name: &str) -> String {
+    sandbox.read(&format!("out/{name}"))
+}
+
+#[test]
+fn results_are_links_below_the_arguments() {
+    let sandbox = Sandbox::new();
+    let run = "run --results out --folder f 'echo {1}-{2}; echo error >&2' ::: a/b 'c d' .. ::: x";
+    sandbox.makespan(run).succeeds();
+    for (folder, out, number) in
+        [("1/a\\_b/2/x", "a/b-x\n", "1"), ("1/c d/2/x", "c d-x\n", "2"), ("1/\\../2/x", "..-x\n", "3")]
+    {
+        assert_eq!(read(&sandbox, &format!("{folder}/stdout")), out);
+        assert_eq!(read(&sandbox, &format!("{folder}/stderr")), "error\n");
+        assert_eq!(read(&sandbox, &format!("{folder}/seq")), number);
+    }
+    // A second name needs no second copy.
+    let output = std::fs::metadata(sandbox.path("out/1/c d/2/x/stdout")).unwrap();
+    assert_eq!(std::os::unix::fs::MetadataExt::nlink(&output), 2);
+    // The last attempt is linked, also in a resumed run.
+    let retry = "run --results out --folder g --retry 1 'echo {} $(cat tries-{}); echo x >> tries-{}; test -e {} || exit 3' ::: r s";
+    let said = sandbox.makespan(retry);
+    assert_eq!(said.status, Some(2), "{said:?}");
+    assert_eq!(read(&sandbox, "1/r/stdout"), "r x\n");
+    sandbox.write("r", "");
+    let said = sandbox.makespan("run --folder g --resume --retry-failed");
+    assert_eq!(said.status, Some(1), "{said:?}");
+    assert_eq!(read(&sandbox, "1/r/stdout"), "r x x\n");
+    // A job of a list has its command as argument. Jobs with the same arguments share a folder.
+    sandbox.write("l.txt", "echo one\necho one\n");
+    let said = sandbox.makespan("run l.txt --results out --folder h");
+    assert!(said.err.contains("note: jobs with the same arguments share a folder below --results"), "{said:?}");
+    assert_eq!(read(&sandbox, "1/echo one/stdout"), "one\n");
+    for wrong in ["l.txt", "o.csv", "o.json", "p{}"] {
+        let said = sandbox.makespan(&format!("run --results {wrong} --folder i echo ::: a"));
+        assert!(said.status == Some(255) && said.err.contains("--results"), "{said:?}");
+    }
+    assert!(!sandbox.path("i").exists());
+}
+
+/// `tee` prints to the terminal, too, where it would mix with a progress line.
+#[test]
+fn a_reader_on_the_terminal_sees_no_pieces_of_the_progress_line() {
+    let sandbox = Sandbox::new();
+    let makespan = assert_cmd::cargo_bin!("makespan").display().to_string();
+    let typed = |line: &str| {
+        let mut command = Command::new("script");
+        command
+            .args(["-qec", line, "/dev/null"])
+            .current_dir(sandbox.path(""))
+            .env("MAKESPAN_HISTORY", sandbox.history());
+        let output = command.env("COLUMNS", "80").stdin(std::process::Stdio::null()).output().ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let run = format!("{makespan} run -j2 'sleep 0.3; echo {{}}' ::: a b c d");
+    let (Some(with_bar), Some(with_tee)) = (typed(&run), typed(&format!("{run} | tee all"))) else {
+        eprintln!("SKIPPED: script is not installed, so the progress line is not tried on a terminal");
+        return;
+    };
+    assert!(with_bar.contains(" elapsed, ") && with_bar.contains("\u{1b}["), "{with_bar:?}");
+    assert!(!with_tee.contains(" elapsed") && !with_tee.contains('\u{1b}') && !with_tee.contains('█'), "{with_tee:?}");
+    for letter in ["a", "b", "c", "d"] {
+        assert!(with_tee.lines().any(|line| line == letter), "{with_tee:?}");
+    }
+    assert_eq!(sandbox.read("all").lines().count(), 4);
+    // The line for programs is not printed on a terminal, unless it is wanted.
+    assert!(!with_bar.contains("result: ") && !with_tee.contains("result: "), "{with_tee}");
+    assert!(typed(&run.replace("-j2", "-j2 --quiet")).is_some_and(|text| text.contains("result: jobs=4 ")));
+}

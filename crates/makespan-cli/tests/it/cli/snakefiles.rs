@@ -23,7 +23,7 @@ rule report:
 ";
 
 /// The folder of `snakemake`, installed on first use.
-fn snakemake() -> Option<String> {
+pub fn snakemake() -> Option<String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/snakemake-for-tests");
     let output = Command::new(script).output().unwrap();
     if output.status.success() {

@@ -118,11 +118,19 @@ impl Arguments {
 
     /// Returns the arguments of the command with this number, counted from 0 and less than [`Self::commands`].
     pub fn of(&self, command: usize) -> Vec<&str> {
+        self.records(command).into_iter().flatten().collect()
+    }
+
+    /// Returns the combinations of arguments of a command. Without sources, there is none.
+    pub fn records(&self, command: usize) -> Vec<Vec<&str>> {
+        if self.linked.is_empty() {
+            return Vec::new();
+        }
         let command = self.order.as_ref().and_then(|order| order.get(command).copied()).unwrap_or(command);
         let group = self.rules.group.unwrap_or(1).max(1);
         let first = command * group;
         let combinations: usize = self.linked.iter().map(|linked| linked.length).product();
-        (first..combinations.min(first + group)).flat_map(|number| self.combination(number)).collect()
+        (first..combinations.min(first + group)).map(|number| self.combination(number)).collect()
     }
 
     fn combination(&self, number: usize) -> Vec<&str> {

@@ -1,0 +1,172 @@
+//! The folders of `--results`: the outputs of each job below the arguments of its command, as GNU parallel names them.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use makespan_core::{Instance, TaskId, bytes_of_text};
+use makespan_exec::OutputFiles;
+use makespan_formats::list::Arguments;
+use miette::{Result, miette};
+
+use super::command::command_line;
+use crate::output::{complain, shown};
+
+/// Longest name of a folder in bytes.
+const LONGEST: usize = 255;
+
+/// Names of the links to standard output and standard error.
+const STREAMS: [&str; 2] = ["stdout", "stderr"];
+
+/// A folder with `1/ARGUMENT/stdout`, `stderr` and `seq` for each job.
+pub struct ArgumentFolders {
+    root: PathBuf,
+    has_failed: bool,
+}
+
+impl ArgumentFolders {
+    /// Refuses names that stand for other kinds of output in GNU parallel.
+    pub fn new(root: &Path) -> Result<Self> {
+        let name = root.display().to_string();
+        let ending = root.extension().and_then(|ending| ending.to_str());
+        if let Some(ending) = ending.filter(|ending| ["csv", "tsv", "json"].contains(ending)) {
+            return Err(miette!(
+                "--results {}: a file in {ending} is not written; name a folder. Each run has a table in its folder: jobs.csv",
+                shown(&name)
+            ));
+        }
+        if name.contains('{') {
+            return Err(miette!("--results {}: replacements are not supported; name one folder", shown(&name)));
+        }
+        if root.exists() && !root.is_dir() {
+            return Err(miette!("--results {}: it is a file; name a folder", shown(&name)));
+        }
+        Ok(Self { root: root.to_owned(), has_failed: false })
+    }
+
+    /// Links the outputs of jobs that ended in earlier sessions. Warns if jobs have the same folder.
+    pub fn begin<'a>(&mut self, jobs: &Jobs<'_>, ended: impl Iterator<Item = &'a TaskId>) {
+        let folders: BTreeSet<PathBuf> = jobs.instance.task_ids().map(|task| jobs.folder(task)).collect();
+        let same = jobs.instance.tasks() - folders.len() as u64;
+        if same > 0 {
+            let text = "jobs with the same arguments share a folder below --results, which has the outputs of the last one that started";
+            complain(&format!("note: {text}: {}", same + 1));
+        }
+        ended.for_each(|&task| self.add(jobs, task));
+    }
+
+    /// Links the outputs of a job that starts.
+    pub fn add(&mut self, jobs: &Jobs<'_>, task: TaskId) {
+        let folder = self.root.join(jobs.folder(task));
+        let linked = link_all(&folder, &jobs.outputs.of(jobs.instance, task), task);
+        if let Err(error) = linked
+            && !std::mem::replace(&mut self.has_failed, true)
+        {
+            let name = folder.display().to_string();
+            complain(&format!("error: --results: {}: cannot write: {error}", shown(&name)));
+        }
+    }
+
+    /// Returns whether a link could not be made.
+    pub fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+}
+
+/// Jobs with their arguments and output files.
+pub struct Jobs<'a> {
+    pub instance: &'a Instance,
+    pub arguments: &'a Arguments,
+    pub outputs: &'a OutputFiles,
+}
+
+impl Jobs<'_> {
+    /// Returns the folder of a job: for each argument the number of its source, and the argument. The argument of a job without
+    /// arguments is its command.
+    fn folder(&self, task: TaskId) -> PathBuf {
+        let records = self.arguments.records(task.index());
+        if records.is_empty() {
+            return of_records(&[vec![&command_line(&self.instance.command(task))]]);
+        }
+        of_records(&records)
+    }
+}
+
+fn of_records(records: &[Vec<&str>]) -> PathBuf {
+    let numbered = records.iter().flat_map(|record| (1..).zip(record));
+    numbered.flat_map(|(number, argument): (u32, _)| [number.to_string().into(), folder_name(argument)]).collect()
+}
+
+/// Returns an argument as the name of a folder, with `\_` for a slash. An empty name, which is no folder, stands for an empty
+/// argument and for a dot.
+fn folder_name(argument: &str) -> OsString {
+    let mut name = Vec::new();
+    for &byte in bytes_of_text(argument).iter() {
+        match byte {
+            b'\\' => name.extend(b"\\\\"),
+            b'\t' => name.extend(b"\\t"),
+            0 => name.extend(b"\\0"),
+            b'/' => name.extend(b"\\_"),
+            byte => name.push(byte),
+        }
+    }
+    name.truncate(LONGEST);
+    match name.as_slice() {
+        b"." => OsString::new(),
+        // GNU parallel leaves the folder of results here.
+        b".." => "\\..".into(),
+        _ => OsString::from_vec(name),
+    }
+}
+
+/// Makes a folder with links to the output files, and with the number of the job.
+fn link_all(folder: &Path, outputs: &[PathBuf; 2], task: TaskId) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for (output, name) in outputs.iter().zip(STREAMS) {
+        link(output, &folder.join(name))?;
+    }
+    let seq = folder.join("seq");
+    remove(&seq)?;
+    fs::write(seq, (task.0 + 1).to_string())
+}
+
+/// Makes a second name of a file, or a symbolic link if the name is on another disk. Replaces what has the name.
+fn link(file: &Path, name: &Path) -> io::Result<()> {
+    remove(name)?;
+    match fs::hard_link(file, name) {
+        Err(error) if error.kind() != ErrorKind::NotFound => symlink(std::path::absolute(file)?, name),
+        linked => linked,
+    }
+}
+
+fn remove(name: &Path) -> io::Result<()> {
+    match fs::remove_file(name) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_names_as_in_gnu_parallel() {
+        for (records, path) in [
+            (vec![vec!["a/b", "x"]], "1/a\\_b/2/x"),
+            (vec![vec!["c d"], vec!["e"]], "1/c d/1/e"),
+            (vec![vec!["", "x"]], "1/2/x"),
+            (vec![vec![".", "x"]], "1/2/x"),
+            (vec![vec!["..", "x"]], "1/\\../2/x"),
+            (vec![vec!["/", "../x"]], "1/\\_/2/..\\_x"),
+            (vec![vec!["\\", "a\tb\nc"]], "1/\\\\/2/a\\tb\nc"),
+        ] {
+            assert_eq!(of_records(&records).components().collect::<PathBuf>(), PathBuf::from(path), "{records:?}");
+        }
+        assert_eq!(folder_name(&"z".repeat(300)).len(), LONGEST);
+    }
+}
