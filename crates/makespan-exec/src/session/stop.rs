@@ -3,7 +3,7 @@
 use makespan_core::{TaskId, Time};
 
 use super::Session;
-use super::active::Doubtful;
+use super::active::{Doubtful, News};
 use crate::ExecuteError;
 use crate::journal::{Cause, Record};
 
@@ -28,10 +28,15 @@ impl Session<'_> {
         let is_asked = self.options.stop.requests() == 1;
         if !running.is_empty() && (is_asked || self.halting.ends_running()) {
             let (count, grace) = (running.len(), self.grace());
-            let hint = if is_asked { "; a second Ctrl-C kills at once" } else { "" };
             let jobs =
                 if count == 1 { "the job that runs is".into() } else { format!("the {count} jobs that run are") };
-            self.observer.message(&format!("stopping: {jobs} asked to end, and killed after {grace} s{hint}"));
+            let text = format!("stopping: {jobs} asked to end, and killed after {grace} s");
+            if is_asked {
+                self.observer.message(&format!("{text}; a second Ctrl-C kills at once"));
+            } else {
+                // Comes after the end that halted the run.
+                self.news.push(News::Message(text));
+            }
         }
         self.terminate(&running, Cause::Stop);
         let mut result = Ok(());

@@ -60,7 +60,7 @@ fn rows() -> Vec<Row> {
     lines.map(row).collect()
 }
 
-/// What a command leaves: its status, its output, and the files of its folder.
+/// The effect of a command: its status, its output, and the files of its folder.
 #[derive(Debug, PartialEq, Eq)]
 struct Effect {
     status: Option<i32>,
