@@ -44,7 +44,7 @@ def measure_load(program, folder, options, tables):
         add("submissions in batches of 100, 4 clients", "1,000 a second", f"{batch:.0f} a second, median {milliseconds(quantile(times, 0.5))} a batch", verdict(batch >= 1000))
         load.fill(service, options.queued)
         queued = service.client().count("waiting")
-        add("jobs that wait", f"{options.queued:,}", f"{queued:,}", verdict(queued >= options.queued))
+        add("waiting jobs", f"{options.queued:,}", f"{queued:,}", verdict(queued >= options.queued))
         time.sleep(options.settle)
         for name, (times, size) in load.answers(service, 50).items():
             median, late = quantile(times, 0.5), quantile(times, 0.95)
@@ -52,13 +52,13 @@ def measure_load(program, folder, options, tables):
             tables.add(tables.questions, name, milliseconds(median), milliseconds(late), milliseconds(max(times)), f"{size / 1024:.0f} KiB",
                        verdict(late < 0.1) if not planned else "asks the planner")
         times, plans = load.beside_planning(service, options.beside)
-        add(f"slowest of {len(times):,} answers while {plans} plans were made and 10 jobs a second came", "50 ms",
+        add(f"slowest of {len(times):,} answers during {plans} plans and 10 new jobs a second", "50 ms",
             f"{milliseconds(max(times))}, 99.9 % within {milliseconds(quantile(times, 0.999))}", verdict(max(times) <= 0.05))
         opened, delays, missing, _ = load.streams(service, 500, 50)
-        add(f"{opened} open streams of events, each told of 50 jobs", "500, all told",
+        add(f"{opened} open streams of events, each with 50 jobs", "500, all complete",
             f"{missing} missing, 95 % within {milliseconds(quantile(delays, 0.95)) if delays else '–'}", verdict(opened == 500 and not missing))
         _, most = service.memory()
-        add("most memory until then", "1,024 MiB", f"{most / MIB:.0f} MiB", verdict(most < 1 << 30))
+        add("peak memory until this row", "1,024 MiB", f"{most / MIB:.0f} MiB", verdict(most < 1 << 30))
         service.kill()
         begun = time.monotonic()
         service.start()
@@ -96,14 +96,14 @@ def table(heads, rows):
 def text(tables, options, weeks):
     model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown processor")
     parts = [f"Measured by `benches/service/run` on {time.strftime('%Y-%m-%d')}: {os.cpu_count()} cores ({model}), {platform.system()}, "
-             f"{options.note}load average {os.getloadavg()[2]:.1f} over the last 15 minutes, the service's own included."]
+             f"{options.note}load average {os.getloadavg()[2]:.1f} over the last 15 minutes (including the service)."]
     if tables.load:
         parts += [table(["load", "aim", "found", "met"], tables.load),
-                  f"Answers while {options.queued:,} jobs wait:", table(["question", "median", "95 %", "slowest", "size", "95 % below 100 ms"], tables.questions)]
+                  f"Answers while {options.queued:,} jobs are waiting:", table(["question", "median", "95 %", "slowest", "size", "95 % below 100 ms"], tables.questions)]
     if tables.week:
         seconds, jobs, processors, speed = weeks
-        parts += [f"A week's jobs, not a week: {jobs:,} real processes on {processors} processors, each {speed:,.0f} times shorter than in "
-                  f"a week of that many, in {seconds / 60:.0f} minutes. What grows with time alone, not with jobs, is not seen by it.",
+        parts += [f"A simulated week: {jobs:,} real processes on {processors} processors in {seconds / 60:.0f} minutes, each {speed:,.0f} times shorter "
+                  "than in a real week with this number of jobs. The test does not show effects of time alone, independent of the number of jobs.",
                   table(["jobs so far", "memory", "disk", "queue answers in", "jobs a second", "processor"], tables.week)]
     if tables.faults:
         parts += [table(["fault", "what happens"], tables.faults)]
