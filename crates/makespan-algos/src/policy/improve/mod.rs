@@ -73,7 +73,8 @@ impl Default for Improving {
 /// of every job with at least one submitted task, including tasks that are not yet submitted. In this case,
 /// [`crate::kernel::packing::Inserter`] places the started tasks first, and then inserts all other tasks.
 ///
-/// No plan is made while all tasks are alike ([`are_alike`]). Tasks then start in their order.
+/// No plan is made while no order of the tasks is better than another, because all tasks have equal estimated times,
+/// widths and weights, no deadlines and no dependences. Tasks then start in their order.
 ///
 /// In a run, the search may continue between events on a separate thread ([`Improve::in_background`]).
 ///
