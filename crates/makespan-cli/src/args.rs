@@ -60,7 +60,7 @@ pub use target::{JobOptions, JobTarget, LogsOptions};
 pub use time_limit::TimeLimit;
 pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
 
-/// What is shown to those who ask for nothing.
+/// Examples at the end of the help of `makespan`.
 const EXAMPLES: &str = "\
 Examples:
   makespan run commands.txt               run shell commands, one a line
@@ -95,11 +95,11 @@ pub enum Command {
     Plan(PlanOptions),
     /// Prove lower bounds without planning
     Bound(BoundOptions),
-    /// Check a schedule and its bounds without trusting who made them
+    /// Check a schedule and its bounds without trusting the program that wrote them
     Verify(VerifyOptions),
     /// Plan by several algorithms and compare them
     Compare(CompareOptions),
-    /// Replay a log, or play an instance, in virtual time under one or several policies
+    /// Simulate a log or an instance in virtual time, under one or several policies
     Simulate(SimulateOptions),
     /// Run a list of commands, or the jobs of an instance, on this machine or on Slurm
     #[command(after_help = run_help::MORE, after_long_help = EXIT_STATUS, override_usage = run_help::USAGE)]
@@ -107,23 +107,23 @@ pub enum Command {
     Run(Box<RunOptions>),
     /// Show the state of a run from its folder
     Status(StatusOptions),
-    /// Run jobs that come at any time, from several people, and show them on a page
+    /// Run a service that accepts jobs from several users at any time and shows them on a web page
     #[cfg(feature = "service")]
     Serve(ServeOptions),
     /// Submit jobs to a service
     #[cfg(feature = "service")]
     Submit(SubmitOptions),
-    /// Show what waits and runs, of a service or of a cluster that Slurm runs, and when it will start
+    /// Show the pending and running jobs of a service or of a Slurm cluster, with their predicted starts
     Queue(QueueOptions),
     /// Show a job of a service and why it does not run now, or a job of a run with its output
     Job(JobOptions),
-    /// Take jobs of a service back
+    /// Cancel jobs of a service
     #[cfg(feature = "service")]
     Cancel(JobsOptions),
-    /// Let jobs of a service wait until they are released
+    /// Hold jobs of a service until they are released
     #[cfg(feature = "service")]
     Hold(JobsOptions),
-    /// Let jobs of a service start that are held
+    /// Release held jobs of a service
     #[cfg(feature = "service")]
     Release(JobsOptions),
     /// Print the output of a job of a service, or of all jobs of a run
@@ -131,10 +131,10 @@ pub enum Command {
     /// Wait until jobs of a service have ended; the exit status is 1 if one did not succeed
     #[cfg(feature = "service")]
     Wait(JobsOptions),
-    /// Make, list and remove the tokens of a service
+    /// Create, list and remove the tokens of a service
     #[cfg(feature = "service")]
     Token(TokenCommands),
-    /// Serve a node of a pilot: `run --on slurm` starts it there
+    /// Run the agent on a node of a pilot (`run --on slurm` starts this command)
     #[command(hide = true)]
     Agent(AgentOptions),
     /// Compute one shard of a comparison (`compare` with --on or --shards starts this command)
@@ -142,9 +142,9 @@ pub enum Command {
     Shard(ShardCommand),
     /// Measure a command at several allotments and fit its speed-up
     Profile(ProfileOptions),
-    /// Show, forget or export what earlier runs took
+    /// Show, delete or export the records of earlier runs
     History(HistoryOptions),
-    /// Look at a cluster that Slurm runs
+    /// Check a Slurm cluster
     Slurm(SlurmCommands),
     /// Draw a random instance
     Generate(GenerateOptions),
@@ -152,9 +152,9 @@ pub enum Command {
     Convert(ConvertOptions),
     /// List the algorithms, or explain one
     Algorithms(AlgorithmsOptions),
-    /// Print the completions of a shell
+    /// Print completions for a shell
     Completions {
-        /// Which shell
+        /// Shell that reads the completions
         shell: Shell,
     },
     /// Install manual pages and the completions of shells for this user
@@ -164,7 +164,7 @@ pub enum Command {
 /// Options of `setup`.
 #[derive(Args)]
 pub struct SetupOptions {
-    /// Write below share in this folder, such as /usr/local for everybody [default: this user's, ~/.local]
+    /// Install into the folder `share` of this folder, such as /usr/local for all users [default: ~/.local]
     #[arg(long, value_name = "FOLDER")]
     pub prefix: Option<PathBuf>,
     /// Remove what was installed
@@ -190,7 +190,7 @@ fn instance_help() -> String {
     )
 }
 
-/// Which instance, and how it is read.
+/// Options that select an instance and state how to read it.
 #[derive(Args)]
 pub struct InstanceOptions {
     /// Instance: a list of commands, native JSON or TOML, SWF, a workflow, a project or another format; - is standard input
@@ -214,7 +214,7 @@ pub struct InstanceOptions {
     pub strict: bool,
 }
 
-/// Where pictures and tables of a schedule go.
+/// Output files for pictures and tables of a schedule.
 #[derive(Args)]
 pub struct PictureOptions {
     /// Write a Gantt chart as a picture: .svg, .png or .pdf. May be given several times
@@ -248,7 +248,7 @@ pub struct PlanOptions {
     /// Seed of every random choice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
-    /// Take times that the instance does not state from this history of earlier runs
+    /// History of earlier runs, from which to estimate times that the instance does not state
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
     /// Write the schedule with its bounds as JSON
@@ -261,12 +261,12 @@ pub struct PlanOptions {
     pub period: PeriodOptions,
     #[command(flatten)]
     pub pictures: PictureOptions,
-    /// What is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
 }
 
-/// What the default algorithm looks for and for how long.
+/// Objective and limits of the default algorithm.
 #[derive(Args)]
 pub struct SearchOptions {
     /// Objective to minimise [default: makespan if a job is a graph or machines differ, otherwise weighted-completion]
@@ -321,7 +321,7 @@ pub struct BoundOptions {
     /// The simplest bounds are always computed, even if a large instance needs more time
     #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]
     pub time_limit: TimeLimit,
-    /// What is printed; JSON has the certificates
+    /// Output format; JSON includes the certificates
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
 }
@@ -332,7 +332,7 @@ pub struct VerifyOptions {
     pub input: InstanceOptions,
     /// Schedule file, as `plan --output` writes it
     pub schedule: PathBuf,
-    /// What is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
 }
@@ -341,7 +341,7 @@ pub struct VerifyOptions {
 pub struct CompareOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// More instances: then the algorithms are summed up over all of them
+    /// More instances; the comparison then summarises the results over all instances
     #[arg(value_name = "INSTANCE")]
     pub more: Vec<PathBuf>,
     #[command(flatten)]
@@ -351,7 +351,7 @@ pub struct CompareOptions {
     /// If the folder contains an interrupted comparison, this comparison is continued
     #[arg(long, value_name = "DIR")]
     pub folder: Option<PathBuf>,
-    /// Algorithms, separated by commas; all of the catalogue when left out
+    /// Algorithms, separated by commas [default: all algorithms]
     #[arg(long, short, value_name = "SPECS")]
     pub algorithms: Option<String>,
     /// Write the comparison as a table: .csv, .md or .tex
@@ -365,13 +365,13 @@ pub struct CompareOptions {
     /// given several times
     #[arg(long, value_name = "FILE.svg")]
     pub profile: Vec<PathBuf>,
-    /// What the profile compares [default: the makespan, or what else is measured first]
+    /// Objective of the performance profile [default: the first objective that was measured, usually makespan]
     #[arg(long, value_enum, requires = "profile")]
     pub objective: Option<ObjectiveName>,
     /// Seed of every random choice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
-    /// What is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
 }
@@ -421,10 +421,10 @@ pub struct RunOptions {
     /// Slurm job
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<String>,
-    /// Whether another command has begun it, which tells of its end.
+    /// True if another command started this run and reports its end.
     #[arg(skip)]
     pub is_part: bool,
-    /// Whether the options are those that the folder of the run has kept.
+    /// True if the options were read from the folder of the run.
     #[arg(skip)]
     pub is_from_record: bool,
 }
@@ -441,16 +441,16 @@ pub struct AgentOptions {
     /// The folder of the run
     #[arg(long, value_name = "DIR")]
     pub folder: PathBuf,
-    /// Start the agents of all nodes of this allocation, instead of being one
+    /// Start an agent on each node of this allocation, instead of running as one agent
     #[arg(long)]
     pub head: bool,
-    /// With --head, of these nodes only, such as n1,n2
+    /// With --head, start agents only on these nodes, such as n1,n2
     #[arg(long, value_name = "NODES", requires = "head")]
     pub nodelist: Option<String>,
-    /// With --head, how long to stay when the planner has died and nothing is left to do, such as 90s [default: 5m]
+    /// With --head, time to stay after the planner has died and no work is left, such as 90s [default: 5m]
     #[arg(long, value_name = "TIME", requires = "head")]
     pub wait: Option<String>,
-    /// Run this attempt at a job, for which the present job of Slurm was submitted
+    /// Run this attempt; the current Slurm job was submitted for it
     #[arg(long, value_name = "ATTEMPT", conflicts_with = "head")]
     pub job: Option<String>,
 }
@@ -463,16 +463,16 @@ pub struct ProfileOptions {
     /// Numbers of processors [default: 1, 2, 4 .. and all cores]
     #[arg(long, value_delimiter = ',', value_name = "N,N..")]
     pub allotments: Vec<u32>,
-    /// Runs at each allotment; the shortest counts
+    /// Number of runs at each allotment; the shortest run counts
     #[arg(long, default_value_t = 3, allow_negative_numbers = true)]
     pub repetitions: u32,
-    /// Leave out an allotment on which the command takes longer, such as 90s
+    /// Time limit of each run, such as 90s; an allotment with a longer run is left out
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
     /// Write an instance file with this one job (.toml or .json)
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// What is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
     /// The command; {processors} stands for the allotment
@@ -508,7 +508,7 @@ pub struct AlgorithmsOptions {
     /// List all algorithms, policies and tree heuristics
     #[arg(long, conflicts_with = "name")]
     pub all: bool,
-    /// What is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
 }

@@ -1,14 +1,14 @@
-//! The machines of a cluster.
+//! The machines of a Slurm cluster.
 
 use makespan_slurm::{Commands, Machines, MachinesError};
 use miette::{Result, miette};
 
 use crate::output::complain;
 
-/// The variables by which a job learns its number: the second one is older.
+/// The environment variables with the number of the current job. The second one is for older versions of Slurm.
 const JOB_NUMBERS: [&str; 2] = ["SLURM_JOB_ID", "SLURM_JOBID"];
 
-/// The job inside which this program runs, if any.
+/// Returns the number of the Slurm job in which this program runs, if any.
 pub fn own_job() -> Result<Option<u64>> {
     let Some(number) = JOB_NUMBERS.iter().find_map(std::env::var_os).filter(|number| !number.is_empty()) else {
         return Ok(None);
@@ -17,7 +17,7 @@ pub fn own_job() -> Result<Option<u64>> {
     number.parse().map(Some).map_err(|_| miette!("{}", MachinesError::JobNumber(number)))
 }
 
-/// What `--from` names: `slurm` or `slurm:PARTITION`.
+/// Returns the machines that `--from` names: `slurm` or `slurm:PARTITION`.
 pub fn machines(from: &str) -> Result<Machines> {
     let partition = match from.split_once(':') {
         None if from == "slurm" => None,

@@ -1,4 +1,4 @@
-//! What policies told of their plans, in reports.
+//! Tables in reports of the decisions that policies log.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,16 +10,16 @@ use makespan_formats::report::Section;
 
 use crate::summary::figure;
 
-/// Rows of a table; a note counts the others.
+/// Maximum number of rows of a table. A note states the number of all rows.
 const SHOWN: usize = 500;
 
-/// A table of decisions; none where nothing was told.
+/// Returns a table of decisions, or `None` if there are none.
 pub fn decisions(title: &str, rows: &[LogRow], all: &str) -> Option<Section> {
     let cells = |row: &LogRow| {
         let moved = moved(row).unwrap_or_else(|| row.text.clone());
         vec![figure(row.time), row.job.clone(), row.kind.replace('_', " "), moved]
     };
-    let text = "What the policy told of its plans; times are in seconds.".to_owned();
+    let text = "Decisions that the policy logged; times are in seconds.".to_owned();
     (!rows.is_empty()).then(|| Section {
         title: title.to_owned(),
         text: text + &more(rows.len(), "entries", all),
@@ -30,7 +30,7 @@ pub fn decisions(title: &str, rows: &[LogRow], all: &str) -> Option<Section> {
     })
 }
 
-/// A collision from where it was to where it went.
+/// Describes how a collision was resolved: from which processor and start to which.
 fn moved(row: &LogRow) -> Option<String> {
     let spot = |processor: u32, start: f64| format!("processor {processor} at {} s", figure(start));
     let from = spot(row.from_processor?, row.from_start?);
@@ -46,7 +46,7 @@ fn more(count: usize, what: &str, all: &str) -> String {
     }
 }
 
-/// A table of the jobs of an instance with compound jobs; none of others.
+/// Returns a table of jobs if the instance has compound jobs.
 pub fn jobs(title: &str, instance: &Instance, measures: &CompoundMeasures, all: &str) -> Option<Section> {
     if !instance.has_compound_jobs() {
         return None;
@@ -77,7 +77,7 @@ pub fn jobs(title: &str, instance: &Instance, measures: &CompoundMeasures, all: 
     })
 }
 
-/// The tasks that collided in the last plan of their job, and what was told of it.
+/// Returns the tasks that collided in the last plan of their job, with the logged texts.
 fn collided(instance: &Instance, log: &[LogRow]) -> BTreeMap<TaskId, String> {
     let mut tasks: BTreeMap<TaskId, String> = BTreeMap::new();
     if !instance.has_compound_jobs() || log.is_empty() {
@@ -97,7 +97,7 @@ fn collided(instance: &Instance, log: &[LogRow]) -> BTreeMap<TaskId, String> {
     tasks
 }
 
-/// Tasks that collided, and the deadlines of jobs.
+/// Returns marks for a chart: tasks that collided, and deadlines of jobs.
 pub fn marks(instance: &Instance, log: &[LogRow], measures: Option<&CompoundMeasures>) -> Marks {
     let deadline = |(id, measures): (JobId, &JobMeasures)| {
         let name = &instance.job(id).name;

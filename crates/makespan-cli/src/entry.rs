@@ -57,7 +57,7 @@ fn ended(status: Option<u8>, carry_out: impl FnOnce() -> Result<ExitCode>) -> Ex
     let carried_out = catch_unwind(AssertUnwindSafe(carry_out));
     let Ok(carried_out) = carried_out else { return ExitCode::from(status.unwrap_or(PANIC)) };
     carried_out.unwrap_or_else(|report| {
-        // One error is one line, whatever the names in it are.
+        // An error is printed on one line, even if a name in it contains line breaks.
         let message = report.to_string();
         complain(&format!("{:?}", miette::miette!("{}", shown(&message))));
         status.map_or(ExitCode::FAILURE, ExitCode::from)
@@ -73,7 +73,7 @@ fn misused(
 ) -> ! {
     match explain(error, words).or_else(|| general(error)) {
         Some(message) => complain(message.trim_end()),
-        // A reader that has gone away is ignored, as clap does.
+        // As in clap, it is ignored if the reader has gone away.
         None => drop(error.print()),
     }
     let status = status.map(i32::from).filter(|_| error.exit_code() != 0);

@@ -1,4 +1,4 @@
-//! Instances from files or standard input, with what the user should know about them.
+//! Reads instances from files or standard input, with notes for the user.
 
 use std::io::Read;
 use std::path::Path;
@@ -14,21 +14,21 @@ use crate::args::{InstanceOptions, MachineOptions, STANDARD_INPUT, SourceOptions
 use crate::loaded::Loaded;
 use crate::{cluster, machine, makefile, present, snakefile};
 
-/// The machines that the options state.
+/// The machines that the command-line options state.
 pub struct Machines {
     pub processors: Option<u32>,
     pub platform: Option<Platform>,
     pub network: Option<Link>,
     pub storage: Option<String>,
-    /// Whether the platform is that of a cluster, which says nothing of where jobs are to be placed.
+    /// True if the platform comes from a cluster. Such a platform does not state rules for the placement of jobs.
     pub is_cluster: bool,
-    /// What the user should know about them.
+    /// Notes for the user about these machines.
     pub remarks: Vec<String>,
     /// Number of floating-point operations per unit of work, if the platform states speeds in operations per second.
     pub unit_flops: Option<f64>,
     /// Reason why the network of a file was ignored. The text begins with the file name.
     lost_network: Option<String>,
-    /// When they are not open.
+    /// Periods in which processors are unavailable.
     closed: Vec<Unavailable>,
 }
 
@@ -58,13 +58,13 @@ impl Machines {
         Ok(Self { processors, platform, network, storage, is_cluster, remarks, unit_flops, lost_network, closed })
     }
 
-    /// What was read for these machines, with what is to be said of them.
+    /// Adds the closed periods and the notes of these machines to an instance that was read for them.
     fn loaded(mut self, loaded: Loaded) -> Result<Loaded> {
         let remarks = [std::mem::take(&mut self.remarks), loaded.remarks].concat();
         Ok(Loaded { instance: self.closing(loaded.instance)?, remarks, ..loaded })
     }
 
-    /// The same with those of a cluster, unless the options state any.
+    /// Returns these machines, or the machines of `cluster` if the options state none.
     #[must_use]
     pub fn or(mut self, cluster: Option<&Platform>) -> Self {
         if self.processors.is_none() && self.platform.is_none() {
@@ -74,7 +74,7 @@ impl Machines {
         self
     }
 
-    /// The instance, which has these machines already, with the times when they are not open.
+    /// Returns an instance, which has these machines already, with the periods in which they are unavailable.
     pub fn closing(self, instance: Instance) -> Result<Instance> {
         if let Some(why) = self.lost_network.as_ref().filter(|_| sends_data(&instance)) {
             return Err(miette!(
@@ -90,7 +90,7 @@ impl Machines {
     }
 }
 
-/// Returns whether any task sends data to another task or has input data.
+/// Returns true if any task sends data to another task or has input data.
 fn sends_data(instance: &Instance) -> bool {
     let sent = instance.edges().iter().any(|edge| matches!(edge.payload, Payload::Bytes(bytes) if bytes > 0));
     sent || instance.jobs().iter().any(|job| instance.task(job.first()).data.is_some_and(|bytes| bytes > 0))
@@ -101,7 +101,7 @@ pub fn load(options: &InstanceOptions) -> Result<Loaded> {
     load_file(options, &options.instance, Lists::Detected)
 }
 
-/// Reads the instance of another file as the options say.
+/// Reads the instance at `path`, with the given options.
 pub fn load_file(options: &InstanceOptions, path: &Path, lists: Lists) -> Result<Loaded> {
     let InstanceOptions { speedup, speedup_seed, strict, .. } = *options;
     if let Some(from) = present::meant(path, &options.machines)? {
@@ -137,7 +137,7 @@ fn trace_of(path: &Path) -> Result<NextflowTrace> {
     Ok(NextflowTrace { file: path.display().to_string(), text: text_of(path)? })
 }
 
-/// All of a text file.
+/// Reads a text file.
 fn text_of(path: &Path) -> Result<String> {
     const MOST: u64 = 1 << 30;
     let name = path.display();
@@ -175,9 +175,11 @@ fn machines(path: &Path, strict: bool) -> Result<ReadMachines> {
     read_machines(path, strict).map_err(|error| miette!("{error}"))
 }
 
-/// Reads an instance for `run`, where this machine stands for those that a file does not state, or a cluster for all that the options
-/// do not state; `None` of a makefile whose targets are up to date. A makefile may have a goal stated. The numbers in the names of a
-/// list's jobs have at least `digits` digits.
+/// Reads an instance for `run`. Returns `None` for a makefile whose targets are all up to date.
+///
+/// If neither the options nor the file state machines, the jobs run on this machine. If `cluster` is given, the jobs
+/// run on it unless the options state machines. `goal` is the goal of a makefile. The numbers in the names of a list's
+/// jobs have at least `digits` digits.
 pub fn load_to_run(
     path: &Path,
     goal: Option<&str>,
@@ -204,7 +206,7 @@ pub fn load_to_run(
     machines.loaded(from_file(found)?).map(Some)
 }
 
-/// Reads an instance from a file or, named `-`, from standard input.
+/// Reads an instance from a file, or from standard input if the path is `-`.
 fn instance_at(
     path: &Path,
     goal: Option<&str>,
@@ -224,7 +226,8 @@ fn instance_at(
     Ok(Some(parse_instance(&standard_input(options.max_bytes)?, "standard input", options)))
 }
 
-/// The machine for what states none: that of the options, or this one with as many processors as they state.
+/// Returns the machine for an input that states none: the platform of the options, or this machine, with the number of
+/// processors that the options state.
 pub fn machine_of(options: &ReadOptions) -> Result<Platform> {
     match (&options.platform, options.processors) {
         (Some(platform), _) => Ok(platform.clone()),
@@ -238,7 +241,7 @@ pub fn machine_of(options: &ReadOptions) -> Result<Platform> {
     }
 }
 
-/// Reads a log from a file or, named `-`, from standard input.
+/// Reads a log from a file, or from standard input if the path is `-`.
 pub fn replay_at(path: &Path, options: &ReplayOptions) -> Result<Replay> {
     if makefile::is_makefile(path) || snakefile::is_snakefile(path) {
         let problem = "it is planned and run as it is; to simulate it, convert it to a native file first";
@@ -252,7 +255,7 @@ pub fn replay_at(path: &Path, options: &ReplayOptions) -> Result<Replay> {
     read.map_err(|error| miette!("{error}"))
 }
 
-/// All of standard input. It is read once: what comes later is nobody's.
+/// Reads all of standard input.
 pub fn standard_input(max_bytes: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().take(max_bytes.saturating_add(1)).read_to_end(&mut bytes);

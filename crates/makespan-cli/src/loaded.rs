@@ -6,6 +6,6 @@ use makespan_core::Instance;
 pub struct Loaded {
     pub instance: Instance,
     pub remarks: Vec<String>,
-    /// Names of jobs come from the numbers of lines, so that an edit changes them.
+    /// True if the jobs are named after line numbers, so that an edit of the file can change their names.
     pub has_made_up_names: bool,
 }

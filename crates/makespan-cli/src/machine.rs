@@ -4,7 +4,7 @@ use makespan_core::{Platform, Resource, Resources};
 use makespan_exec::{cores, gpus, memory};
 use miette::{Result, miette};
 
-/// The cores that this process may use, with the memory and the GPUs that there are, as far as the system tells.
+/// Returns a platform of the cores that this process may use, with the memory and the GPUs that the system reports.
 pub fn platform() -> Result<Platform> {
     let cores = cores().map_err(|error| miette!("{error}"))?;
     let memory = memory().map(|bytes| (Resource::MEMORY, bytes));

@@ -1,4 +1,4 @@
-//! The `makespan` command: plans, proves, verifies, compares, runs.
+//! The `makespan` command. It plans, proves, verifies, compares, simulates and runs.
 
 fn main() -> std::process::ExitCode {
     makespan_cli::main()

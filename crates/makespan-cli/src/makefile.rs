@@ -1,4 +1,4 @@
-//! Makefiles: make says what it would do, and its targets are jobs.
+//! Reads makefiles. Make lists its commands in a dry run, and each target becomes a job.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,7 +12,7 @@ use miette::{Result, miette};
 
 use crate::output::shown;
 
-/// Whether a file is a makefile, by its name.
+/// Returns true if the name of a file is the name of a makefile.
 pub fn is_makefile(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let ending = path.extension().and_then(|ending| ending.to_str());
@@ -80,7 +80,7 @@ fn asked(path: &Path, options: &[&str], goal: Option<&str>) -> Result<(String, S
     Ok((printed, said))
 }
 
-/// A line of a makefile, from 1.
+/// Returns a line of a makefile. Lines are counted from 1.
 fn line_of(makefile: &str, line: usize) -> Option<String> {
     let text = fs::read_to_string(makefile).ok()?;
     text.lines().nth(line.checked_sub(1)?).map(str::to_owned)

@@ -1,4 +1,4 @@
-//! What goes to standard output and into files.
+//! Output to standard output, to standard error and to files.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -18,10 +18,10 @@ use miette::{Result, miette};
 
 use crate::args::PictureOptions;
 
-/// The exit status of a program that a signal stops from the keyboard, as shells state it.
+/// Exit status of a program that Ctrl-C stopped, by the convention of shells.
 pub const INTERRUPTED: i32 = 130;
 
-/// Prints to standard output. A reader that has gone away, as in `makespan algorithms | head`, is no error.
+/// Prints to standard output. It is no error if the reader has gone away, as in `makespan algorithms | head`.
 pub fn emit(text: &str) -> Result<()> {
     write_out(&harmless(text))
 }
@@ -34,7 +34,7 @@ fn write_out(text: &str) -> Result<()> {
     }
 }
 
-/// How a line is coloured where a terminal shows colours, from good to bad.
+/// The colour of a line on a terminal that shows colours, from good to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tone {
     Plain,
@@ -43,7 +43,7 @@ pub enum Tone {
     Bad,
 }
 
-/// A line with its tone.
+/// A line of output with its tone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     pub tone: Tone,
@@ -93,22 +93,23 @@ fn painted(lines: &[Line], is_terminal: bool) -> String {
     lines.iter().map(|line| line.coloured() + "\n").collect()
 }
 
-/// Prints text of whole lines to standard error.
+/// Prints text that consists of whole lines to standard error.
 pub fn complain_text(text: &str) {
     let _ = io::stderr().lock().write_all(harmless(text).as_bytes());
 }
 
-/// Prints a line to standard error; where nobody reads it there is nobody to tell.
+/// Prints a line to standard error. A write error is ignored, because it cannot be reported anywhere.
 pub fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", harmless(text));
 }
 
-/// Names come from files: the control characters in them are shown, and never reach the terminal. Lines stay lines.
+/// Escapes the control characters in a text, except for line breaks and tabs. Names in the text come from files, and
+/// could otherwise control the terminal.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_control(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// A name on one line: a line break in it would begin a line that the program seems to say.
+/// Escapes all control characters in a name. A line break in a name could otherwise look like a message of the program.
 pub fn shown(name: &str) -> Cow<'_, str> {
     escaped(name, is_control)
 }
@@ -139,7 +140,7 @@ pub fn shell_word(word: &OsStr) -> String {
     text + "'"
 }
 
-/// At most this many characters, the last of which says that there are more.
+/// Shortens a text to `width` characters. An ellipsis replaces the last character if something was cut.
 pub fn shortened(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
@@ -147,7 +148,7 @@ pub fn shortened(text: &str, width: usize) -> String {
     text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// Whether it moves the cursor, ends a line or turns the text around it.
+/// Returns true if a character moves the cursor, ends a line, or changes the direction of the text around it.
 fn is_control(c: char) -> bool {
     c.is_control()
         || byte_of(c).is_some()
@@ -167,12 +168,13 @@ fn escaped(text: &str, harmful: impl Fn(char) -> bool) -> Cow<'_, str> {
     text.chars().map(one).collect()
 }
 
-/// A text after its label, in lines of at most 100 columns, or as many as the terminal has; the further ones are indented.
+/// Formats a label and a text in lines of at most 100 columns, or fewer if the terminal is narrower. All lines after
+/// the first are indented.
 pub fn wrapped(label: &str, indent: usize, text: &str) -> String {
     wrapped_at(100, label, indent, text)
 }
 
-/// Returns a text after its label, in lines of at most 80 columns.
+/// Formats a label and a text as [`wrapped`] does, in lines of at most 80 columns.
 pub fn narrow(label: &str, indent: usize, text: &str) -> String {
     wrapped_at(80, label, indent, text)
 }
@@ -181,7 +183,7 @@ fn wrapped_at(width: usize, label: &str, indent: usize, text: &str) -> String {
     const LEAST: usize = 40;
     let columns = known_columns().map_or(width, |columns| columns.clamp(LEAST, width));
     let (mut lines, mut line, mut empty) = (String::new(), label.to_owned(), true);
-    // A line break in a name is shown; it is no space between words.
+    // A line break in a name is escaped. It does not separate words.
     for word in text.split(' ').filter(|word| !word.is_empty()).map(shown) {
         if !empty && line.chars().count() + 1 + word.chars().count() > columns {
             lines += &line;
@@ -197,12 +199,13 @@ fn wrapped_at(width: usize, label: &str, indent: usize, text: &str) -> String {
     lines + &line + "\n"
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file completely or not at all.
 pub fn write_file(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     write_atomic(path, content).map_err(|error| miette!("{error}"))
 }
 
-/// Refuses a file that could not be written for its folder or since it is one, before any work is done for it.
+/// Refuses an output file that cannot be written, because its folder is missing or because it is a folder. Call this
+/// function before any long computation.
 pub fn check_target(path: &Path) -> Result<()> {
     let name = path.display();
     if path.is_dir() {
@@ -216,7 +219,8 @@ pub fn check_target(path: &Path) -> Result<()> {
     }
 }
 
-/// Refuses a file whose ending is that of another kind than what is written into it; without an ending it may be anything.
+/// Refuses a file whose ending belongs to another format than the one that is written. A file without an ending is
+/// accepted.
 pub fn check_kind(option: &str, path: Option<&PathBuf>, endings: &[&str]) -> Result<()> {
     let Some(ending) = path.and_then(|path| path.extension()).map(|ending| ending.to_string_lossy().to_lowercase())
     else {
@@ -233,7 +237,7 @@ pub fn check_kind(option: &str, path: Option<&PathBuf>, endings: &[&str]) -> Res
     ))
 }
 
-/// `svg, .png or .pdf`.
+/// Lists endings, such as `svg, .png or .pdf`.
 fn listed(endings: &[&str]) -> String {
     match endings {
         [rest @ .., last] if !rest.is_empty() => format!("{} or .{last}", rest.join(", .")),
@@ -241,7 +245,7 @@ fn listed(endings: &[&str]) -> String {
     }
 }
 
-/// Refuses pictures whose endings are those of other kinds.
+/// Refuses picture, report and table files whose endings belong to other formats.
 pub fn check_pictures(pictures: &PictureOptions) -> Result<()> {
     check_gantt(&pictures.gantt)?;
     check_kind("--report", pictures.report.as_ref(), &["html", "htm"])?;
@@ -260,10 +264,10 @@ pub fn check_gantt(paths: &[PathBuf]) -> Result<()> {
     }
 }
 
-/// Refuses output files that would overwrite the instance or each other, besides what [`check_target`] refuses.
+/// Refuses output files that would overwrite the instance or each other, and files that [`check_target`] refuses.
 pub fn check_targets(instance: &Path, targets: &[&Path]) -> Result<()> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    // A device, such as /dev/null, takes any number of outputs.
+    // Several outputs may go to the same device, such as /dev/null.
     let device = |path: &Path| path.metadata().is_ok_and(|metadata| !metadata.is_file());
     for (index, target) in targets.iter().enumerate() {
         check_target(target)?;
@@ -278,7 +282,8 @@ pub fn check_targets(instance: &Path, targets: &[&Path]) -> Result<()> {
     Ok(())
 }
 
-/// How many characters fit in a line: what `COLUMNS` says, else those of the terminal; of a file or a pipe 80.
+/// Returns the number of characters in a line: the value of `COLUMNS`, otherwise the width of the terminal, and 80 for
+/// a file or a pipe.
 pub fn columns() -> usize {
     known_columns().filter(|&columns| columns >= 20).unwrap_or(80)
 }
@@ -288,12 +293,14 @@ fn known_columns() -> Option<usize> {
     stated_or(stated.as_deref(), || Table::new().width().map(usize::from))
 }
 
-/// What somebody states counts more than the terminal: shells keep `COLUMNS` to themselves unless they are told otherwise.
+/// Returns the value of `COLUMNS` if it is valid, otherwise the width of the terminal. Shells do not export `COLUMNS`,
+/// so a value in the environment is deliberate.
 fn stated_or(stated: Option<&str>, terminal: impl FnOnce() -> Option<usize>) -> Option<usize> {
     stated.and_then(|text| text.parse().ok()).filter(|&columns| columns > 0).or_else(terminal)
 }
 
-/// A plain table: a heading line and right-aligned figures; the first `words` columns, and any without a heading, are left-aligned.
+/// Formats a plain table with a heading line. The first `words` columns, and columns without a heading, are
+/// left-aligned. All other columns contain figures and are right-aligned.
 pub fn table(heading: &[&str], words: usize, rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
@@ -308,7 +315,8 @@ pub fn table(heading: &[&str], words: usize, rows: impl IntoIterator<Item = Vec<
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// Writes the pictures of a report that the options name; the CSV is of the last schedule, of alternatives of the chosen one.
+/// Writes the pictures, the page and the table of a report that the options name. The table contains the last schedule,
+/// or the chosen one if the schedules are alternatives.
 pub fn write_pictures(report: &Report<'_>, options: &PictureOptions) -> Result<()> {
     write_gantt(report, &options.gantt)?;
     if let Some(path) = &options.report {
@@ -323,17 +331,17 @@ pub fn write_pictures(report: &Report<'_>, options: &PictureOptions) -> Result<(
     Ok(())
 }
 
-/// How names stand in CSV tables.
+/// Returns how names are written into CSV tables.
 pub fn csv_names(raw: bool) -> CsvNames {
     if raw { CsvNames::Raw } else { CsvNames::Guarded }
 }
 
-/// The schedules of a report, of alternatives the chosen one alone.
+/// Returns the schedules to draw: the chosen one if the schedules are alternatives, otherwise all.
 fn drawn<'a>(report: &Report<'a>) -> &'a [NamedSchedule<'a>] {
     if report.choose { &report.schedules[..1] } else { report.schedules }
 }
 
-/// Draws the schedules of a report, into each of these files.
+/// Draws the schedules of a report into each of these files.
 pub fn write_gantt(report: &Report<'_>, paths: &[PathBuf]) -> Result<()> {
     let Report { title, bounds, marks, minimised, .. } = *report;
     let asked = if let [one] = minimised { Some(*one) } else { None };
@@ -341,7 +349,7 @@ pub fn write_gantt(report: &Report<'_>, paths: &[PathBuf]) -> Result<()> {
     draw(paths, |mut out| write_svg(&mut out, report.instance, drawn(report), &options))
 }
 
-/// Writes a picture, which is drawn once as SVG, into each of these files, as what its ending says.
+/// Draws a picture once as SVG, and writes it into each of these files. The ending of a file selects its format.
 pub fn draw(paths: &[impl AsRef<Path>], svg: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     match paths {
         [] => Ok(()),
@@ -356,7 +364,7 @@ pub fn draw(paths: &[impl AsRef<Path>], svg: impl FnOnce(&mut dyn Write) -> io::
     }
 }
 
-/// Writes a report as its page.
+/// Writes a report as an HTML page.
 pub fn write_page(report: &Report<'_>, path: &Path) -> Result<()> {
     write_file(path, |mut out| write_html(&mut out, report))
 }

@@ -1,4 +1,4 @@
-//! What earlier runs teach of an instance, and what a run adds to the history.
+//! Learns the run times of an instance from the history of earlier runs, and records new runs in the history.
 
 mod kinds;
 mod memory;
@@ -22,13 +22,13 @@ pub use kinds::kinds;
 pub use kinds::of_command;
 pub use memory::Memory;
 
-/// The history that is read and written, if there is one.
+/// The history of earlier runs, if there is one, and the place where commands run.
 pub struct Past {
     history: Option<History>,
     place: Place,
 }
 
-/// Where commands run, and the template of which the user made them.
+/// The host and folder in which commands run, and the template from which the user made the commands.
 #[derive(Clone)]
 struct Place {
     host: String,
@@ -47,23 +47,23 @@ impl Place {
     }
 }
 
-/// An instance whose unknown times are learned as far as the history knows them.
+/// An instance in which learned run times replace guesses, as far as the history has records.
 pub struct Taught {
     pub loaded: Loaded,
-    /// Whether anything was learned, so that the instance is not the one of its file any more.
+    /// True if any run time was learned, so that the instance differs from its file.
     pub learned: bool,
-    /// What runs on an allotment of which nothing is known.
+    /// Tasks that run on an allotment for which the history has no record.
     trials: BTreeSet<TaskId>,
 }
 
-/// A task of which something is known.
+/// A task for which the history has records.
 struct Known {
     job: usize,
     number: usize,
     command: Command,
     processors: RangeInclusive<u32>,
     learned: Learned,
-    /// Whether there is one of it: a trial of a bag would be one of all its tasks.
+    /// True if the task is not part of a bag. All tasks of a bag share one entry, so a trial would affect all of them.
     single: bool,
 }
 
@@ -75,24 +75,24 @@ impl Known {
 }
 
 impl Past {
-    /// The history that the options name, for commands that are made of this template if any.
+    /// Opens the history that the options name. `template` is the template of the commands, if any.
     pub fn open(choice: &HistoryChoice, template: Option<String>, pinning: Pinning) -> Self {
         let path = if choice.no_history { None } else { choice.history.clone().or_else(default_path) };
         let history = path.and_then(|path| History::open(&path).map_err(|error| give_up(&error)).ok());
         Self { history, place: Place { host: host(), folder: folder_here(), template, pinning } }
     }
 
-    /// A history that a plan is made from, which must be there.
+    /// Opens an existing history from which to plan.
     pub fn read(file: &Path) -> Result<Self> {
         if !file.exists() {
-            return Err(miette!("{}: there is no such history; `makespan run --history` begins it", file.display()));
+            return Err(miette!("{}: there is no such history; `makespan run --history` creates it", file.display()));
         }
         let history = History::open(file).map_err(|error| miette!("{error}"))?;
         let place = Place { host: host(), folder: folder_here(), template: None, pinning: Pinning::Stated };
         Ok(Self { history: Some(history), place })
     }
 
-    /// Replaces guesses by what the history knows.
+    /// Replaces guessed run times by times learned from the history.
     pub fn teach(&mut self, loaded: Loaded) -> Result<Taught> {
         let untaught = |loaded| Ok(Taught { loaded, learned: false, trials: BTreeSet::new() });
         let Some(history) = self.history.as_ref().filter(|_| loaded.instance.has_guesses()) else {
@@ -111,7 +111,7 @@ impl Past {
     }
 
     #[cfg(feature = "service")]
-    /// Puts what the history knows in the place of guesses, and says nothing of it.
+    /// Replaces guessed run times of jobs by times learned from the history, without a message.
     pub fn learn(&self, mut jobs: Vec<Job>) -> Vec<Job> {
         let has_guesses = |job: &mut Job| job.work.tasks_mut().any(|task| task.estimate.is_guess());
         let Some(history) = self.history.as_ref().filter(|_| jobs.iter_mut().any(has_guesses)) else { return jobs };
@@ -126,30 +126,30 @@ impl Past {
     }
 
     #[cfg(feature = "service")]
-    /// What adds to the history what runs, whatever was learned.
+    /// Returns a recorder that adds all processes to the history, none of which is a trial.
     pub fn recorder(self) -> Memory {
         Memory::new(self.history.map(Recorder::new), self.place, BTreeSet::new())
     }
 
-    /// What adds to the history what runs.
+    /// Returns a recorder that adds the processes of a run to the history.
     pub fn memory(self, taught: &Taught) -> Memory {
         Memory::new(self.history.map(Recorder::new), self.place, taught.trials.clone())
     }
 }
 
-/// Says once that there is no history. What was asked for goes on.
+/// Prints that the history cannot be used. The command continues.
 fn give_up(error: &HistoryError) {
     complain(&format!("note: {error}; going on without a history"));
 }
 
-/// What was learned, in words, and which tasks are tried on another allotment.
+/// The note about the learned times, and the tasks that try another allotment.
 struct Lesson {
     remark: String,
     trials: Vec<(usize, usize)>,
 }
 
 impl Place {
-    /// Puts learned times into the tasks of jobs.
+    /// Replaces guessed times in the tasks of jobs by learned times.
     fn learn(&self, history: &History, jobs: &mut [Job]) -> Result<Lesson, HistoryError> {
         let known = self.known(history, jobs)?;
         let work = |known: &Known| known.learned.profile.least_work(Time::MAX).unwrap_or(0) as f64 / 1e9;
@@ -175,7 +175,7 @@ impl Place {
         Ok(Lesson { remark: remark(&known, chosen.len()), trials })
     }
 
-    /// The tasks whose times are guesses and of which the history knows something.
+    /// Returns the tasks with guessed times for which the history has records.
     fn known(&self, history: &History, jobs: &mut [Job]) -> Result<Vec<Known>, HistoryError> {
         let mut estimator = Estimator::new(history, self.host.as_str(), self.folder.as_str());
         let here = Path::new(&self.folder);
@@ -201,12 +201,12 @@ impl Place {
 }
 
 impl Lesson {
-    /// The instance of the jobs, with a remark that says what was learned.
+    /// Returns the instance with the learned times, and with a note about them.
     fn applied(self, loaded: Loaded, jobs: Vec<Job>) -> Result<Taught> {
         let Loaded { instance: guessed, mut remarks, has_made_up_names } = loaded;
         let (platform, closed) = (guessed.platform().clone(), guessed.unavailable().to_vec());
         let instance = Instance::new(platform, jobs, closed).map_err(|error| miette!("{error}"))?;
-        // What was said of guesses may not be true any more.
+        // Notes about guesses may no longer be true.
         let before: Vec<String> = guessed.notes().iter().map(|note| note.describe(&guessed)).collect();
         remarks.retain(|remark| !before.contains(remark));
         remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
@@ -217,7 +217,8 @@ impl Lesson {
     }
 }
 
-/// The command of a task of a bag that is none of those that ran: what it is like is known from all of them.
+/// Returns the command of a bag's task with a number that no task has. Such a command is similar to the commands of all
+/// tasks of the bag.
 fn any_of(command: &[String]) -> Vec<String> {
     let number = u64::MAX.to_string();
     command.iter().map(|word| word.replace("{task}", &number)).collect()
@@ -232,17 +233,17 @@ fn put(jobs: &mut [Job], known: &Known, profile: Profile, estimate: Estimate) {
     }
 }
 
-/// Why no bound is stated.
+/// Note that explains why no bound is stated.
 pub const NO_BOUND: &str = "no bound is stated, because some run times were learned from jobs that shared cores with others; --pin pins all jobs";
 
-/// Returns whether some learned times are of tasks that are not pinned. Such a time depends on the jobs beside it, so it orders
-/// starts, and no bound is stated.
+/// Returns true if the learned time of some task comes from runs without pinning. Such a time depends on the jobs that
+/// ran on the same cores. So it may decide the order of starts, but no bound is stated.
 pub fn has_shared_times(instance: &Instance, pinning: Pinning) -> bool {
     let is_learned = |task: TaskId| matches!(instance.task(task).estimate, Estimate::Learned { .. });
     instance.different_task_ids().any(|task| is_learned(task) && !pinning.pins(instance, task))
 }
 
-/// Tasks of which nothing is known are guessed to take as long as what is known of the others.
+/// Sets the run times of tasks without records to a typical time of the tasks with records.
 fn guess(job: &mut Job, time: Time) {
     let walltime = job.walltime;
     for task in job.work.tasks_mut().filter(|task| task.estimate.is_guess() && task.profile.machine_times().is_none()) {
@@ -260,7 +261,8 @@ fn guess(job: &mut Job, time: Time) {
     }
 }
 
-/// A profile that keeps the walltime: what was learned is no reason to refuse a job, which may be faster this time.
+/// Limits a profile to the walltime. A longer learned time is no reason to refuse a job, because the job may be faster
+/// this time.
 fn within(profile: Profile, walltime: Option<Time>) -> Profile {
     let Some(walltime) = walltime.filter(|walltime| profile.longest() > *walltime) else { return profile };
     let fastest = profile.fastest();
@@ -270,7 +272,7 @@ fn within(profile: Profile, walltime: Option<Time>) -> Profile {
     }
 }
 
-/// What was learned, in one sentence; empty if nothing was.
+/// Describes the learned times in one sentence, or returns an empty text if no time was learned.
 fn remark(known: &[Known], trials: usize) -> String {
     if known.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! The queue of a cluster where an instance is asked for.
+//! Reads the queue of a cluster as an instance.
 
 use std::path::Path;
 
@@ -12,10 +12,11 @@ use crate::loaded::Loaded;
 /// Days of ended jobs from which run times are learned.
 const DAYS: u32 = 7;
 
-/// The cluster whose queue is meant: `--from` without a file, a folder instead of a file, or `slurm` where there is no such file.
+/// Returns the cluster whose queue the options select. They select a queue by `--from` without a file, by a folder
+/// instead of a file, or by the word `slurm` if no file has this name.
 ///
 /// # Errors
-/// Machines are stated beside it.
+/// The options also state machines.
 pub fn meant(path: &Path, machines: &MachineOptions) -> Result<Option<String>> {
     let from = match (path.to_str(), &machines.from) {
         (Some(QUEUE), Some(from)) => from.clone(),
@@ -38,21 +39,22 @@ pub fn meant(path: &Path, machines: &MachineOptions) -> Result<Option<String>> {
     Ok(Some(from))
 }
 
-/// Whether it is a folder with what Slurm's commands printed.
+/// Returns true if `path` is a folder with saved output of Slurm's commands.
 fn is_saved(path: &Path) -> bool {
     let Ok(folder) = path.read_dir() else { return false };
     let is_of_slurm = |name: &str| ["scontrol.", "squeue.", "sinfo."].iter().any(|start| name.starts_with(start));
     folder.flatten().any(|entry| is_of_slurm(&entry.file_name().to_string_lossy()))
 }
 
-/// The queue, and the same as an instance.
+/// Reads the queue, and converts it to an instance.
 pub fn read(from: &str) -> Result<(Queue, Present)> {
     let queue = source::read(from, None, DAYS)?;
     let present = queue.present().map_err(|error| miette!("{from}: {error}"))?;
     Ok((queue, present))
 }
 
-/// Reservations that are closed periods of their nodes, with whom they are for: an instance does not have that.
+/// Returns a note that lists the reservations which are closed periods of their nodes, with their users and accounts.
+/// An instance cannot state users or accounts of a closed period.
 fn closes(queue: &Queue) -> Option<String> {
     let one = |kept: &Reservation| {
         let named = |what: &str, names: &[String]| {
@@ -72,7 +74,7 @@ fn closes(queue: &Queue) -> Option<String> {
     })
 }
 
-/// What waits, where what runs keeps its processors until its limit.
+/// Returns the pending jobs as an instance. Running jobs hold their processors until their time limits.
 pub fn waiting(from: &str) -> Result<Loaded> {
     let (queue, present) = read(from)?;
     let running = present.running.len();

@@ -1,4 +1,4 @@
-//! Main function and commands of `makespan`.
+//! The main function and the commands of `makespan`.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -16,7 +16,8 @@ pub fn main() -> ExitCode {
     enter(explain, error_status, carry_out)
 }
 
-/// Returns the exit status of `run` after an error, because its smaller exit statuses state how many jobs failed.
+/// Returns the exit status of `run` after an error. It differs from the smaller exit statuses of `run`, which state the
+/// number of failed jobs.
 fn error_status(words: &[String]) -> Option<u8> {
     (words.first().map(String::as_str) == Some("run")).then_some(commands::run::ERROR)
 }
@@ -91,7 +92,7 @@ fn explain_run(error: &clap::Error, words: &[String]) -> Option<String> {
     let goal = unknown_argument(error).filter(|word| !word.starts_with('-'));
     if let Some((file, goal)) = makefile_of(words).zip(goal) {
         return Some(format!(
-            "error: unexpected argument '{goal}' found; another goal than the first of a makefile is written behind --: \
+            "error: unexpected argument '{goal}' found; to build another goal than the first of a makefile, write it after --: \
              makespan run {file} -- {goal}"
         ));
     }

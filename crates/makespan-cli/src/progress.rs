@@ -1,12 +1,12 @@
-//! Progress on standard error, only on a terminal.
+//! Progress on standard error, if it is a terminal.
 
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar over a known number of steps; hidden when standard error is no terminal.
+/// Returns a progress bar for a known number of steps. The bar is hidden if standard error is not a terminal.
 pub fn bar(steps: u64, what: &'static str) -> ProgressBar {
-    // A template that does not parse is a defect found by any run; the default style is no worse than none.
+    // An invalid template is a defect that any run reveals. The default style is better than no bar.
     let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}, {eta} left")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     let bar =
@@ -15,7 +15,7 @@ pub fn bar(steps: u64, what: &'static str) -> ProgressBar {
     bar
 }
 
-/// A clock beside a message, for work of unknown length; hidden when standard error is no terminal.
+/// Returns a clock with a message, for work of unknown length. The clock is hidden if standard error is not a terminal.
 pub fn clock(message: String) -> ProgressBar {
     let style =
         ProgressStyle::with_template("{spinner} {elapsed} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());

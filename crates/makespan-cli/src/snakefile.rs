@@ -1,4 +1,4 @@
-//! Snakemake's workflows: Snakemake says what it would do, and its jobs are jobs.
+//! Reads workflows of Snakemake. Snakemake lists its jobs in a dry run, and each of them becomes a job.
 
 use std::fs;
 use std::path::Path;
@@ -10,15 +10,16 @@ use miette::{Result, miette};
 
 use crate::output::shown;
 
-/// Larger benchmark files are none.
+/// Maximum size of a benchmark file, in bytes. Larger files are ignored.
 const MAX_BENCHMARK: u64 = 1 << 20;
 
-/// Whether a file is a workflow of Snakemake, by its name.
+/// Returns true if the name of a file is the name of a Snakemake workflow.
 pub fn is_snakefile(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "Snakefile") || path.extension().is_some_and(|ending| ending == "smk")
 }
 
-/// What Snakemake would do here for the first rule of a workflow; `None` where nothing is to be done.
+/// Returns the jobs that Snakemake would run in the current folder for the first rule of a workflow, or `None` if there
+/// is nothing to do.
 pub fn read(path: &Path, platform: &Platform) -> Result<Option<Instance>> {
     let name = path.display().to_string();
     path.metadata().map_err(|error| miette!("{name}: cannot open: {error}"))?;
@@ -43,8 +44,8 @@ pub fn read(path: &Path, platform: &Platform) -> Result<Option<Instance>> {
     read_snakemake(&name, &workflow, &printed, platform, benchmark).map_err(|error| miette!("{error}"))
 }
 
-/// What Snakemake says is wrong: from where it names a line of the workflow, else its last lines. In front of both there may be
-/// whole tracebacks of Python.
+/// Extracts the error from Snakemake's output: the lines from the first mention of a line of the workflow, or else the
+/// last lines. Tracebacks of Python may precede both.
 fn complaint(path: &Path, printed: &str) -> String {
     const LINES: usize = 6;
     let lines: Vec<&str> = printed.lines().filter(|line| !line.trim().is_empty()).collect();

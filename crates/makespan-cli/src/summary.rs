@@ -1,4 +1,4 @@
-//! Plans in words: objectives, bounds, ratios, placements.
+//! Describes plans as text: objectives, bounds, ratios and placements.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,16 +14,16 @@ use makespan_slurm::compress;
 
 use crate::output::{table, wrapped};
 
-/// Jobs up to this many are listed.
+/// Maximum number of jobs that are listed.
 const LISTED: usize = 40;
-/// Most nodes of a platform whose names are written into tables.
+/// Maximum number of nodes of a platform whose names are written into tables.
 const MAX_NODES: usize = 1 << 16;
-/// Longest list of nodes in a table.
+/// Maximum number of characters of a list of nodes in a table.
 const MAX_NAMES: usize = 32;
-/// Intervals of processors that are kept before they are merged.
+/// Number of intervals of processors above which they are merged.
 const MAX_INTERVALS: usize = 1 << 16;
 
-/// `400 jobs on 200 processors`.
+/// Describes an instance, such as `400 jobs on 200 processors`.
 pub fn instance(instance: &Instance) -> String {
     let jobs = instance.jobs().len();
     let processors = instance.processors();
@@ -49,7 +49,7 @@ pub fn instance(instance: &Instance) -> String {
     text
 }
 
-/// Seconds with a sensible number of digits.
+/// Formats a number of seconds with a sensible number of digits.
 pub fn figure(value: f64) -> String {
     match value.abs() {
         size if size >= 1e6 => format!("{value:.0}"),
@@ -59,14 +59,15 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// Figures of one column, all with as many digits behind the point as the largest has, so that the points stand below each other.
+/// Formats the figures of one column, so that the decimal points are aligned. All figures have as many decimals as the
+/// largest one needs.
 pub fn column(values: &[f64]) -> Vec<String> {
     let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
     let places = figure(largest).split_once('.').map_or(0, |(_, digits)| digits.len());
     values.iter().map(|value| format!("{value:.places$}")).collect()
 }
 
-/// A figure as pages show it, with its thousands apart; another text as it is.
+/// Separates the thousands of a number, as pages show it. Returns any other text unchanged.
 pub fn grouped(text: &str) -> String {
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let digits = whole.trim_start_matches('-');
@@ -84,12 +85,12 @@ pub fn grouped(text: &str) -> String {
     shown + rest
 }
 
-/// The rows of a table as pages show them.
+/// Formats the rows of a table for pages, with [`grouped`].
 pub fn grouped_rows(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
     rows.into_iter().map(|row| row.iter().map(|cell| grouped(cell)).collect()).collect()
 }
 
-/// Bytes, in the unit that leaves a short number.
+/// Formats a number of bytes in the largest unit of which there is at least one.
 pub fn bytes(count: u64) -> String {
     let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
     match units.iter().find(|(shift, _)| count >> shift > 0) {
@@ -98,23 +99,23 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
-/// A value of an objective in seconds or weighted seconds, a cost, or weighted tasks a second.
+/// Formats a value of an objective, in its own unit: seconds, weighted seconds, a cost, or weighted tasks per second.
 pub fn value(objective: Objective, value: impl Into<Value>) -> String {
     figure(amount(objective, value))
 }
 
-/// The same as a number.
+/// Returns a value of an objective in the unit of [`value`].
 pub fn amount(objective: Objective, value: impl Into<Value>) -> f64 {
-    // Rates are rationals, in no unit but their own.
+    // Throughputs are rationals without decimal scaling.
     let places = if objective == Objective::Throughput { 0 } else { objective.places() };
     value.into().as_f64() / 10_f64.powi(places as i32)
 }
 
-/// `at most 3.21 % above the optimum`.
+/// Describes a ratio, such as `at most 3.21 % above the optimum`.
 pub fn gap(ratio: Option<f64>) -> String {
     match ratio {
         None => "no proof".into(),
-        // No schedule of all jobs is below its bound.
+        // Only a schedule with a part of the jobs can be below the bound.
         Some(ratio) if ratio < 1.0 => "a part of the jobs".into(),
         Some(ratio) if ratio <= 1.0 => "optimal".into(),
         Some(ratio) => format!("at most {:.2} % above the optimum", (ratio - 1.0) * 100.0),
@@ -175,7 +176,7 @@ fn other_metrics(instance: &Instance, schedule: &Schedule) -> String {
     text
 }
 
-/// The schedules of a front beside their bounds.
+/// Returns a table of the schedules of a front with their bounds.
 pub fn front(instance: &Instance, front: &Front, bounds: &[Bound]) -> String {
     let (heading, rows) = front_rows(instance, front, bounds);
     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
@@ -184,7 +185,7 @@ pub fn front(instance: &Instance, front: &Front, bounds: &[Bound]) -> String {
     format!("\n{about}{condition}:\n{}", table(&heading, 1, rows))
 }
 
-/// The headings and cells of a front.
+/// Returns the headings and the cells of the table of a front.
 pub fn front_rows(instance: &Instance, front: &Front, bounds: &[Bound]) -> (Vec<String>, Vec<Vec<String>>) {
     let shortest = bounds.iter().find(|bound| bound.objective == Objective::Makespan);
     let second = front.points().iter().find_map(|point| point.bound.as_ref()).map(|bound| bound.objective);
@@ -229,7 +230,8 @@ pub fn front_rows(instance: &Instance, front: &Front, bounds: &[Bound]) -> (Vec<
     (heading.to_vec(), rows.collect())
 }
 
-/// The jobs by start, a bag in one line, or how many placements there are, and where they are shown, when these are too many to read.
+/// Returns a table of the jobs in order of their starts, with one line for each bag. If there are too many jobs to
+/// list, returns the number of placements and `elsewhere`, which states where to find them.
 pub fn placements(instance: &Instance, schedule: &Schedule, elsewhere: &str) -> String {
     let mut bags: BTreeMap<JobId, Bag> = BTreeMap::new();
     let mut rows: Vec<(Time, Vec<String>)> = Vec::new();
@@ -265,13 +267,13 @@ fn row(instance: &Instance, placement: &Placement) -> Vec<String> {
     named(instance, instance.name(placement.task).into_owned(), processors).chain(cells).collect()
 }
 
-/// The name of a job, and where they are told its nodes.
+/// Returns the name of a job, followed by the names of its nodes if tables name nodes.
 fn named(instance: &Instance, name: String, processors: &ProcSet) -> impl Iterator<Item = String> {
     let platform = instance.platform();
     std::iter::once(name).chain(names_nodes(platform).then(|| node_names(platform, processors)))
 }
 
-/// The placements of a bag together.
+/// A summary of the placements of a bag.
 struct Bag {
     tasks: usize,
     start: Time,
@@ -282,7 +284,7 @@ struct Bag {
 }
 
 impl Bag {
-    /// Of no task, beginning where this one does.
+    /// Creates a summary without tasks, with the start, end and width of a placement.
     fn first(placement: &Placement) -> Self {
         let width = placement.processors.len();
         let (start, end) = (placement.start, placement.end);
@@ -296,7 +298,7 @@ impl Bag {
         self.processors.extend(placement.processors.intervals());
         self.narrowest = self.narrowest.min(placement.processors.len());
         self.widest = self.widest.max(placement.processors.len());
-        // Merged now and then, so that a million tasks do not pile up.
+        // Merging limits the memory that millions of tasks need.
         if self.processors.len() > MAX_INTERVALS {
             self.processors = ProcSet::from_intervals(std::mem::take(&mut self.processors)).intervals().to_vec();
         }
@@ -321,24 +323,24 @@ impl Bag {
     }
 }
 
-/// Whether tables name nodes: there are several, and each job is on a few of them.
+/// Returns true if tables name nodes: there are at least two nodes, and not too many.
 pub fn names_nodes(platform: &Platform) -> bool {
     (2..=MAX_NODES).contains(&platform.node_count())
 }
 
-/// The nodes of these processors in short form, `n[0-2],n5`.
+/// Returns the names of the nodes of these processors in short form, such as `n[0-2],n5`.
 pub fn node_names(platform: &Platform, processors: &ProcSet) -> String {
     let parts = platform.parts(processors);
     let names = compress(parts.iter().map(|part| platform.nodes()[part.0].name.as_str()));
     if names.chars().count() > MAX_NAMES { format!("{} nodes", parts.len()) } else { names }
 }
 
-/// One paragraph each.
+/// Formats each remark as a paragraph.
 pub fn remarks(remarks: &[String]) -> String {
     remarks.iter().map(|remark| wrapped("note: ", 6, remark)).collect()
 }
 
-/// A text that begins with a capital.
+/// Capitalises the first letter of a text.
 pub fn capital(text: &str) -> String {
     let mut signs = text.chars();
     signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())

@@ -1,11 +1,11 @@
-//! Where the arguments of a template come from, and how many jobs run at once.
+//! The options that state the arguments of a template and the maximum number of jobs at once.
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
 
-/// Files of arguments, and how arguments are combined.
+/// Options that name sources of arguments and combine them.
 #[derive(Args)]
 pub struct ArgumentOptions {
     /// Read arguments from a file, one per line; - is standard input
@@ -37,7 +37,7 @@ pub struct ArgumentOptions {
 }
 
 impl ArgumentOptions {
-    /// Returns whether an option is given that only a template can have.
+    /// Returns true if an option is given that requires a template.
     pub fn is_stated(&self) -> bool {
         !self.args_from.is_empty() || self.link || self.colsep.is_some() || self.max_args.is_some()
     }

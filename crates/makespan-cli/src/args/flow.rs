@@ -1,4 +1,4 @@
-//! Options about flows of tasks.
+//! The options of `makespan generate flow`.
 
 use std::path::PathBuf;
 
@@ -7,13 +7,13 @@ use clap::Args;
 /// A flow of tasks and the nodes that serve it.
 #[derive(Args)]
 pub struct GenerateFlowOptions {
-    /// How many tasks
+    /// Number of tasks
     #[arg(long, default_value_t = 4000, allow_negative_numbers = true)]
     pub tasks: usize,
-    /// Mean size of a task; sizes are integers, uniform from 1 to twice as much less 1
+    /// Mean size of a task; sizes are uniform integers from 1 to twice the mean minus 1
     #[arg(long, default_value_t = 5000, allow_negative_numbers = true)]
     pub mean_size: u32,
-    /// What each node computes in a second
+    /// Capacity of each node: the size that the node computes per second
     #[arg(
         long,
         value_delimiter = ',',
@@ -21,19 +21,19 @@ pub struct GenerateFlowOptions {
         default_value = "1000,2000,3000,4000,5000,6000,7000,8000,9000,10000"
     )]
     pub capacities: Vec<u32>,
-    /// Mean rate of arrival as a multiple of the balance line, the sum of the capacities over the mean size
+    /// Mean arrival rate, as a multiple of the balance line (the sum of the capacities, divided by the mean size)
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     pub rate: f64,
-    /// The rate swings by this part of its mean to either side
+    /// Amplitude of the arrival rate, as a share of the mean rate
     #[arg(long, default_value_t = 0.5, allow_negative_numbers = true)]
     pub swing: f64,
-    /// How many swings there are while the tasks arrive
+    /// Number of oscillations of the rate while the tasks arrive
     #[arg(long, default_value_t = 4.0, allow_negative_numbers = true)]
     pub swings: f64,
-    /// The same seed gives the same bytes
+    /// Seed of every random choice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
-    /// Where to write; the ending .toml or .json chooses the format [default: JSON on standard output]
+    /// Output file; the ending .toml or .json selects the format [default: JSON on standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The arguments of `makespan history`, and which history other commands use.
+//! The options of `makespan history`, and the options with which other commands select the history.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,11 @@ use clap::{Args, Subcommand};
 
 use super::Format;
 
-/// Which history times are estimated from, and what runs is added to.
+/// Options that select the history to read and write.
 #[derive(Args)]
 pub struct HistoryChoice {
-    /// Estimate times from this history, and add what runs to it [default: ~/.local/share/makespan/history.sqlite, or where the
-    /// environment says; docs/history.md]
+    /// Estimate times from this history, and record runs in it [default: ~/.local/share/makespan/history.sqlite, or the
+    /// location that the environment states; see docs/history.md]
     #[arg(long, value_name = "FILE", conflicts_with = "no_history")]
     pub history: Option<PathBuf>,
     /// Neither read nor write a history
@@ -29,16 +29,17 @@ pub struct HistoryOptions {
 
 #[derive(Subcommand)]
 pub enum HistoryAction {
-    /// Remove records for good
+    /// Delete records permanently
     Forget(HistoryForgetOptions),
     /// Write records as CSV
     Export(HistoryExportOptions),
 }
 
-/// Which records.
+/// Options that select records.
 #[derive(Args)]
 pub struct HistoryFilter {
-    /// The history [default: ~/.local/share/makespan/history.sqlite, or where the environment says; docs/history.md]
+    /// The history [default: ~/.local/share/makespan/history.sqlite, or the location that the environment states; see
+    /// docs/history.md]
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
     /// Select only records with a command that matches this pattern, such as 'gzip *'
@@ -46,10 +47,10 @@ pub struct HistoryFilter {
     /// In a pattern, * matches any text, and ? matches any single character
     #[arg(long, value_name = "PATTERN")]
     pub command: Option<String>,
-    /// Records of this machine
+    /// Select only records of this machine
     #[arg(long, value_name = "NAME")]
     pub host: Option<String>,
-    /// Records older than this, such as 90d
+    /// Select only records older than this, such as 90d
     #[arg(long, value_name = "AGE")]
     pub older_than: Option<String>,
 }
@@ -61,7 +62,7 @@ pub struct HistoryListOptions {
     /// Show this many of the latest records [default: 20; with --format json all]
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
-    /// What is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
 }
@@ -70,7 +71,7 @@ pub struct HistoryListOptions {
 pub struct HistoryForgetOptions {
     #[command(flatten)]
     pub filter: HistoryFilter,
-    /// All records
+    /// Delete all records
     #[arg(long, conflicts_with_all = ["command", "host", "older_than"], required_unless_present_any = ["command", "host", "older_than"])]
     pub all: bool,
 }
@@ -79,11 +80,13 @@ pub struct HistoryForgetOptions {
 pub struct HistoryExportOptions {
     #[command(flatten)]
     pub filter: HistoryFilter,
-    /// Where to write [default: standard output]
+    /// Output file [default: standard output]
     #[arg(long, short, value_name = "FILE.csv")]
     pub output: Option<PathBuf>,
-    /// Write commands as they are, also those that a spreadsheet takes for formulas (beginning with = + - or @), which are written
-    /// behind an apostrophe otherwise
+    /// Write commands into CSV unchanged
+    ///
+    /// Without this option, commands that a spreadsheet reads as formulas (they begin with = + - or @) get an
+    /// apostrophe in front
     #[arg(long)]
     pub raw_names: bool,
 }

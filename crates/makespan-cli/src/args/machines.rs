@@ -1,13 +1,13 @@
-//! The machines of an instance: the same options in every command that reads one.
+//! The options for the machines of an instance. All commands that read an instance share these options.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// Stands for a file where the queue of a cluster is meant: `--from` without one.
+/// Path that stands for the queue of a cluster, if `--from` is given without a file.
 pub const QUEUE: &str = "queue:";
 
-/// On which machines an instance is planned or played, where the file is not to say.
+/// Options for machines that replace or complete the machines in the instance file.
 #[derive(Args)]
 pub struct MachineOptions {
     /// Number of processors, instead of the number in the file or the number of processors of this machine
@@ -52,12 +52,12 @@ pub struct MachineOptions {
     pub stage_in: Option<String>,
 }
 
-/// A whole number from 1.
+/// Parses a whole number that is at least 1.
 pub(super) fn positive(text: &str) -> Result<u32, String> {
     count(text).ok().filter(|&count| count > 0).ok_or_else(|| "write a whole number from 1, such as 8".into())
 }
 
-/// A whole number of digits alone: a sign before it is more likely a slip than meant.
+/// Parses a whole number that consists of digits. A sign is an error, because it is probably a typing mistake.
 fn count(text: &str) -> Result<u32, String> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten().ok_or_else(|| "write a whole number such as 128".into())

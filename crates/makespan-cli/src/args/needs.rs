@@ -1,4 +1,4 @@
-//! What drawn tasks need besides processors.
+//! The options for resources other than processors that generated tasks request.
 
 use clap::Args;
 use makespan_formats::parse_amount;

@@ -6,16 +6,16 @@ use clap::Args;
 
 #[derive(Args)]
 pub struct GenerateProjectOptions {
-    /// How many activities, without a begin and an end
+    /// Number of activities, not counting the begin and the end of the project
     #[arg(long, default_value_t = 30, allow_negative_numbers = true)]
     pub activities: usize,
-    /// Ways to do each activity, from 1 to 10: the faster, the more it needs
+    /// Number of modes of each activity, from 1 to 10; a faster mode needs more resources
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub modes: usize,
-    /// Resources that come back (licences R1, R2 ..)
+    /// Number of renewable resources (licences R1, R2 ..)
     #[arg(long, default_value_t = 4, allow_negative_numbers = true)]
     pub renewable: usize,
-    /// Resources that are used up (consumables N1, N2 ..)
+    /// Number of nonrenewable resources (consumables N1, N2 ..)
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub nonrenewable: usize,
     /// Network complexity: average number of non-redundant edges per activity
@@ -26,14 +26,14 @@ pub struct GenerateProjectOptions {
     /// Resource factor: the share of all resources that an activity needs
     #[arg(long, default_value_t = 0.5, value_name = "SHARE", allow_negative_numbers = true)]
     pub factor: f64,
-    /// Resource strength: how much there is of each resource, from 0 (no less would do) to 1 (nobody waits for it, if each activity starts
-    /// as early as it can)
+    /// Resource strength: the amount of each resource, from 0 (the least feasible amount) to 1 (no activity waits for
+    /// the resource if each starts as early as possible)
     #[arg(long, default_value_t = 0.5, value_name = "SHARE", allow_negative_numbers = true)]
     pub strength: f64,
-    /// The same seed gives the same bytes
+    /// Seed of every random choice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
-    /// Where to write; the ending .toml or .json chooses the format [default: JSON on standard output]
+    /// Output file; the ending .toml or .json selects the format [default: JSON on standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

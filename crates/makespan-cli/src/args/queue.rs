@@ -33,21 +33,21 @@ pub struct QueueOptions {
     /// For a cluster: source of the run times of jobs [default: learned]
     #[arg(long, value_enum)]
     pub times: Option<KnownTimes>,
-    /// Of a cluster: how often the future is played with run times that are drawn, for the spread of starts [default: 20]
+    /// For a cluster: number of simulations with random run times, which give the range of each start [default: 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub draws: Option<u32>,
-    /// Jobs of this user
+    /// Show only the jobs of this user
     #[arg(long, value_name = "USER", value_parser = NonEmptyStringValueParser::new())]
     pub user: Option<String>,
-    /// Of a service: jobs of these states, or all [default: held,waiting,running]
+    /// For a service: jobs of these states, or all [default: held,waiting,running]
     #[cfg(feature = "service")]
     #[arg(long, value_name = "STATE,STATE..", value_delimiter = ',', value_parser = super::service::state)]
     #[arg(conflicts_with_all = ["from", "job", "watch", "report", "past", "times", "draws"])]
     pub state: Vec<super::AnyState>,
-    /// Show at most this many, on a page too [default: 1000; on a page and with --format json all]
+    /// Maximum number of jobs to show, also on a page [default: 1000; all on a page and with --format json]
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
-    /// What is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
     #[cfg(feature = "service")]
@@ -57,7 +57,7 @@ pub struct QueueOptions {
 
 #[cfg(feature = "service")]
 impl QueueOptions {
-    /// An option that is for the queue of a cluster alone, if one is given.
+    /// Returns the first given option that only the queue of a cluster supports.
     pub fn of_cluster(&self) -> Option<&'static str> {
         let given = [
             (self.job.is_some(), "--job"),
@@ -81,15 +81,15 @@ impl QueueOptions {
     }
 }
 
-/// From what run times of a cluster's jobs are known.
+/// Where the predicted run times of a cluster's jobs come from.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum KnownTimes {
-    /// From jobs of this cluster that ended, and as `usual` where nothing is known of such jobs
+    /// Learn from ended jobs of this cluster; without such jobs, as `usual`
     #[default]
     Learned,
-    /// Nothing is learned: jobs use their limits as those of public logs do
+    /// Learn nothing; jobs use the share of their limits that jobs of public logs used
     Usual,
-    /// Nothing is learned: every job takes its limit
+    /// Learn nothing; every job runs until its time limit
     Limits,
 }
 

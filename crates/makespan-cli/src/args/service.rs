@@ -1,4 +1,4 @@
-//! The arguments of the verbs that ask a service.
+//! The options of the commands that connect to a service.
 
 use std::path::PathBuf;
 
@@ -9,17 +9,18 @@ use makespan_service::words::{Role, State};
 
 use super::{Format, HistoryChoice, SlurmOptions};
 
-/// Which service is asked, and by which token.
+/// Options that select the service and the token.
 #[derive(Args)]
 pub struct ConnectionOptions {
-    /// Where the service is, such as `http://127.0.0.1:8321` [default: `MAKESPAN_URL`, or what the service wrote into its store]
+    /// URL of the service, such as `http://127.0.0.1:8321` [default: `MAKESPAN_URL`, or the URL that the service wrote
+    /// into its store]
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
-    /// File with the token, which only its owner may read [default: `MAKESPAN_TOKEN_FILE`, or `token` in the store of the service, which
-    /// `MAKESPAN_STORE` names, else ~/.local/share/makespan/service]
+    /// File with the token, readable only by its owner [default: `MAKESPAN_TOKEN_FILE`, or `token` in the store of the
+    /// service, which is `MAKESPAN_STORE` or ~/.local/share/makespan/service]
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// Who certifies the service, as certificates in PEM, instead of those whom browsers know
+    /// Certificates (PEM) of the authorities to trust, instead of the authorities that browsers trust
     #[arg(long, value_name = "FILE.pem")]
     pub ca: Option<PathBuf>,
 }
@@ -44,10 +45,10 @@ pub struct SubmitOptions {
     /// Processors that the command needs [default: 1]
     #[arg(long, value_name = "N", value_parser = super::machines::positive, conflicts_with = "file")]
     pub processors: Option<u32>,
-    /// How long the command is expected to run, such as 90s [default: what earlier runs took]
+    /// Expected run time of the command, such as 90s [default: estimated from earlier runs]
     #[arg(long, value_name = "TIME", conflicts_with = "file")]
     pub time: Option<String>,
-    /// After how long the command is ended, such as 2h
+    /// Time limit of the command, such as 2h; a command that reaches it is ended
     #[arg(long, value_name = "TIME", conflicts_with = "file")]
     pub walltime: Option<String>,
     /// Memory that the command needs, such as 4GiB
@@ -61,47 +62,48 @@ pub struct SubmitOptions {
     /// May be given several times
     #[arg(long, value_name = "NAME=AMOUNT", conflicts_with = "file")]
     pub resource: Vec<String>,
-    /// What the job is called
+    /// Name of the job
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Where the commands run [default: here, if the service is on this machine, else where it was started]
+    /// Working directory of the commands [default: the current folder if the service is on this machine, otherwise the
+    /// folder in which the service was started]
     #[arg(long, value_name = "FOLDER")]
     pub directory: Option<PathBuf>,
-    /// What the environment of the commands has besides; may be stated several times
+    /// Additional environment variable of the commands. May be given several times
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
-    /// How much the jobs matter beside others [default: 1]
+    /// Weight of the jobs, relative to other jobs [default: 1]
     #[arg(long, value_name = "WEIGHT")]
     pub weight: Option<f64>,
-    /// Each step multiplies the weight by 8; -10 to 10, more than 0 for admins
+    /// Priority, from -10 to 10: each step multiplies the weight by 8; only admins may state more than 0
     #[arg(long, value_name = "STEPS", allow_negative_numbers = true)]
     pub priority: Option<i32>,
-    /// In how long the jobs should have ended, such as 2h
+    /// Time after which the jobs are late, such as 2h
     #[arg(long, value_name = "TIME")]
     pub deadline: Option<String>,
-    /// Start nothing for this long, such as 30min
+    /// Time to wait before any job starts, such as 30min
     #[arg(long, value_name = "TIME")]
     pub begin: Option<String>,
-    /// Start nothing until `makespan release`
+    /// Hold the jobs until `makespan release`
     #[arg(long)]
     pub hold: bool,
-    /// Start when these jobs have ended with success
+    /// Start only after these jobs have succeeded
     #[arg(long, value_name = "JOB,JOB..", value_delimiter = ',')]
     pub after: Vec<u64>,
-    /// Wait until all has ended; the exit status is 1 if something did not succeed
+    /// Wait until all jobs have ended; the exit status is 1 if one did not succeed
     #[arg(long, conflicts_with = "what_if")]
     pub wait: bool,
-    /// Submit nothing: say when it would start, and what it would delay
+    /// Submit nothing; print when the jobs would start and which jobs they would delay
     #[arg(long)]
     pub what_if: bool,
-    /// What is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
     #[command(flatten)]
     pub connection: ConnectionOptions,
 }
 
-/// A state, or any.
+/// A state to show, or all states.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum AnyState {
     Any,
@@ -120,7 +122,7 @@ pub fn state(text: &str) -> Result<AnyState, String> {
 
 #[derive(Args)]
 pub struct JobsOptions {
-    /// Their numbers
+    /// Numbers of the jobs
     #[arg(required = true)]
     pub jobs: Vec<u64>,
     #[command(flatten)]
@@ -138,33 +140,33 @@ pub struct TokenCommands {
 
 #[derive(Subcommand)]
 pub enum TokenAction {
-    /// Make a token, which is printed once
+    /// Create a token and print it once
     Add {
-        /// Whose it is
+        /// User of the token
         user: String,
-        /// What may be done with it
+        /// Rights of the token
         #[arg(long, value_enum)]
         role: RoleName,
-        /// What it is for
+        /// Purpose of the token
         #[arg(long, value_name = "TEXT")]
         name: Option<String>,
     },
-    /// Show whose tokens there are
+    /// List the tokens with their users
     List,
-    /// Remove a token, which is refused from then on
+    /// Remove a token; the service rejects it from then on
     Remove {
-        /// What `list` calls it
+        /// Identifier of the token, as `list` prints it
         id: String,
     },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RoleName {
-    /// Sees all and changes nothing
+    /// Sees all jobs and changes nothing
     Reader,
-    /// Submits jobs; sees and changes own ones only
+    /// Submits jobs; sees and changes only the user's own jobs
     Submitter,
-    /// Sees and changes all
+    /// Sees and changes all jobs
     Admin,
 }
 
@@ -178,7 +180,7 @@ impl From<RoleName> for Role {
     }
 }
 
-/// A service.
+/// Options of `serve`.
 #[derive(Args)]
 pub struct ServeOptions {
     /// Folder for jobs, their output and the tokens [default: the value of `MAKESPAN_STORE`, or makespan/service in the
@@ -189,7 +191,7 @@ pub struct ServeOptions {
     pub store: Option<PathBuf>,
     #[command(flatten)]
     pub http: ServeHttpOptions,
-    /// Use so many of the cores [default: all that this process may use]
+    /// Number of cores to use [default: all cores that this process may use]
     #[arg(long, value_name = "N", value_parser = super::machines::positive, conflicts_with = "on")]
     pub processors: Option<u32>,
     /// Accept more processors than there are cores
@@ -201,10 +203,10 @@ pub struct ServeOptions {
     /// May be given several times
     #[arg(long, value_name = "NAME=AMOUNT", conflicts_with = "on")]
     pub licence: Vec<String>,
-    /// Limit each job to the memory that it states, where control groups may be made (cgroup v2)
+    /// Limit each job to the memory that it states; this needs control groups (cgroup v2)
     #[arg(long)]
     pub limit_memory: bool,
-    /// Forget jobs so many days after their end, with their output and their events [default: keep them for ever]
+    /// Number of days after which an ended job is deleted, with its output and its events [default: keep jobs for ever]
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36500))]
     pub keep: Option<u32>,
     #[command(flatten)]
@@ -213,7 +215,7 @@ pub struct ServeOptions {
     pub slurm: SlurmOptions,
 }
 
-/// Where `serve` listens.
+/// Options for the HTTP server of `serve`.
 #[derive(Args)]
 pub struct ServeHttpOptions {
     /// Addresses to listen on, separated by commas
@@ -221,13 +223,13 @@ pub struct ServeHttpOptions {
     /// Addresses that other machines can reach need TLS or a proxy
     #[arg(long, value_name = "ADDRESS:PORT", value_delimiter = ',', default_value = "127.0.0.1:8321")]
     pub listen: Vec<std::net::SocketAddr>,
-    /// Encrypt with this certificate, in PEM with those that lead to a known one
+    /// TLS certificate in PEM, followed by the certificates that lead to a trusted one
     #[arg(long, value_name = "FILE.pem", requires = "tls_key", conflicts_with = "behind_proxy")]
     pub tls_certificate: Option<PathBuf>,
     /// The private key of the certificate, in PEM
     #[arg(long, value_name = "FILE.pem", requires = "tls_certificate")]
     pub tls_key: Option<PathBuf>,
-    /// A proxy in front encrypts, and nobody else reaches the address
+    /// Declare that a proxy encrypts all connections, and that only the proxy can reach the address
     #[arg(long)]
     pub behind_proxy: bool,
 }

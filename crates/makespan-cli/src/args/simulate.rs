@@ -11,7 +11,7 @@ use super::{Format, MachineOptions, QUEUE, TreeRules};
 /// Returns the long help for the argument that names a log or an instance. It names all formats that can be simulated.
 fn trace_help() -> String {
     let titles = InputFormat::titles(|format| format != InputFormat::List);
-    format!("Log or instance; without it --from names a queue\n\nRead are {titles}; also .gz and .bz2")
+    format!("Log or instance; if no file is given, --from names a queue\n\nThe formats are {titles}; also .gz and .bz2")
 }
 
 #[derive(Args)]
@@ -29,7 +29,7 @@ pub struct SimulateOptions {
     pub policy: Option<String>,
     #[command(flatten)]
     pub machines: MachineOptions,
-    /// Run times that the policies are told
+    /// Run times that the policies know
     #[arg(long, value_enum, default_value = "user")]
     pub estimates: EstimatesName,
     /// Replace run times that no user stated with the median of completed jobs
@@ -85,13 +85,13 @@ pub struct SimulateOptions {
     pub outputs: SimulationOutputs,
     #[command(flatten)]
     pub question: StartQuestion,
-    /// What is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
 }
 
 impl SimulateOptions {
-    /// What heads a page: the file, or whose queue it is.
+    /// Returns the title of a page: the name of the file, or the cluster whose queue is simulated.
     pub fn title(&self) -> String {
         match &self.machines.from {
             Some(from) if self.trace.as_os_str() == QUEUE => format!("Queue of {from}"),
@@ -113,8 +113,8 @@ pub struct Breakdowns {
     pub requeue: Option<u32>,
 }
 
-/// Where results go; with several policies each file but the picture and the report is written once a policy, `out.easy.csv` for
-/// `out.csv`.
+/// Output files. If several policies are simulated, each policy gets its own file, such as `out.easy.csv` for
+/// `out.csv`. Only the picture and the report contain all policies in one file.
 #[derive(Args)]
 pub struct SimulationOutputs {
     /// Write the jobs as CSV in the columns of Batsim and evalys
@@ -146,10 +146,10 @@ pub struct SimulationOutputs {
     pub raw_names: bool,
 }
 
-/// When will a job start?
+/// Options that ask when a job starts.
 #[derive(Args)]
 pub struct StartQuestion {
-    /// Say when this job is expected to start, which jobs hold it back, and when it did start
+    /// Print when this job was predicted to start, which jobs delay it, and when it really started
     #[arg(long, value_name = "JOB")]
     pub start_time_of: Option<String>,
     /// Instant for --start-time-of, such as 36h or 1996-10-01T12:30 [default: the submission of the job]
@@ -166,14 +166,16 @@ pub enum EstimatesName {
     User,
     /// The run times themselves
     Clairvoyant,
-    /// None: a minute for every job on its fewest processors, or its walltime if that is shorter
+    /// No run times; every job is planned with one minute on its fewest processors, or with its walltime if that is
+    /// shorter
     Unknown,
 }
 
-/// From which jobs one learns how long others take.
+/// Jobs from which run times are learned.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Teachers {
-    /// Those that are alike (of the same command or one like it; without a command, of the same user), and all where none of these has ended
+    /// Similar jobs: of the same or a similar command, or of the same user if there is no command. All jobs if no
+    /// similar job has ended
     Alike,
     /// All jobs
     All,

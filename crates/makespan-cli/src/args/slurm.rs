@@ -1,13 +1,14 @@
-//! Where a run is carried out.
+//! The options for runs on Slurm.
 
 use clap::{Args, ValueEnum};
 
-/// Where a run is carried out.
+/// The way in which a run uses a Slurm cluster.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum On {
-    /// Pilots on a cluster: allocations in which an agent on each node starts the jobs
+    /// Pilots: allocations of Slurm in which an agent on each node starts the jobs
     Slurm,
-    /// One job of Slurm for each job, all submitted at once: the cluster decides when they start, and goes on without this program
+    /// One Slurm job for each job, all submitted at once; the cluster decides when they start, even after this program
+    /// has ended
     #[value(name = "slurm:jobs")]
     SlurmJobs,
 }
@@ -27,7 +28,7 @@ pub struct SlurmOptions {
     /// With --on slurm:jobs, time limit of each job that states no walltime
     #[arg(help_heading = "Slurm", long, value_name = "TIME", requires = "on")]
     pub time: Option<String>,
-    /// With --on slurm, who pays
+    /// With --on slurm, account to charge
     #[arg(help_heading = "Slurm", long, value_name = "ACCOUNT", requires = "on")]
     pub account: Option<String>,
     /// With --on slurm, the partition

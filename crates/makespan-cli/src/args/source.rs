@@ -1,4 +1,4 @@
-//! What `run` runs.
+//! The options that select the jobs of `run`.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -13,10 +13,11 @@ use super::{ArgumentOptions, InputFormat, JobSlots, MachineOptions};
 /// The name of standard input on the command line.
 pub const STANDARD_INPUT: &str = "-";
 
-/// Words that begin a source of arguments: words, words that are linked, files, files that are linked.
+/// Words that begin a source of arguments: arguments, linked arguments, files of arguments, linked files of arguments.
 pub const SOURCES: [&str; 4] = [":::", ":::+", "::::", "::::+"];
 
-/// A file of commands or jobs, or a command with arguments; and on how much of this machine.
+/// Options for the source of the jobs (a file, or a command with arguments) and for the part of this machine that they
+/// use.
 #[derive(Args)]
 pub struct SourceOptions {
     /// A list of shell commands, one per line, or any instance whose jobs have commands; - is standard input
@@ -42,7 +43,7 @@ pub struct SourceOptions {
     /// Read the file as a list of shell commands, without detecting its format from its content
     #[arg(long, value_enum, value_name = "list", conflicts_with = "template")]
     pub format: Option<InputFormat>,
-    /// Run at most N jobs at once; more than there are cores, if all run on one core each
+    /// Maximum number of jobs at once; N may exceed the number of cores if every job uses one core
     ///
     /// 0 runs all jobs at once, +1 one job more than there are processors, -1 one job fewer, and 200% two jobs on each
     /// processor
@@ -77,7 +78,7 @@ fn word(word: OsString) -> String {
 }
 
 impl SourceOptions {
-    /// What the file is called in messages.
+    /// Returns the name of the source in messages.
     pub fn name(&self) -> String {
         match &self.instance {
             Some(path) => path.display().to_string(),
@@ -90,13 +91,13 @@ impl SourceOptions {
         self.template.split(|word| SOURCES.contains(&word.as_str())).next().unwrap_or_default()
     }
 
-    /// The command that stands before the arguments, if there is one.
+    /// Returns the command before the arguments, or `None` if a file is given.
     pub fn stated_template(&self) -> Option<String> {
         let words: Vec<&str> = self.command().iter().map(String::as_str).collect();
         (!words.is_empty() && self.instance.is_none()).then(|| words.join(" "))
     }
 
-    /// What the folder of a run is named after.
+    /// Returns the name from which the name of the run's folder is formed.
     pub fn stem(&self) -> String {
         let stem = match &self.instance {
             Some(path) if path.as_os_str() == STANDARD_INPUT => return "stdin".into(),

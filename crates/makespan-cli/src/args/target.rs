@@ -16,7 +16,7 @@ pub struct JobOptions {
     /// With a folder, the name of a job of the run, or its number in the list
     #[arg(value_name = "JOB")]
     pub job: Option<String>,
-    /// What is printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
     #[cfg(feature = "service")]

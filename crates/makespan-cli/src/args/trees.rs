@@ -1,29 +1,29 @@
-//! Options about trees of machines.
+//! The options for trees of machines.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use makespan_generate::{DATA, Latency, Unit};
 
-/// A tree as in the paper.
+/// Options of `generate tree`.
 #[derive(Args)]
 pub struct GenerateTreeOptions {
-    /// How many nodes
+    /// Number of nodes
     #[arg(long, allow_negative_numbers = true)]
     pub nodes: usize,
-    /// The most children of a node
+    /// Maximum number of children of a node
     #[arg(long, default_value_t = 5, allow_negative_numbers = true)]
     pub degree: usize,
-    /// How many applications
+    /// Number of applications
     #[arg(long, default_value_t = 3, allow_negative_numbers = true)]
     pub applications: usize,
-    /// Bytes an operation of the most communication-intensive application, from 0.001 to the paper's 4.6
+    /// Bytes per operation of the most communication-intensive application, from 0.001 to the paper's 4.6
     #[arg(long, default_value_t = 0.25, value_name = "RATIO", allow_negative_numbers = true)]
     pub largest_ratio: f64,
-    /// Tasks of each application
+    /// Number of tasks of each application
     #[arg(long, default_value_t = 200, allow_negative_numbers = true)]
     pub tasks: u64,
-    /// How the paper's bandwidths, 110 kb/s to 7 Mb/s, are read: bytes or bits
+    /// Unit of the paper's bandwidths, 110 kb/s to 7 Mb/s: bytes or bits
     #[arg(long, default_value = "bytes")]
     pub unit: Unit,
     /// Use the latencies of the paper for links, 6 ms to 10 s [default: none; if the option has no value: plain]
@@ -31,18 +31,18 @@ pub struct GenerateTreeOptions {
     /// `window` also limits each bandwidth to 20,000 bytes divided by twice the latency, as in the paper's simulator
     #[arg(long, value_name = "READING", num_args = 0..=1, default_value = "none", default_missing_value = "plain", hide_default_value = true)]
     pub latency: Latency,
-    /// Bytes of each task
+    /// Input data of each task, in bytes
     #[arg(long, default_value_t = DATA, value_name = "BYTES", allow_negative_numbers = true)]
     pub data: u64,
-    /// The same seed gives the same bytes
+    /// Seed of every random choice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
-    /// Where to write; the ending .toml or .json chooses the format [default: JSON on standard output]
+    /// Output file; the ending .toml or .json selects the format [default: JSON on standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 
-/// How a tree of machines is simulated.
+/// Options for the simulation of a tree of machines.
 #[derive(Args)]
 pub struct TreeRules {
     /// Maximum number of tasks that wait at a node other than the root [default: 10]
@@ -73,7 +73,7 @@ pub struct TreeRules {
     pub change: Vec<String>,
 }
 
-/// How the steady state of a tree is made a schedule.
+/// Options that turn the steady state of a tree into a schedule.
 #[derive(Args)]
 pub struct PeriodOptions {
     /// Approximate length of the period; within a period, each node computes only whole tasks

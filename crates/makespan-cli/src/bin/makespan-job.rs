@@ -1,7 +1,8 @@
-//! The process around each job of a run: a program of its own, since a small one starts faster than `makespan`.
+//! The shim, which is the parent process of each job of a run. It is a separate program, because a small program starts
+//! faster than `makespan`.
 
 fn main() -> std::process::ExitCode {
     makespan_exec::serve();
-    eprintln!("makespan-job is started by `makespan run` for each job of a run; there is nothing else to do with it");
+    eprintln!("makespan-job is started by `makespan run` for each job of a run; it has no other use");
     std::process::ExitCode::FAILURE
 }

@@ -13,7 +13,7 @@ use crate::args::{AlgorithmsOptions, Format};
 use crate::output::{emit, wrapped};
 
 pub fn algorithms(options: &AlgorithmsOptions) -> Result<ExitCode> {
-    // A whole spec, such as list[order=saf], is explained by its name.
+    // A spec with parameters, such as list[order=saf], is explained by its name.
     let name = options.name.as_deref().map(|spec| spec.split('[').next().unwrap_or(spec).trim());
     let listing = Listing::of(name);
     if let Some(name) = name.filter(|_| listing.is_empty()) {
@@ -45,7 +45,7 @@ fn needed() -> String {
     text + &format!("\nDetails: makespan algorithms NAME. All, including {others} more: makespan algorithms --all\n")
 }
 
-/// What is listed of each catalogue.
+/// The entries of each catalogue that are listed.
 struct Listing {
     schedulers: Vec<&'static Entry>,
     policies: Vec<&'static Entry<OfPolicy>>,
@@ -53,7 +53,7 @@ struct Listing {
 }
 
 impl Listing {
-    /// All, or those of a name.
+    /// Returns all entries, or the entries with this name.
     fn of(name: Option<&str>) -> Self {
         fn named<K>(entries: &'static [Entry<K>], name: Option<&str>) -> Vec<&'static Entry<K>> {
             entries.iter().filter(|entry| name.is_none_or(|name| entry.name == name)).collect()
@@ -82,10 +82,10 @@ impl Listing {
         text
     }
 
-    /// Each entry with how it is called.
+    /// Describes each entry, with an example of a command line.
     fn explained(&self) -> String {
         let schedulers = self.schedulers.iter().map(|entry| {
-            // The last of its specs has the most parameters.
+            // The last spec has the most parameters.
             let spec = entry.kind.compared.last().unwrap_or(&entry.name);
             let called = format!("makespan plan INSTANCE --algorithm '{spec}'");
             described(entry, "plans", Some(entry.kind.guarantee)) + &example(&called)

@@ -43,7 +43,7 @@ pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A bound and the reason for it, a line each.
+/// Returns two lines: a bound, and an explanation of its proof.
 fn proven(instance: &Instance, bound: &Bound) -> Result<String> {
     let Bound { objective, ref value, makespan_at_most, ref proof } = *bound;
     let condition = makespan_at_most.map_or_else(String::new, |most| format!(" when the makespan is at most {most} s"));
@@ -61,7 +61,7 @@ fn proven(instance: &Instance, bound: &Bound) -> Result<String> {
     Ok(format!("{objective} {sign} {}{unit}{condition}{guesses}\n  {why}\n", value.decimal(objective)))
 }
 
-/// The throughput of the rates that a plan states.
+/// Returns the throughput that a planned steady state reaches.
 fn reached(instance: &Instance) -> Result<String> {
     let planned = Planner::new().algorithm(STEADY_STATE).plan(instance).map_err(|error| miette!("{error}"))?;
     let stated = match (&planned.plan, planned.bounds.first()) {
@@ -83,7 +83,7 @@ fn of_due(instance: &Instance, objective: Objective, DueBy { due, proof }: &DueB
     format!("the jobs with deadlines up to {due} s alone: {inner}")
 }
 
-/// A proof in one sentence.
+/// Explains a proof in one sentence.
 fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
     match proof {
         Proof::Alone(Alone { job }) => format!("job `{}` alone ends no sooner", shown(&instance.job(*job).name)),

@@ -26,16 +26,16 @@ use crate::loaded::Loaded;
 use crate::output::{INTERRUPTED, check_kind, check_targets, emit};
 use crate::progress::bar;
 
-/// One algorithm's outcome.
+/// The plan of one algorithm.
 struct Row {
     algorithm: String,
     plan: Plan,
     seconds: f64,
-    /// Whether the plan was made for its cost.
+    /// True if the algorithm minimised the cost.
     for_cost: bool,
 }
 
-/// A row, or why there is none.
+/// A row, or the reason why the algorithm made no plan.
 type Outcome = std::result::Result<Row, String>;
 
 pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
@@ -71,7 +71,7 @@ pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses options that do not go together, before anything is planned.
+/// Refuses options that contradict each other, before anything is planned.
 fn check(options: &CompareOptions, paths: &[&PathBuf]) -> Result<()> {
     if options.shards.are_asked() && paths.len() > 1 {
         return Err(miette!("--on and --shards split a comparison on one instance by algorithms; name one instance"));
@@ -80,7 +80,7 @@ fn check(options: &CompareOptions, paths: &[&PathBuf]) -> Result<()> {
         return Err(miette!("--profile: a performance profile is of several instances; name more than one"));
     }
     if paths.len() > 1 && paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
-        return Err(miette!("standard input is one instance; name files where several are compared"));
+        return Err(miette!("standard input is one instance; name files to compare several"));
     }
     for (index, path) in paths.iter().enumerate() {
         if paths[..index].contains(path) {
@@ -93,7 +93,7 @@ fn check(options: &CompareOptions, paths: &[&PathBuf]) -> Result<()> {
     paths.iter().try_for_each(|path| check_targets(path, &targets))
 }
 
-/// All algorithms on the instance of a file; `None` when somebody stopped the shards.
+/// Compares all algorithms on the instance in a file. Returns `None` if the user stopped the shards.
 fn compared(options: &CompareOptions, path: &Path) -> Result<Option<Comparison>> {
     let Loaded { instance, remarks, .. } = load_file(&options.input, path, Lists::Detected)?;
     let specs = specs(options, &instance);
@@ -124,7 +124,8 @@ fn compared(options: &CompareOptions, path: &Path) -> Result<Option<Comparison>>
     let plans = rows.iter().map(|row| &row.plan);
     let mut bounds = makespan::bounds_for(&instance, &plans).map_err(|error| miette!("{error}"))?;
     progress.finish_and_clear();
-    // The cost is of interest where some plan was made for it. Each may end when it likes, so each task counts with its least.
+    // The cost is compared only if some plan was made for low cost. Its bound is the sum of the least costs of all
+    // tasks, because tasks may end at any time.
     if rows.iter().any(|row| row.for_cost) {
         bounds.push(makespan::cheapest(&instance));
     }
@@ -132,7 +133,7 @@ fn compared(options: &CompareOptions, path: &Path) -> Result<Option<Comparison>>
     Ok(Some(Comparison::new(&instance, &bounds, rows, beside)))
 }
 
-/// Several comparisons for programs.
+/// Returns several comparisons as JSON.
 fn several(comparisons: &[Comparison]) -> serde_json::Value {
     let named = comparisons.iter().map(|one| {
         let mut object = one.json();
@@ -142,7 +143,7 @@ fn several(comparisons: &[Comparison]) -> serde_json::Value {
     json!({"instances": named.collect::<Vec<_>>(), "algorithms": Totals::of(comparisons).json()})
 }
 
-/// The algorithms that are compared.
+/// Returns the algorithms to compare.
 fn specs(options: &CompareOptions, instance: &Instance) -> Vec<String> {
     options.algorithms.as_deref().map_or_else(|| makespan::compared(instance), split_specs)
 }

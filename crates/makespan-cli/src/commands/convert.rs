@@ -32,7 +32,7 @@ pub fn convert(options: &ConvertOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses a file whose ending names no format of instances.
+/// Refuses a file whose ending is not the ending of an instance format.
 pub fn check_ending(path: &Path) -> Result<()> {
     match ending(path).as_str() {
         "json" | "toml" | "swf" | "etc" | "xml" => Ok(()),
@@ -47,7 +47,7 @@ fn ending(path: &Path) -> String {
     path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// Writes an instance in the format that the ending of the file names.
+/// Writes an instance in the format that the ending of the file selects.
 pub fn write_by_ending(instance: &Instance, path: &Path) -> Result<()> {
     check_ending(path)?;
     let ending = ending(path);

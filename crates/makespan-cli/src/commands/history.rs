@@ -15,9 +15,9 @@ use crate::args::{
 use crate::output::{check_target, csv_names, emit, shortened, shown, table, write_file};
 use crate::summary::{bytes, figure};
 
-/// Records that are shown as text.
+/// Default number of records in the table.
 const SHOWN: usize = 20;
-/// Columns of the table.
+/// Width of the table, in columns of text.
 const WIDTH: usize = 80;
 
 pub fn history(options: &HistoryOptions) -> Result<ExitCode> {
@@ -83,7 +83,7 @@ fn export(options: &HistoryExportOptions) -> Result<()> {
     }
 }
 
-/// A history that is there, or the place of one that is not.
+/// An existing history, or the path of a history that does not exist.
 struct Opened {
     path: PathBuf,
     history: Option<History>,
@@ -95,7 +95,7 @@ impl Opened {
     }
 }
 
-/// Opens the history. None is begun: there would be nothing to say of it.
+/// Opens the history if it exists. A missing history is not created.
 fn open(filter: &HistoryFilter) -> Result<Opened> {
     let path = filter.history.clone().or_else(default_path);
     let path =
@@ -120,7 +120,7 @@ fn fail(error: makespan_history::HistoryError) -> miette::Report {
     miette!("{error}")
 }
 
-/// A table of at most 80 columns, whose commands are cut to what is left of the line.
+/// Formats records as a table of at most 80 columns. Commands are cut to fit.
 fn rows(entries: &[Entry]) -> String {
     let heading = ["age", "outcome", "cores", "wall (s)", "cpu (s)", "memory", "command"];
     let now = now();
@@ -128,14 +128,14 @@ fn rows(entries: &[Entry]) -> String {
     let width = |column: usize| {
         cells.iter().map(|row| row[column].chars().count()).chain([heading[column].len()]).max().unwrap_or(0)
     };
-    // Two spaces are between columns.
+    // Two spaces separate the columns.
     let before: usize = (0..heading.len() - 1).map(|column| width(column) + 2).sum();
     let left = WIDTH.saturating_sub(before).max(heading[6].len());
     let mut rows: Vec<Vec<String>> = cells;
     for row in &mut rows {
         row[6] = shortened(&row[6], left);
     }
-    // The table puts figures to the right, and commands are none.
+    // The table right-aligns this column, so all commands are padded to the same length.
     let longest = rows.iter().map(|row| row[6].chars().count()).max().unwrap_or(0);
     for row in &mut rows {
         row[6] = format!("{:<longest$}", row[6]);
@@ -162,7 +162,7 @@ fn cells(entry: &Entry, now: i64) -> Vec<String> {
     ]
 }
 
-/// How long ago, in one unit; `-` of an instant to come, which a wrong clock told.
+/// Formats the age of an instant in one unit. An instant in the future, which a wrong clock can cause, gives `-`.
 fn age(now: i64, then: i64) -> String {
     match now.saturating_sub(then) {
         seconds if seconds < 0 => "-".into(),

@@ -1,4 +1,4 @@
-//! One command a file.
+//! The commands, each in its own file.
 
 pub mod agent;
 pub mod algorithms;

@@ -32,7 +32,8 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
         loaded = Past::read(file)?.teach(loaded)?.loaded;
     }
     let Loaded { instance, mut remarks, .. } = loaded;
-    // A time limit is for the whole command: checking and writing a plan take about as long as reading.
+    // The time limit applies to the whole command. Checking and writing a plan take about as long as reading the
+    // instance.
     let spent = begin.elapsed() * 2;
     let spec = search::spec(options, &instance)?;
     tree::check_options(&spec, options)?;
@@ -55,12 +56,12 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
         Plan::Periodic(state) => tree::tell(told, *state, length)?,
         plan => tell(told, plan)?,
     }
-    // The program ends here, and a million jobs are not freed one by one.
+    // The program ends here, so the memory of up to a million jobs need not be freed.
     std::mem::forget(instance);
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is told of a plan, whatever its shape.
+/// The information about a plan that is printed and written, for any kind of plan.
 struct Told<'a> {
     instance: &'a Instance,
     options: &'a PlanOptions,
@@ -70,10 +71,10 @@ struct Told<'a> {
     remarks: Vec<String>,
 }
 
-/// Writes and prints a plan of placements.
+/// Writes and prints a plan that has placements.
 fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
     let Told { instance, options, title, algorithm, bounds, remarks } = told;
-    // What is one schedule is not copied: it may have a million placements.
+    // A single schedule is not cloned, because it may have a million placements.
     let (schedule, plan) = match plan {
         Plan::Schedule(schedule) => (schedule, None),
         plan => (plan.schedule().cloned().unwrap_or_default(), Some(plan)),
@@ -82,7 +83,7 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
     let strategy = if let Some(Plan::Strategy(strategy)) = &plan { Some(strategy) } else { None };
     let mut file = ScheduleFile::new(instance, algorithm.clone(), schedule).with_bounds(instance, &bounds);
     file.seed = Some(options.seed);
-    // The file keeps its bounds, which `verify` checks for the times of the instance.
+    // The file keeps its bounds, because `verify` checks them for the times of the instance.
     let has_bounds = !remarks.iter().any(|remark| remark == NO_BOUND);
     let values = if has_bounds { summary::objectives } else { summary::values };
     file.remarks.clone_from(&remarks);
@@ -138,15 +139,17 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
             summary::placements(instance, &file.schedule, "--output, --gantt or --report shows them")
         ),
     };
-    // Nothing comes after it, so a million placements are not freed one by one.
+    // Nothing follows, so the memory of up to a million placements need not be freed.
     std::mem::forget(file);
     emit(&text)
 }
 
-/// A page with more placements shows the chosen schedule alone.
+/// Maximum number of placements on a page with alternatives. A page with more placements shows only the chosen
+/// schedule.
 const MAX_ALTERNATIVES: usize = 1_500_000;
 
-/// The schedules of a front or the variants of a strategy, which the page shows one at a time, the chosen one first.
+/// The schedules of a front or the variants of a strategy. The page shows one of them at a time, beginning with the
+/// chosen one.
 #[derive(Default)]
 struct Alternatives<'a> {
     chosen: Option<String>,
@@ -174,7 +177,7 @@ impl<'a> Alternatives<'a> {
         }
     }
 
-    /// For each row of the table of alternatives the position of its schedule on the page.
+    /// Returns the position on the page of each schedule in the table of alternatives.
     fn positions(chosen: usize, count: usize) -> Vec<usize> {
         (0..count).map(|at| if at == chosen { 0 } else { at + usize::from(at < chosen) }).collect()
     }
@@ -182,7 +185,7 @@ impl<'a> Alternatives<'a> {
 
 fn planned(instance: &Instance, spec: &str, options: &PlanOptions, spent: Duration) -> Result<Planned> {
     let scheduler = makespan::scheduler(spec).map_err(|error| miette!("{error}"))?;
-    // Others are interrupted as any program is.
+    // A signal ends the program unless the algorithm can return its best plan at any time.
     let stop = if scheduler.is_anytime() { search::stop_on_signals()? } else { Stop::default() };
     let clock = search::watch(spec);
     let planner = Planner::new().algorithm(spec).seed(options.seed).stop(&stop).spent(spent);

@@ -20,7 +20,7 @@ use crate::summary::figure;
 
 pub fn profile(options: &ProfileOptions) -> Result<ExitCode> {
     if let Some(path) = &options.output {
-        // Measuring takes long: what could not be written is refused first.
+        // An output file that cannot be written is refused before the measurements, which take long.
         check_ending(path)?;
         check_target(path)?;
     }
@@ -60,13 +60,14 @@ pub fn profile(options: &ProfileOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The shortest time of each allotment.
+/// Returns the shortest time of each allotment.
 fn samples(measurements: &[Measurement]) -> Vec<Sample> {
     let sample = |measurement: &Measurement| Sample { processors: measurement.processors, time: measurement.minimum() };
     measurements.iter().map(sample).collect()
 }
 
-/// An instance of this machine with the one job, by the best law; as measured where no law can be fitted.
+/// Returns an instance with this machine and the measured job. The job follows the law that fits best. If no law can be
+/// fitted, the job is rigid with the first measured time.
 fn entry(options: &ProfileOptions, measurements: &[Measurement], best: Option<&Fit>, cores: u32) -> Result<Instance> {
     let fail = |error: &dyn std::fmt::Display| miette!("{error}");
     let profile = match (best, measurements.first()) {

@@ -22,11 +22,11 @@ use crate::input::machine_of;
 use crate::output::{complain, emit, shown};
 use crate::past::{Memory, Past, of_command};
 
-/// Where jobs run, with the history of this user.
+/// The machines on which jobs run, with the history of this user.
 struct Place {
     platform: Platform,
     cluster: Option<Cluster>,
-    /// A connection is for one thread at a time.
+    /// The history; its database connection can be used by one thread at a time.
     past: Mutex<Past>,
     memory: Mutex<Memory>,
 }
@@ -80,7 +80,7 @@ pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
         keep: options.keep.map(|days| Duration::from_secs(86_400 * u64::from(days))),
         ..KeeperOptions::new(&store)
     };
-    // Whoever stops it while it begins is heard.
+    // The handler is set before the service starts, so a signal during the start is not lost.
     let (send, stopped) = mpsc::channel();
     let told = ctrlc::set_handler(move || {
         let _ = send.send(());
@@ -101,7 +101,7 @@ pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The machines, and the cluster that they are of.
+/// Returns the machines, and the cluster if the service uses one.
 fn machines(options: &ServeOptions, store: &Path) -> Result<(Platform, Option<Cluster>)> {
     match options.slurm.on {
         None => {
@@ -127,7 +127,7 @@ fn licences(stated: &[String]) -> Result<Resources> {
     all.map_err(|error| miette!("--licence: {error}"))
 }
 
-/// The folder of the round that goes on, where there is one: its pilots may live.
+/// Returns the folder of the latest round, if there is one. Its pilots may still be alive.
 fn last_round(store: &Path) -> Option<PathBuf> {
     let number = |name: &str| name.strip_prefix("round-").and_then(|number| number.parse::<u64>().ok());
     let entries = std::fs::read_dir(store).ok()?.flatten();
@@ -135,7 +135,7 @@ fn last_round(store: &Path) -> Option<PathBuf> {
     rounds.max_by_key(|(number, _)| *number).map(|(_, path)| path)
 }
 
-/// What is said when the service is up.
+/// Returns the message that is printed when the service is ready.
 fn announced(url: &str, store: &Path, engine: &str, platform: &Platform, user: &str) -> String {
     let store = store.display().to_string();
     format!(

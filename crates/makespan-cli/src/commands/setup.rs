@@ -24,11 +24,11 @@ const SHELLS: [(Shell, &str, &str, &str); 3] = [
 
 const MANUAL: &str = "man/man1";
 
-/// Files of one kind.
+/// The files of one kind to install, such as manual pages.
 struct Part {
     what: &'static str,
     folder: PathBuf,
-    /// Names and contents.
+    /// Names and contents of the files.
     files: Vec<(String, Vec<u8>)>,
 }
 
@@ -78,7 +78,7 @@ fn parts(program: &Command, share: &Path) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// How programs find what is not in a folder that they search anyway.
+/// Describes how shells and `man` find the installed files if they do not search these folders.
 fn advice(program: &str, share: &Path) -> String {
     let zsh = share.join(SHELLS[2].1);
     format!(
@@ -115,7 +115,7 @@ fn manual(program: &Command) -> Result<Vec<(String, Vec<u8>)>> {
     Ok(pages)
 }
 
-/// Whether a file was written.
+/// Writes a file and returns true.
 fn write(path: &Path, content: &[u8]) -> Result<bool> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| {
@@ -125,7 +125,7 @@ fn write(path: &Path, content: &[u8]) -> Result<bool> {
     write_file(path, |out| out.write_all(content)).map(|()| true)
 }
 
-/// Whether a file was there to be removed.
+/// Removes a file. Returns false if there was none.
 fn remove(path: &Path) -> Result<bool> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),

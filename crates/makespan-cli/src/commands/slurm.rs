@@ -12,9 +12,9 @@ use crate::args::{DoctorOptions, Format, SlurmAction, SlurmCommands};
 use crate::cluster::own_job;
 use crate::output::{Line, Tone, emit, emit_lines, shown};
 
-/// Columns of a terminal.
+/// Width of the output, in columns of text.
 const WIDTH: usize = 80;
-/// Columns of a verdict and of what it is about, with what is between them.
+/// Width of the verdict and the topic, including the spaces after them.
 const LABEL: usize = 25;
 
 pub fn slurm(options: &SlurmCommands) -> Result<ExitCode> {
@@ -23,7 +23,7 @@ pub fn slurm(options: &SlurmCommands) -> Result<ExitCode> {
     }
 }
 
-/// Examines the cluster. Without success where runs would fail.
+/// Checks the cluster. Returns a failure if runs would fail.
 fn doctor(options: &DoctorOptions) -> Result<ExitCode> {
     let wait = Time::parse(&options.wait).map_err(|error| miette!("--wait: {error}"))?;
     let folder = std::path::absolute(&options.folder)
@@ -71,7 +71,7 @@ fn lines(diagnosis: &Diagnosis) -> Vec<Line> {
     lines
 }
 
-/// The verdict, what it is about and what was found, with the remedy below it.
+/// Formats a finding: the verdict, the topic, and the result, with the remedy below.
 fn finding(finding: &Finding) -> Line {
     let (word, tone) = match finding.verdict {
         Verdict::Good => ("ok", Tone::Plain),
@@ -87,7 +87,7 @@ fn finding(finding: &Finding) -> Line {
     Line::new(tone, text)
 }
 
-/// A text behind its label in lines of at most `WIDTH` columns.
+/// Formats a text after its label in lines of at most `WIDTH` columns.
 fn hanging(label: &str, text: &str) -> String {
     let (mut lines, mut line, mut is_empty) = (String::new(), label.to_owned(), true);
     for word in text.split_whitespace().map(shown) {

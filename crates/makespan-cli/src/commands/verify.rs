@@ -14,7 +14,7 @@ use crate::input::load;
 use crate::output::{emit, shown};
 use crate::summary;
 
-/// Violations of the schedule that are listed before the rest is only counted.
+/// Maximum number of violations that are listed. The others are only counted.
 const LISTED: usize = 20;
 
 pub fn verify(options: &VerifyOptions) -> Result<ExitCode> {
@@ -49,7 +49,7 @@ pub fn verify(options: &VerifyOptions) -> Result<ExitCode> {
     }
 }
 
-/// Tells what is wrong, or, in text, what was found right.
+/// Prints the problems. If there are none, text output describes the valid schedule.
 fn verdict(format: Format, name: &str, problems: &[String], valid: impl FnOnce() -> String) -> Result<ExitCode> {
     match format {
         Format::Json => {
@@ -70,7 +70,7 @@ fn verdict(format: Format, name: &str, problems: &[String], valid: impl FnOnce()
     Ok(if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What is wrong with a schedule file, in sentences.
+/// Returns the problems of a schedule file, one sentence each.
 fn problems(instance: &Instance, file: &ScheduleFile) -> Vec<String> {
     let mut problems = wrong_schedule(instance, &file.schedule, |objective| file.stated(objective));
     for objective in Objective::OF_SCHEDULES {
@@ -101,7 +101,7 @@ fn problems(instance: &Instance, file: &ScheduleFile) -> Vec<String> {
     problems
 }
 
-/// What a schedule breaks, and values that it does not have.
+/// Returns the rules that a schedule violates, and its values that are stated wrongly.
 fn wrong_schedule(instance: &Instance, schedule: &Schedule, stated: impl Fn(Objective) -> Option<i128>) -> Vec<String> {
     let mut problems: Vec<String> = match validate(instance, schedule) {
         Ok(()) => Vec::new(),
@@ -117,13 +117,13 @@ fn wrong_schedule(instance: &Instance, schedule: &Schedule, stated: impl Fn(Obje
     problems
 }
 
-/// A bound that says nothing of the schedule beside it.
+/// Returns a problem if a bound does not apply to the schedule.
 fn silent_bound(bound: &Bound, schedule: &Schedule) -> Option<String> {
     let silent = !bound.speaks_of(schedule);
     silent.then(|| format!("the bound on the {} speaks of shorter schedules only", bound.objective))
 }
 
-/// A schedule that does what its bound says is impossible: one of them is false.
+/// Returns a problem if the value of a schedule is below its bound. One of the two is then wrong.
 fn value_below(instance: &Instance, bound: &Bound, schedule: &Schedule) -> Option<String> {
     let objective = bound.objective;
     let value = objective.value(instance, schedule);

@@ -1,10 +1,11 @@
-//! Which tasks are alike.
+//! Decides which tasks are alike.
 
 use makespan_core::{Instance, TaskId};
 use makespan_history::Command;
 
-/// The kinds of a task, the most specific first: its command, the template that the user stated and its template with holes; of a
-/// task without a command the user who submitted it, if that is known.
+/// Returns the kinds of a task, the most specific first. For a task with a command, these are the command, the template
+/// that the user stated, and the template with holes. For a task without a command, this is the user who submitted it,
+/// if known.
 pub fn kinds(instance: &Instance, task: TaskId, stated: Option<&str>) -> Vec<String> {
     let command = &instance.task(task).command;
     if command.is_empty() {
@@ -13,7 +14,7 @@ pub fn kinds(instance: &Instance, task: TaskId, stated: Option<&str>) -> Vec<Str
     of_command(command, stated)
 }
 
-/// The kinds of a command.
+/// Returns the kinds of a command, the most specific first.
 pub fn of_command(command: &[String], stated: Option<&str>) -> Vec<String> {
     let command = Command::new(command.to_vec());
     let (own, template) = (format!("command {:?}", command.words()), format!("template {}", command.template().text));

@@ -1,4 +1,4 @@
-//! What a run adds to the history.
+//! The records that a run adds to the history.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,24 +10,24 @@ use makespan_history::{Ending, Record, Recorder};
 
 use super::{Place, give_up};
 
-/// Hands what runs to the history.
+/// Records the processes of a run in the history.
 pub struct Memory {
     recorder: Option<Recorder>,
     place: Place,
     trials: BTreeSet<TaskId>,
-    /// Bytes of the input files of those that run.
+    /// Size in bytes of the input files of each running task.
     inputs: BTreeMap<TaskId, Option<u64>>,
     crowd: Crowd,
 }
 
-/// The jobs that run at once.
+/// Counts the jobs that run at the same time.
 #[derive(Default)]
 struct Crowd {
-    /// Start and `area` at the start, for each job that runs.
+    /// Start time, and `area` at this time, of each running job.
     running: BTreeMap<TaskId, (Time, f64)>,
-    /// The latest start or end.
+    /// Time of the latest start or end.
     latest: Time,
-    /// Sum of the seconds of all jobs up to `latest`.
+    /// Sum of the run times of all jobs until `latest`, in seconds.
     area: f64,
 }
 
@@ -44,7 +44,7 @@ impl Crowd {
         self.running.insert(task, (at, self.area));
     }
 
-    /// Returns the mean number of jobs that ran at once with this one, from its start to its end.
+    /// Returns the mean number of jobs that ran between the start and the end of this job, including this job.
     fn ended(&mut self, task: TaskId, at: Time) -> Option<f64> {
         self.advance(at);
         let (start, area) = self.running.remove(&task)?;
@@ -58,7 +58,7 @@ impl Memory {
         Self { recorder, place, trials, inputs: BTreeMap::new(), crowd: Crowd::default() }
     }
 
-    /// A task starts: its input files are as large as they are now.
+    /// Notes that a task starts, and the present size of its input files.
     pub fn started(&mut self, running: &Running, instance: &Instance) {
         if self.recorder.is_some() {
             let inputs = self.input_bytes(&instance.command(running.task));
@@ -68,7 +68,7 @@ impl Memory {
     }
 
     #[cfg(feature = "service")]
-    /// A process ran to its end, in a folder of its own if one is named.
+    /// Records a process that has ended. If `folder` is given, the process ran in that folder.
     pub fn measured_in(&mut self, folder: Option<&str>, measured: &Measured<'_>) {
         let Some(folder) = folder else { return self.measured(measured) };
         let own = std::mem::replace(&mut self.place.folder, folder.to_owned());
@@ -76,13 +76,13 @@ impl Memory {
         self.place.folder = own;
     }
 
-    /// A process ran to its end.
+    /// Records a process that has ended.
     pub fn measured(&mut self, measured: &Measured<'_>) {
         let Some(recorder) = &self.recorder else { return };
         let run = measured.run;
         let at_once = self.crowd.ended(run.task, run.end);
         if measured.is_spread {
-            // It tells nothing of the command on as many processors of one node.
+            // A run on several nodes does not show how long the command takes on one node.
             self.inputs.remove(&run.task);
             return;
         }
@@ -114,7 +114,7 @@ impl Memory {
         });
     }
 
-    /// Waits until all is written.
+    /// Waits until all records are written.
     pub fn finish(&mut self) {
         if let Some(error) = self.recorder.take().and_then(Recorder::finish) {
             give_up(&error);

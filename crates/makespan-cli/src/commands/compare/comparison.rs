@@ -1,4 +1,4 @@
-//! What is kept of an instance on which algorithms were compared.
+//! The comparison of algorithms on one instance.
 
 use makespan_core::{Bound, Instance, Metrics, Objective, Value};
 use serde_json::json;
@@ -7,20 +7,20 @@ use super::Row;
 use crate::output::table;
 use crate::summary;
 
-/// An algorithm's figures.
+/// The figures of one algorithm.
 pub struct Measured {
     pub algorithm: String,
     pub seconds: f64,
-    /// For each bound of the comparison.
+    /// One figure for each bound of the comparison.
     pub figures: Vec<Figure>,
     metrics: Option<Metrics>,
 }
 
-/// By one objective.
+/// The value of one objective.
 pub struct Figure {
     pub value: Option<Value>,
     pub ratio: Option<f64>,
-    /// Whether the algorithm minimises the objective; `None` if this is unknown.
+    /// True if the algorithm minimises the objective; `None` if this is unknown.
     pub is_minimised: Option<bool>,
 }
 
@@ -43,25 +43,26 @@ pub fn minimises(algorithm: &str, objective: Objective) -> Option<bool> {
     (!minimised.is_empty() && !objective.is_maximised()).then(|| minimised.contains(&objective))
 }
 
-/// All algorithms on one instance.
+/// The results of all algorithms on one instance.
 pub struct Comparison {
-    /// The file.
+    /// Name of the instance file.
     pub name: String,
     pub jobs: usize,
     pub processors: u32,
     pub bounds: Vec<(Objective, Value)>,
     pub rows: Vec<Measured>,
-    /// Specs of those that made no plan, with the reason.
+    /// Specs of the algorithms that made no plan, with the reason.
     pub left_out: Vec<(String, String)>,
     pub remarks: Vec<String>,
     condition: &'static str,
     has_guesses: bool,
     summary: String,
-    /// Whether the cost takes the room of the metrics: where it tells plans apart.
+    /// True if the table shows the cost instead of the metrics. Costs differ only for compound jobs or different
+    /// processors.
     has_cost: bool,
 }
 
-/// What is said beside the figures.
+/// Information about a comparison other than its figures.
 pub struct Beside {
     pub name: String,
     pub left_out: Vec<(String, String)>,
@@ -98,20 +99,20 @@ impl Comparison {
         }
     }
 
-    /// The figures of an algorithm by an objective, if both are there.
+    /// Returns the figure of an algorithm for an objective, if there is one.
     pub fn figure(&self, algorithm: &str, objective: Objective) -> Option<&Figure> {
         let at = self.bounds.iter().position(|(known, _)| *known == objective)?;
         self.rows.iter().find(|row| row.algorithm == algorithm).map(|row| &row.figures[at])
     }
 
-    /// Whether no other value by this objective is better.
+    /// Returns true if no algorithm has a better value for this objective.
     pub fn is_best(&self, figure: &Figure, objective: Objective) -> bool {
         let others = self.rows.iter().filter_map(|row| self.figure(&row.algorithm, objective)?.value.as_ref());
         let best = if objective.is_maximised() { others.max() } else { others.min() };
         figure.value.is_some() && figure.value.as_ref() == best
     }
 
-    /// For people: what is proven, a row for each algorithm, and who made no plan.
+    /// Formats the comparison as text: the bounds, a row for each algorithm, and the algorithms that made no plan.
     pub fn text(&self) -> String {
         format!(
             "{}\n{}{}\n{}{}",
@@ -164,7 +165,7 @@ impl Comparison {
         text + legend
     }
 
-    /// For programs.
+    /// Returns the comparison as JSON.
     pub fn json(&self) -> serde_json::Value {
         let reasons = self.left_out.iter().map(|(_, reason)| reason);
         json!({
@@ -190,7 +191,7 @@ impl Comparison {
     }
 }
 
-/// One line for all that made no plan.
+/// Lists all algorithms that made no plan on one line.
 pub fn folded(left_out: &[(String, String)], what: &str) -> String {
     if left_out.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! Tables and profiles of a comparison in files, each of the kind that its ending says.
+//! Writes tables and profiles of a comparison. The ending of a file selects its format.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,16 +14,16 @@ use super::comparison::{Comparison, NO_AIM};
 use super::many::{Sum, Totals};
 use crate::output::{draw, write_file};
 
-/// What tables and profiles are written as.
+/// Endings of the formats in which tables are written.
 pub const TABLES: [&str; 3] = ["csv", "md", "tex"];
 pub const PROFILES: [&str; 4] = ["svg", "png", "pdf", "csv"];
 
-/// The ending of a file, in small letters.
+/// Returns the ending of a file in lower case.
 fn ending(path: &Path) -> String {
     path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// Writes a table.
+/// Writes a table of the comparisons.
 pub fn write_table(path: &Path, comparisons: &[Comparison]) -> Result<()> {
     match ending(path).as_str() {
         "md" => write_file(path, |out| markdown(out, &Totals::of(comparisons))),
@@ -45,7 +45,7 @@ pub fn write_profile(
     }
 }
 
-/// A row for each instance and algorithm, also where there is no plan.
+/// Writes a row for each instance and algorithm. An algorithm without a plan has a row with the reason.
 fn rows(out: &mut dyn Write, comparisons: &[Comparison]) -> io::Result<()> {
     let objectives = Totals::of(comparisons).objectives;
     let mut writer = csv::Writer::from_writer(out);
@@ -97,7 +97,8 @@ fn steps(out: &mut dyn Write, names: &[String], profiles: &[PerformanceProfile])
     writer.flush()
 }
 
-/// The cells of a row: the name, on how many instances there is a plan, and for each objective mean, most and best.
+/// Returns the cells of a table: the algorithm, the number of instances that it planned, and for each objective the
+/// mean ratio, the largest ratio and the number of best results.
 fn cells(totals: &Totals) -> Vec<Vec<String>> {
     let row = |total: &super::many::Total| {
         let sums =
@@ -170,7 +171,7 @@ fn tex(text: &str) -> String {
                 escaped.push('\\');
                 escaped.push(c);
             }
-            // Braces keep brackets from ending an option.
+            // Without braces, a bracket could begin or end an option.
             '[' | ']' => {
                 escaped.extend(['{', c, '}']);
             }

@@ -1,4 +1,4 @@
-//! Algorithms over several instances, summed up.
+//! Sums up the results of algorithms over several instances.
 
 use std::collections::BTreeSet;
 
@@ -14,17 +14,18 @@ use crate::args::ObjectiveName;
 use crate::output::{table, wrapped};
 use crate::summary;
 
-/// Notes on the files up to this many are printed.
+/// Maximum number of notes on the files that are printed one by one.
 const MAX_REMARKS: usize = 3;
 
-/// What is said of one algorithm by one objective.
+/// The results of one algorithm for one objective.
 pub struct Sum {
-    /// Geometric mean and largest of the ratios to the proven bounds.
+    /// Geometric mean of the ratios to the proven bounds.
     pub mean: f64,
+    /// Largest of these ratios.
     pub largest: f64,
-    /// On how many instances nobody was better.
+    /// Number of instances on which no algorithm was better.
     pub best: usize,
-    /// Whether the algorithm minimises the objective; `None` if this is unknown.
+    /// True if the algorithm minimises the objective; `None` if this is unknown.
     pub is_minimised: Option<bool>,
 }
 
@@ -37,22 +38,23 @@ impl Sum {
     }
 }
 
-/// One algorithm over all instances.
+/// The results of one algorithm over all instances.
 pub struct Total {
     pub algorithm: String,
+    /// Number of instances that the algorithm planned.
     pub planned: usize,
-    /// For each objective.
+    /// One entry for each objective; `None` if the algorithm has no value for it.
     pub sums: Vec<Option<Sum>>,
-    /// Mean seconds of a plan.
+    /// Mean time to compute a plan, in seconds.
     pub seconds: f64,
 }
 
-/// All of them.
+/// The results of all algorithms over all instances.
 pub struct Totals {
     pub instances: usize,
     pub objectives: Vec<Objective>,
     pub rows: Vec<Total>,
-    /// Those that planned nothing, with the reason of the first instance.
+    /// Algorithms that planned no instance, with the reason on the first instance.
     pub left_out: Vec<(String, String)>,
 }
 
@@ -84,7 +86,7 @@ impl Totals {
         Self { instances: comparisons.len(), rows: algorithms.iter().map(total).collect(), objectives, left_out }
     }
 
-    /// For people.
+    /// Formats the totals as text.
     pub fn text(&self) -> String {
         let heading = self.objectives.iter().flat_map(|&objective| [objective.heading(), "most", "best"]);
         let heading: Vec<&str> = ["algorithm", "planned"].into_iter().chain(heading).chain(["time"]).collect();
@@ -104,7 +106,7 @@ impl Totals {
         )
     }
 
-    /// What has to be known of means over fewer instances than others.
+    /// Returns a note that lists the algorithms whose means cover only some of the instances, if there are any.
     pub fn partial(&self) -> Option<String> {
         let fewer: Vec<String> = self
             .rows
@@ -122,7 +124,7 @@ impl Totals {
         })
     }
 
-    /// For programs.
+    /// Returns the totals as JSON.
     pub fn json(&self) -> serde_json::Value {
         let row = |total: &Total| {
             let mut object = json!({"algorithm": total.algorithm, "planned": total.planned, "seconds": total.seconds});
@@ -142,7 +144,7 @@ impl Totals {
     }
 }
 
-/// Those that planned some instance, in the order in which they are met.
+/// Returns the algorithms that planned at least one instance, in the order of their first plan.
 fn algorithms(comparisons: &[Comparison]) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
@@ -163,7 +165,7 @@ fn sum(comparisons: &[Comparison], algorithm: &str, objective: Objective) -> Opt
     })
 }
 
-/// `12 instances, 20 to 400 jobs, 16 processors`.
+/// Describes the instances, such as `12 instances, 20 to 400 jobs, 16 processors`.
 pub fn heading(comparisons: &[Comparison]) -> String {
     let range = |values: &mut dyn Iterator<Item = usize>, what: &str| {
         let values: Vec<usize> = values.collect();
@@ -176,7 +178,7 @@ pub fn heading(comparisons: &[Comparison]) -> String {
     format!("{} instances, {jobs}, {processors}", comparisons.len())
 }
 
-/// What each file has to be known for, and what is remarked of it.
+/// Formats the notes on the files. If there are many, prints only their number and the first one.
 pub fn remarks(comparisons: &[Comparison]) -> String {
     let of = |one: &Comparison| one.remarks.iter().map(|remark| format!("{}: {remark}", one.name)).collect::<Vec<_>>();
     let all: Vec<String> = comparisons.iter().flat_map(of).collect();
@@ -186,13 +188,13 @@ pub fn remarks(comparisons: &[Comparison]) -> String {
     summary::remarks(&[format!("{} notes on these files, such as {}; --format json has all", all.len(), all[0])])
 }
 
-/// The profiles by an objective, with the names of the algorithms.
+/// Returns the names of the algorithms and their performance profiles for an objective.
 pub fn profiles(comparisons: &[Comparison], objective: Objective) -> (Vec<String>, Vec<PerformanceProfile>) {
     let algorithms = algorithms(comparisons);
     let values = |one: &Comparison| {
         let value = |algorithm: &String| {
             let value = one.figure(algorithm, objective)?.value.as_ref()?.as_f64();
-            // What is maximised is the better the less its reciprocal is.
+            // A maximised objective is inverted, because profiles expect that smaller values are better.
             Some(if objective.is_maximised() { 1.0 / value } else { value })
         };
         algorithms.iter().map(value).collect()
@@ -201,7 +203,7 @@ pub fn profiles(comparisons: &[Comparison], objective: Objective) -> (Vec<String
     (algorithms, performance_profiles(&values))
 }
 
-/// The objective of a profile: the one that is asked for, or the first that is measured.
+/// Returns the objective of a profile: the requested objective, or the first that was measured.
 pub fn objective(comparisons: &[Comparison], asked: Option<ObjectiveName>) -> Result<Objective> {
     let measured = || comparisons.iter().flat_map(|one| &one.bounds).map(|(objective, _)| *objective);
     let Some(asked) = asked else {

@@ -1,4 +1,5 @@
-//! A comparison in shards, which share the algorithms. The folder holds the instance and a file for each algorithm.
+//! A comparison that is split into shards. Each shard computes the plans of some algorithms. The folder holds the
+//! instance and a file for each algorithm.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,16 +19,16 @@ use crate::args::{Arguments, Command, CompareOptions, ShardCommand};
 use crate::commands::shards::{self, SHARDS, Shard, ShardPlan, Work, build};
 use crate::output::{shown, write_file};
 
-/// The instance, with all that the options say of it.
+/// Name of the file with the instance, after the options were applied.
 const INSTANCE: &str = "instance.json";
 
-/// Name of this program.
+/// Name of this program on its command line.
 const PROGRAM: &str = "makespan";
 
-/// The key of what the part of a comparison depends on.
+/// JSON key of the identity of a comparison, which states all inputs of a result.
 const IDENTITY: &str = "identity";
 
-/// The outcomes of all algorithms, by shards; `None` when somebody stopped these.
+/// Computes the outcomes of all algorithms in shards. Returns `None` if the user stopped the shards.
 pub fn outcomes(options: &CompareOptions, instance: &Instance, specs: &[String]) -> Result<Option<Vec<Outcome>>> {
     if TreeProblem::is_meant(instance) {
         return Err(miette!("bags of tasks on a tree are compared on this machine alone; leave --on and --shards out"));
@@ -65,7 +66,7 @@ pub fn shard(options: &ShardCommand) -> Result<ExitCode> {
     })
 }
 
-/// Plans by the algorithms of a shard that are not done.
+/// Computes the plans of a shard's algorithms that have no result yet.
 fn work(options: &CompareOptions, plan: &ShardPlan, folder: &Path, shard: Shard) -> Result<()> {
     let instance = kept(folder)?;
     let specs = specs(options, &instance);
@@ -101,18 +102,18 @@ fn identity(options: &CompareOptions, instance: &Instance, specs: &[String]) -> 
     ))
 }
 
-/// The file of an algorithm.
+/// Returns the file for the outcome of an algorithm.
 fn part(folder: &Path, index: usize) -> PathBuf {
     folder.join(SHARDS).join(format!("{index:04}.json"))
 }
 
-/// Whether the outcome of an algorithm is there.
+/// Returns true if the file contains the outcome of an algorithm for this comparison.
 fn is_done(path: &Path, identity: &str) -> bool {
     let file = fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
     file.is_some_and(|file| file[IDENTITY] == identity)
 }
 
-/// Writes the instance for the shards, unless it is there. What they read must be the same.
+/// Writes the instance for the shards, unless it is already there. Checks that the shards will read the same instance.
 fn keep(instance: &Instance, folder: &Path) -> Result<()> {
     let path = folder.join(SHARDS).join(INSTANCE);
     let is_same = || kept(folder).is_ok_and(|kept| fingerprint(&kept) == fingerprint(instance));

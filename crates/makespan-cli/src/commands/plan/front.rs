@@ -1,4 +1,4 @@
-//! The front in a report.
+//! The section of a report about a front.
 
 use makespan_core::{Bound, Front, FrontPoint, Instance, Objective};
 use makespan_formats::plot::{Figure, Line, Point, Series};
@@ -6,7 +6,7 @@ use makespan_formats::report::Section;
 
 use crate::summary;
 
-/// Draws the schedules of a front and what is proved about them.
+/// Returns a section with a table and a figure of the schedules of a front and their bounds.
 pub fn section(instance: &Instance, front: &Front, bounds: &[Bound]) -> Section {
     let objective = front.points().iter().find_map(|point| point.bound.as_ref()).map(|bound| bound.objective);
     let objective = objective.unwrap_or(Objective::WeightedCompletion);

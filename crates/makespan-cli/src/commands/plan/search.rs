@@ -1,4 +1,4 @@
-//! Which algorithm plans, and how a search is watched and interrupted.
+//! Selects the algorithm that plans, and shows and interrupts its search.
 
 use std::process;
 
@@ -22,8 +22,8 @@ pub fn spec(options: &PlanOptions, instance: &Instance) -> Result<String> {
     wishes.spec(instance).map_err(|error| miette!("{error}"))
 }
 
-/// The first Ctrl-C or SIGTERM lets a search end with the best plan that it has, the second ends the program at once:
-/// no file is half written, since each takes its place whole.
+/// Handles Ctrl-C and SIGTERM. The first signal ends the search with the best plan so far. The second signal ends the
+/// program at once. No file is left incomplete, because each file is written under another name and then renamed.
 pub fn stop_on_signals() -> Result<Stop> {
     let stop = Stop::default();
     let requested = stop.clone();
@@ -38,7 +38,7 @@ pub fn stop_on_signals() -> Result<Stop> {
     Ok(stop)
 }
 
-/// How long the search has gone on; on a terminal only.
+/// Returns a clock that shows the elapsed time of the search on a terminal.
 pub fn watch(spec: &str) -> ProgressBar {
     clock(format!("searching by {spec}; Ctrl-C takes the best plan so far"))
 }

@@ -1,4 +1,4 @@
-//! The variants of a strategy, in text and in a report.
+//! Describes the variants of a strategy in text and in a report.
 
 use makespan_core::{Objective, Strategy, Variant};
 use makespan_formats::plot::{Figure, Line, Point, Series};
@@ -9,7 +9,7 @@ use crate::summary;
 
 const HEADINGS: [&str; 4] = ["", "finish (s)", "cost", "busy (s)"];
 
-/// The variants as text.
+/// Returns a table of the variants as text.
 pub fn text(strategy: &Strategy) -> String {
     format!(
         "\nthe strategy, of which no variant beats another in finish, cost and busy time:\n{}",
@@ -17,7 +17,7 @@ pub fn text(strategy: &Strategy) -> String {
     )
 }
 
-/// The variants as a table and a figure.
+/// Returns a section of a report with a table and a figure of the variants.
 pub fn section(strategy: &Strategy) -> Section {
     let point = |variant: &Variant| {
         let y = variant.cost as f64 / 1e3;

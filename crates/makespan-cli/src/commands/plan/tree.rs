@@ -1,4 +1,4 @@
-//! `makespan plan` for bags of tasks on a tree: who computes what, which links are busy, what holds the throughput down.
+//! `makespan plan` for bags of tasks on a tree: the rates of the nodes, the loads of the links, and the bottlenecks.
 
 mod nodes;
 mod unroll;
@@ -17,19 +17,19 @@ use crate::args::{Format, PictureOptions, PlanOptions};
 use crate::output::{csv_names, draw, emit, table, write_file};
 use crate::summary;
 
-/// Bottlenecks that are listed.
+/// Maximum number of bottlenecks that are listed.
 const BOTTLENECKS: usize = 10;
-/// Digits of an exact throughput that are printed.
+/// Maximum number of characters of an exact throughput that is printed.
 const DIGITS: usize = 12;
 
-/// A steady state as it is told, with its bound.
+/// A steady state with its bound.
 pub struct Found {
     problem: TreeProblem,
     state: SteadyState,
     bound: Bound,
 }
 
-/// Writes and prints a steady state, in a period of this length if one is asked for.
+/// Writes and prints a steady state. If `length` is given, its period has about this length.
 pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<()> {
     let Told { instance, options, title, algorithm, bounds, mut remarks } = told;
     let problem = TreeProblem::new(instance).map_err(|error| miette!("{error}"))?;
@@ -91,12 +91,12 @@ pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<
     }
 }
 
-/// Refuses options that the plans of an algorithm do not have.
+/// Refuses options that do not apply to the plans of the algorithm.
 pub fn check_options(spec: &str, options: &PlanOptions) -> Result<()> {
     if spec == STEADY_STATE { refuse(options) } else { refuse_options_of_trees(options) }
 }
 
-/// A steady state has no placements, and nothing is searched for under a limit.
+/// Refuses options of schedules and of searches. A steady state has no placements and no search with a limit.
 fn refuse(options: &PlanOptions) -> Result<()> {
     let search = &options.search;
     let given = [
@@ -114,7 +114,7 @@ fn refuse(options: &PlanOptions) -> Result<()> {
     }
 }
 
-/// Options that only the steady state of a tree has.
+/// Refuses options that apply only to the steady state of a tree.
 fn refuse_options_of_trees(options: &PlanOptions) -> Result<()> {
     let given = [(options.period.period.is_some(), "--period"), (options.period.unroll.is_some(), "--unroll")];
     match given.into_iter().find(|(given, _)| *given) {
@@ -140,14 +140,14 @@ fn headline(found: &Found, instance: &Instance) -> String {
 }
 
 impl Found {
-    /// How much larger than the value the bound is, relatively.
+    /// Returns the relative gap between the value and its bound.
     fn gap(&self) -> f64 {
         let bound = self.bound.value.rational();
         if bound.is_zero() { 0.0 } else { float_of(&((&bound - &self.state.throughput) / &bound)) }
     }
 }
 
-/// The period in a sentence.
+/// Describes the period in one sentence.
 fn period(found: &Found) -> String {
     let digits = exact_period(&found.state.rates).to_string().len();
     match &found.state.period {
@@ -168,7 +168,7 @@ fn period(found: &Found) -> String {
     }
 }
 
-/// What the user should know about the rates.
+/// Returns notes for the user about the rates.
 fn notes(instance: &Instance, found: &Found) -> Vec<String> {
     let mut notes = Vec::new();
     let problem = &found.problem;
@@ -230,7 +230,7 @@ fn applications(instance: &Instance, found: &Found) -> Section {
     section("Applications", "", &columns, rows.collect())
 }
 
-/// The parts that would raise the fair throughput.
+/// Lists the parts whose upgrade would raise the fair throughput.
 fn bottlenecks(instance: &Instance, found: &Found) -> Section {
     let Proof::TreePrices(prices) = &found.bound.proof else { return Section::default() };
     let upgrades = upgrades(&found.problem, &found.state.rates, prices);
@@ -260,7 +260,7 @@ fn printed(section: &Section) -> String {
     format!("\n{}\n{text}{}", section.title, table(&columns, 1, section.rows.iter().cloned()))
 }
 
-/// Four significant figures or more.
+/// Formats a number with at least four significant digits.
 fn float(value: f64) -> String {
     match value.abs() {
         size if size == 0.0 || !size.is_finite() => value.to_string(),

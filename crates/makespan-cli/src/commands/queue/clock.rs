@@ -1,21 +1,22 @@
-//! Instants on the clock of this place.
+//! Formats and parses instants in the local time zone.
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-/// Writes instants as seen from one of them.
+/// Formats instants relative to the present.
 pub struct Clock {
     now: Zoned,
 }
 
 impl Clock {
-    /// The present, in seconds after 1970.
+    /// Creates a clock. `now` is the present, in seconds after 1970.
     pub fn new(now: i64) -> Self {
         Self { now: zoned(now, TimeZone::system()) }
     }
 
-    /// `14:05:10` within an hour, `14:05` on the same day, else `Nov 23 14:05`, with the year where it is another.
+    /// Formats an instant: `14:05:10` if it is less than an hour away, `14:05` if it is on the same day, `Nov 23 14:05`
+    /// if it is in the same year, and otherwise `2028-02-28`.
     pub fn words(&self, seconds: i64) -> String {
         let at = zoned(seconds, self.now.time_zone().clone());
         let near = (seconds - self.now.timestamp().as_second()).abs() < 3600;
@@ -28,24 +29,25 @@ impl Clock {
         at.strftime(form).to_string()
     }
 
-    /// Date, clock and zone.
+    /// Formats an instant with date, time and time zone.
     pub fn full(&self, seconds: i64) -> String {
         zoned(seconds, self.now.time_zone().clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
     }
 
-    /// As JSON has it: with the offset of this place.
+    /// Formats an instant as in JSON output, with the offset of the local time zone.
     pub fn iso(&self, seconds: i64) -> String {
         zoned(seconds, self.now.time_zone().clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
     }
 }
 
-/// Instants beyond the calendar are its ends.
+/// Converts an instant to a date and time. Instants beyond the calendar become its first or last instant.
 fn zoned(seconds: i64, zone: TimeZone) -> Zoned {
     let within = seconds.clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
     Timestamp::from_second(within).unwrap_or(Timestamp::MAX).to_zoned(zone)
 }
 
-/// Seconds after 1970 of `1795311793`, `2026-11-22T02:04:10` (on the clock of this place) or with an offset behind it.
+/// Parses an instant as seconds after 1970: a number such as `1795311793`, or a date such as `2026-11-22T02:04:10`, in
+/// the local time zone unless an offset follows.
 pub fn instant(text: &str) -> Result<i64, String> {
     let beyond = || format!("`{text}` is beyond the calendar; state an instant before the end of the year 9999");
     if let Ok(seconds) = text.parse::<i64>() {

@@ -1,4 +1,4 @@
-//! `makespan queue --job 123`: one job, with all that is known of its start.
+//! `makespan queue --job 123`: one job, with details of its predicted start.
 
 use makespan_core::counted;
 use makespan_slurm::forecast::{Expected, Known, Size};
@@ -7,12 +7,12 @@ use super::rows::{between, clocked, head, nodes, remarks, width};
 use super::{Chosen, Seen};
 use crate::output::{shown, wrapped};
 
-/// When a job with a range of nodes would start with other numbers.
+/// Returns the predicted starts of a job with other numbers of nodes from its range.
 pub type Sizes<'a> = &'a dyn Fn(&Expected) -> Vec<Size>;
 
-/// Tasks of an array that are shown one by one.
+/// Default number of tasks of an array that are shown.
 const SHOWN: usize = 8;
-/// So many jobs are few to learn from.
+/// Number of jobs below which the text also mentions the default that was included in the estimate.
 const FEW: usize = 10;
 
 pub fn text(seen: &Seen<'_>, chosen: &Chosen<'_>, limit: Option<usize>, sizes: Sizes<'_>) -> String {
@@ -108,10 +108,10 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
     text
 }
 
-/// From what the run time of a job is known, which has a limit or none.
+/// Describes where the run time of a job comes from.
 fn known(known: Known, has_limit: bool) -> String {
     let jobs = |count: usize| counted(count, "job");
-    // What counts as one more job shows where there are few.
+    // The estimate includes a default, which counts as one more job. The text mentions it only if there are few jobs.
     let one_more = |count: usize, what: &str| {
         if has_limit && count < FEW { format!(", with {what} as one more") } else { String::new() }
     };

@@ -23,41 +23,42 @@ use crate::output::complain;
 use crate::output::{check_kind, emit, write_file};
 use clock::Clock;
 
-/// A queue with what is expected of it.
+/// A queue with its forecast.
 struct Seen<'a> {
     queue: &'a Queue,
     forecast: &'a Forecast,
     clock: &'a Clock,
 }
 
-/// The jobs that are asked for.
+/// The jobs that the options select.
 struct Chosen<'a> {
-    /// Those that wait, by when they are expected to start.
+    /// Pending jobs, ordered by their predicted starts.
     waiting: Vec<&'a Expected>,
-    /// Those that run, with their expected ends, by these.
+    /// Running jobs with their predicted ends, ordered by these ends.
     running: Vec<(usize, i64)>,
-    /// Which they are, where not all are asked for: `of ann`.
+    /// Describes the selection, such as `of ann`; empty if all jobs are selected.
     which: String,
-    /// How many of them may be shown.
+    /// Maximum number of pending jobs to show.
     limit: usize,
 }
 
 impl<'a> Chosen<'a> {
-    /// Those that wait and are shown.
+    /// Returns the pending jobs to show.
     fn shown(&self) -> &[&'a Expected] {
         &self.waiting[..self.waiting.len().min(self.limit)]
     }
 
-    /// How many more wait.
+    /// Returns the number of selected pending jobs that are not shown.
     fn more(&self) -> usize {
         self.waiting.len().saturating_sub(self.limit)
     }
 }
 
-/// Least seconds between two looks of `--watch`: every look asks the controller for the whole queue.
+/// Minimum time between two updates of `--watch`, in seconds. Each update requests the whole queue from the controller.
 const MIN_PAUSE: u64 = 5;
-/// Days of ended jobs from which run times are learned, and plays of the future.
+/// Default number of days of ended jobs from which run times are learned.
 const DAYS: u32 = 7;
+/// Default number of simulations with random run times.
 const DRAWS: u32 = 20;
 
 pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
@@ -92,7 +93,7 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     let clears = stdout().is_terminal() && options.format == Format::Text;
     loop {
         if clears {
-            // Back to the first line, and what was below it is gone.
+            // Moves the cursor to the first line and clears the screen.
             print!("\u{1b}[H\u{1b}[2J");
         }
         once(&from, options)?;
@@ -116,7 +117,7 @@ fn cluster(options: &QueueOptions) -> Result<Result<String, ExitCode>> {
         ));
     }
     match super::service::queue(options) {
-        // A queue of a cluster has no such states.
+        // `--state` applies only to a service, so the queue of a cluster cannot replace it.
         Err(error) if !options.state.is_empty() => Err(error),
         // No service responds, but Slurm is installed on this machine, so the user means the queue of the cluster.
         Err(error) if options.names_no_service() && source::has_slurm() => {
@@ -155,7 +156,7 @@ fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The jobs that are asked for.
+/// Returns the jobs that the options select.
 fn chosen<'a>(seen: &Seen<'a>, options: &QueueOptions) -> Result<Chosen<'a>> {
     let jobs = &seen.queue.jobs;
     let mut waiting: Vec<&Expected> = seen.forecast.expected.iter().collect();
@@ -188,12 +189,12 @@ fn chosen<'a>(seen: &Seen<'a>, options: &QueueOptions) -> Result<Chosen<'a>> {
     Ok(Chosen { waiting, running, which: which.join(" "), limit: options.limit.unwrap_or(usize::MAX) })
 }
 
-/// Whether a job is meant by a number: its own, or that of its array.
+/// Returns true if `name` is the number of this job or of its array.
 fn is_named(jobs: &[makespan_slurm::queue::QueueJob], job: usize, name: &str) -> bool {
     jobs[job].shown == *name || jobs[job].id.to_string() == *name || of_array(jobs, job, name)
 }
 
-/// Whether the number is that of the whole array.
+/// Returns true if `name` is the number of the array of this job.
 fn of_array(jobs: &[makespan_slurm::queue::QueueJob], job: usize, name: &str) -> bool {
     jobs[job].array.is_some_and(|member| member.array.to_string() == name)
 }

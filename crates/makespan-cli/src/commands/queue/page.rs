@@ -1,4 +1,4 @@
-//! The queue as one HTML page: what runs and is expected on the nodes, and the tables.
+//! The queue as one HTML page: a chart of running and expected jobs on the nodes, and tables.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use makespan_slurm::forecast::Expected;
 use super::rows::{between, clocked, head, nodes};
 use super::{Chosen, Seen};
 
-/// Writes the page: all jobs in the chart, those that are asked for in the tables.
+/// Writes the page. The chart contains all jobs, and the tables contain the selected jobs.
 pub fn write(seen: &Seen<'_>, chosen: &Chosen<'_>, from: &str, out: &mut dyn Write) -> io::Result<()> {
     let mut is_listed = vec![false; seen.queue.jobs.len()];
     chosen.shown().iter().for_each(|one| is_listed[one.job] = true);
@@ -44,7 +44,7 @@ pub fn write(seen: &Seen<'_>, chosen: &Chosen<'_>, from: &str, out: &mut dyn Wri
     write_queue(&mut { out }, &report)
 }
 
-/// Which jobs the tables have, where they do not have all.
+/// Describes the jobs in the tables, unless the tables contain all jobs.
 fn listed(chosen: &Chosen<'_>) -> Option<String> {
     let more = (chosen.more() > 0).then(|| format!("{} more wait", chosen.more()));
     let which = (!chosen.which.is_empty()).then(|| format!("tables: jobs {}", chosen.which));
@@ -52,13 +52,13 @@ fn listed(chosen: &Chosen<'_>) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// A job with what decides where it is drawn.
+/// A job, with the data that determine its processors in the chart.
 struct Drawn {
-    /// Which job of the queue.
+    /// Index of the job in the queue.
     index: usize,
-    /// Its nodes, and how many processors of each.
+    /// Nodes of the job, each with its number of processors.
     on: Vec<(usize, u32)>,
-    /// Jobs of the queue whose ends it waits for.
+    /// Indices of the jobs for whose end this job waits.
     after: Vec<usize>,
     shown: QueuedJob,
 }
@@ -104,7 +104,7 @@ fn expected(seen: &Seen<'_>, one: &Expected, is_listed: bool) -> Drawn {
     Drawn { index: one.job, on: one.nodes.clone(), after: one.after.clone(), shown }
 }
 
-/// What is known of every job.
+/// Returns the fields that every job has, running or pending.
 fn named(seen: &Seen<'_>, index: usize) -> QueuedJob {
     let job = &seen.queue.jobs[index];
     QueuedJob {
@@ -118,10 +118,10 @@ fn named(seen: &Seen<'_>, index: usize) -> QueuedJob {
     }
 }
 
-/// The nodes of a cluster, with numbers for their processors.
+/// The nodes of a cluster, with consecutive numbers for their processors.
 struct Cluster {
     nodes: Vec<QueueNode>,
-    /// The first processor of each node, and the number of all at the end.
+    /// Number of the first processor of each node; the last entry is the number of all processors.
     first: Vec<u32>,
 }
 
@@ -144,12 +144,12 @@ impl Cluster {
         Self { nodes, first }
     }
 
-    /// Gives each job the numbers of its processors. Slurm does not tell which cores a job will have: on each of its nodes it gets those
-    /// that have been free for longest, so that it stays together.
+    /// Assigns processors to the jobs. Slurm does not report the cores of future jobs. On each of its nodes, a job gets
+    /// the first processors that are free at its start.
     fn place(&self, jobs: &mut [Drawn]) {
         let mut free_from = vec![i64::MIN; self.first.last().map_or(0, |&all| all as usize)];
         let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].shown.period().is_some()).collect();
-        // What runs holds its processors now, whenever it started.
+        // Running jobs hold their processors now, regardless of their start.
         order.sort_by_key(|&at| (jobs[at].shown.start.map(|start| start.max(0)), Reverse(jobs[at].shown.runs), at));
         let mut own: Vec<u32> = Vec::new();
         for at in order {
@@ -164,7 +164,7 @@ impl Cluster {
                 own.extend(processors.clone().filter(is_free).take(cpus as usize));
                 let missing = cpus as usize - (own.len() - from).min(cpus as usize);
                 if missing > 0 {
-                    // More is held than there is: processors are shared, as Slurm lets them be.
+                    // Slurm lets jobs share processors, so the jobs may hold more processors than the node has.
                     let mut others: Vec<u32> = processors.filter(|one| !own[from..].contains(one)).collect();
                     others.sort_by_key(|&one| (free_from[one as usize], one));
                     own.extend(others.into_iter().take(missing));
@@ -192,12 +192,12 @@ impl Cluster {
     }
 }
 
-/// Intervals in any order, those that touch as one.
+/// Returns sorted intervals, and merges adjacent ones.
 fn intervals(all: impl Iterator<Item = (u32, u32)>) -> Vec<(u32, u32)> {
     ProcSet::from_intervals(all.collect()).intervals().to_vec()
 }
 
-/// When nine of ten jobs have started and run, at least a minute: what comes later is cut off.
+/// Returns the end of the chart: the instant at which nine of ten jobs have ended, but at least a minute from now.
 fn until(jobs: &[QueuedJob]) -> i64 {
     let mut ends: Vec<i64> = jobs.iter().filter_map(|job| job.end).collect();
     ends.sort_unstable();

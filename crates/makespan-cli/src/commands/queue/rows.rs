@@ -1,4 +1,4 @@
-//! The queue as a table, as wide as the terminal.
+//! The queue as a table that is as wide as the terminal.
 
 use makespan_core::counted;
 use makespan_slurm::JobState;
@@ -8,18 +8,18 @@ use makespan_slurm::queue::{Queue, QueueJob};
 use super::{Chosen, Seen};
 use crate::output::shown;
 
-/// Jobs that are shown unless somebody asks for more.
+/// Default number of pending jobs that are shown.
 pub const SHOWN: usize = 1000;
-/// Running jobs that are shown.
+/// Maximum number of running jobs that are shown.
 const RUNNING: usize = 20;
-/// The least and the most columns that are used.
+/// Minimum and maximum width of the output, in columns.
 const WIDTH: (usize, usize) = (60, 240);
-/// From so many columns on there are names, partitions and limits.
+/// Width from which the table also shows names, partitions and limits, in columns.
 const WIDE: usize = 120;
-/// Lines of a reason.
+/// Maximum number of lines of a reason.
 const MAX_LINES: usize = 4;
 
-/// A column: its heading, the least and the most that it takes of a line.
+/// A column of the table: its heading, and its minimum and maximum width.
 struct Column(&'static str, usize, usize);
 
 pub fn text(seen: &Seen<'_>, chosen: &Chosen<'_>) -> String {
@@ -41,12 +41,12 @@ pub fn text(seen: &Seen<'_>, chosen: &Chosen<'_>) -> String {
     text
 }
 
-/// Columns that are used.
+/// Returns the width of the output, in columns.
 pub fn width() -> usize {
     crate::output::columns().clamp(WIDTH.0, WIDTH.1)
 }
 
-/// The instant, and what there is, in two lines.
+/// Returns two lines: the instant, and the numbers of nodes, free processors and jobs.
 pub fn head(seen: &Seen<'_>) -> String {
     let Queue { nodes, jobs, .. } = seen.queue;
     let away = nodes.iter().filter(|node| !node.state.takes_jobs()).count();
@@ -98,12 +98,12 @@ fn row(seen: &Seen<'_>, one: &Expected, width: usize) -> Vec<String> {
     all.into_iter().filter(|cell| columns.iter().any(|column| column.0 == cell.0)).map(|cell| cell.1).collect()
 }
 
-/// The spread of a start, if it has one.
+/// Returns the range of a start, or `-` if the start has no range.
 pub fn between(seen: &Seen<'_>, one: &Expected) -> String {
     match (one.early, one.late) {
         (Some(early), Some(late)) if early != late => {
             let (early, late) = (seen.clock.words(early), seen.clock.words(late));
-            // A date that both share is said once.
+            // A common date is written once.
             let shared = early.rsplit_once(' ').zip(late.rsplit_once(' ')).filter(|(early, late)| early.0 == late.0);
             let late = shared.map_or(late.as_str(), |(_, late)| late.1);
             format!("{early}..{late}")
@@ -112,7 +112,7 @@ pub fn between(seen: &Seen<'_>, one: &Expected) -> String {
     }
 }
 
-/// `4`, `1-4`, `any`
+/// Formats the number of nodes of a job: `4`, `1-4` or `any`.
 pub fn nodes(job: &QueueJob) -> String {
     if job.run.is_none() && job.request.is_for_any_nodes() {
         return "any".to_owned();
@@ -123,7 +123,7 @@ pub fn nodes(job: &QueueJob) -> String {
     }
 }
 
-/// `1-02:03`, `2:03:04`
+/// Formats a duration as Slurm does: `1-02:03` or `2:03:04`.
 pub fn clocked(seconds: u64) -> String {
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
     match days {
@@ -132,7 +132,7 @@ pub fn clocked(seconds: u64) -> String {
     }
 }
 
-/// What runs, those that end first in front.
+/// Returns a table of running jobs, in the order of `ends`.
 fn running(seen: &Seen<'_>, ends: &[(usize, i64)], width: usize) -> String {
     if ends.is_empty() {
         return String::new();
@@ -162,7 +162,7 @@ fn running(seen: &Seen<'_>, ends: &[(usize, i64)], width: usize) -> String {
     text
 }
 
-/// What the reader should know beside the table.
+/// Returns the notes below the table.
 pub fn remarks(seen: &Seen<'_>, width: usize) -> String {
     let all = seen.queue.remarks.iter().chain(&seen.forecast.remarks);
     let note = |remark: &String| format!("note: {}", folded(&shown(remark), width - 6, usize::MAX).join("\n      "));
@@ -170,7 +170,8 @@ pub fn remarks(seen: &Seen<'_>, width: usize) -> String {
     if text.is_empty() { text } else { format!("\n{text}\n") }
 }
 
-/// Cells in columns with two spaces between them, each cut to what its column has; the last one goes on in lines below.
+/// Formats a table with two spaces between the columns. Cells are cut to the width of their column. The cells of the
+/// last column continue on further lines.
 fn table(columns: &[Column], rows: Vec<Vec<String>>, width: usize) -> String {
     let rows: Vec<Vec<String>> =
         rows.into_iter().map(|row| row.iter().map(|cell| shown(cell).into_owned()).collect()).collect();
@@ -181,7 +182,7 @@ fn table(columns: &[Column], rows: Vec<Vec<String>>, width: usize) -> String {
         .map(|(at, column)| widest(at).clamp(column.0.len().max(column.1), column.2.max(column.0.len())))
         .collect();
     let last = widths.len() - 1;
-    // The last column has what the others leave, and they shrink where that is too little.
+    // The last column takes the width that the others leave. If this is too little, the other columns shrink.
     let mut others: usize = widths[..last].iter().map(|width| width + 2).sum();
     for (at, column) in columns.iter().enumerate().take(last) {
         let missing = (others + columns[last].1).saturating_sub(width);
@@ -201,7 +202,7 @@ fn table(columns: &[Column], rows: Vec<Vec<String>>, width: usize) -> String {
     std::iter::once(&heading).chain(&rows).map(line).collect()
 }
 
-/// A text in lines of so many columns, broken between words; what is beyond so many lines is cut.
+/// Breaks a text between words into up to `most` lines of at most `width` columns. The rest is cut.
 fn folded(text: &str, width: usize, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut words = text.split_whitespace().peekable();
@@ -251,7 +252,8 @@ fn columns_of(text: &str) -> usize {
     text.chars().map(columns_of_character).sum()
 }
 
-/// Characters of East Asian scripts and pictures take two columns (Unicode, Standard Annex 11).
+/// Returns the columns that a character takes. East Asian characters and emoji take two columns (Unicode Standard Annex
+/// 11).
 fn columns_of_character(character: char) -> usize {
     let wide = matches!(u32::from(character),
         0x1100..=0x115F | 0x2E80..=0xA4CF | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF | 0xFE30..=0xFE6F | 0xFF00..=0xFF60

@@ -1,4 +1,4 @@
-//! Where a queue comes from: a running Slurm, or outputs that were saved.
+//! Reads a queue from a running Slurm or from saved output.
 
 use std::path::Path;
 
@@ -10,13 +10,14 @@ use miette::{Result, miette};
 
 use crate::output::complain;
 
-/// The word for a running Slurm.
+/// The word that selects the queue of a running Slurm.
 pub const SLURM: &str = "slurm";
 
-/// The queue of `slurm` or of a folder, at an instant that is stated or found; `days` of ended jobs are asked for.
+/// Reads the queue of `slurm` or of a folder. `at` is the instant of the queue; `None` uses the present or the instant
+/// of the saved output. The accounting is asked for the ended jobs of the last `days` days.
 ///
 /// # Errors
-/// What is missing or makes no sense, with what helps.
+/// Some output is missing or invalid. The message states a remedy.
 pub fn read(from: &str, at: Option<i64>, days: u32) -> Result<Queue> {
     if from == SLURM {
         let commands = Commands::new().with_teller(complain);
@@ -27,14 +28,14 @@ pub fn read(from: &str, at: Option<i64>, days: u32) -> Result<Queue> {
     let folder = Path::new(from);
     if !folder.is_dir() {
         return Err(miette!(
-            "--from {from}: it is no folder; write slurm, or a folder with what Slurm's commands printed"
+            "--from {from}: it is no folder; write slurm, or a folder with saved output of Slurm's commands"
         ));
     }
     Queue::from_folder(folder, at).map_err(|error| miette!("--from {from}: {error}"))
 }
 
 #[cfg(feature = "service")]
-/// Whether Slurm's commands are on this machine.
+/// Returns true if Slurm's commands are installed on this machine.
 pub fn has_slurm() -> bool {
     makespan_exec::program(Program::Scontrol.name()).is_ok()
 }

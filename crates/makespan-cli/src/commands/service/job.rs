@@ -11,7 +11,7 @@ use super::{connect, expected, fail, now, relative, span};
 use crate::args::{Format, JobOptions};
 use crate::output::{emit, shortened, shown, table, wrapped};
 
-/// Tasks that are shown as text.
+/// Maximum number of tasks that the text shows.
 const SHOWN: usize = 20;
 
 pub fn job(number: u64, options: &JobOptions) -> Result<ExitCode> {

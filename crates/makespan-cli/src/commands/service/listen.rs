@@ -13,8 +13,8 @@ use miette::{Result, miette};
 use crate::args::ServeHttpOptions;
 use crate::output::complain;
 
-/// Answers for a service in the background, until what is returned is stopped or dropped. The store gets a token for its own user and
-/// the address, for the verbs that ask.
+/// Starts the HTTP server of a service in the background. The server runs until the returned value is stopped or
+/// dropped. Writes a token for the current user and the URL into the store, where the commands of the client find them.
 pub fn listen(options: &ServeHttpOptions, store: &Path, service: Arc<dyn Service>) -> Result<RunningServer> {
     let user = nix::unistd::User::from_uid(nix::unistd::getuid()).ok().flatten().map(|user| user.name);
     let user = user.unwrap_or_else(|| format!("u{}", nix::unistd::getuid()));

@@ -12,7 +12,7 @@ use super::{connect, fail};
 use crate::args::LogsOptions;
 use crate::output::{complain, harmless};
 
-/// How often a task that prints nothing is looked at.
+/// Interval between two requests for new output.
 const LOOK: Duration = Duration::from_millis(500);
 
 pub fn logs(job: u64, options: &LogsOptions) -> Result<ExitCode> {
@@ -24,7 +24,7 @@ pub fn logs(job: u64, options: &LogsOptions) -> Result<ExitCode> {
     loop {
         let part = match client.log(job, task, stream, from) {
             Ok(part) => part,
-            // A service that starts again goes on where it was.
+            // After a restart, the service continues at the same position.
             Err(error) if options.follow && has_answered && error.is_passing() => {
                 std::thread::sleep(LOOK * 4);
                 continue;
@@ -60,7 +60,8 @@ fn point_to_errors(client: &Client, job: JobNumber, number: u64) {
     }
 }
 
-/// Prints the bytes as they are; on a terminal without what would move its cursor. False where nobody reads any more.
+/// Prints the bytes unchanged. On a terminal, control characters are escaped. Returns false if the reader has gone
+/// away.
 fn printed(bytes: &[u8]) -> Result<bool> {
     let mut out = io::stdout().lock();
     let written = if out.is_terminal() {

@@ -1,4 +1,4 @@
-//! The verbs that ask a service.
+//! The commands that connect to a service.
 
 mod job;
 mod listen;
@@ -37,7 +37,8 @@ fn fail(error: ClientError) -> Report {
     miette!("{error}")
 }
 
-/// Cancels, holds or releases jobs: all that can be; the first that cannot is the error.
+/// Cancels, holds or releases jobs. Continues after a job that cannot be changed, and returns the error of the first
+/// such job.
 pub fn change(options: &JobsOptions, what: &str) -> Result<ExitCode> {
     let client = connect(&options.connection)?;
     let mut first = None;
@@ -58,17 +59,17 @@ pub fn change(options: &JobsOptions, what: &str) -> Result<ExitCode> {
     first.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
-/// Now, in seconds after 1970.
+/// Returns the present, in seconds after 1970.
 fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
 }
 
-/// A duration of an option, in seconds.
+/// Parses the duration that an option states. Returns seconds.
 fn seconds(option: &str, text: &str) -> Result<f64> {
     Ok(Time::parse(text).map_err(|error| miette!("--{option}: {error}"))?.seconds())
 }
 
-/// A duration in two units at most.
+/// Formats a duration in at most two units.
 fn span(seconds: f64) -> String {
     let whole = seconds.abs().round() as u64;
     let text = match whole {
@@ -80,7 +81,7 @@ fn span(seconds: f64) -> String {
     if seconds < -0.5 { format!("-{text}") } else { text }
 }
 
-/// An instant as seen from now: `in 5 s`, `5 s ago`.
+/// Formats an instant relative to now: `in 5 s` or `5 s ago`.
 fn relative(instant: Option<f64>, now: f64) -> String {
     match instant {
         None => "-".into(),
@@ -103,7 +104,7 @@ fn expected(instant: Option<f64>, behind: Option<JobNumber>, now: f64) -> String
     }
 }
 
-/// Adds the amounts that are stated as `NAME=AMOUNT`, each name once.
+/// Adds the amounts that are stated as `NAME=AMOUNT`. Each name may occur only once.
 pub fn add_amounts(option: &str, stated: &[String], amounts: &mut BTreeMap<String, u64>) -> Result<()> {
     for stated in stated {
         let (name, amount) = stated

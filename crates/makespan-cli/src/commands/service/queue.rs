@@ -11,9 +11,9 @@ use super::{ahead, connect, fail, now, relative};
 use crate::args::{AnyState, Format, QueueOptions};
 use crate::output::{emit, shortened, table};
 
-/// Jobs that are shown as text.
+/// Default maximum number of jobs that the text shows.
 const SHOWN: usize = 1000;
-/// Columns of the table.
+/// Width of the table, in columns of text.
 const WIDTH: usize = 80;
 
 pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
@@ -35,7 +35,7 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
         query += &format!("&user={}", bytes.collect::<String>());
     }
     let limit = options.limit.unwrap_or(if options.format == Format::Json { usize::MAX } else { SHOWN });
-    // A service answers with at least one job.
+    // The service returns at least one job.
     let mut page = client.jobs(&query, limit.max(1)).map_err(fail)?;
     page.items.truncate(limit);
     if options.format == Format::Json {
@@ -46,7 +46,7 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The jobs that are shown, and how many there are.
+/// Formats a table of jobs. `total` is the number of all selected jobs.
 fn text(jobs: &[JobSummary], total: u64, now: f64) -> String {
     if total == 0 {
         return "no jobs\n".to_owned();
@@ -61,11 +61,12 @@ fn text(jobs: &[JobSummary], total: u64, now: f64) -> String {
     rows(jobs, now) + &rest + soon + long
 }
 
-/// So long after its submission a job without an expected start is taken for one whose plan is being made, in seconds; later it has none
-/// for another reason, such as a job that is held before it.
+/// Time after the submission in which a job without an expected start is shown as `planning`, in seconds. Later, there
+/// is another reason, such as a held job before it.
 const PLANNING: f64 = 10.0;
-/// What stands in place of the start of such a job, and the line that says so.
+/// The text that is shown instead of the start of a job that is being planned.
 const SOON: &str = "planning";
+/// Explanation of [`SOON`], printed below the table.
 const NOT_YET: &str = "\nplanning: the service makes the plan of what has just come; ask again in a moment\n";
 
 /// The text that is shown instead of an unknown start or end. The constant [`LONGER`] is an explanation of this text,
@@ -80,15 +81,15 @@ fn is_planned_now(job: &JobSummary, now: f64) -> bool {
         && (now - job.submitted).abs() < PLANNING
 }
 
-/// Returns whether the end of a job is unknown because a task of this job, or another job for which it waits, runs
+/// Returns true if the end of a job is unknown, because a task of this job, or another job for which it waits, runs
 /// longer than expected.
 fn has_unknown_end(job: &JobSummary) -> bool {
     job.expected_end.is_none() && (job.longer_than.is_some() || job.behind.is_some())
 }
 
-/// A table of at most 80 columns; names and users are cut to what is left of the line.
+/// Formats jobs as a table of at most 80 columns. Users and names are cut to fit.
 fn rows(jobs: &[JobSummary], now: f64) -> String {
-    // Columns of a user and of a name, at least and at most.
+    // Minimum and maximum width of the user column, and minimum width of the name column.
     const USER: (usize, usize) = (4, 12);
     const NAME: usize = 8;
     let heading = ["job", "user", "state", "cores", "tasks", "starts", "ends", "name"];
@@ -96,7 +97,7 @@ fn rows(jobs: &[JobSummary], now: f64) -> String {
     let width = |rows: &[Vec<String>], column: usize| {
         rows.iter().map(|row| row[column].chars().count()).chain([heading[column].len()]).max().unwrap_or(0)
     };
-    // Two spaces are between columns.
+    // Two spaces separate the columns.
     let others: usize = (0..heading.len() - 1).filter(|&at| at != 1).map(|at| width(&rows, at) + 2).sum();
     let user = WIDTH.saturating_sub(others + NAME + 2).clamp(USER.0, USER.1);
     for row in &mut rows {
@@ -106,7 +107,7 @@ fn rows(jobs: &[JobSummary], now: f64) -> String {
     for row in &mut rows {
         row[7] = shortened(&row[7], left);
     }
-    // The table puts figures to the right, and names are none.
+    // The table right-aligns this column, so all names are padded to the same length.
     let longest = rows.iter().map(|row| row[7].chars().count()).max().unwrap_or(0);
     for row in &mut rows {
         row[7] = format!("{:<longest$}", row[7]);

@@ -19,9 +19,9 @@ use crate::makefile::is_makefile;
 use crate::output::{complain, emit};
 use crate::snakefile::is_snakefile;
 
-/// Most bytes of a file; the service takes no more.
+/// Maximum size of a file, in bytes. The service accepts no more.
 const MAX_BYTES: u64 = 15 << 20;
-/// Delays that are shown.
+/// Maximum number of delays that are shown.
 const SHOWN: usize = 10;
 
 pub fn submit(options: &SubmitOptions) -> Result<ExitCode> {
@@ -102,7 +102,7 @@ fn content(options: &SubmitOptions) -> Result<Content> {
     Ok(Content::Command { argv, needs })
 }
 
-/// The list that a template with its arguments is.
+/// Returns the list of commands that a template and its arguments produce.
 fn template(options: &SubmitOptions) -> Result<Content> {
     let needs = options.processors.is_some()
         || options.time.is_some()
@@ -124,7 +124,7 @@ fn template(options: &SubmitOptions) -> Result<Content> {
     Ok(Content::List { text: commands.join("\n") + "\n" })
 }
 
-/// A file as it is sent: its text and what it is called. The service knows by them what it is, as `run` does.
+/// Reads a file and returns its text and its name. From these, the service detects the format, as `run` does.
 fn read(path: &Path) -> Result<Content> {
     let name = path.display().to_string();
     if is_makefile(path) || is_snakefile(path) {
@@ -147,7 +147,7 @@ fn read(path: &Path) -> Result<Content> {
     Ok(Content::Instance { text, file: file.filter(|_| path.as_os_str() != STANDARD_INPUT) })
 }
 
-/// Where the commands run: here, if the service is on this machine.
+/// Returns the working directory of the commands: the current folder if the service is on this machine.
 fn directory(options: &SubmitOptions, client: &Client) -> Result<Option<String>> {
     let folder = match &options.directory {
         Some(folder) => {
@@ -177,7 +177,7 @@ fn environment(stated: &[String]) -> Result<BTreeMap<String, String>> {
     Ok(environment)
 }
 
-/// What would become of a submission, for people.
+/// Formats the predicted effects of a submission as text.
 fn told(what_if: &WhatIf) -> String {
     let now = now();
     // The first start is the earliest of the known starts. The last end is known only if all ends are known.

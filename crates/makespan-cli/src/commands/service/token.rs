@@ -40,7 +40,7 @@ pub fn token(options: &TokenCommands) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The store, which is there: a name with an error in it would make another one.
+/// Returns the folder of the store, which must exist. A mistyped name would otherwise create another store.
 fn store(options: &TokenCommands) -> Result<PathBuf> {
     let store = options.store.clone().or_else(default_store);
     let store = store.ok_or_else(|| miette!("no store is known; name it with --store or MAKESPAN_STORE"))?;

@@ -12,9 +12,9 @@ use super::{connect, fail};
 use crate::args::JobsOptions;
 use crate::output::{complain, emit};
 
-/// How long a service may be away before the wait is given up.
+/// Time after which an unreachable service is an error.
 const AWAY: Duration = Duration::from_mins(10);
-/// How long to wait before it is asked again.
+/// Interval between two attempts to reach the service.
 const AGAIN: Duration = Duration::from_secs(1);
 
 pub fn wait(options: &JobsOptions) -> Result<ExitCode> {
@@ -23,7 +23,7 @@ pub fn wait(options: &JobsOptions) -> Result<ExitCode> {
     wait_for(&client, &jobs)
 }
 
-/// Waits until all of the jobs have ended, also while the service starts again; 1 if one did not succeed.
+/// Waits until all jobs have ended, even if the service restarts. Returns exit status 1 if a job did not succeed.
 pub(super) fn wait_for(client: &Client, jobs: &[JobNumber]) -> Result<ExitCode> {
     let mut ends: BTreeMap<JobNumber, Option<State>> = jobs.iter().map(|&job| (job, None)).collect();
     let mut lost: Option<Instant> = None;
@@ -46,7 +46,8 @@ pub(super) fn wait_for(client: &Client, jobs: &[JobNumber]) -> Result<ExitCode> 
     Ok(if all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Follows what happens until all have ended or the stream ends. It begins before the jobs are looked at, so that no end is missed.
+/// Follows the events of the service until all jobs have ended or the stream ends. The stream starts before the states
+/// are requested, so that no end is missed.
 fn watched(client: &Client, ends: &mut BTreeMap<JobNumber, Option<State>>) -> Result<(), ClientError> {
     let mut events = client.events(None)?;
     let begun = events.begin();
@@ -57,7 +58,7 @@ fn watched(client: &Client, ends: &mut BTreeMap<JobNumber, Option<State>>) -> Re
         ended(ends, job, summary.state);
     }
     while ends.values().any(Option::is_none) {
-        // A stream that ends is begun again, and the jobs are looked at again.
+        // After the end of a stream, the caller opens a new one and requests the states again.
         let Ok(happening) = events.following() else { return Ok(()) };
         if ends.contains_key(&happening.job) {
             ended(ends, happening.job, happening.state);
@@ -70,7 +71,7 @@ fn ended(ends: &mut BTreeMap<JobNumber, Option<State>>, job: JobNumber, state: S
     let is_new = ends.get(&job) == Some(&None) && state.is_final();
     if is_new {
         ends.insert(job, Some(state));
-        // Nobody may read it; the exit status says what matters.
+        // A write error is ignored, because the exit status states the result.
         let _ = emit(&format!("job {job} {}\n", state.name().replace('_', " ")));
     }
 }

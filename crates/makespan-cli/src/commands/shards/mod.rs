@@ -26,24 +26,25 @@ use super::run;
 use crate::args::{Arguments, Command, RunOptions, ShardCommand, ShardOptions};
 use crate::output::{complain, shown, write_file};
 
-/// Shards for each processor: what one of them takes longer than others is then a small part of the whole.
+/// Default number of shards for each processor. With several shards for each, one slow shard delays the whole work only
+/// a little.
 const SHARDS_A_PROCESSOR: usize = 4;
 
-/// The list of the commands of all shards, in their folder.
+/// Name of the list with the commands of all shards, in the folder of the shards.
 const COMMANDS: &str = "commands.txt";
 
-/// The folder of the run, in that of the work.
+/// Name of the folder of the run, within the folder of the work.
 const RUN: &str = "run";
 
-/// Work that can be split.
+/// Work that can be split into shards.
 pub struct Work<'a> {
-    /// Where its results go.
+    /// Folder for the results.
     pub folder: &'a Path,
-    /// All that its results depend on.
+    /// All inputs on which the results depend.
     pub identity: String,
-    /// How many parts it has, which no more shards can share.
+    /// Number of parts of the work, which is the maximum number of shards.
     pub parts: usize,
-    /// Threads that a shard keeps busy.
+    /// Number of threads that a shard keeps busy.
     pub processors: usize,
     /// The option that names the folder.
     pub option: &'static str,
@@ -54,10 +55,10 @@ pub fn refuse_other(work: &Work<'_>) -> Result<()> {
     ShardPlan::read(work.folder)?.map_or(Ok(()), |plan| plan.checked(work, None).map(drop))
 }
 
-/// Has all shards computed that are not. Whether that was done: not if somebody stopped it.
+/// Runs all shards that are not yet computed. Returns false if the user stopped them.
 pub fn carry_out(work: &Work<'_>, options: &ShardOptions) -> Result<bool> {
     let run = |words: &[String]| run_options(words, options);
-    // What Slurm refuses is refused before anything is written.
+    // Options that Slurm refuses are an error before anything is written.
     let there = run::processors(&run(&["-".into()])?)?;
     let available = match there {
         Some(processors) => processors as usize,
@@ -86,8 +87,10 @@ pub fn carry_out(work: &Work<'_>, options: &ShardOptions) -> Result<bool> {
     if ended.status == 0 {
         return Ok(true);
     }
-    let kept =
-        format!("what is done is kept in {}, and the same command goes on", shown(&folder.display().to_string()));
+    let kept = format!(
+        "finished shards are kept in {}, and the same command continues the work",
+        shown(&folder.display().to_string())
+    );
     if let Some((name, reason)) = ended.failures.first() {
         let log = runs.join(format!("{name}.err"));
         let more = match ended.failures.len() - 1 {
@@ -107,7 +110,7 @@ pub fn carry_out(work: &Work<'_>, options: &ShardOptions) -> Result<bool> {
     Err(miette!("not all shards are done; {kept}"))
 }
 
-/// The options of a run on the same machines.
+/// Returns the options of the run that computes the shards on the same machines.
 fn run_options(words: &[String], options: &ShardOptions) -> Result<RunOptions> {
     let front = ["makespan".to_owned(), "run".to_owned()];
     let all = front.iter().chain(words).map(String::as_str).chain(["--no-history"]);
@@ -122,7 +125,7 @@ fn run_options(words: &[String], options: &ShardOptions) -> Result<RunOptions> {
     }
 }
 
-/// A command a shard.
+/// Returns the list with one command for each shard.
 fn list(plan: &ShardPlan, folder: &Path, processors: usize) -> Result<String> {
     let program = this_program().map_err(|error| miette!("{error}"))?;
     let (program, folder) = (quoted(&text(&program)?), quoted(&text(folder)?));
@@ -131,7 +134,7 @@ fn list(plan: &ShardPlan, folder: &Path, processors: usize) -> Result<String> {
     Ok((0..plan.shards).map(command).collect())
 }
 
-/// The folder, made when it is missing, by its whole name.
+/// Creates the folder if it is missing. Returns its absolute path.
 fn made(folder: &Path) -> Result<PathBuf> {
     let fail = |error: std::io::Error| {
         miette!("{}: cannot make the folder: {error}; name another one", shown(&folder.display().to_string()))
@@ -140,7 +143,7 @@ fn made(folder: &Path) -> Result<PathBuf> {
     folder.canonicalize().map_err(fail)
 }
 
-/// The lock of the work, held while the file is open.
+/// Returns the lock of the work, which is held while the file is open.
 fn locked(work: &Work<'_>, folder: &Path) -> Result<File> {
     let path = folder.join(SHARDS).join("lock");
     let fail = |error: std::io::Error| miette!("{}: {error}", shown(&path.display().to_string()));
@@ -161,7 +164,7 @@ fn text(path: &Path) -> Result<String> {
     name.ok_or_else(|| miette!("{}: its name is not UTF-8; name another folder", path.display()))
 }
 
-/// What a log says last.
+/// Returns the last line of a log.
 fn last_line(log: &Path) -> String {
     let text = fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let last = text.lines().map(str::trim).rfind(|line| !line.is_empty());

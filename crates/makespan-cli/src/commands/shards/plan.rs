@@ -1,4 +1,4 @@
-//! What is split into how many shards: a file that all of them read.
+//! The file that states how work is split into shards. All shards read it.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,26 +10,26 @@ use serde_json::{Value, json};
 use super::{SHARDS, Work};
 use crate::output::{shown, write_file};
 
-/// Its name, in the folder of the shards.
+/// Name of the file, in the folder of the shards.
 const FILE: &str = "plan.json";
 
-/// The version of the file.
+/// Version of the file format.
 const VERSION: u64 = 1;
 
-/// Work that was split.
+/// A description of work that was split into shards.
 pub struct ShardPlan {
-    /// How many shards.
+    /// Number of shards.
     pub shards: usize,
-    /// All that the results depend on.
+    /// All inputs on which the results depend.
     identity: String,
-    /// The folder in which the command was given.
+    /// Folder in which the user started the command.
     pub directory: PathBuf,
-    /// The command line, without the program.
+    /// Command line of the user, without the program.
     pub words: Vec<String>,
 }
 
 impl ShardPlan {
-    /// Of the command line of this process.
+    /// Creates the plan from the command line of this process.
     pub fn new(work: &Work<'_>, shards: usize) -> Result<Self> {
         let directory = std::env::current_dir().map_err(|error| miette!("cannot find the current folder: {error}"))?;
         let words = std::env::args_os().skip(1).map(|word| word.into_string().map_err(drop)).collect();
@@ -38,7 +38,7 @@ impl ShardPlan {
         Ok(Self { shards, identity: work.identity.clone(), directory, words })
     }
 
-    /// Writes it, whole or not at all.
+    /// Writes the file completely or not at all.
     pub fn write(self, folder: &Path) -> Result<Self> {
         let directory = self.directory.to_str().ok_or_else(|| {
             miette!("{}: the name of the current folder is not UTF-8; rename it", self.directory.display())
@@ -54,7 +54,7 @@ impl ShardPlan {
         Ok(self)
     }
 
-    /// That of a folder, if there is one.
+    /// Reads the plan in a folder, if there is one.
     pub fn read(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(SHARDS).join(FILE);
         let name = path.display().to_string();
@@ -75,7 +75,8 @@ impl ShardPlan {
         known().ok_or_else(unknown).map(Some)
     }
 
-    /// The same for work that goes on.
+    /// Returns this plan if it is the plan of `work`. Refuses other work, another build of the program, or another
+    /// number of shards.
     pub fn checked(self, work: &Work<'_>, shards: Option<u32>) -> Result<Self> {
         let folder = shown(&work.folder.display().to_string()).into_owned();
         if self.identity != work.identity {
@@ -95,7 +96,8 @@ impl ShardPlan {
         }
     }
 
-    /// Refuses work that another program, or one with other files, would do in the name of this.
+    /// Refuses to compute a shard if the program or the input files on this node differ from those at the start of the
+    /// work.
     pub fn is_of(&self, identity: &str, folder: &Path) -> Result<()> {
         if self.identity == identity {
             return Ok(());

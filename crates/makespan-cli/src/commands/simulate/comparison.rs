@@ -1,4 +1,4 @@
-//! Measures of several policies side by side.
+//! Tables that compare the measures of several policies.
 
 use std::collections::BTreeMap;
 
@@ -12,40 +12,41 @@ use super::row::Row;
 use crate::output::table;
 use crate::summary::{column, figure, grouped, grouped_rows};
 
-/// A column is headed by a number where the spec of its policy has more characters.
+/// Maximum number of characters of a column heading. A longer spec is replaced by the name of its policy and a number.
 const MAX_NAME: usize = 28;
 
-/// A named figure of something.
+/// A figure of `T` with its name.
 type Figure<T, F> = (&'static str, fn(&T) -> F);
 
-/// How the figures of a group of measures are written.
+/// The format of the figures in a group of measures.
 pub(super) struct Written {
-    /// Behind the label of a row.
+    /// Unit that follows the label of a row.
     pub(super) word: &'static str,
     pub(super) text: fn(f64) -> String,
 }
 
 impl Written {
-    /// In a terminal, as in files: seconds.
+    /// Returns the format for a terminal and for files, in seconds.
     fn plain(_largest: f64, _is_time: bool) -> Self {
         Self { word: "", text: figure }
     }
 
-    /// On a page: one unit for the group, by its largest value, so that digits stand below each other; as in the tables of jobs there.
+    /// Returns the format for a page, as in its tables of jobs. The largest value selects one unit for the whole group,
+    /// so that the digits are aligned.
     pub(super) fn on_page(largest: f64, is_time: bool) -> Self {
         match is_time {
             false if largest >= 1000.0 => Self { word: "", text: |value| grouped(&format!("{value:.1}")) },
             false => Self { word: "", text: |value| format!("{value:.3}") },
             true if largest >= 86_400.0 => Self { word: " (d h:min:s)", text: on_a_clock },
             true if largest >= 60.0 => Self { word: " (h:min:s)", text: on_a_clock },
-            // What is zero throughout has seconds.
+            // If all values are zero, the unit is seconds.
             true if largest >= 0.1 || largest == 0.0 => Self { word: " (s)", text: |value| format!("{value:.3}") },
             true => Self { word: " (ms)", text: |value| format!("{:.3}", value * 1e3) },
         }
     }
 }
 
-/// Days, where there are any, then hours, minutes and whole seconds.
+/// Formats a duration as days if there are any, then hours, minutes and whole seconds.
 fn on_a_clock(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     let (days, hours, minutes, rest) = (whole / 86_400, whole % 86_400 / 3600, whole % 3600 / 60, whole % 60);
@@ -76,7 +77,7 @@ fn rows(simulated: &[Simulated], written: fn(f64, bool) -> Written) -> Vec<Row> 
         };
         let most = |measures: &Measures| match name {
             "bounded slowdown" => measures.bounded_slowdown.max,
-            // Waits and flows stand below each other.
+            // Waits and flow times share one unit, because their rows are adjacent.
             _ => measures.wait.max.max(measures.flow.max),
         };
         let largest = simulated.iter().map(|one| most(&one.measures)).fold(0.0, f64::max);
@@ -95,7 +96,7 @@ fn rows(simulated: &[Simulated], written: fn(f64, bool) -> Written) -> Vec<Row> 
     add(&format!("makespan{}", makespans.word), &|measures| (makespans.text)(measures.makespan));
     add("utilisation", &|measures| format!("{:.2} %", 100.0 * measures.utilisation));
     add("backfilled jobs", &|measures| measures.backfilled.to_string());
-    // What is not known, and what never happened, takes no line.
+    // Measures that are unknown or always zero have no row.
     if simulated.iter().any(|one| one.measures.fairness.is_some()) {
         let figure_of = |of: Option<f64>| of.map_or("-".into(), |of| format!("{of:.3}"));
         add("fairness between users", &|measures| figure_of(measures.fairness.map(|fairness| fairness.jain)));
@@ -120,7 +121,7 @@ fn rows(simulated: &[Simulated], written: fn(f64, bool) -> Written) -> Vec<Row> 
         add("lost area, processor seconds", &|measures| figure(measures.lost_area));
     }
     if simulated.iter().any(|one| !one.simulation.cancelled.is_empty()) {
-        // Of compound jobs whole jobs are counted, and not their tasks.
+        // If jobs are compound, this is the number of jobs, not of tasks.
         let count =
             |one: &Simulated| one.compound.as_ref().map_or(one.simulation.cancelled.len(), |of| of.flow.given_up);
         let counts = simulated.iter().map(|one| count(one).to_string());
@@ -129,7 +130,7 @@ fn rows(simulated: &[Simulated], written: fn(f64, bool) -> Written) -> Vec<Row> 
     rows
 }
 
-/// What is measured of a flow of tasks; nothing of other instances.
+/// Returns the rows for a flow of tasks, or none if the instance is not a flow of tasks.
 fn flow_rows(simulated: &[Simulated]) -> Vec<Row> {
     let Some(flows) = simulated.iter().map(|one| one.task_flow.as_ref()).collect::<Option<Vec<_>>>() else {
         return Vec::new();
@@ -149,7 +150,8 @@ fn flow_rows(simulated: &[Simulated]) -> Vec<Row> {
     rows
 }
 
-/// A table with a column a policy; several tables below each other where one would be wider than so many characters.
+/// Formats a table with a column for each policy. If the table is wider than `widest` characters, the columns are
+/// spread over several tables.
 pub fn text(simulated: &[Simulated], widest: usize) -> String {
     let rows = rows(simulated, Written::plain);
     let (names, notes) = short_names(simulated);
@@ -174,7 +176,8 @@ pub fn text(simulated: &[Simulated], widest: usize) -> String {
     tables.join("\n") + &notes
 }
 
-/// What heads the columns, and lines below the table: a spec of many parameters would make a column of a line's width.
+/// Returns the column headings, and notes below the table that explain shortened headings. A spec with many parameters
+/// is shortened, because it would fill a whole line.
 fn short_names(simulated: &[Simulated]) -> (Vec<String>, String) {
     let mut notes = String::new();
     let mut name = |(at, one): (usize, &Simulated)| {
@@ -189,10 +192,10 @@ fn short_names(simulated: &[Simulated]) -> (Vec<String>, String) {
     (names, if notes.is_empty() { notes } else { notes + "\n" })
 }
 
-/// The same for the report.
+/// Returns the same comparison as a section of the report.
 pub fn section(simulated: &[Simulated]) -> Section {
     let columns = std::iter::once(String::new()).chain(simulated.iter().map(|one| one.policy.clone()));
-    // What a terminal says in its first line stands here beside the figure.
+    // A terminal states the unit in the first line of the output. On a page, the unit is part of the label.
     let labelled = |label: String| if label == "span of the flow" { label + " (s)" } else { label };
     let rows = rows(simulated, Written::on_page)
         .into_iter()
@@ -206,7 +209,7 @@ pub fn section(simulated: &[Simulated]) -> Section {
     }
 }
 
-/// One object a policy.
+/// Returns a JSON object for each policy.
 pub fn json(instance: &Instance, simulated: &[Simulated], mut answers: BTreeMap<usize, Value>) -> Vec<Value> {
     let object = |(index, one): (usize, &Simulated)| {
         let given_up = one.simulation.cancelled.iter().map(|&task| instance.name(task));
@@ -228,7 +231,7 @@ pub fn json(instance: &Instance, simulated: &[Simulated], mut answers: BTreeMap<
     simulated.iter().enumerate().map(object).collect()
 }
 
-/// The phases are shares of the time.
+/// Returns the measures of a flow of tasks as JSON. The phases are shares of the time.
 fn flow_json(flow: &TaskFlowMeasures) -> Value {
     let phases: BTreeMap<&str, f64> =
         Phase::ALL.iter().map(|&phase| (phase.name(), flow.phases.share(phase))).collect();

@@ -1,4 +1,4 @@
-//! Figures of flows of compound jobs, and what policies told of their plans.
+//! Measures of flows of compound jobs, and the logs of their policies.
 
 use makespan::Simulated;
 use makespan_core::{FlowMeasures, Instance, JobMeasures, Time};
@@ -9,13 +9,13 @@ use super::row::Row;
 use crate::output::wrapped;
 use crate::summary::figure;
 
-/// Entries of each log that are printed.
+/// Maximum number of entries of each log that are printed.
 const PRINTED: usize = 10;
 
-/// A figure as text.
+/// A function that formats a measure as text.
 type Shown = fn(&FlowMeasures) -> String;
 
-/// Nothing of instances without compound jobs.
+/// Returns the rows for compound jobs, or none if the instance has no compound jobs.
 pub fn rows(simulated: &[Simulated]) -> Vec<Row> {
     let flow_of = |one: &Simulated| one.compound.as_ref().map(|compound| compound.flow.clone());
     let Some(flows) = simulated.iter().map(flow_of).collect::<Option<Vec<_>>>() else { return Vec::new() };
@@ -48,7 +48,7 @@ pub fn rows(simulated: &[Simulated]) -> Vec<Row> {
         (any(&|flow| flow.fallbacks > 0), "jobs planned by a list", |flow| flow.fallbacks.to_string()),
         (any(&|flow| flow.changes > 0), "plans changed", |flow| flow.changes.to_string()),
     ];
-    // Of a policy that tells nothing these are not known.
+    // These counts are unknown if a policy writes no log.
     let known = |one: &Simulated, flow, of: Shown| if one.log.is_empty() { "-".into() } else { of(flow) };
     for (_, label, of) in told.into_iter().filter(|(wanted, ..)| *wanted) {
         let cells = simulated.iter().zip(&flows).map(|(one, flow)| known(one, flow, of));
@@ -57,7 +57,7 @@ pub fn rows(simulated: &[Simulated]) -> Vec<Row> {
     rows
 }
 
-/// The first entries of each log; empty where no policy told anything.
+/// Returns the first entries of each log, or an empty text if no policy wrote a log.
 pub fn text(instance: &Instance, simulated: &[Simulated]) -> String {
     let told = simulated.iter().filter(|one| !one.log.is_empty());
     told.map(|one| {
@@ -75,8 +75,8 @@ pub fn text(instance: &Instance, simulated: &[Simulated]) -> String {
     .collect()
 }
 
-/// Adds `jobs_in_time`, `flow`, `compound_jobs` and `log` to the object of a policy, where jobs are compound; others have
-/// at most a log.
+/// Adds `jobs_in_time`, `flow`, `compound_jobs` and `log` to the object of a policy if jobs are compound. Otherwise,
+/// adds only `log`, if there is one.
 pub fn add_json(object: &mut Value, instance: &Instance, one: &Simulated) {
     if let Some(compound) = &one.compound {
         object["jobs_in_time"] = compound.flow.in_time.into();
@@ -136,7 +136,8 @@ mod tests {
 
     use super::*;
 
-    /// A pair of tasks of 3 s with a deadline at 7 s, simulated by `heft`'s plan, and a log of so many collisions.
+    /// Returns a job of two tasks of 3 s with a deadline at 7 s, simulated with the plan of `heft`, and a log with this
+    /// number of collisions.
     fn told(collisions: usize) -> (Instance, Simulated) {
         let task = |name| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(3)).unwrap());
         let edge = Edge { from: 0, to: 1, payload: Payload::Fixed(Time::ZERO) };

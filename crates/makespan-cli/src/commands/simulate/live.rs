@@ -1,4 +1,4 @@
-//! The queue of a cluster as what is simulated.
+//! Simulates the queue of a cluster.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::log::{Live, Log};
 use crate::args::{EstimatesName, SimulateOptions};
 use crate::present;
 
-/// Parameters of Slurm's scheduler that the policy `slurm` has, too.
+/// Parameters of Slurm's scheduler that the policy `slurm` supports.
 const PARAMETERS: [&str; 10] = [
     "bf_interval",
     "bf_window",
@@ -27,7 +27,7 @@ const PARAMETERS: [&str; 10] = [
     "partition_job_depth",
 ];
 
-/// The queue: jobs that run go on, and all end as was learned from those that ended.
+/// Reads the queue of a cluster as a log. Running jobs continue, and all jobs end as learned from ended jobs.
 pub fn read(from: &str, options: &SimulateOptions) -> Result<Log> {
     let refused = [
         (options.speedup.is_some(), "--speedup"),
@@ -43,7 +43,8 @@ pub fn read(from: &str, options: &SimulateOptions) -> Result<Log> {
     Ok(log(queue, present))
 }
 
-/// The same with more nodes, as a scenario has it, and which jobs have room for the first time.
+/// Returns the log of the queue with `more` additional nodes, and the names of the jobs that fit only on the larger
+/// cluster.
 pub fn grown(live: &Live, more: u32, before: &Instance) -> Result<(Log, Vec<String>), String> {
     let queue = live.queue.with_more_nodes(more);
     let present = queue.present().map_err(|error| error.to_string())?;
@@ -90,7 +91,7 @@ fn log(queue: Queue, present: Present) -> Log {
 }
 
 impl Live {
-    /// What further nodes are, in words.
+    /// Describes the additional nodes of a scenario.
     pub fn new_nodes(&self) -> Option<String> {
         let like = self.queue.like_new_nodes()?;
         let mut parts = vec![counted(like.usable_cpus, "processor")];
@@ -104,7 +105,8 @@ impl Live {
         Some(format!("each further node is like {}: {}{homes}", like.name, parts.join(", ")))
     }
 
-    /// How far the starts of what waited are from those that are expected, where some are.
+    /// Describes how much the simulated starts of pending jobs differ from the starts that `makespan queue` predicts.
+    /// Returns `None` if they do not differ.
     pub fn differs(&self, instance: &Instance, waited: &[&Run]) -> Option<String> {
         let apart = |run: &&Run| {
             let expected = *self.expected.get(instance.name(run.task).as_ref())?;
@@ -125,7 +127,8 @@ impl Live {
     }
 }
 
-/// How long all jobs of the instance are expected to run from now on, of how many that was learned, and of how many it is what is usual.
+/// Returns the expected remaining run times of all jobs of the instance. Also returns the number of jobs with learned
+/// times, and the number of jobs with the default share of their limit.
 fn times(queue: &Queue, present: &Present, forecast: &Forecast) -> (Actual, usize, usize) {
     let mut lasts: Vec<Option<i64>> = vec![None; queue.jobs.len()];
     let (mut known, mut usual) = (0, 0);
@@ -152,11 +155,13 @@ fn times(queue: &Queue, present: &Present, forecast: &Forecast) -> (Actual, usiz
     (Actual::Profiles(instance.task_ids().zip(&present.jobs).map(real).collect()), known, usual)
 }
 
-/// So many waiting jobs times nodes are much: then the policy looks at fewer jobs, and more rarely, than Slurm.
+/// Product of the numbers of pending jobs and nodes above which the policy `slurm` considers fewer jobs than Slurm, and
+/// less often.
 const MUCH: usize = 2_000_000;
+/// Parameters of the policy `slurm` above this product.
 const RARELY: [(&str, i64); 3] = [("bf_interval", 300), ("bf_max_job_test", 10), ("default_queue_depth", 10)];
 
-/// The policy `slurm` with the parameters of the cluster, and what is said where it is given others.
+/// Returns the policy `slurm` with the parameters of the cluster, and a note if some parameters were replaced.
 fn policy(queue: &Queue) -> (String, Option<String>) {
     let stated =
         PARAMETERS.iter().filter_map(|&name| Some((name, queue.scheduler_number(name).filter(|&value| value > 0)?)));
@@ -176,7 +181,7 @@ fn policy(queue: &Queue) -> (String, Option<String>) {
     (spec, is_much.then_some(told))
 }
 
-/// What still runs of it on a platform of so many processors, with how many jobs do not: they wait again.
+/// Returns the running jobs that fit on the platform of `instance`, and the number of the others, which become pending.
 pub fn left(running: &[(TaskId, ProcSet)], instance: &Instance) -> (Vec<(TaskId, ProcSet)>, usize) {
     let fits = |processors: &ProcSet| processors.last().is_some_and(|last| last < instance.processors());
     let left: Vec<_> = running.iter().filter(|run| fits(&run.1)).cloned().collect();

@@ -7,31 +7,31 @@ use makespan_core::{Actual, Instance, Job, JobId, ProcSet, Rows, TaskId, Time};
 use makespan_formats::Past;
 use makespan_slurm::queue::Queue;
 
-/// A log as all policies meet it.
+/// A log with the machines and the settings that all policies share.
 #[derive(Clone)]
 pub struct Log {
     pub instance: Instance,
     pub actual: Actual,
     pub remarks: Vec<String>,
-    /// The second of the week at instant 0, where the log tells.
+    /// Second of the week at instant 0, if the log states it.
     pub week: Option<i64>,
-    /// What really happened, where a log tells.
+    /// Recorded starts and the clock of the log, as far as the log states them.
     pub past: Past,
-    /// What runs when it begins, and where.
+    /// Jobs that run at instant 0, with their processors.
     pub running: Vec<(TaskId, ProcSet)>,
-    /// The policy of the cluster that it is from, where that is known.
+    /// Policy of the cluster, if the log is the queue of a cluster.
     pub usual: Option<String>,
-    /// The queue that it is, where it is one.
+    /// Queue of a cluster, if the log is one.
     pub live: Option<Arc<Live>>,
 }
 
 impl Log {
-    /// Whether it is the present of a cluster, and time 0 is now.
+    /// Returns true if the log is the queue of a cluster, so that time 0 is now.
     pub fn is_present(&self) -> bool {
         self.usual.is_some()
     }
 
-    /// Leaves out jobs; how many.
+    /// Removes the jobs for which `keep` returns false. Returns their number.
     pub fn keep(&mut self, keep: impl Fn(&Instance, &Job<Rows>) -> bool) -> Result<usize, String> {
         let instance = &self.instance;
         let kept: Vec<JobId> = instance.ids().filter(|&id| keep(instance, instance.job(id))).collect();
@@ -59,13 +59,13 @@ impl Log {
         let place = |task: TaskId| tasks.binary_search(&task.index()).ok().map(|at| TaskId(at as u64));
         let running = std::mem::take(&mut self.running);
         self.running = running.into_iter().filter_map(|(task, own)| Some((place(task)?, own))).collect();
-        // They are of the log as it was.
+        // The recorded starts belong to the unchanged log.
         self.past.starts.clear();
         Ok(left)
     }
 }
 
-/// A queue, and when its jobs are expected to start.
+/// The queue of a cluster with the predicted starts of its jobs.
 pub struct Live {
     pub(super) queue: Queue,
     pub(super) expected: HashMap<String, Time>,

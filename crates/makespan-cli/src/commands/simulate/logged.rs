@@ -1,14 +1,14 @@
-//! What really happened, beside what policies make of it.
+//! The recorded schedule of a log, for comparison with the policies.
 
 use makespan::{Simulated, Simulation};
 use makespan_core::{Measures, Outcome, ProcSet, Run, Trace};
 
 use super::log::Log;
 
-/// The heading of its column.
+/// Heading of the column with the recorded schedule.
 pub const AS_LOGGED: &str = "AS LOGGED";
 
-/// The log as it tells that it happened; `None` where it tells of no start, or jobs are compound.
+/// Returns the recorded schedule of a log. Returns `None` if the log states no starts or has compound jobs.
 pub fn as_logged(log: &Log) -> Option<Simulated> {
     let Log { instance, actual, past, .. } = log;
     if past.starts.len() != instance.tasks() as usize || instance.has_compound_jobs() {
@@ -16,7 +16,7 @@ pub fn as_logged(log: &Log) -> Option<Simulated> {
     }
     let started = instance.task_ids().zip(&past.starts);
     let run = |(task, start): (_, &Option<_>)| {
-        // Which processors a job had does not matter for figures.
+        // The measures do not depend on the numbers of the processors.
         let processors = ProcSet::first(instance.profile(task).min_processors());
         let start = (*start)?;
         let end = start + actual.time(instance, task, &processors);

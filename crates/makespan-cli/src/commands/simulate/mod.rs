@@ -35,9 +35,9 @@ use log::Log;
 use question::{Answer, Question};
 use sizes::Sizes;
 
-/// Widest line of a table.
+/// Maximum width of a table, in columns of text.
 const WIDTH: usize = 100;
-/// The policy where none is stated.
+/// Default policy.
 const USUAL: &str = "easy";
 
 pub fn simulate(options: &SimulateOptions) -> Result<ExitCode> {
@@ -81,7 +81,7 @@ fn cluster(
 ) -> Result<ExitCode> {
     let rules = scene::rules(options, log)?;
     let scene = Scene { instance: &log.instance, actual: &log.actual, options: &rules, seed: options.seed };
-    // What is wrong with a question or a policy is said before the work.
+    // Errors in a question or a policy are reported before the simulation.
     let question = Question::new(&options.question, &scene, &log.past)?;
     if options.sizes {
         sizes::check(&log.instance)?;
@@ -145,12 +145,12 @@ fn cluster(
     Ok(ExitCode::SUCCESS)
 }
 
-/// All policies under which something is simulated.
+/// Returns all policies that the options and the scenarios name.
 fn stated_policies<'a>(specs: &'a [String], scenarios: &'a [scenario::Scenario]) -> Vec<&'a str> {
     specs.iter().map(String::as_str).chain(scenarios.iter().filter_map(scenario::Scenario::policy)).collect()
 }
 
-/// The policies, each once.
+/// Splits a list of policies. A repeated policy is an error.
 fn specs(list: &str) -> Result<Vec<String>> {
     let specs = makespan::split_specs(list);
     for (index, spec) in specs.iter().enumerate() {

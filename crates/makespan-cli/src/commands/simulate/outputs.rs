@@ -1,4 +1,4 @@
-//! The files of a simulation.
+//! The output files of a simulation.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use miette::Result;
 use crate::args::SimulationOutputs;
 use crate::output::{check_gantt, check_kind, check_targets, write_file};
 
-/// A file for one policy.
+/// An output file for one policy.
 pub struct Target {
     policy: usize,
     kind: Kind,
@@ -24,7 +24,7 @@ enum Kind {
     Log,
 }
 
-/// The files that are asked for, refused where they cannot be written or meet.
+/// Returns the requested files. Refuses files that cannot be written, and files that are named twice.
 pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> Result<Vec<Target>> {
     let SimulationOutputs { jobs, swf, log, gantt, report, raw_names: _ } = outputs;
     let mut targets = Vec::new();
@@ -46,8 +46,8 @@ pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> R
     Ok(targets)
 }
 
-/// `out.csv` and `batch[scheduler=demt]` give `out.batch-scheduler-demt.csv`. What is no file, such as a device, keeps
-/// its name.
+/// Inserts a policy into a file name: `out.csv` and `batch[scheduler=demt]` give `out.batch-scheduler-demt.csv`. A
+/// device keeps its name.
 fn named(path: &Path, spec: &str) -> PathBuf {
     if path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
         return path.to_owned();
@@ -63,7 +63,7 @@ fn named(path: &Path, spec: &str) -> PathBuf {
     }
 }
 
-/// Writes every file whole or not at all; each outcome is of its own instance.
+/// Writes each file completely or not at all. `instances` states the instance of each policy.
 pub fn write(
     instances: &[&Instance],
     workload: &str,

@@ -1,4 +1,4 @@
-//! Every policy simulated, several at the same time.
+//! Simulates all policies, several at the same time.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -12,11 +12,11 @@ use miette::{Result, miette};
 
 use crate::progress::bar;
 
-/// Ended jobs between two steps of the bar.
+/// Number of ended jobs between two updates of the progress bar.
 const STEP: usize = 1 << 12;
 
-/// What each policy made of its scene, in the order of the scenes, with at most `threads` at the same time. The first
-/// policy that fails, in the same order, is the error.
+/// Simulates each scene under its policy, up to `threads` at the same time. Returns the results in the order of the
+/// scenes. If several simulations fail, returns the error of the first one in this order.
 pub fn play(scenes: &[(Scene<'_>, &str)], threads: usize) -> Result<Vec<Simulated>> {
     let bar = bar(scenes.iter().map(|(scene, _)| scene.instance.tasks()).sum(), "simulating");
     let done: Mutex<Vec<Option<Result<Simulated, SimulateError>>>> = Mutex::new(scenes.iter().map(|_| None).collect());
@@ -43,7 +43,8 @@ pub fn play(scenes: &[(Scene<'_>, &str)], threads: usize) -> Result<Vec<Simulate
     done.into_iter().flatten().map(|outcome| outcome.map_err(|error| miette!("{error}"))).collect()
 }
 
-/// What ran from the beginning has not waited: waits, flows and slowdowns are of the others.
+/// Excludes jobs that ran from the beginning from the waits, flow times and slowdowns, because these jobs have not
+/// waited.
 fn of_those_that_waited(scene: &Scene<'_>, mut one: Simulated) -> Simulated {
     let ran: HashSet<TaskId> = scene.options.running.iter().map(|run| run.0).collect();
     if !ran.is_empty() {
@@ -55,7 +56,7 @@ fn of_those_that_waited(scene: &Scene<'_>, mut one: Simulated) -> Simulated {
     one
 }
 
-/// Moves the bar on by what one policy has done.
+/// Advances the progress bar by the ended jobs of one policy.
 struct Watch<'a> {
     bar: &'a ProgressBar,
     shown: usize,

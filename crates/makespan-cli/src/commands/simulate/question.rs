@@ -1,4 +1,4 @@
-//! When will a job start, and what holds it back?
+//! Answers when a job will start and which jobs delay it.
 
 use makespan::policy::ExpectedStart;
 use makespan::{Moment, Scene, Simulated, expected_at};
@@ -12,17 +12,17 @@ use crate::args::StartQuestion;
 use crate::output::{shown, wrapped};
 use crate::summary::figure;
 
-/// Jobs that are named in a text.
+/// Maximum number of jobs that a text names.
 const NAMED: usize = 20;
 
-/// A question that has a job and perhaps an instant.
+/// A question about the start of a job, seen from an instant.
 pub struct Question {
     task: TaskId,
     at: Time,
     clock: Option<Clock>,
 }
 
-/// A time of the log, or a date.
+/// Parses a time of the log or a date.
 fn instant(text: &str, past: &Past) -> Result<Time> {
     if let Some(read) = past.clock.as_ref().and_then(|clock| clock.read(text)) {
         return read.map_err(|problem| miette!("--at {text}: {problem}"));
@@ -38,15 +38,15 @@ fn instant(text: &str, past: &Past) -> Result<Time> {
     Time::parse(text).map_err(|error| miette!("--at {text}: {error}{hint}"))
 }
 
-/// What one policy answers.
+/// The answer of one policy.
 pub struct Answer {
     state: State,
-    /// The last start that was simulated.
+    /// Last simulated start.
     simulated: Option<Time>,
 }
 
 enum State {
-    /// It waits; `None` if the policy would never start it.
+    /// The job is pending. `None` if the policy would never start it.
     Waiting(Option<ExpectedStart>),
     Running(Time),
     Ended,
@@ -54,7 +54,7 @@ enum State {
 }
 
 impl Question {
-    /// Finds the job and reads the instant; nothing where nothing is asked.
+    /// Finds the job and parses the instant. Returns `None` if the options ask no question.
     pub fn new(options: &StartQuestion, scene: &Scene<'_>, past: &Past) -> Result<Option<Self>> {
         let Some(name) = &options.start_time_of else { return Ok(None) };
         let instance = scene.instance;
@@ -70,7 +70,7 @@ impl Question {
         })?;
         let release = instance.release(task);
         let at = match &options.at {
-            // Who waited when the log was written is asked about now.
+            // If the job was still pending when the log was written, the default is that instant.
             None => past.now.filter(|_| past.starts.get(task.index()) == Some(&None)).unwrap_or(release),
             Some(text) => instant(text, past)?,
         };
@@ -84,13 +84,13 @@ impl Question {
         Ok(Some(Self { task, at, clock }))
     }
 
-    /// A time with what the clock of the log shows then, where it has one.
+    /// Formats a time, followed by its date if the log states when it begins.
     fn dated(&self, time: Time) -> String {
         let date = self.clock.as_ref().map_or_else(String::new, |clock| format!(" ({})", clock.shows(time)));
         figure(time.seconds()) + " s" + &date
     }
 
-    /// What the policy would have answered at that instant, by estimates alone.
+    /// Returns the prediction of the policy at the instant of the question. It uses only estimates.
     pub fn answer(&self, scene: &Scene<'_>, simulated: &Simulated) -> Result<Answer> {
         let trace = &simulated.simulation.trace;
         let runs = || trace.runs.iter().filter(|run| run.task == self.task && run.outcome != Outcome::NotStarted);
@@ -109,7 +109,7 @@ impl Question {
         Ok(Answer { state, simulated: last })
     }
 
-    /// What is asked, in a line.
+    /// Formats the question in one line.
     pub fn text(&self, scene: &Scene<'_>) -> String {
         let (release, at) = (self.dated(scene.instance.release(self.task)), self.dated(self.at));
         let profile = scene.instance.profile(self.task);
@@ -125,7 +125,7 @@ impl Question {
         )
     }
 
-    /// The answer of a policy, in a few lines.
+    /// Formats the answer of a policy in a few lines.
     pub fn describe(&self, scene: &Scene<'_>, policy: &str, answer: &Answer) -> String {
         let release = scene.instance.release(self.task);
         let started = answer.simulated.map_or("it never starts".into(), |start| {
@@ -154,7 +154,7 @@ impl Question {
         }
     }
 
-    /// The answer of a policy for programs.
+    /// Returns the answer of a policy as JSON.
     pub fn json(&self, scene: &Scene<'_>, answer: &Answer) -> Value {
         let names = |tasks: &[TaskId]| -> Value {
             tasks.iter().map(|&task| scene.instance.name(task)).collect::<Vec<_>>().into()
@@ -181,7 +181,7 @@ impl Question {
     }
 }
 
-/// `behind 2 running jobs: a, b`.
+/// Lists the jobs that delay a job, such as `behind 2 running jobs: a, b`.
 fn held_back(scene: &Scene<'_>, kind: &str, jobs: &[TaskId]) -> String {
     let names: Vec<_> = jobs.iter().take(NAMED).map(|&task| scene.instance.name(task)).collect();
     let more = jobs.len().saturating_sub(NAMED);

@@ -7,7 +7,7 @@ use makespan_core::{Instance, ResourceKind, Run, TaskId, Time};
 /// first, then the amount of each resource.
 pub struct Place {
     begins: Vec<Time>,
-    /// A row for each step.
+    /// Free amounts from each instant in `begins` on.
     free: Vec<Vec<i64>>,
 }
 
@@ -76,7 +76,8 @@ impl Place {
         None
     }
 
-    /// The least that is free of each between two instants, with what a run gives back while it runs.
+    /// Returns the least free amount of each resource in a period. The amounts in `back` are treated as free from
+    /// `start` to `end`.
     fn least(&self, (from, until): (Time, Time), back: &[i64], (start, end): (Time, Time)) -> Vec<i64> {
         let first = self.step_at(from);
         let mut least = vec![i64::MAX; back.len()];
@@ -90,15 +91,16 @@ impl Place {
     }
 }
 
-/// What was free of all nodes.
+/// The free amounts of all nodes over time.
 pub struct Rooms<'a> {
     instance: &'a Instance,
     nodes: Vec<Place>,
-    /// Licences.
+    /// Free amounts of licences, which belong to no node.
     common: Place,
 }
 
-/// What a task holds on so many processors: for each place, the last of which is no node, amounts by number.
+/// Returns the amounts that a task holds on these processors: the node, the number of the resource and the amount. The
+/// number of nodes stands for licences, which belong to no node.
 fn held(instance: &Instance, task: TaskId, parts: &[(usize, u32)]) -> Vec<(usize, usize, i64)> {
     let common = instance.platform().node_count();
     let width = parts.iter().map(|part| part.1).sum();
@@ -116,7 +118,7 @@ fn to_signed(amount: u64) -> i64 {
 }
 
 impl<'a> Rooms<'a> {
-    /// `None` where processors are all that jobs need.
+    /// Returns the free amounts during a simulation. Returns `None` if jobs need only processors.
     pub fn of(instance: &'a Instance, simulated: &Simulated) -> Option<Self> {
         if !instance.has_demands() {
             return None;
@@ -152,7 +154,8 @@ impl<'a> Rooms<'a> {
         Some(Self { instance, nodes, common: Place::new(all.collect(), changes.next().unwrap_or_default()) })
     }
 
-    /// Whether a job could have run on so many processors in this period, had it not run as it did.
+    /// Returns true if a job could have run on `size` processors in this period. The amounts that it held in its real
+    /// run `own` are treated as free.
     pub fn fit(&self, size: u32, period: (Time, Time), own: &Run) -> bool {
         let demands = self.instance.demands(own.task);
         let common = self.nodes.len();

@@ -1,4 +1,4 @@
-//! The rules of a cluster under policies that do not know them.
+//! Warns about policies that ignore the rules of a cluster.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -8,7 +8,8 @@ use makespan_core::{Instance, TaskId};
 use super::log::Log;
 use super::words::{self, named};
 
-/// What a policy does not know of the rules of the cluster; nothing of the policy that knows them.
+/// Returns the rules of the cluster that a policy ignores. Returns `None` for the policy that follows them, and for a
+/// platform without rules.
 pub fn of(policy: &str, log: &Log) -> Option<Unheeded> {
     if knows(policy) || log.instance.platform().site().is_none() {
         return None;
@@ -17,12 +18,12 @@ pub fn of(policy: &str, log: &Log) -> Option<Unheeded> {
     Some(unheeded(&log.instance, log.instance.task_ids().filter(|task| !running.contains(task))))
 }
 
-/// Whether a policy keeps to the rules of a cluster.
+/// Returns true if a policy follows the rules of a cluster.
 fn knows(policy: &str) -> bool {
     policy.split('[').next() == Some("slurm")
 }
 
-/// How many jobs have rules that the policy does not know, and which.
+/// Describes how many jobs have rules that the policy ignores, and which rules.
 pub fn told(unheeded: &Unheeded, policy: &str) -> Option<String> {
     let rules: Vec<String> = unheeded.rules.iter().map(|(what, jobs)| format!("{what}: {jobs}")).collect();
     let jobs = unheeded.jobs;
@@ -37,10 +38,11 @@ pub fn told(unheeded: &Unheeded, policy: &str) -> Option<String> {
     })
 }
 
-/// The same beside several policies that share a log: what the cluster would never start is left out under all of them.
+/// Adds notes about ignored rules for several policies that share a log. Jobs that the cluster would never start are
+/// left out for all policies.
 pub fn kept(policies: &[String], mut log: Log) -> Result<Log, String> {
     let others: Vec<&String> = policies.iter().filter(|policy| !knows(policy)).collect();
-    // None of them knows any rule.
+    // All these policies ignore the same rules.
     let Some(unheeded) = others.first().and_then(|policy| of(policy, &log)) else { return Ok(log) };
     log.remarks.extend(others.iter().filter_map(|policy| told(&unheeded, policy)));
     let never = never(&log.instance, &unheeded.never);
@@ -52,14 +54,14 @@ pub fn kept(policies: &[String], mut log: Log) -> Result<Log, String> {
     Ok(log)
 }
 
-/// That jobs are left out, some by name.
+/// States that jobs are left out, and names some of them.
 pub fn left_out(never: &BTreeSet<String>) -> String {
     let names: Vec<&str> = never.iter().map(String::as_str).collect();
     let count = words::left_out(never.len());
     format!("{count}, held or never to start under the rules of the cluster: {}", named(&names))
 }
 
-/// The jobs of tasks that can never start, and all jobs that wait for one of them.
+/// Returns the jobs of tasks that can never start, and all jobs that wait for one of them.
 pub fn never(instance: &Instance, tasks: &[TaskId]) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = tasks.iter().map(|&task| instance.job_of(task).name.clone()).collect();
     let mut before = 0;

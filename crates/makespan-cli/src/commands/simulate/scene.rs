@@ -1,4 +1,4 @@
-//! What is simulated, from the options.
+//! Reads and prepares the log that the options select.
 
 use makespan::estimate::Medians;
 use makespan::{Circumstances, Deviation, SimulationOptions};
@@ -63,8 +63,9 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     Ok(Log { instance, actual, remarks, week, past, running: Vec::new(), usual: None, live: None })
 }
 
-/// The machines of a cluster are made for plans, whose jobs are to be on as few nodes as can be. Slurm's policy places jobs as Slurm
-/// does, so that beside it no policy is held to that.
+/// Removes the placement rule of a cluster's machines if the policy `slurm` is simulated. Plans put each job on as few
+/// nodes as possible, but the policy `slurm` places jobs as Slurm does. So this rule does not apply to the other
+/// policies either.
 pub fn freely_placed(options: &SimulateOptions, policies: &[&str], mut log: Log) -> Result<Log> {
     let is_slurm = |policy: &&str| policy.split('[').next() == Some("slurm");
     let platform = log.instance.platform();
@@ -78,7 +79,7 @@ pub fn freely_placed(options: &SimulateOptions, policies: &[&str], mut log: Log)
     Ok(log)
 }
 
-/// The same log, whose tasks have names of their own, with what is to be said of tasks.
+/// Checks that all task names differ, and adds notes about bags, compound jobs and dependences.
 pub fn checked(options: &SimulateOptions, mut log: Log) -> Result<Log> {
     let checked = log.instance.check_task_names();
     checked.map_err(|error| miette!("{}: {error}", options.trace.display()))?;
@@ -98,7 +99,7 @@ pub fn checked(options: &SimulateOptions, mut log: Log) -> Result<Log> {
     Ok(log)
 }
 
-/// Real times by `--deviation`, one factor for each job that is simulated.
+/// Draws the real times for `--deviation`, with one factor for each task.
 pub fn deviated(options: &SimulateOptions, log: Log) -> Result<Log> {
     let Some(share) = options.deviation else { return Ok(log) };
     let deviation = Deviation::new(share, options.seed).map_err(|error| miette!("--deviation {share}: {error}"))?;
@@ -110,7 +111,7 @@ pub fn deviated(options: &SimulateOptions, log: Log) -> Result<Log> {
         ));
     }
     let mut remarks = log.remarks;
-    // What is drawn is not what was logged.
+    // The recorded starts do not apply to the random times.
     let past = Past { starts: Vec::new(), ..log.past };
     remarks.push(format!(
         "real times are drawn with seed {}: each task takes its estimate times a factor of its own, of mean 1 and standard \
@@ -121,7 +122,7 @@ pub fn deviated(options: &SimulateOptions, log: Log) -> Result<Log> {
     Ok(Log { actual, remarks, past, ..log })
 }
 
-/// The same log where nobody tells the times, if that is asked for.
+/// Replaces all run times by guesses, for `--estimates unknown`.
 pub fn forgotten(options: &SimulateOptions, log: Log) -> Result<Log> {
     if options.estimates != EstimatesName::Unknown {
         return Ok(log);
@@ -133,11 +134,11 @@ pub fn forgotten(options: &SimulateOptions, log: Log) -> Result<Log> {
     remarks.push(
         "policies know no times: each job is guessed to take a minute on its fewest processors, and speeds up as it does".into(),
     );
-    // What would be read of the queue anew knows its times.
+    // A queue that is read again would state its times, so it is dropped.
     Ok(Log { instance, actual, remarks, live: None, ..log })
 }
 
-/// What learns times while the simulation goes on, if that is asked for.
+/// Returns the estimator that learns times during the simulation, for `--learn`.
 fn estimation(options: &SimulateOptions, instance: &Instance) -> Result<Option<Estimation>> {
     let Some(teachers) = options.learn else { return Ok(None) };
     let stated = |task: TaskId| instance.task(task).estimate == Estimate::Stated;

@@ -1,4 +1,4 @@
-//! Which jobs would have started earlier on another number of processors.
+//! Finds jobs that would have started earlier on another number of processors.
 
 use makespan::Simulated;
 use makespan_core::{Instance, Outcome, ResourceKind, TaskId, Time, counted};
@@ -10,32 +10,35 @@ use super::rooms::{Place, Rooms};
 use crate::output::{shown, table, wrapped};
 use crate::summary::figure;
 
-/// Jobs that are listed.
+/// Maximum number of jobs that are listed.
 const LISTED: usize = 10;
-/// Sizes of a job that are asked about, spread over all it accepts.
+/// Maximum number of sizes of a job that are tried, spread over all sizes that it accepts.
 const MAX_SIZES: usize = 64;
 
-/// A start that another size would have had.
+/// A job with an earlier start at another size.
 struct Earlier {
     task: TaskId,
+    /// Real size and start.
     had: (u32, Time),
+    /// Other size, and the start with it.
     other: (u32, Time),
-    /// When it ended, and when it would have.
+    /// Real end, and the end with the other size.
     ends: (Time, Time),
 }
 
-/// What other sizes would have given the jobs of a simulation, while all other jobs ran when and where they did.
+/// The effect of other sizes on the jobs of a simulation. The runs of all other jobs are fixed.
 pub struct Sizes {
     policy: String,
-    /// Jobs that accept several sizes and had to wait.
+    /// Number of jobs that accept several sizes and had to wait.
     asked: usize,
-    /// By how much earlier, the most first.
+    /// Jobs that would have started earlier, in descending order of the gain.
     earlier: Vec<Earlier>,
 }
 
 impl Sizes {
-    /// Asks of each job that waited and accepts several sizes when it could have started first on each of them, from its release on, in
-    /// processors that nobody used for as long as it would have run.
+    /// Finds for each job that waited and accepts several sizes the earliest possible start with another size. The
+    /// start is not before the release, and the job uses only processors and resources that were free for its whole run
+    /// time.
     pub fn of(instance: &Instance, simulated: &Simulated) -> Result<Self> {
         check(instance)?;
         let (free, rooms) = (Place::of_processors(instance, simulated), Rooms::of(instance, simulated));
@@ -54,13 +57,13 @@ impl Sizes {
             let first = candidates.into_iter().filter_map(|size| {
                 let time = profile.time(size);
                 let mut start = free.first_fit(size, time, (release, run.start), own)?;
-                // So many processors are free then, and the nodes that have them may lack something else.
+                // Enough processors are free then, but their nodes may lack another resource.
                 while !fits(size, (start, start + time)) {
                     start = free.first_fit(size, time, (free.next_step(start)?, run.start), own)?;
                 }
                 Some((start, start + time, size))
             });
-            // The earliest start; of equals the earliest end.
+            // The earliest start; for equal starts, the earliest end.
             if let Some((start, end, size)) = first.min() {
                 let ends = (run.end, end);
                 earlier.push(Earlier { task: run.task, had: (own.0, run.start), other: (size, start), ends });
@@ -70,7 +73,7 @@ impl Sizes {
         Ok(Self { policy: simulated.policy.clone(), asked, earlier })
     }
 
-    /// A few lines and a table.
+    /// Formats the result as a few lines and a table.
     pub fn text(&self, instance: &Instance) -> String {
         let sooner = self.earlier.iter().filter(|one| one.ends.1 < one.ends.0).count();
         let told = format!(
@@ -99,7 +102,7 @@ impl Sizes {
         text
     }
 
-    /// For programs; all jobs.
+    /// Returns the result for all jobs as JSON.
     pub fn json(&self, instance: &Instance) -> Value {
         let job = |one: &Earlier| {
             json!({
@@ -116,7 +119,7 @@ impl Sizes {
     }
 }
 
-/// Refuses instances in which numbers of processors do not say whether a job fits.
+/// Refuses instances in which the number of free processors does not determine if a job fits.
 pub fn check(instance: &Instance) -> Result<()> {
     let platform = instance.platform();
     let plain = platform.has_unit_speed() && !platform.restricts_placement() && !instance.has_machine_times();
@@ -138,7 +141,7 @@ pub fn check(instance: &Instance) -> Result<()> {
     Ok(())
 }
 
-/// At most so many of these, the first and the last among them.
+/// Returns up to `MAX_SIZES` of these sizes, including the first and the last.
 fn sizes(all: Vec<u32>) -> Vec<u32> {
     if all.len() <= MAX_SIZES {
         return all;
@@ -190,15 +193,15 @@ mod tests {
             let earlier = Sizes::of(&instance, &done).unwrap().earlier;
             earlier.iter().map(|one| (one.had, one.other)).collect::<Vec<_>>()
         };
-        // As much for each processor: on one of them it fits beside `a`.
+        // The need is for each processor, so on one processor `b` fits beside `a`.
         assert_eq!(earlier(Need::per_processor(2), 1), [((2, seconds(10)), (1, seconds(1)))]);
-        // As much for the whole job: it fits on no number of them.
+        // The need is for the whole job, so `b` fits on no number of processors.
         assert_eq!(earlier(Need::whole(4), 1), []);
-        // On a second node it fits at once.
+        // On a second node, `b` fits at once.
         assert_eq!(earlier(Need::whole(4), 2), []);
     }
     proptest::proptest! {
-        /// What happened had room, for as long as it took and no longer beside what came then.
+        /// Each simulated run fits at its own time, and 13 processors never fit.
         #[test]
         fn every_run_fits_where_it_was(
             rows in proptest::collection::vec((1_u32..9, 1_i64..20, 0_i64..30, 0_u64..5, 0_u64..2), 1..16),

@@ -1,4 +1,4 @@
-//! Bags of tasks on a tree of machines.
+//! Simulates bags of tasks on a tree of machines.
 
 mod changes;
 mod page;
@@ -18,10 +18,10 @@ use miette::{Result, miette};
 use crate::args::{EstimatesName, Format, SimulateOptions};
 use crate::output::emit;
 
-/// What is played when no policy is named.
+/// Default policy on a tree.
 const RECOMMENDED: &str = "back-pressure";
 
-/// Simulates the policies and prints them side by side.
+/// Simulates the policies and prints a comparison.
 pub fn simulate(options: &SimulateOptions, instance: &Instance, threads: usize) -> Result<ExitCode> {
     refuse_options_of_clusters(options)?;
     let specs = super::specs(options.policy.as_deref().unwrap_or(RECOMMENDED))?;
@@ -44,7 +44,7 @@ pub fn simulate(options: &SimulateOptions, instance: &Instance, threads: usize) 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether an option is given that says nothing about a tree; such options of trees on a cluster are refused likewise.
+/// Refuses options that apply only to jobs on a cluster.
 fn refuse_options_of_clusters(options: &SimulateOptions) -> Result<()> {
     let given = [
         ("--estimates clairvoyant", options.estimates == EstimatesName::Clairvoyant),
@@ -68,7 +68,7 @@ fn refuse_options_of_clusters(options: &SimulateOptions) -> Result<()> {
     }
 }
 
-/// Options that only a tree has.
+/// Refuses options that apply only to bags of tasks on a tree.
 pub fn refuse_options_of_trees(options: &SimulateOptions) -> Result<()> {
     let tree = &options.tree;
     let given = [
@@ -104,7 +104,7 @@ fn rules(options: &SimulateOptions, instance: &Instance, problem: &TreeProblem) 
     })
 }
 
-/// Runs in the order of the heuristics, some at the same time.
+/// Simulates the heuristics, several at the same time. Returns the runs in the order of the heuristics.
 fn play(scene: &TreeScene, heuristics: &[Heuristic], rules: &NetworkOptions, threads: usize) -> Result<Vec<TreeRun>> {
     let next = AtomicUsize::new(0);
     let played = Mutex::new(Vec::new());

@@ -465,7 +465,7 @@ fn options_that_would_be_ignored_are_refused() {
         assert!(said.status == Some(2) && said.err.contains("cannot be used with"), "{arguments:?}: {}", said.err);
         assert!(said.err.contains(reason) && said.err.contains("leave --state out"), "{arguments:?}: {}", said.err);
     }
-    assert!(said(&sandbox, &["--help"], 80).out.contains("Of a service: jobs of these states"));
+    assert!(said(&sandbox, &["--help"], 80).out.contains("For a service: jobs of these states"));
     for option in [["--user", ""], ["--job", ""]] {
         let said = said(&sandbox, &[&["--from", "saved"], &option[..]].concat(), 80);
         assert!(said.status == Some(2) && said.err.contains("a value is required for"), "{option:?}: {}", said.err);

@@ -1,4 +1,5 @@
-//! Who computes what: every node of a small tree; of a large one the busiest, the others together, and the levels.
+//! Tables of the rates and loads of nodes. A small tree has a row for each node. A large tree has rows for the busiest
+//! nodes, one row for all others, and a table of its levels.
 
 use makespan_core::tree::{float_of, link_load, port_load};
 use makespan_core::{Instance, counted};
@@ -6,12 +7,13 @@ use makespan_formats::report::Section;
 
 use super::{Found, float};
 
-/// Most nodes that are listed in text, and how many of more than these.
+/// Maximum number of nodes for which the text lists every node.
 const LISTED: usize = 40;
+/// Number of busiest nodes that the text lists if there are more nodes.
 const BUSIEST: usize = 20;
-/// Levels that are listed one by one.
+/// Number of levels that are listed one by one. Deeper levels share one row.
 const LEVELS: usize = 12;
-/// A port that sends for this part of its time never idles: floats stand for exact figures.
+/// Load from which a port counts as never idle. It is slightly below 1, because floats approximate exact figures.
 const FULL: f64 = 1.0 - 1e-9;
 
 /// The figures of all nodes, computed once.
@@ -21,13 +23,14 @@ pub struct Nodes<'a> {
     each: Vec<Figures>,
 }
 
-/// What one node does; loads are parts of its time.
+/// The rates and loads of a node. A load is the share of time in which a part is busy.
 #[derive(Clone, Default)]
 struct Figures {
-    /// Tasks a second of each application.
+    /// Rate of each application, in tasks per second.
     rates: Vec<f64>,
-    /// Work units a second that it does, and could do.
+    /// Work that the node does, in units per second.
     work: f64,
+    /// Work that the node can do, in units per second.
     capacity: f64,
     link: f64,
     sends: f64,
@@ -35,7 +38,7 @@ struct Figures {
 }
 
 impl<'a> Nodes<'a> {
-    /// O(nodes * applications).
+    /// Computes the figures of all nodes in O(nodes * applications).
     pub fn new(instance: &'a Instance, found: &'a Found) -> Self {
         let (problem, rates) = (&found.problem, &found.state.rates);
         let flows = rates.flows(problem);
@@ -56,7 +59,7 @@ impl<'a> Nodes<'a> {
         Self { instance, found, each }
     }
 
-    /// Every node that computes or sends, in the order of the platform.
+    /// Returns a table of all nodes that compute or send, in the order of the platform.
     pub fn all(&self) -> Section {
         let all: Vec<usize> = (0..self.each.len()).filter(|&node| self.each[node].takes_part).collect();
         let names = all.iter().map(|&node| self.instance.platform().nodes()[node].name.clone());
@@ -64,8 +67,8 @@ impl<'a> Nodes<'a> {
         self.section(self.idle(all.len()), rows(names, &figures))
     }
 
-    /// What a person reads: all nodes where they are few; else those that do most work, the others in one line, and what each
-    /// level of the tree does.
+    /// Returns tables that a person can read. If there are few nodes, lists all of them. Otherwise lists the busiest
+    /// nodes, the sum of the others, and the levels of the tree.
     pub fn for_reading(&self) -> Vec<Section> {
         let mut all: Vec<usize> = (0..self.each.len()).filter(|&node| self.each[node].takes_part).collect();
         if all.len() <= LISTED {
@@ -83,7 +86,7 @@ impl<'a> Nodes<'a> {
         vec![self.section(text, rows), self.levels()]
     }
 
-    /// What the nodes at each distance from the root do together.
+    /// Returns a table with the sums over all nodes at each distance from the root.
     fn levels(&self) -> Section {
         let problem = &self.found.problem;
         let mut depth = vec![0_usize; self.each.len()];
@@ -141,7 +144,7 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// A row for each name, in whose columns of rates the points stand below each other.
+/// Returns a row for each name. The decimal points of each column of rates are aligned.
 fn rows(names: impl Iterator<Item = String>, all: &[&Figures]) -> Vec<Vec<String>> {
     let rates = rate_columns(all);
     let row = |(at, name): (usize, String)| {
@@ -153,13 +156,13 @@ fn rows(names: impl Iterator<Item = String>, all: &[&Figures]) -> Vec<Vec<String
     names.enumerate().map(row).collect()
 }
 
-/// For each application the rates of all rows.
+/// Returns one column of rates for each application.
 fn rate_columns(all: &[&Figures]) -> Vec<Vec<String>> {
     let apps = all.first().map_or(0, |first| first.rates.len());
     (0..apps).map(|app| rate_column(&all.iter().map(|of| of.rates[app]).collect::<Vec<f64>>())).collect()
 }
 
-/// Rates with as many digits behind the point as the largest has with four significant figures.
+/// Formats the rates of one column with the same number of decimals. The largest rate has four significant digits.
 fn rate_column(rates: &[f64]) -> Vec<String> {
     let largest = rates.iter().copied().fold(0.0_f64, f64::max);
     let text = float(largest);

@@ -1,4 +1,4 @@
-//! A period of a length of the user's choice, and all of its schedule.
+//! The period with the length that the user states, and the complete periodic schedule.
 
 use std::io;
 use std::path::Path;
@@ -12,18 +12,18 @@ use miette::{Result, miette};
 use super::Found;
 use crate::output::write_file;
 
-/// The length of `--period`.
+/// Parses the length that `--period` states.
 pub fn length(text: &str) -> Result<Time> {
     let length = Time::parse(text).map_err(|error| miette!("--period {text}: {error}"))?;
     if length > Time::ZERO { Ok(length) } else { Err(miette!("--period {text}: a period lasts longer than 0")) }
 }
 
-/// The best rates in a period of about so long.
+/// Returns the best rates in a period of about this length.
 pub fn period(found: &Found, length: Time) -> Result<Periodic> {
     Periodic::rounded(&found.problem, &found.state.rates, length).map_err(|error| miette!("--period {length}: {error}"))
 }
 
-/// Writes the schedule of all tasks with its transfers, checked; returns its end.
+/// Checks and writes the schedule of all tasks and transfers. Returns its end.
 pub fn write(path: &Path, instance: &Instance, found: &Found, names: CsvNames) -> Result<Time> {
     let fail = |error: &dyn std::fmt::Display| miette!("--unroll: {error}");
     let period = found.state.period.as_ref().map_err(|error| fail(error))?;

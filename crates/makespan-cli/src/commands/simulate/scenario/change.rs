@@ -1,4 +1,4 @@
-//! A log as a scenario changes it.
+//! Applies the changes of a scenario to a log.
 
 use makespan_core::{Actual, Instance, Job, ProcSet, Rows, Time, Unavailable, counted};
 use makespan_formats::Estimates;
@@ -10,23 +10,23 @@ use super::super::{live, rules};
 use super::parse::{Change, Scenario, Whose};
 use super::platform::{more_nodes, resized};
 
-/// What is simulated for a scenario.
+/// The log and the policy that are simulated for a scenario.
 pub struct Variant {
     pub name: String,
     pub policy: String,
     pub log: Log,
-    /// What the user should know.
+    /// Notes for the user.
     pub remarks: Vec<String>,
 }
 
 impl Variant {
-    /// The log as the scenario has it, under its policy, or the usual one.
+    /// Applies a scenario to a log. `usual` is the policy if the scenario names none.
     pub fn of(scenario: &Scenario, log: &Log, usual: &str) -> Result<Self> {
         let wrong = |problem: String| miette!("--scenario '{}': {problem}", scenario.name);
         let mut variant =
             Self { name: scenario.name.clone(), policy: usual.to_owned(), log: log.clone(), remarks: Vec::new() };
         let grown = variant.grow(scenario).map_err(wrong)?;
-        // Who is left out first is not counted as too wide.
+        // Jobs are removed by `without` first, so that they are not counted as too wide.
         let mut changes: Vec<&Change> =
             scenario.changes.iter().filter(|change| !(grown && is_of_nodes(change))).collect();
         changes.sort_by_key(|change| !matches!(change, Change::Without(..)));
@@ -37,7 +37,8 @@ impl Variant {
         Ok(variant)
     }
 
-    /// More nodes of a cluster whose queue it is: then jobs have room that have none now. Whether there are more.
+    /// Adds nodes to a cluster whose queue is simulated, so that jobs fit that do not fit now. Returns true if nodes
+    /// were added.
     fn grow(&mut self, scenario: &Scenario) -> Result<bool, String> {
         let amount = scenario.changes.iter().find_map(|change| match change {
             Change::Nodes(amount) => Some(*amount),
@@ -55,7 +56,7 @@ impl Variant {
         Ok(true)
     }
 
-    /// A policy that does not know the rules of the cluster would start what the cluster never does.
+    /// Removes jobs that the cluster never starts, because a policy that ignores its rules would start them.
     fn leave_out_the_impossible(&mut self) -> Result<(), String> {
         let Some(unheeded) = rules::of(&self.policy, &self.log) else { return Ok(()) };
         if let Some(told) = rules::told(&unheeded, &self.policy) {
@@ -92,7 +93,7 @@ impl Variant {
                 let closed = within(self.log.instance.unavailable(), platform.processors());
                 let on = |jobs| Instance::new(platform.clone(), jobs, closed.clone());
                 if on(self.log.instance.all_submitted()).is_err() {
-                    // Some need of the nodes that are left what none of them has.
+                    // Some jobs need more of a resource than any remaining node has.
                     let is_possible = |instance: &Instance, job: &Job<Rows>| {
                         let own = instance.submitted(instance.job_id(job.first()));
                         on(vec![own.with_after(Vec::<String>::new())]).is_ok()
@@ -123,7 +124,7 @@ impl Variant {
         Ok(())
     }
 
-    /// The policy is told how long jobs really take.
+    /// Replaces the estimates by the real run times.
     fn tell(&mut self) -> Result<(), String> {
         let Log { instance, actual, .. } = &self.log;
         let Actual::Profiles(profiles) = actual else { return Ok(()) };
@@ -132,7 +133,7 @@ impl Variant {
             let first = instance.job(id).first().index();
             let own = &profiles[first..];
             job.work.tasks_mut().zip(own).for_each(|(task, profile)| task.profile = profile.clone());
-            // Who ran for longer than asked would have no room.
+            // A job that ran longer than its walltime could not run within it.
             if job.walltime.is_some_and(|limit| own[0].longest() > limit) {
                 job.walltime = None;
             }
@@ -148,14 +149,14 @@ fn is_of_nodes(change: &Change) -> bool {
     matches!(change, Change::Nodes(_))
 }
 
-/// Closed periods of the processors that there are.
+/// Limits closed periods to the first `processors` processors.
 fn within(closed: &[Unavailable], processors: u32) -> Vec<Unavailable> {
     let all = ProcSet::first(processors);
     let own = |period: &Unavailable| Unavailable { processors: period.processors.intersection(&all), ..period.clone() };
     closed.iter().map(own).filter(|period| !period.processors.is_empty()).collect()
 }
 
-/// Whether a job belongs to this user, account, ..
+/// Returns true if a job belongs to this user, account, QOS or partition, or has this name.
 fn is_of(job: &Job<Rows>, whose: Whose, name: &str) -> bool {
     let submission = job.submission.as_deref();
     let is = |text: Option<&str>| text == Some(name);

@@ -1,4 +1,4 @@
-//! Who waits: by user, by partition, by size.
+//! Mean waits of groups of jobs: by user, by partition and by size.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::super::comparison::Written;
 
-/// Groups that are listed.
+/// Maximum number of groups that are listed.
 const LISTED: usize = 10;
 
-/// By what jobs are grouped.
+/// The property by which jobs are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     User,
@@ -21,7 +21,7 @@ pub enum By {
 impl By {
     pub const ALL: [Self; 3] = [Self::User, Self::Partition, Self::Size];
 
-    /// The word for a group.
+    /// Returns the column heading of a group.
     pub fn word(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -31,7 +31,7 @@ impl By {
     }
 }
 
-/// Jobs of a group, and how long they waited in all.
+/// The number of jobs of a group, with the sums of their waits (seconds) and of their work (processor seconds).
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     jobs: usize,
@@ -45,16 +45,17 @@ impl Sum {
     }
 }
 
-/// Mean waits of groups, one column for each outcome.
+/// Mean waits of groups, with one column for each outcome.
 pub struct Groups {
     pub by: By,
     rows: Vec<(String, Vec<Sum>)>,
-    /// Groups behind those that are listed, together.
+    /// Number of groups that are not listed one by one.
     others: usize,
 }
 
 impl Groups {
-    /// The groups with the most work first, sizes ascending; `None` where there is only one.
+    /// Groups the jobs. Users and partitions are ordered by decreasing work, and sizes ascend. Returns `None` if there
+    /// is only one group.
     pub fn of(by: By, outcomes: &[(&Instance, Vec<&Run>)]) -> Option<Self> {
         let mut groups: BTreeMap<(u64, String), Vec<Sum>> = BTreeMap::new();
         for (column, (instance, runs)) in outcomes.iter().enumerate() {
@@ -88,7 +89,7 @@ impl Groups {
         Some(Self { by, rows, others })
     }
 
-    /// What the table is about, with the one unit of its waits.
+    /// Returns the title of the table, with the unit of its waits.
     pub fn title(&self) -> String {
         format!("mean wait by {}{}", self.by.word(), self.written().word)
     }
@@ -98,7 +99,8 @@ impl Groups {
         Written::on_page(waits.fold(0.0, f64::max), true)
     }
 
-    /// Cells: the group, its jobs in the first outcome that has any, and its mean wait in each.
+    /// Returns the cells of the table: the group, its largest number of jobs in any outcome, and its mean wait in each
+    /// outcome.
     pub fn cells(&self) -> Vec<Vec<String>> {
         let written = self.written();
         let row = |(name, sums): &(String, Vec<Sum>)| {
@@ -109,7 +111,7 @@ impl Groups {
         self.rows.iter().map(row).collect()
     }
 
-    /// For programs.
+    /// Returns the groups as JSON.
     pub fn json(&self) -> Value {
         let row = |(name, sums): &(String, Vec<Sum>)| {
             let waits: Vec<Value> =
@@ -124,7 +126,7 @@ impl Groups {
     }
 }
 
-/// The group of a job, behind a number by which groups are sorted.
+/// Returns the group of a job, after a number by which the groups are sorted.
 fn key(by: By, instance: &Instance, task: TaskId, processors: u32) -> (u64, String) {
     let job = instance.job_of(task);
     let submission = job.submission.as_deref();

@@ -1,4 +1,4 @@
-//! What if: scenarios side by side, with what was logged as the baseline.
+//! Simulates what-if scenarios and compares them with each other and with the recorded schedule.
 
 pub mod change;
 mod groups;
@@ -29,7 +29,7 @@ use crate::args::{Format, SimulateOptions};
 use crate::output::{columns, csv_names, emit, table};
 use crate::summary;
 
-/// The scenarios that the options name.
+/// Parses the scenarios that the options name.
 pub fn scenarios(options: &SimulateOptions, specs: &[String]) -> Result<Vec<Scenario>> {
     let parsed = options.scenarios.iter().map(|text| Scenario::parse(text).map_err(|problem| miette!("{problem}")));
     let scenarios: Vec<Scenario> = parsed.collect::<Result<_>>()?;
@@ -49,7 +49,7 @@ pub fn scenarios(options: &SimulateOptions, specs: &[String]) -> Result<Vec<Scen
     Ok(scenarios)
 }
 
-/// Simulates all scenarios and tells of them.
+/// Simulates all scenarios and prints the comparison.
 pub fn simulate(
     options: &SimulateOptions,
     scenarios: &[Scenario],
@@ -81,7 +81,7 @@ pub fn simulate(
     simulated.iter_mut().zip(&variants).for_each(|(one, variant)| one.policy.clone_from(&variant.name));
     let ran: Vec<HashSet<TaskId>> =
         variants.iter().map(|variant| variant.log.running.iter().map(|run| run.0).collect()).collect();
-    // The baseline is the present of the cluster under its own policy.
+    // The scenario without changes is the baseline: the present queue under the cluster's own policy.
     let baselines = scenarios.iter().zip(&variants).zip(simulated.iter().zip(&ran));
     let baselines = baselines.filter(|((scenario, _), _)| scenario.changes.is_empty());
     let apart = baselines.filter_map(|((_, variant), (one, ran))| {
@@ -113,7 +113,7 @@ pub fn simulate(
     }
 }
 
-/// Jobs that are given up, some by name.
+/// Returns notes about cancelled jobs, with some of their names.
 fn given_up(instance: &Instance, outcome: &Simulated) -> Vec<String> {
     let has_deadline =
         |task: &TaskId| instance.job_of(*task).submission.as_deref().is_some_and(|own| own.deadline.is_some());
@@ -129,23 +129,23 @@ fn named_as_given_up(instance: &Instance, scenario: &str, why: &str, gone: &[Tas
     (!gone.is_empty()).then(|| format!("{scenario}: {jobs} {} {why} and will be cancelled", named(&names)))
 }
 
-/// The last runs of jobs that had to be started.
+/// Returns the last run of each job that did not run from the beginning.
 fn waited<'a>(outcome: &'a Simulated, running: &HashSet<TaskId>) -> Vec<&'a Run> {
     let is_last = |run: &&Run| !matches!(run.outcome, Ending::Interrupted | Ending::NotStarted);
     outcome.simulation.trace.runs.iter().filter(is_last).filter(|run| !running.contains(&run.task)).collect()
 }
 
-/// Each scenario with its policy, where they differ from each other.
+/// Returns each scenario with its policy.
 fn policies(variants: &[Variant]) -> Vec<(String, String)> {
     variants.iter().map(|variant| (variant.name.clone(), variant.policy.clone())).collect()
 }
 
-/// What came of all scenarios, behind what was logged.
+/// The results of all scenarios, after the recorded schedule if there is one.
 struct Outcome<'a> {
     log: &'a Log,
     instances: Vec<&'a Instance>,
     all: Vec<Simulated>,
-    /// What ran from the beginning in each: it has not waited.
+    /// Jobs of each outcome that ran from the beginning. They have not waited.
     running: Vec<HashSet<TaskId>>,
     policies: Vec<(String, String)>,
     remarks: Vec<String>,
@@ -166,13 +166,13 @@ impl Outcome<'_> {
         self.waited().iter().map(waits::counts).collect()
     }
 
-    /// Of each outcome the last run of each job that had to be started.
+    /// Returns for each outcome the last run of each job that did not run from the beginning.
     fn waited(&self) -> Vec<(&Instance, Vec<&Run>)> {
         let outcomes = self.instances.iter().zip(&self.all).zip(&self.running);
         outcomes.map(|((&instance, one), running)| (instance, waited(one, running))).collect()
     }
 
-    /// When each job starts, where the present of a cluster is played.
+    /// Returns the start of each job, if the present queue of a cluster is simulated.
     fn starts(&self) -> Option<Starts<'_>> {
         self.log.is_present().then(|| Starts::of(&self.waited(), self.log.past.clock.as_ref()))
     }
@@ -181,7 +181,8 @@ impl Outcome<'_> {
         self.all.iter().map(|one| one.policy.clone()).collect()
     }
 
-    /// Tables below each other, none wider than so many characters unless a column alone is.
+    /// Formats the tables below each other. A table is at most `width` characters wide, unless a single column is
+    /// wider.
     fn text(&self, width: usize) -> String {
         let mut text = summary::instance(&self.log.instance) + "; times in seconds\n";
         if let Some(clock) = &self.log.past.clock {
@@ -207,7 +208,7 @@ impl Outcome<'_> {
         text
     }
 
-    /// The same tables for a page.
+    /// Returns the same tables as sections of a page.
     fn sections(&self) -> Vec<Section> {
         let heading = |first: &[&str]| first.iter().map(|&word| word.to_owned()).chain(self.names()).collect();
         let mut sections: Vec<Section> = Vec::new();
@@ -259,7 +260,7 @@ impl Outcome<'_> {
     }
 }
 
-/// A table in several parts where it would be too wide; each has the first columns.
+/// Formats a table. If it is wider than `width`, it is split into parts that all begin with the `first` columns.
 fn blocks(first: &[&str], names: &[String], rows: &[Vec<String>], width: usize) -> String {
     let fixed = first.len();
     let length = |at: usize, heading: &str| {

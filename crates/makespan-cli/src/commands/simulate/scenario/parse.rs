@@ -1,29 +1,29 @@
-//! What a scenario says.
+//! Parses scenarios.
 
 use makespan_formats::Estimates;
 
-/// A scenario: what is other than now.
+/// A scenario: a list of changes to the log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scenario {
-    /// As it was written.
+    /// Text of the scenario, as the user wrote it.
     pub name: String,
     pub changes: Vec<Change>,
 }
 
-/// One thing that is other.
+/// A change to the log or to the policy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// Nodes: so many in all, or so many more or fewer.
+    /// Another number of nodes.
     Nodes(Amount),
     Policy(String),
     Estimates(Estimates),
-    /// Jobs of whom, or which, are left out.
+    /// Removal of the jobs of a user, account, partition or QOS, or of a single job.
     Without(Whose, String),
-    /// Jobs come so many times as fast.
+    /// Factor by which jobs arrive faster.
     Load(f64),
 }
 
-/// A number, or a difference.
+/// A number, or a difference from the present number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
     All(u32),
@@ -31,7 +31,7 @@ pub enum Amount {
     Fewer(u32),
 }
 
-/// By what jobs are left out.
+/// The property that selects the jobs to remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
     User,
@@ -45,7 +45,7 @@ const WORDS: &str = "now, nodes=+20, nodes=-4, nodes=100, policy=conservative, e
                      (account=, partition=, qos=, job=)";
 
 impl Scenario {
-    /// The policy that it names.
+    /// Returns the policy that the scenario names, if any.
     pub fn policy(&self) -> Option<&str> {
         self.changes.iter().find_map(|change| match change {
             Change::Policy(policy) => Some(policy.as_str()),
@@ -53,7 +53,8 @@ impl Scenario {
         })
     }
 
-    /// Reads words that are separated by spaces outside brackets: `nodes=+20 policy=easy[order=saf] without user=ann`.
+    /// Parses words that are separated by spaces outside brackets, such as `nodes=+20 policy=easy[order=saf] without
+    /// user=ann`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = |problem: String| format!("--scenario '{text}': {problem}; write words such as {WORDS}");
         let words = words(text);
@@ -84,7 +85,7 @@ impl Scenario {
     }
 }
 
-/// The words between spaces outside brackets.
+/// Splits a text at spaces outside brackets.
 fn words(text: &str) -> Vec<String> {
     let mut depth = 0_i32;
     let parts = text.split(|c: char| {
@@ -133,7 +134,7 @@ fn without(word: &str) -> Result<Change, String> {
 }
 
 impl Whose {
-    /// The word for it.
+    /// Returns the word for this property in messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::User => "user",

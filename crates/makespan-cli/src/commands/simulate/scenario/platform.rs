@@ -1,15 +1,15 @@
-//! More nodes, or fewer.
+//! Changes the number of nodes of a platform.
 
 use makespan_core::{Link, Node, Platform, Site};
 
 use super::parse::Amount;
 
-/// How many nodes have processors.
+/// Returns the number of nodes that have processors.
 fn computing(platform: &Platform) -> u32 {
     platform.nodes().iter().filter(|node| node.processors > 0).count() as u32
 }
 
-/// How many nodes more than there are, if it is more.
+/// Returns the number of additional nodes, or `None` if no nodes are added.
 pub fn more_nodes(platform: &Platform, amount: Amount) -> Option<u32> {
     match amount {
         Amount::All(all) => all.checked_sub(computing(platform)).filter(|&more| more > 0),
@@ -18,8 +18,8 @@ pub fn more_nodes(platform: &Platform, amount: Amount) -> Option<u32> {
     }
 }
 
-/// The platform with another number of nodes; processors, where it is one node. New nodes are like the last one, and in all partitions in
-/// which that is; nodes are taken from the end.
+/// Returns the platform with another number of nodes, or another number of processors if it has only one node. New
+/// nodes are copies of the last one and belong to the same partitions. Nodes are removed from the end.
 pub fn resized(platform: &Platform, amount: Amount) -> Result<Platform, String> {
     let computing = computing(platform);
     let flat = computing == 1 && platform.node_count() == 1;

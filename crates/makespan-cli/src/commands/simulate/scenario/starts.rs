@@ -1,4 +1,4 @@
-//! When each job of a live queue starts, scenario by scenario.
+//! The start of each job of a cluster's queue in each scenario.
 
 use std::collections::HashMap;
 
@@ -8,25 +8,26 @@ use serde_json::{Value, json};
 
 use crate::output::shown;
 
-/// What the clock shows: within a day the time, later the day too, whose year is that of now but in queues of months.
+/// Formats an instant: the time if it is less than a day away, otherwise month, day and time. The year is omitted,
+/// because few queues are that long.
 fn shown_by(clock: &Clock, at: Time) -> String {
     let part = if at < Time::from_seconds(86_400) { 11..19 } else { 5..16 };
     clock.shows(at).get(part).unwrap_or_default().to_owned()
 }
 
-/// Jobs that are listed.
+/// Maximum number of jobs that are listed.
 const LISTED: usize = 20;
 
-/// Starts by the name of the job, one column for each outcome.
+/// The starts of jobs by name, with one column for each outcome.
 pub struct Starts<'a> {
-    /// Name, user and processors, by the start in the first outcome.
+    /// Name, user and number of processors of each job, ordered by the start in the first outcome.
     jobs: Vec<(String, String, u32)>,
     columns: Vec<HashMap<String, Time>>,
     clock: Option<&'a Clock>,
 }
 
 impl<'a> Starts<'a> {
-    /// Of the runs that count in each outcome.
+    /// Collects the starts of the given runs in each outcome.
     pub fn of(outcomes: &[(&Instance, Vec<&Run>)], clock: Option<&'a Clock>) -> Self {
         let column = |(instance, runs): &(&Instance, Vec<&Run>)| {
             runs.iter().map(|run| (instance.name(run.task).into_owned(), run.start)).collect()
@@ -47,12 +48,12 @@ impl<'a> Starts<'a> {
         Self { jobs, columns, clock }
     }
 
-    /// How many jobs are not among the rows.
+    /// Returns the number of jobs that are not listed.
     pub fn more(&self) -> usize {
         self.jobs.len().saturating_sub(LISTED)
     }
 
-    /// The first jobs: name, user, processors, and the start in each outcome.
+    /// Returns the cells of the first jobs: name, user, processors, and the start in each outcome.
     pub fn cells(&self) -> Vec<Vec<String>> {
         let row = |(name, user, width): &(String, String, u32)| {
             let starts = self.columns.iter().map(|column| match (column.get(name), self.clock) {
@@ -66,7 +67,7 @@ impl<'a> Starts<'a> {
         self.jobs.iter().take(LISTED).map(row).collect()
     }
 
-    /// For programs; all jobs.
+    /// Returns the starts of all jobs as JSON.
     pub fn json(&self) -> Value {
         let row = |(name, user, width): &(String, String, u32)| {
             let starts = self.columns.iter().map(|column| column.get(name).map(|start| start.seconds()));

@@ -1,9 +1,9 @@
-//! How waits are distributed, drawn in a terminal.
+//! Histograms of waits, with bars for a terminal.
 
 use makespan_core::{Instance, Run};
 use serde_json::{Value, json};
 
-/// Waits up to so many seconds, with their names.
+/// Upper limit of each range of waits in seconds, and its name.
 const BINS: [(f64, &str); 8] = [
     (60.0, "up to 1 min"),
     (600.0, "up to 10 min"),
@@ -15,10 +15,10 @@ const BINS: [(f64, &str); 8] = [
     (f64::INFINITY, "longer"),
 ];
 
-/// Characters of a bar.
+/// Number of characters of a full bar.
 const BAR: usize = 10;
 
-/// How many jobs waited for how long, by the runs that count.
+/// Counts the jobs in each range of waits.
 pub fn counts((instance, runs): &(&Instance, Vec<&Run>)) -> [usize; 8] {
     let mut counts = [0; 8];
     for run in runs {
@@ -28,8 +28,8 @@ pub fn counts((instance, runs): &(&Instance, Vec<&Run>)) -> [usize; 8] {
     counts
 }
 
-/// A row for each length of waits, with the share of jobs in each outcome and a bar; lengths that nobody waited for beyond the last are
-/// left out.
+/// Returns a row for each range of waits, with the share of jobs in each outcome and a bar. Empty ranges at the end are
+/// omitted.
 pub fn cells(all: &[[usize; 8]], with_bars: bool) -> Vec<Vec<String>> {
     let last = (0..BINS.len()).rev().find(|&bin| all.iter().any(|counts| counts[bin] > 0)).unwrap_or(0);
     let row = |bin: usize| {
@@ -44,7 +44,7 @@ pub fn cells(all: &[[usize; 8]], with_bars: bool) -> Vec<Vec<String>> {
     (0..=last).map(row).collect()
 }
 
-/// For programs.
+/// Returns the histogram as JSON.
 pub fn json(counts: &[usize; 8]) -> Value {
     let bins = BINS.iter().zip(counts);
     bins.map(|(bin, count)| json!({ "up_to": bin.0.is_finite().then_some(bin.0), "jobs": count })).collect()

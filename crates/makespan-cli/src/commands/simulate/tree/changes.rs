@@ -1,4 +1,4 @@
-//! `TIME:NODE:WHAT`.
+//! Parses the changes of `--change`: `TIME:NODE:WHAT`.
 
 use makespan::{Change, Changed};
 use makespan_core::tree::TreeProblem;
@@ -6,12 +6,12 @@ use makespan_core::{Instance, Quantity, Time};
 use makespan_formats::parse_bandwidth;
 use miette::{Result, miette};
 
-/// A change of `--change`.
+/// Parses one change.
 pub fn read(text: &str, instance: &Instance, problem: &TreeProblem) -> Result<Change> {
     let fail = |reason: String| miette!("--change {text}: {reason}");
     let form =
         || fail("write TIME:NODE:WHAT, such as 90s:n3:bandwidth=7kbit/s, 2min:n3:speed=0.5 or 1h:n3:removed".into());
-    // A name may have colons in it: the time is before the first, and what happens behind the last.
+    // A name may contain colons. The time precedes the first colon, and the change follows the last.
     let (time, rest) = text.split_once(':').ok_or_else(form)?;
     let (name, what) = rest.rsplit_once(':').ok_or_else(form)?;
     let at = Time::parse(time).map_err(|error| fail(error.to_string()))?;

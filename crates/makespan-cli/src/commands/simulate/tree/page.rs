@@ -1,4 +1,4 @@
-//! Runs on a tree as one HTML page.
+//! The runs on a tree as one HTML page.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use super::report::Page;
 use crate::output::write_file;
 use crate::summary::figure;
 
-/// Points of a line of a figure.
+/// Maximum number of points of a line in a figure.
 const POINTS: usize = 40;
 
-/// Writes measures side by side, for each policy a picture of what was busy and a figure of what was done when.
+/// Writes a comparison of the measures, and for each policy a picture of the mean loads and a figure of the progress.
 pub fn write(path: &Path, title: &str, problem: &TreeProblem, page: &Page<'_>) -> Result<()> {
     let rates: Vec<Rates> = page.runs.iter().map(|run| run.rates(page.scene, problem)).collect();
     let named = |run: &TreeRun| (format!("Mean loads under {}", run.heuristic), run.heuristic.to_string());
@@ -47,7 +47,7 @@ pub fn write(path: &Path, title: &str, problem: &TreeProblem, page: &Page<'_>) -
     write_file(path, |mut out| write_tree(&mut out, &report))
 }
 
-/// How much of each application was done when.
+/// Returns a figure of the completed tasks of each application over time.
 fn progress(page: &Page<'_>, run: &TreeRun) -> Section {
     let line = |(job, ends): (usize, &Vec<Time>)| Series {
         name: page.instance.jobs()[job].name.clone(),
@@ -65,7 +65,8 @@ fn progress(page: &Page<'_>, run: &TreeRun) -> Section {
     Section { title: format!("Progress under {}", run.heuristic), figure: Some(figure), ..Section::default() }
 }
 
-/// From nothing at the beginning, some of the ascending `ends`, the last among them.
+/// Returns the points of a line, from zero at the beginning to the last of the ascending `ends`. Some ends between are
+/// omitted.
 fn done(ends: &[Time], tasks: u64) -> Vec<Point> {
     let step = ends.len().div_ceil(POINTS).max(1);
     let counts = (1..=ends.len()).filter(|count| count % step == 0 || *count == ends.len());

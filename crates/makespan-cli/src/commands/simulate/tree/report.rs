@@ -1,4 +1,4 @@
-//! Runs on a tree as a table and as JSON.
+//! The runs on a tree as a table and as JSON.
 
 use makespan::{NetworkOptions, TreeRun, TreeScene};
 use makespan_core::{Instance, Time, counted};
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use crate::output::{shown, table};
 use crate::summary::figure;
 
-/// More nodes than these are summed up in a text.
+/// Maximum number of nodes for which the text has a row for each node.
 const MAX_NODES: usize = 30;
 
-/// What is told.
+/// The runs to report, with the instance and the rules.
 pub struct Page<'a> {
     pub instance: &'a Instance,
     pub scene: &'a TreeScene,
@@ -27,7 +27,7 @@ impl Page<'_> {
         &self.instance.jobs()[application].name
     }
 
-    /// What is simulated, in a line.
+    /// Describes the simulation in one line.
     pub fn headline(&self) -> String {
         format!(
             "{} of {} on a tree of {}, buffers of {}",
@@ -59,7 +59,7 @@ impl Page<'_> {
         text
     }
 
-    /// A table with one column a policy: headings and rows.
+    /// Returns the headings and rows of a table with one column for each policy.
     pub fn comparison(&self) -> (Vec<String>, Vec<Vec<String>>) {
         let mut rows: Vec<Vec<String>> = Vec::new();
         let mut add = |label: String, of: &dyn Fn(&TreeRun) -> String| {
@@ -92,7 +92,7 @@ impl Page<'_> {
         run.measured.as_ref().filter(|_| self.scene.bound > 0.0).map(|measured| measured.fair / self.scene.bound)
     }
 
-    /// What did not go well.
+    /// Returns notes about problems of a run.
     pub fn remarks(&self, run: &TreeRun) -> Vec<String> {
         let mut remarks = Vec::new();
         if run.run.stalled {
@@ -139,7 +139,7 @@ impl Page<'_> {
         self.extremes("processors", of_processors) + &self.extremes("ports", of_port)
     }
 
-    /// The mean of loads by node, and the largest.
+    /// Describes the mean load and the largest load of a kind of part.
     fn extremes(&self, what: &str, loads: impl Iterator<Item = Option<f64>>) -> String {
         let all: Vec<(f64, usize)> = loads.enumerate().filter_map(|(node, load)| Some((load?, node))).collect();
         let mean = all.iter().map(|(load, _)| load).sum::<f64>() / all.len().max(1) as f64;
@@ -200,7 +200,7 @@ impl Page<'_> {
     }
 }
 
-/// Busy time over time and units.
+/// Returns the busy time, divided by the length of the run and by the number of units.
 fn load(run: &TreeRun, busy: Time, units: u32) -> Option<f64> {
     let all = run.run.end.seconds() * f64::from(units);
     (all > 0.0).then(|| busy.seconds() / all)
