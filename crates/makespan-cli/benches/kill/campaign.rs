@@ -1,5 +1,5 @@
-//! Random kills of whatever belongs to a run; after each, the run goes on. An independent check looks at what the jobs
-//! themselves wrote.
+//! Kills random processes of runs and resumes each run afterwards. An independent check compares the state of the run
+//! with what the jobs wrote themselves.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,17 +14,17 @@ use nix::sys::signal::Signal;
 use super::check::{Evidence, canonical, starts_of_done};
 use super::processes::{Process, kill_group, of_run, signal};
 
-/// So many kills.
+/// A series of random kills.
 pub struct Campaign {
     pub kills: usize,
     pub seed: u64,
-    /// Whether it says how far it is.
+    /// True if progress is printed.
     pub tells: bool,
-    /// Whether all runs are of jobs that fail and are tried again.
+    /// True if all runs have jobs that fail at first and are retried.
     pub retries: bool,
 }
 
-/// What came of it.
+/// The results of a campaign.
 #[derive(Default)]
 pub struct Summary {
     pub kills: BTreeMap<&'static str, usize>,
@@ -34,7 +34,7 @@ pub struct Summary {
     pub faults: Vec<String>,
 }
 
-/// What is killed.
+/// The processes that a kill hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Victim {
     Session,
@@ -56,7 +56,7 @@ const VICTIMS: [(Victim, &str); 7] = [
     (Victim::AllStopped, "everything, SIGTERM"),
 ];
 
-/// Kills in one run before it may come to its end.
+/// Number of kills in one run, after which the run may end.
 const KILLS_OF_A_RUN: usize = 10;
 
 /// The kind of run whose jobs fail at first.
@@ -68,10 +68,10 @@ const SHORT: usize = 4;
 /// The number of its jobs.
 const SHORT_JOBS: usize = 150;
 
-/// How often such a job is tried again.
+/// Number of retries of a job that fails.
 const TRIES: &str = "3";
 
-/// Numbers that look random (splitmix64, Steele, Lea and Flood 2014).
+/// A pseudorandom number generator (splitmix64, Steele, Lea and Flood 2014).
 struct Random(u64);
 
 impl Random {
@@ -125,21 +125,21 @@ impl fmt::Display for Summary {
     }
 }
 
-/// One run, from its start until all its jobs have ended with success.
+/// One run, from its start until all its jobs have succeeded.
 struct Scene<'a> {
     makespan: &'a Path,
     sandbox: tempfile::TempDir,
     evidence: Evidence,
     names: Vec<String>,
-    /// Of jobs that are done, how often they had been started then.
+    /// Jobs that are done, with the number of their starts at that time.
     done: BTreeMap<String, usize>,
-    /// Whether jobs fail at first, and are tried again.
+    /// True if jobs fail at first and are retried.
     retries: bool,
     title: String,
 }
 
 impl<'a> Scene<'a> {
-    /// A run of independent jobs, of a bag, of a graph, of jobs that fail at first, or of short jobs.
+    /// Creates a run of independent jobs, a bag, a graph, jobs that fail at first, or short jobs.
     fn new(makespan: &'a Path, number: usize, kind: usize) -> Self {
         let sandbox = tempfile::tempdir().unwrap();
         let log = sandbox.path().join("log");
@@ -197,14 +197,14 @@ impl<'a> Scene<'a> {
                 }
             }
             let status = session.wait().unwrap();
-            // Before it listens for signals SIGTERM kills it as well.
+            // SIGTERM also kills a session that does not yet handle signals.
             killed |= status.code().is_none();
             self.look(killed, summary);
             if status.success() && kills == 0 {
                 break;
             }
             if status.success() {
-                // All was done before the kills were; what is left of them belongs to another run.
+                // All jobs ended before all kills were used. The remaining kills belong to another run.
                 break;
             }
             if !killed && kills == 0 {
@@ -214,7 +214,7 @@ impl<'a> Scene<'a> {
         self.conclude(summary);
     }
 
-    /// Kills something, if there is something to kill; which kind.
+    /// Kills random processes, if there are any. Returns the index of the victim in `VICTIMS`.
     fn strike(&self, session: &Child, random: &mut Random) -> Option<usize> {
         let processes = of_run(&self.evidence.folder);
         let (shims, jobs): (Vec<Process>, Vec<Process>) =
@@ -239,7 +239,8 @@ impl<'a> Scene<'a> {
         Some(victim)
     }
 
-    /// After a session: what was done stays done, nothing ran twice at once, and nothing is left by a session that ended.
+    /// Checks the run after a session: finished jobs did not start again, no job ran twice at the same time, and a
+    /// session that ended normally left no process.
     fn look(&mut self, killed: bool, summary: &mut Summary) {
         let mut fault = |text: String| summary.faults.push(format!("{}: {text}", self.title));
         if !killed {
@@ -264,7 +265,7 @@ impl<'a> Scene<'a> {
         self.done.extend(starts_of_done(&self.evidence));
     }
 
-    /// All jobs are done, once each in the journal and at least once in truth.
+    /// Checks at the end that each job succeeded once in the journal, and that it really ended at least once.
     fn conclude(self, summary: &mut Summary) {
         summary.jobs += self.names.len();
         let mut fault = |text: String| summary.faults.push(format!("{}: {text}", self.title));
@@ -292,8 +293,8 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// A job that notes its start and its end, and whether an earlier start of it still lives. A part of its work is done by
-/// a process that leaves its group, or its session.
+/// Returns the script of a job that logs its start, its end, and whether an earlier attempt of it is still alive. A
+/// part of its work is done by a process that leaves its process group or its session.
 fn script(log: &Path, work: &str) -> String {
     let log = log.display();
     format!(
@@ -322,7 +323,7 @@ fn plain(log: &Path) -> String {
     format!("{HEAD}{}", (0..12).map(job).collect::<String>())
 }
 
-/// Jobs that fail once, when their work is done.
+/// Returns jobs that fail once, after their work.
 fn flaky(log: &Path) -> String {
     let fails = |name: &str| {
         let place = log.display();
@@ -331,14 +332,14 @@ fn flaky(log: &Path) -> String {
     let job = |index: usize| {
         let name = format!("j{index}");
         let head = format!("[[jobs]]\nname = \"{name}\"\nprocessors = {}\ntime = 0.1", 1 + index % 4 / 3);
-        // The last command of the script is the note of its end.
+        // The last command of the script logs its end.
         let entry = entry(&head, log, "sleep 0.05");
         entry.replace("sleep 0.03; ", &format!("sleep 0.03; {}; ", fails(&name)))
     };
     format!("{HEAD}{}", (0..8).map(job).collect::<String>())
 }
 
-/// Jobs of some milliseconds, which print their names.
+/// Returns jobs that print their names and take a few milliseconds.
 fn short(log: &Path) -> String {
     let place = log.display();
     let script = format!(

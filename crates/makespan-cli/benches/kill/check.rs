@@ -1,4 +1,4 @@
-//! What the jobs themselves wrote down, beside what the run says of them. Nothing of makespan's own code is used.
+//! Compares what the jobs wrote with what the run states about them. This code uses no code of makespan.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The two sides of a run.
+/// The log of the jobs and the folder of the run.
 pub struct Evidence {
-    /// Where the jobs write.
+    /// Log file of the jobs.
     pub log: PathBuf,
     pub folder: PathBuf,
 }
@@ -18,17 +18,17 @@ impl Evidence {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// How often a job wrote this word.
+    /// Returns how often a job wrote this word.
     pub fn times(&self, word: &str, job: &str) -> usize {
         self.log().lines().filter(|line| line.split(' ').take(2).eq([word, job])).count()
     }
 
-    /// Jobs that met a copy of themselves.
+    /// Returns the jobs that found another live attempt of themselves.
     pub fn twins(&self) -> BTreeSet<String> {
         self.log().lines().filter_map(|line| line.strip_prefix("twice ")).map(str::to_owned).collect()
     }
 
-    /// The status files: name and number of the job, exit status.
+    /// Returns the content of the status files: name, number and exit status of each job.
     fn statuses(&self) -> Vec<(String, u64, i64)> {
         let Ok(entries) = fs::read_dir(self.folder.join("status")) else { return Vec::new() };
         let paths = entries.flatten().map(|entry| entry.path());
@@ -42,7 +42,7 @@ impl Evidence {
             .collect()
     }
 
-    /// The ends in the journal: number of the job, how it ended.
+    /// Returns the ends in the journal: number and outcome of each job.
     fn ends(&self) -> Vec<(u64, Value)> {
         let journal = fs::read_to_string(self.folder.join("journal.jsonl")).unwrap_or_default();
         let records = journal.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -51,7 +51,7 @@ impl Evidence {
             .collect()
     }
 
-    /// The jobs of which the run says, in its journal or in a status file, that they ended with success.
+    /// Returns the jobs that succeeded according to the journal or to a status file.
     pub fn done(&self) -> BTreeSet<String> {
         let statuses = self.statuses();
         let names: BTreeMap<u64, &String> = statuses.iter().map(|(name, job, _)| (*job, name)).collect();
@@ -61,12 +61,12 @@ impl Evidence {
         told.chain(left).collect()
     }
 
-    /// The number of ends of a job in the journal.
+    /// Returns the number of ends of a job in the journal.
     pub fn ends_of(&self, job: u64) -> usize {
         self.ends().into_iter().filter(|(other, _)| *other == job).count()
     }
 
-    /// How often the journal says that each job ended with success.
+    /// Returns the number of successful ends of each job in the journal.
     pub fn successes(&self) -> BTreeMap<u64, usize> {
         let mut counts = BTreeMap::new();
         for (job, _) in self.ends().into_iter().filter(|(_, outcome)| outcome == "succeeded") {
@@ -75,18 +75,18 @@ impl Evidence {
         counts
     }
 
-    /// The exit statuses with which jobs failed, as the journal says.
+    /// Returns the exit statuses of failed jobs in the journal.
     pub fn failures(&self) -> BTreeSet<i64> {
         self.ends().into_iter().filter_map(|(_, outcome)| outcome["failed"]["status"].as_i64()).collect()
     }
 }
 
-/// How often each job that is done was started: this must never change again.
+/// Returns the number of starts of each finished job. This number must never change again.
 pub fn starts_of_done(evidence: &Evidence) -> BTreeMap<String, usize> {
     evidence.done().into_iter().map(|job| (job.clone(), evidence.times("start", &job))).collect()
 }
 
-/// A folder's path as processes are marked with it.
+/// Returns the path of a folder as it occurs in the environment of the processes.
 pub fn canonical(folder: &Path) -> PathBuf {
     folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }

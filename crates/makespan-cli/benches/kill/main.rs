@@ -1,5 +1,6 @@
-//! `cargo bench -p makespan-cli --bench kill -- --kills 1000 --seed 1`: kills at random, and counts faults. `--retries`: jobs that fail and are tried again, alone.
-//! `--makespan FILE` names another executable than the one that is built with it.
+//! `cargo bench -p makespan-cli --bench kill -- --kills 1000 --seed 1` kills processes at random and counts faults.
+//! With `--retries`, all runs have jobs that fail and are retried. `--makespan FILE` names another executable than the
+//! one that is built with this benchmark.
 
 mod campaign;
 mod check;

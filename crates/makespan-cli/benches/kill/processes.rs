@@ -10,11 +10,11 @@ use nix::unistd::{Pid, getpgid};
 #[derive(Clone, Copy, Debug)]
 pub struct Process {
     pub pid: i32,
-    /// Whether it is the process around a job.
+    /// True if the process is the shim of a job.
     pub is_shim: bool,
 }
 
-/// Live processes whose environment names this folder as their run.
+/// Returns the live processes whose environment names this folder as their run.
 pub fn of_run(folder: &Path) -> Vec<Process> {
     let mark = format!("MAKESPAN_RUN={}", folder.display()).into_bytes();
     let pids = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -33,12 +33,12 @@ fn is_alive(pid: i32) -> bool {
     stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['Z', 'X']))
 }
 
-/// Signals a process; one that is gone is no error.
+/// Sends a signal to a process. It is no error if the process has ended.
 pub fn signal(pid: i32, signal: Signal) {
     let _ = kill(Pid::from_raw(pid), signal);
 }
 
-/// Kills the group that a process is in.
+/// Kills the process group of a process.
 pub fn kill_group(pid: i32) {
     if let Ok(group) = getpgid(Some(Pid::from_raw(pid))) {
         let _ = killpg(group, Signal::SIGKILL);

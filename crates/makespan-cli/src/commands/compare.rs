@@ -103,7 +103,7 @@ fn compared(options: &CompareOptions, path: &Path) -> Result<Option<Comparison>>
             None => return Ok(None),
         }
     } else if options.folder.is_some() {
-        return Err(miette!("--folder is that of shards; write --on slurm or --shards N as well, or leave it out"));
+        return Err(miette!("--folder is for shards; write --on slurm or --shards N as well, or leave it out"));
     } else {
         let progress = bar(specs.len() as u64, "comparing");
         let outcome = |spec: &String| {

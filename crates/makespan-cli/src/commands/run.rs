@@ -63,7 +63,7 @@ use source::Source;
 pub use source::{argument_sources, lines, operator};
 use watch::{Shown, Watch};
 
-/// What a run begins with.
+/// The plan with which a run begins.
 pub struct Begun {
     algorithm: String,
     seed: u64,
@@ -73,20 +73,20 @@ pub struct Begun {
 }
 
 impl Begun {
-    /// Returns whether bounds are printed. The file of the plan always has them, because `verify` checks them for the times of the
-    /// instance.
+    /// Returns true if bounds are printed. The file of the plan always contains them, because `verify` checks them for
+    /// the times of the instance.
     fn states_bounds(&self) -> bool {
         !self.remarks.iter().any(|remark| remark == NO_BOUND)
     }
 }
 
-/// How a run ended.
+/// The end of a session of a run.
 pub struct Ended {
-    /// Of the command.
+    /// Exit status of the command.
     pub status: u8,
-    /// Whether somebody stopped it.
+    /// True if the user or a signal stopped the session.
     pub stopped: bool,
-    /// The jobs that this session saw fail, and why.
+    /// Jobs that failed in this session, with the reasons.
     pub failures: Vec<(String, String)>,
 }
 
@@ -95,7 +95,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
     carry_out(recorded.as_ref().unwrap_or(options)).map(|ended| ExitCode::from(ended.status))
 }
 
-/// How many processors a cluster gives to a run, if it is to be on one.
+/// Returns the number of processors that a cluster provides to a run, or `None` if the run is on this machine.
 pub fn processors(options: &RunOptions) -> Result<Option<u32>> {
     Ok(place_of(options)?.platform().map(Platform::processors))
 }
@@ -127,7 +127,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     if session.is_new {
         session.execution.folder = folder::claim(options)?;
     }
-    // Nobody else began a run here while this one was planned, and nobody will.
+    // From here on, no other session can begin a run in this folder.
     let reserved = place.reserve(&session.instance, &session.execution)?;
     let begun = session.begun(planned)?;
     let own_notes = place.remarks(&session.instance);
@@ -267,7 +267,7 @@ impl<'a> Session<'a> {
             complain(&announced(&self.instance, begun, remarks));
             return;
         }
-        // Figures of the plan are not printed, so it is of no interest that they are guesses.
+        // The values of the plan are not printed, so notes about guesses are omitted.
         let others = results::without_guesses(&self.instance, remarks);
         let others = others.iter().filter(|remark| **remark != NO_BOUND);
         let notes: String = others.map(|remark| narrow("note: ", 6, remark)).collect();
@@ -282,12 +282,12 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Returns whether the run time of a task was known when the run was planned.
+    /// Returns true if the run time of at least one task was known when the run was planned.
     fn knows_times(&self) -> bool {
         self.instance.guesses() < self.instance.different_tasks()
     }
 
-    /// Returns whether only the last line is printed.
+    /// Returns true if only the last line is printed.
     fn is_silent(&self) -> bool {
         self.options.printing.quiet || self.options.is_part
     }
@@ -304,7 +304,7 @@ impl<'a> Session<'a> {
         let outcomes = outcomes.with_cores_note(source::cores_note(self.options));
         let title = page::title(&self.options.source, &self.machine, folder);
         let written = results::write(&title, begun, &outcomes, watch.log());
-        // A report that cannot be written does not hide what happened.
+        // The outcome is printed even if the report cannot be written.
         if !self.is_silent() {
             complain_lines(&outcomes.lines());
             if self.options.printing.verbose {
@@ -332,7 +332,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What is said before the first job starts.
+/// Returns the text that is printed before the first job starts.
 fn announced(instance: &Instance, begun: &Begun, remarks: &[String]) -> String {
     let values = if begun.states_bounds() { summary::objectives } else { summary::values };
     format!(
@@ -345,13 +345,14 @@ fn announced(instance: &Instance, begun: &Begun, remarks: &[String]) -> String {
     )
 }
 
-/// What a dead session left may be writing the files that decide what is to be done.
+/// Settles an interrupted session first, because its processes may still write the files that determine which jobs must
+/// run.
 fn settle_first(options: &RunOptions) -> Result<()> {
     let execution = ExecuteOptions::new(folder::choose(options)?);
     settle(&execution, &mut watch::Messages { quiet: options.printing.quiet }).map_err(|error| miette!("{error}"))
 }
 
-/// Refuses what cannot run. A new folder is nobody's once it is claimed, and others may take its name until then.
+/// Refuses a run that cannot be executed. The folder of a new run is not checked here, because it is claimed later.
 fn check_all(
     instance: &Instance,
     execution: &ExecuteOptions,
@@ -371,18 +372,19 @@ fn pinning(options: &RunOptions, is_here: bool) -> Pinning {
     if options.source.pin || !is_here { Pinning::All } else { Pinning::Stated }
 }
 
-/// What ends in a run teaches how long the others take: those of the same command first, then those of commands like it, then all.
+/// Returns an estimator that learns run times from the ended tasks of a run: first from tasks with the same command,
+/// then from similar commands, then from all tasks.
 fn learning(template: Option<String>) -> Estimation {
     Estimation::new(move |instance| Box::new(Medians::new(instance, |task| kinds(instance, task, template.as_deref()))))
 }
 
-/// The jobs that failed, and why.
+/// Returns the jobs that failed, with the reasons.
 fn failures(instance: &Instance, watch: &Watch<'_>) -> Vec<(String, String)> {
     let named = |(&task, reason): (&TaskId, &String)| (instance.name(task).into_owned(), reason.clone());
     watch.reasons().iter().map(named).collect()
 }
 
-/// In which folder what is.
+/// States the folder that contains the outputs and the report.
 fn where_it_is(folder: &Path, has_report: bool) -> String {
     let which = if has_report { "output of the jobs, report.html and gantt.svg are" } else { "output of the jobs is" };
     format!("{which} in {}", shown(&folder.display().to_string()))
@@ -401,11 +403,11 @@ fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     }
 }
 
-/// The plan is in the folder before the first job starts, so that an interrupted run can be compared with it.
+/// Writes the plan into the folder before the first job starts, so that an interrupted run can be compared with it.
 fn write_begun(folder: &Path, instance: &Instance, planned: &Begun, learned: bool) -> Result<()> {
     write_plan(folder, instance, planned)?;
     if learned {
-        // The plan is of these times, which no other file states.
+        // The plan depends on learned times, which no other file states.
         write_file(&folder::own(folder, folder::INSTANCE)?, |out| write_instance(instance, Language::Json, out))?;
     }
     Ok(())

@@ -1,10 +1,10 @@
-//! Holds the directions between the crates: who may depend on whom, as ARCHITECTURE.md draws it.
+//! Checks the dependencies between the crates against the directions in ARCHITECTURE.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
-/// For each crate, those of ours that it may depend on.
+/// The crates of the workspace on which each crate may depend.
 const ALLOWED: [(&str, &[&str]); 16] = [
     ("makespan-core", &[]),
     ("makespan-bounds", &["makespan-core"]),
@@ -52,7 +52,7 @@ const ALLOWED: [(&str, &[&str]); 16] = [
     ("makespan-py", &["makespan-core", "makespan-exec", "makespan-generate", "makespan"]),
 ];
 
-/// What must not come into the core: input and output, solvers, threads, randomness.
+/// Packages on which the core must not depend: input and output, solvers, threads, randomness.
 const NOT_IN_CORE: [&str; 8] = ["clarabel", "rand", "rayon", "tokio", "serde_json", "toml", "nix", "csv"];
 
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {

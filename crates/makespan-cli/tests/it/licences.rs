@@ -17,7 +17,7 @@ fn rules() -> (BTreeSet<String>, BTreeSet<String>) {
     (allowed, denied)
 }
 
-/// Returns whether the licences in `allowed` satisfy an SPDX licence expression. Old packages write `/` for OR.
+/// Returns true if the licences in `allowed` satisfy an SPDX licence expression. Old packages write `/` for OR.
 fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let expression = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = expression.split_whitespace().collect();

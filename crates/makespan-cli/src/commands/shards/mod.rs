@@ -87,10 +87,8 @@ pub fn carry_out(work: &Work<'_>, options: &ShardOptions) -> Result<bool> {
     if ended.status == 0 {
         return Ok(true);
     }
-    let kept = format!(
-        "finished shards are kept in {}, and the same command continues the work",
-        shown(&folder.display().to_string())
-    );
+    let kept =
+        format!("finished shards are kept in {}, and the same command goes on", shown(&folder.display().to_string()));
     if let Some((name, reason)) = ended.failures.first() {
         let log = runs.join(format!("{name}.err"));
         let more = match ended.failures.len() - 1 {

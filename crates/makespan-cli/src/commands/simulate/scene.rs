@@ -145,7 +145,7 @@ fn estimation(options: &SimulateOptions, instance: &Instance) -> Result<Option<E
     let mut different = instance.different_task_ids();
     if different.all(stated) {
         return Err(miette!(
-            "--learn replaces times that nobody states, and {} states all; add --estimates unknown",
+            "--learn replaces times that are not stated, but {} states all; add --estimates unknown",
             options.trace.display()
         ));
     }

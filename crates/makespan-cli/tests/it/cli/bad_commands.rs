@@ -1,4 +1,4 @@
-//! Command lines that are wrong.
+//! Invalid command lines are refused.
 
 use crate::cli::sandbox::Sandbox;
 

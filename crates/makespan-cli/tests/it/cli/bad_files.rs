@@ -1,4 +1,4 @@
-//! Instance files that are wrong: one clear error each, and no output file.
+//! Invalid instance files give one clear error each, and no output file.
 
 use std::fs;
 use std::process::Command;
@@ -8,7 +8,7 @@ use crate::cli::sandbox::Sandbox;
 const HEAD: &str = "version = 1\n[platform]\nprocessors = 4\n";
 const RECORD: &str = "1 0 0 5 1 -1 -1 1 5 -1 1 1 1 1 1 1 -1 -1\n";
 
-/// Every command that reads the file refuses it with the file's name and the parts.
+/// Checks that every command refuses the file, with a message that contains the file's name and `parts`.
 #[track_caller]
 fn refused(name: &str, content: impl AsRef<[u8]>, parts: &[&str]) {
     let sandbox = Sandbox::new();
@@ -24,7 +24,7 @@ fn refused(name: &str, content: impl AsRef<[u8]>, parts: &[&str]) {
     assert_eq!(sandbox.entries(), [name], "nothing is left behind");
 }
 
-/// [`refused`], for a TOML instance on 4 processors with these lines after the platform.
+/// Calls [`refused`] for a TOML instance on 4 processors with these lines after the platform.
 #[track_caller]
 fn toml(jobs: &str, parts: &[&str]) {
     refused("bad.toml", format!("{HEAD}{jobs}\n"), parts);
@@ -150,7 +150,7 @@ fn a_header_that_declares_ten_million_jobs_costs_nothing() {
     sandbox.write("ten.swf", format!("; MaxJobs: 10000000\n; MaxRecords: 10000000\n; MaxProcs: 4\n{RECORD}"));
     let mut command = Command::new("sh");
     let bin = assert_cmd::cargo_bin!("makespan");
-    // 500 MB of address space are far less than ten million records would take.
+    // 500 MB of address space are far less than ten million records would need.
     let script = "ulimit -v 500000; exec \"$0\" plan ten.swf";
     let output = command.args(["-c", script]).arg(bin).current_dir(sandbox.path("")).output().unwrap();
     assert!(output.status.success(), "{output:?}");

@@ -1,8 +1,9 @@
-//! What is said of bad input: in the words of the file and of the command line, never in those of Rust, with what would be right.
+//! Error messages about invalid input use the words of the file and of the command line, never those of Rust, and state
+//! a remedy.
 
 use crate::cli::sandbox::Sandbox;
 
-/// Words of Rust and of its libraries that no user knows.
+/// Words of Rust and its libraries that users do not know.
 const RUST: [&str; 17] = [
     "struct",
     "variant",
@@ -159,7 +160,7 @@ fn figures_on_the_command_line() {
     }
 }
 
-/// Every item of the issue about lists, in one place.
+/// Each list has one of the errors that lists can have.
 #[test]
 fn lists_that_cannot_run() {
     let sandbox = Sandbox::new();

@@ -1,10 +1,10 @@
-//! Bags of tasks through every command.
+//! Bags of tasks in every command.
 
 use serde_json::Value;
 
 use crate::cli::sandbox::Sandbox;
 
-/// Two jobs that leave holes, a best-effort bag and one that competes.
+/// Two jobs that leave holes in the schedule, a best-effort bag, and a bag that competes.
 const BAGS: &str = r#"
 version = 1
 [platform]
@@ -142,7 +142,7 @@ fn what_no_plan_can_hold_is_refused() {
     sandbox.makespan("bound ages.toml").refused(&["more than 146 years"]);
 }
 
-/// A bag of shell lines beside a job.
+/// Returns an instance with a job and a bag of shell commands.
 fn shell_bag(script: &str) -> String {
     format!(
         "version = 1\nplatform = {{ processors = 2 }}\n[[jobs]]\nname = \"job\"\nprocessors = 2\ntime = 0.1\n\

@@ -1,4 +1,5 @@
-//! Small files and short commands that would become gigabytes: one clear error, within 1 GiB, and an end.
+//! Small files and short commands that could need gigabytes give one clear error, within 1 GiB of memory and in bounded
+//! time.
 
 use std::io::Write;
 use std::process::Command;
@@ -9,19 +10,20 @@ use flate2::write::GzEncoder;
 
 use crate::cli::sandbox::{Said, Sandbox};
 
-/// Address space in KiB. A process that wants more is refused it, and aborts.
+/// Maximum address space in KiB. A process that needs more aborts.
 const LIMIT: u32 = 1 << 20;
-/// No measure of speed, which a busy machine and a build without optimisation would spoil: what takes this long never ends.
+/// Time after which a command counts as endless. The limit is generous, because the machine may be busy and the build
+/// may not be optimised.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 impl Sandbox {
-    /// Runs a command line under the limit.
+    /// Runs a command line with the limit on address space.
     #[track_caller]
     fn bounded(&self, line: &str) -> Said {
         let start = Instant::now();
         let script = format!("ulimit -v {LIMIT}; exec '{}' {line}", assert_cmd::cargo_bin!("makespan").display());
         let mut command = Command::new("sh");
-        // An arena of the allocator for each thread takes address space and no memory.
+        // An arena of the allocator for each thread would use address space, but no memory.
         command
             .args(["-c", &script])
             .env("MALLOC_ARENA_MAX", "1")
@@ -33,7 +35,7 @@ impl Sandbox {
     }
 }
 
-/// `head`, then `part` until there are `bytes`, then `tail`, compressed.
+/// Compresses `head`, then `part` repeated up to `bytes` bytes, then `tail`.
 fn packed(head: &str, part: &str, bytes: usize, tail: &str) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(head.as_bytes()).unwrap();
@@ -96,7 +98,7 @@ fn compressed_files_that_expand_are_refused() {
     }
 }
 
-/// Empty files one behind the other cost time and become nothing.
+/// A file of many empty compressed parts costs time and contains nothing.
 #[test]
 fn compressed_files_of_many_empty_parts_are_refused() {
     let sandbox = Sandbox::new();
@@ -109,8 +111,9 @@ fn compressed_files_of_many_empty_parts_are_refused() {
     sandbox.bounded("plan x.gz").refused(&["only white space"]);
 }
 
-/// Reservations of single processors are planned around; those that close each processor at other times than all others are
-/// too many, where their number is the square of that of the reservations.
+/// Reservations of single processors are planned around. If the closed ranges of the reservations overlap and all
+/// differ, the number of closed pairs of processor class and period is the square of the number of reservations, and
+/// the file is refused.
 #[test]
 fn many_reservations_are_planned_around() {
     let sandbox = Sandbox::new();
@@ -137,7 +140,7 @@ fn many_reservations_are_planned_around() {
     sandbox.bounded("plan i.json --algorithm list").refused(&["i.json", "closed more than 4194304 times"]);
 }
 
-/// One job of a log told again and again is one job, as long as the file is no larger than it may be.
+/// A log that repeats one job has one job, if the file is not too large.
 #[test]
 fn a_log_of_one_job_is_read_until_it_expands_too_far() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! Every command as it is meant to be used.
+//! Every command in its intended use.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::cli::sandbox::{Said, Sandbox};
 
-/// The default algorithm with a stop that is the same on every machine.
+/// The default algorithm with a limit that does not depend on the machine.
 const STEPS: &str = "optimise[steps=200,searches=2]";
 
 #[test]
@@ -168,7 +168,7 @@ fn convert_goes_between_all_formats_and_back() {
         let plan = |file: &str| sandbox.makespan(&format!("plan {file} -a {STEPS} --format json")).succeeds();
         assert_eq!(plan(&format!("{name}.toml")), plan(&format!("{name}2.json")));
     }
-    // A log knows no speed-ups and no weights; what it holds comes back from every format.
+    // A log contains no speed-ups and no weights. Its other contents survive every format.
     sandbox.makespan("convert small.toml small.swf").succeeds();
     sandbox.makespan("convert small.swf log.toml").succeeds();
     sandbox.makespan("convert log.toml log.json").succeeds();
@@ -220,7 +220,7 @@ fn algorithms_are_listed_with_what_one_should_know() {
     assert_eq!(text.matches("  drives     ").count(), entries.len() - schedulers);
 }
 
-/// What `setup` writes is there, is what it says, and is gone after `--remove`; nothing else of the user is.
+/// `setup` writes its files and `--remove` removes them. Other files of the user are not touched.
 #[test]
 fn manual_pages_and_completions_are_installed_by_one_command() {
     let sandbox = Sandbox::new();

@@ -1,10 +1,11 @@
-//! Compound jobs in real and in virtual time.
+//! Compound jobs in runs and in simulations.
 
 use std::fs;
 
 use crate::cli::sandbox::Sandbox;
 
-/// A diamond on two processors: each task writes its name and its children read it; `left` runs this.
+/// Returns a graph in the shape of a diamond on two processors. Each task writes its name, and its successors read it.
+/// The task `left` runs the given script.
 fn diamond(left: &str) -> String {
     let task = |name: &str, script: &str| {
         format!("[[jobs.tasks]]\nname = \"{name}\"\nwork = 0.05\ncommand = [\"sh\", \"-c\", \'\'\'{script}\'\'\']\n")
@@ -52,7 +53,8 @@ fn what_waits_for_a_failed_task_is_not_started() {
     assert!(said.err.contains("job `d/join`: `d/left`, which it waits for, did not succeed"), "{said:?}");
     let ran = || sandbox.read("ran").lines().map(str::to_owned).collect::<Vec<String>>();
     assert_eq!(ran().len(), 2);
-    // Resumed, failed tasks are left alone; with --retry-failed they run, and with them what waited.
+    // A resumed run does not repeat failed tasks. With --retry-failed, they run again, followed by the tasks that
+    // waited for them.
     let kept = sandbox.makespan("run i.toml --oversubscribe --verbose --folder f --resume");
     assert_eq!((kept.status, ran().len()), (Some(2), 2), "{kept:?}");
     sandbox.write("go", "");
@@ -61,14 +63,14 @@ fn what_waits_for_a_failed_task_is_not_started() {
     assert_eq!(sandbox.read("f/d~join.out"), "1\n1\n");
 }
 
-/// A session that died right after a task failed, before it wrote down what waits for it.
+/// A session dies after a task has failed, before it records that the successors are not started.
 #[test]
 fn a_torn_journal_does_not_let_anything_wait_for_ever() {
     let sandbox = Sandbox::new();
     sandbox.write("i.toml", diamond("exit 3"));
     let is_not_started = |line: &&str| line.contains("not_started");
     let whole = |line: &&str| !is_not_started(line);
-    // Where the other branch begins only after this one has failed, a journal that is torn between would lack a job that has run.
+    // If the other branch starts after this failure, a journal that is cut between them would lack a job that has run.
     let torn_between = |journal: &str| journal.lines().skip_while(whole).any(|line| line.contains("{\"started\""));
     let (folder, journal) = (0..50)
         .map(|number| {
@@ -77,7 +79,7 @@ fn a_torn_journal_does_not_let_anything_wait_for_ever() {
         })
         .find(|(_, journal)| !torn_between(journal))
         .unwrap();
-    // Killed before it wrote down what waits for the job.
+    // The session is killed before it records the tasks that wait for the failed one.
     let kept: String = journal.lines().take_while(whole).map(|line| format!("{line}\n")).collect();
     assert_eq!(journal.lines().filter(is_not_started).count(), 1);
     fs::write(sandbox.path(&folder).join("journal.jsonl"), kept).unwrap();
@@ -95,7 +97,7 @@ fn compound_jobs_are_simulated_task_by_task() {
     let object: serde_json::Value = serde_json::from_str(&said).unwrap();
     for policy in object["policies"].as_array().unwrap() {
         assert_eq!(policy["metrics"]["jobs"], 2, "{policy}");
-        // Five tasks of 0.05 s, three of them one after the other.
+        // Five tasks of 0.05 s, three of which run one after the other.
         assert!((policy["metrics"]["makespan"].as_f64().unwrap() - 0.15).abs() < 1e-9, "{policy}");
         assert_eq!((&policy["jobs_in_time"], &policy["log"]), (&0.into(), &serde_json::json!([])), "no deadlines");
         let load = policy["flow"]["load"].as_object().unwrap();
@@ -144,7 +146,7 @@ fn a_policy_may_decide_in_place_of_a_plan() {
 #[test]
 fn a_metascheduler_runs_commands_and_goes_on_where_it_stopped() {
     let sandbox = Sandbox::new();
-    // Long enough that no start-up of a session makes a job late.
+    // The tasks are long enough that the start-up of a session makes no job late.
     let slow = diamond("test -e go || exit 3; echo left >> ran; cat split.txt > left.txt").replace("0.05", "1");
     sandbox.write("i.toml", slow);
     let said = sandbox.makespan("run i.toml --policy job-flow --oversubscribe --verbose --folder f");
@@ -161,10 +163,10 @@ fn a_metascheduler_runs_commands_and_goes_on_where_it_stopped() {
         .succeeds();
     assert_eq!(sandbox.read("f/d~join.out"), "1\n1\n");
     assert_eq!(sandbox.read("ran").lines().count(), 4, "what had ended is not repeated");
-    // Of the begun job only the rest is planned; what the first session told is in the journal.
+    // Only the rest of the begun job is planned. The decisions of the first session are in the journal.
     let all = sandbox.read("f/decisions.csv");
     assert!(all.starts_with(&told) && all.contains(",d,planned_again,"), "{told}{all}");
-    // All that is late is given up before it starts.
+    // Jobs that would be late are cancelled before they start.
     let given_up = diamond(LEFT)
         .replace("name = \"d\"\n", "name = \"d\"\ndeadline = 0.01\n")
         .replace("name = \"other\"\ntime = 0.05\n", "name = \"other\"\ntime = 60\n");
@@ -174,7 +176,7 @@ fn a_metascheduler_runs_commands_and_goes_on_where_it_stopped() {
     assert!(sandbox.read("g/decisions.csv").contains(",d,rejected,"));
 }
 
-/// Real times are drawn around the estimates, the same in every simulation with a seed, and policies cope.
+/// Random real times vary around the estimates. They are the same in every simulation with the same seed.
 #[test]
 fn real_times_deviate_as_stated() {
     let sandbox = Sandbox::new();

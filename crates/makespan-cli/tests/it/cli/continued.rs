@@ -1,4 +1,5 @@
-//! `makespan run`: runs that are resumed keep their names, print what was not printed, and find their folders.
+//! Resumed runs of `makespan run` keep the names of outputs, print outputs that were not printed, and find their
+//! folders.
 
 use std::process::Stdio;
 
@@ -8,7 +9,7 @@ fn has_ending(name: &str, ending: &str) -> bool {
     std::path::Path::new(name).extension().is_some_and(|found| found == ending)
 }
 
-/// Lines that are inserted before finished jobs, moved and removed change no file of an output.
+/// The files of outputs stay the same if lines are inserted before finished jobs, moved or removed.
 #[test]
 fn a_resumed_run_keeps_the_names_of_its_outputs() {
     let sandbox = Sandbox::new();
@@ -32,7 +33,7 @@ fn a_resumed_run_keeps_the_names_of_its_outputs() {
     assert_eq!(texts, ["", "a\n", "a\n", "b\n", "last\n", "new\n"]);
 }
 
-/// A failed job whose line moved is still the same failed job.
+/// A failed job whose line moved is still recognised as the same job.
 #[test]
 fn a_failed_job_whose_line_moved_runs_again_only_if_asked() {
     let sandbox = Sandbox::new();
@@ -135,7 +136,7 @@ fn outputs_that_were_not_printed_are_printed_on_resume() {
     let said = sandbox.makespan(&format!("{run} --resume"));
     assert_eq!((said.status, said.out.as_str()), (Some(0), "two\nthree\nfour\n"), "{said:?}");
     assert_eq!(sandbox.makespan(&format!("{run} --resume")).out, "", "each is printed once");
-    // What was not to be printed is not printed later.
+    // Outputs that were suppressed are not printed later.
     sandbox.makespan("run l.txt --processors 2 --oversubscribe --folder g -q");
     assert_eq!(sandbox.makespan("run l.txt --processors 2 --oversubscribe --folder g --resume").out, "");
 }
@@ -172,7 +173,7 @@ fn a_folder_shows_its_run() {
     ] {
         assert!(status.contains(part), "{part}: {status}");
     }
-    // The outputs that are left are printed, and the exit status shows that others are not.
+    // The remaining outputs are printed, and the exit status shows that others are missing.
     sandbox.write("f/1-sleep-0.3-echo-one.out", "");
     std::fs::remove_file(sandbox.path("f/2-echo-two-echo-err-2-exit.err")).unwrap();
     let logs = sandbox.makespan("logs f");
@@ -216,7 +217,7 @@ fn lines_of_failed_attempts_are_printed_to_their_end() {
     assert!(left.into_iter().all(|name| !has_ending(&name, "before")));
 }
 
-/// Processes that a job leaves in the background are ended, which the summary says once.
+/// Background processes of a job are ended with the job. The summary mentions this once.
 #[test]
 fn ended_background_processes_are_mentioned_once() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! The cores of jobs that state none, and jobs that wanted others.
+//! The number of cores of jobs that state none, and notes about jobs that used another number.
 
 use std::thread::available_parallelism;
 
@@ -7,7 +7,7 @@ use crate::cli::sandbox::Sandbox;
 /// Keeps two cores busy.
 const TWO: &str = "timeout 0.9 sh -c 'while :; do :; done' & timeout 0.9 sh -c 'while :; do :; done'; wait; true";
 
-/// Prints the number of threads that a job learns, its processors, and the number of cores that it may use.
+/// Prints the value of `OMP_NUM_THREADS`, the processors of the job, and the number of cores that it may use.
 const PRINT: &str = "echo ${OMP_NUM_THREADS-none} {processors} $(nproc)";
 
 fn has_two_cores() -> bool {
@@ -18,7 +18,7 @@ fn has_two_cores() -> bool {
     has
 }
 
-/// A text without its line breaks.
+/// Joins the words of a text with single spaces.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -18,14 +18,14 @@ ping) echo 'Slurmctld(primary) at login is UP';;
 esac
 "#;
 
-/// A sandbox with these programs, of which `scontrol` is the cluster above.
+/// Creates a sandbox with these programs. `scontrol` describes the cluster above.
 fn sandbox(programs: &[&str]) -> Sandbox {
     let sandbox = Sandbox::with_small();
     fs::create_dir(sandbox.path("bin")).unwrap();
     for program in programs {
         let text = if *program == "scontrol" { SCONTROL } else { "#!/bin/sh\nexit 0\n" };
-        // Another process writes it: a program that some process has open for writing cannot be executed, and children of this
-        // one inherit what it has open until they execute theirs.
+        // Another process writes the program. A program that some process has open for writing cannot be executed, and
+        // child processes of this one inherit its open files until they execute a program.
         let mut write = Command::new("/bin/sh");
         write
             .args(["-c", "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\""])
@@ -36,7 +36,7 @@ fn sandbox(programs: &[&str]) -> Sandbox {
     sandbox
 }
 
-/// What the command says where these programs alone are on `PATH`.
+/// Runs a command with only these programs on `PATH`.
 fn said(sandbox: &Sandbox, arguments: &[&str], job: Option<&str>) -> Said {
     let mut command = Command::new(assert_cmd::cargo_bin!("makespan"));
     command.args(arguments).current_dir(sandbox.path("")).env("PATH", sandbox.path("bin"));
@@ -78,7 +78,7 @@ fn machines_of_a_cluster_are_planned_on() {
     for command in ["plan", "bound", "simulate"] {
         let said = said(&sandbox, &[command, "small.toml", "--from", "slurm"], None);
         let text = said.out.clone() + &said.err;
-        // The second node is drained, and a job of 8 processors has no room on the 4 that are left.
+        // The second node is drained, so a job of 8 processors does not fit on the remaining 4.
         assert!(text.contains("`rigid`") && text.contains('8'), "{command}: {text}");
     }
     sandbox

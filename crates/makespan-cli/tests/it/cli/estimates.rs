@@ -1,4 +1,4 @@
-//! Times that nobody knows are replaced while a run or a simulation goes on.
+//! Guessed run times are replaced during a run or a simulation.
 
 use std::process::Stdio;
 use std::thread::sleep;
@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use crate::cli::sandbox::Sandbox;
 
-/// A text without its line breaks.
+/// Joins the words of a text with single spaces.
 fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The records of a journal in which estimates were replaced: of which jobs, and by what.
+/// Returns the records of a journal that replace estimates: first and last job, seconds, and whether the time was
+/// learned.
 fn estimated(sandbox: &Sandbox) -> Vec<(u64, u64, f64, bool)> {
     let text = std::fs::read_to_string(sandbox.path("f/journal.jsonl")).unwrap_or_default();
     let mut all = Vec::new();
@@ -31,20 +32,20 @@ fn estimated(sandbox: &Sandbox) -> Vec<(u64, u64, f64, bool)> {
     all
 }
 
-/// The order in which the jobs of a list started, by line.
+/// Returns the lines of the list in the order in which they started.
 fn started(sandbox: &Sandbox) -> Vec<String> {
     sandbox.read("order").lines().map(str::to_owned).collect()
 }
 
-/// Long and short commands, of which nobody knows which is which: the first of each teaches the rest, and what is short comes
-/// before what is long, although it stands behind it.
+/// A list has long and short commands with unknown run times. After the first command of each kind has ended, the
+/// remaining short commands run before the long ones, although they are later in the list.
 #[test]
 fn the_first_command_of_a_kind_changes_the_plan_of_the_rest() {
     let sandbox = Sandbox::new();
     let mut list = String::new();
     (0..5).for_each(|number| list += &format!("echo long >> order; sleep 1.{number} long\n"));
     (0..5).for_each(|number| list += &format!("echo short >> order; sleep 0.1{number} short\n"));
-    // `sleep long` is no time: a function of that name waits, so that the commands are of two templates.
+    // Another word follows each command, so that the commands belong to two templates.
     sandbox.write("list.txt", list.replace(" long\n", "; true long\n").replace(" short\n", "; : short\n"));
     let run = "run list.txt --processors 2 --oversubscribe --folder f";
     let told = sandbox.makespan(&format!("{run} --policy easy[order=sjf] --no-history --verbose")).succeeds();
@@ -55,25 +56,25 @@ fn the_first_command_of_a_kind_changes_the_plan_of_the_rest() {
     );
     let order = started(&sandbox);
     assert_eq!(order.len(), 10, "{order:?}");
-    // Both processors begin with a long one. When it ends a short one stands behind three long ones, but nothing is known of it,
-    // and all that is known is of long ones. When the first short one has ended, all others of its kind come before long ones.
+    // Both processors begin with a long command. When one ends, only the times of long commands are known. After the
+    // first short command has ended, all other short commands run before the long ones.
     let first = order.iter().position(|kind| kind == "short").unwrap();
     let rest = &order[first + 2..];
     let last_short = rest.iter().rposition(|kind| kind == "short").unwrap();
     let long_between = rest[..last_short].iter().filter(|kind| *kind == "long").count();
     assert!(long_between <= 1, "{order:?}");
-    // The journal says how long each kind takes.
+    // The journal states the time of each kind.
     let all = estimated(&sandbox);
     assert!(all.iter().any(|&(.., seconds, learned)| learned && (0.9..2.5).contains(&seconds)), "{all:?}");
 }
 
-/// The same with the plan that is kept by default.
+/// As above, with the default algorithm, which keeps and improves its plan.
 #[test]
 fn the_plan_that_is_kept_learns() {
     let sandbox = Sandbox::new();
     let mut list = String::new();
     for number in 0..6 {
-        // With weights it is the weighted completion that is minimised.
+        // Because of the weights, the objective is weighted completion.
         list += &format!("echo long >> order; sleep 0.9{number}; true long #: weight=2\n");
         list += &format!("echo short >> order; sleep 0.0{number}; : short #: weight=2\n");
     }
@@ -82,12 +83,12 @@ fn the_plan_that_is_kept_learns() {
         sandbox.makespan("run list.txt --processors 2 --oversubscribe --folder f --no-history --verbose").succeeds();
     assert!(unwrapped(&told).contains("guessed times were replaced"), "{told}");
     let order = started(&sandbox);
-    // A long and a short one have ended after three starts; then all that are short come first.
+    // After three starts, a long and a short command have ended. Then all short commands run first.
     let last_short = order.iter().rposition(|kind| kind == "short").unwrap();
     assert!(order[..last_short].iter().filter(|kind| *kind == "long").count() <= 3, "{order:?}");
 }
 
-/// Killed in the middle, a run goes on with the estimates that it had: nothing of them is written again, and what is new is.
+/// A run that was killed continues with its estimates. They are not recorded again, and new estimates are recorded.
 #[test]
 fn a_run_that_was_killed_goes_on_with_its_estimates() {
     let sandbox = Sandbox::new();
@@ -107,7 +108,7 @@ fn a_run_that_was_killed_goes_on_with_its_estimates() {
     child.wait().unwrap();
     let before = estimated(&sandbox);
     assert!(before.iter().all(|&(first, _, seconds, _)| first > 0 && (0.25..30.0).contains(&seconds)), "{before:?}");
-    // A session that hears of nothing new writes nothing new, and what it says of the time that is left is what was learned.
+    // A session without new ends records no new estimates and uses the learned ones.
     let mut command = sandbox.command(&format!("{run} --resume"));
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let sessions = || sandbox.read("f/journal.jsonl").matches("{\"session\"").count();
@@ -124,7 +125,7 @@ fn a_run_that_was_killed_goes_on_with_its_estimates() {
     assert_eq!(said.status, Some(0), "{said:?}");
     let told = said.err;
     assert!(unwrapped(&told).contains("6 of 6 jobs succeeded"), "{told}");
-    // What earlier sessions replaced is among what is told.
+    // The message includes the replacements of earlier sessions.
     assert!(
         unwrapped(&told).contains("5 of 6 guessed times were replaced by how long the tasks took that ended before"),
         "{told}"

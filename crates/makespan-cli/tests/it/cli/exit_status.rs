@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 
 use crate::cli::sandbox::Sandbox;
 
-/// Counts jobs that failed, timed out or were not run, as GNU parallel does.
+/// The exit status counts jobs that failed, timed out or were not run, as with GNU parallel.
 #[test]
 fn the_status_counts_jobs_without_success() {
     let failing = |count: usize| "exit 7\n".repeat(count);
@@ -30,7 +30,7 @@ fn the_status_counts_jobs_without_success() {
     }
 }
 
-/// A resumed run counts all jobs of the list, also those that an earlier session saw fail.
+/// A resumed run counts all jobs of the list, including jobs that failed in earlier sessions.
 #[test]
 fn a_resumed_run_counts_all_jobs() {
     let sandbox = Sandbox::new();
@@ -42,7 +42,7 @@ fn a_resumed_run_counts_all_jobs() {
     assert_eq!(sandbox.makespan(&format!("{run} --resume --retry-failed")).status, Some(2));
 }
 
-/// An error before the first job would read as failed jobs if its status were 1 or 2.
+/// With status 1 or 2, an error before the first job would look like failed jobs.
 #[test]
 fn errors_before_the_first_job_have_status_255() {
     let sandbox = Sandbox::new();

@@ -1,9 +1,9 @@
-//! `makespan run`: jobs that fail, files that are edited, and what is said of it.
+//! Failed jobs and edited files in `makespan run`, and the messages about them.
 
 use crate::cli::run::shell_jobs;
 use crate::cli::sandbox::Sandbox;
 
-/// The words of the last line.
+/// Returns the keys and values of the last line.
 #[track_caller]
 fn result(text: &str) -> std::collections::BTreeMap<String, String> {
     let line = text.lines().last().unwrap().strip_prefix("result: ").unwrap();
@@ -91,7 +91,7 @@ fn a_typo_is_mended_and_the_run_goes_on() {
     lines.sort();
     assert_eq!(lines, ["a", "b", "c"]);
     sandbox.makespan("verify i.toml f/plan.json").succeeds();
-    // A job that is gone and one that is new.
+    // One job was removed and one was added.
     sandbox.write("i.toml", shell_jobs(1, &[("c", "0.05", "echo c >> log"), ("d", "0.05", "echo d >> log")]));
     let said = sandbox.makespan(&format!("{RUN} --resume"));
     assert!(said.err.contains("1 is new: `d`; 2 were removed: `a`, `b`"), "{said:?}");
@@ -171,7 +171,7 @@ fn memory_is_limited_or_no_job_starts() {
     } else {
         let result = result(&said.err);
         assert_eq!(result["succeeded"], "1", "{said:?}");
-        // 16 MiB are doubled until what it needs fits.
+        // The limit of 16 MiB is doubled until the job fits.
         assert!(
             result["retried"] == "1" && said.err.contains("it was killed since it used more memory than it may"),
             "{said:?}"

@@ -1,10 +1,10 @@
-//! Pictures, comparisons of several instances with their tables and profiles, and what is said of one algorithm.
+//! Pictures, comparisons of several instances with their tables and profiles, and the description of one algorithm.
 
 use std::fs;
 
 use crate::cli::sandbox::Sandbox;
 
-/// Three instances of different sizes and, where `graph` is asked for, one that few algorithms plan.
+/// Creates three instances of different sizes and, if `graph` is true, one that few algorithms can plan.
 fn instances(graph: bool) -> Sandbox {
     let sandbox = Sandbox::with_small();
     for (seed, jobs) in [(1, 8), (2, 12)] {
@@ -29,7 +29,7 @@ fn a_chart_is_written_as_what_its_ending_says() {
     }
 }
 
-/// Each is the same as it would be alone.
+/// Each file is the same as if it were the only output.
 #[test]
 fn a_chart_is_written_several_times() {
     let sandbox = Sandbox::with_small();
@@ -70,7 +70,7 @@ fn several_instances_are_summed_up() {
     assert!(said.starts_with("4 instances, 1 to 12 jobs, 8 processors\n"), "{said}");
     let planned = |name: &str| said.lines().find(|line| line.starts_with(name)).unwrap().contains("3 of 4");
     assert!(planned("dual") && !planned("demt"), "{said}");
-    // A mean over three does not stand beside means over four without a word.
+    // A note explains that some means cover only three instances.
     let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         words.contains("note: these means are not over all 4 instances") && words.contains("dual over 3"),
@@ -97,7 +97,7 @@ fn several_instances_are_summed_up() {
     }
     assert!(sandbox.read("t.md").contains("| demt | 4 |") && sandbox.read("t.tex").contains("\\toprule"));
 
-    // The profile is that of the table.
+    // The profile agrees with the table.
     let profile = sandbox.read("p.csv");
     let of = |algorithm: &str| {
         let value = |instance: &str, algorithm: &str| {

@@ -1,4 +1,4 @@
-//! Tests that generate and simulate job flows.
+//! Generated and simulated flows of tasks.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Graphs of tasks: generated, read from workflows, planned, verified, converted.
+//! Graphs of tasks are generated, read from workflows, planned, verified and converted.
 
 use crate::cli::sandbox::Sandbox;
 
@@ -19,7 +19,7 @@ fn a_workflow_is_planned_on_stated_machines_and_verified() {
     assert!(text.contains("w/b") && text.contains("11.000"), "{text}");
     let said = sandbox.makespan("verify w.dax --processors 2 --bandwidth 100 p.json").succeeds();
     assert!(said.starts_with("valid: every task of every job is placed once"), "{said}");
-    // Over a slower network the same plan comes too early.
+    // Over a slower network, the starts in the plan are too early.
     let late = sandbox.makespan("verify w.dax --processors 2 --bandwidth 50 p.json");
     assert_eq!(late.status, Some(1));
     assert!(late.out.contains("`w/a` ends at 4 s and its data arrive at 6 s"), "{late:?}");
@@ -28,7 +28,7 @@ fn a_workflow_is_planned_on_stated_machines_and_verified() {
     sandbox.makespan("plan w.dax --processors 2 --algorithm dual").refused(&["dual", "graph of tasks"]);
 }
 
-/// The machines are stated alike in every command, and what is read and remarked is the same.
+/// All commands have the same options for machines, read the same machines and print the same notes.
 #[test]
 fn machines_are_the_same_options_in_every_command() {
     let sandbox = Sandbox::new();
@@ -56,7 +56,7 @@ fn machines_are_the_same_options_in_every_command() {
             _ => "follow",
         };
         let played = sandbox.makespan(&format!("simulate {file} {machines} --policy {policy}")).succeeds();
-        // What is remarked of the reading is the same.
+        // Both commands print the same notes about the file.
         let remark = "no bandwidth is stated, so data between tasks take no time";
         assert_eq!(plan.contains(remark), played.contains(remark), "{file} {machines}:\n{plan}\n{played}");
         for bad in ["--processors +20", "--processors 1e3"] {
@@ -85,7 +85,7 @@ fn files_from_outside_are_fetched_from_a_node_or_remarked() {
     let plain = sandbox.makespan("plan w.dax --processors 2 --bandwidth 100").succeeds();
     assert!(plain.contains("1 file of 2.00 kB in all (`g`) comes from outside the workflow"), "{plain}");
     assert!(plain.contains("w/a") && plain.contains("11.000"), "{plain}");
-    // Task `a` runs on the node of the file, or waits 20 s for it; a node further away is no better.
+    // Task `a` runs on the node that stores the file, or waits 20 s for the file on any other node.
     let line = "plan w.dax --processors 2 --bandwidth 100 --stage-in n1 --output p.json";
     let staged = sandbox.makespan(line).succeeds();
     let words = staged.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -157,7 +157,7 @@ fn the_cost_is_minimised_within_deadlines() {
     assert!(said.lines().any(|line| line.starts_with("cost ")), "{said}");
     let plan = sandbox.read("p.json");
     assert!(plan.contains("\"cost\": {\"value\": ") && plan.contains("\"makespan_at_most\": "), "{plan}");
-    // A bound that speaks of shorter schedules says nothing of this one.
+    // A bound for shorter schedules does not apply to this schedule.
     let at = plan.find("\"makespan_at_most\": ").unwrap();
     let end = at + plan[at..].find(", ").unwrap();
     let silent = format!("{}\"makespan_at_most\": 1{}", &plan[..at], &plan[end..]);

@@ -1,4 +1,4 @@
-//! Jobs that do not want to end, folders that are not as they should be, journals that are damaged.
+//! Jobs that resist their end, unusual folders of runs, and damaged journals.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -15,7 +15,7 @@ use crate::cli::sandbox::{Said, Sandbox};
 
 const RUN: &str = "run i.toml --oversubscribe --verbose --folder f";
 
-/// What lives of the run in the folder `f`.
+/// Returns the live processes of the run in the folder `f`.
 fn alive(sandbox: &Sandbox) -> Vec<Process> {
     sandbox.path("f").canonicalize().map(|folder| of_run(&folder)).unwrap_or_default()
 }
@@ -33,8 +33,8 @@ fn wait_until(what: &str, mut happened: impl FnMut() -> bool) {
     }
 }
 
-/// It leaves its group by `timeout`, its session by `setsid` and its parent by `&`, has this environment, and ignores
-/// SIGTERM. The tag tells its processes from those of other tests.
+/// Returns a script whose processes leave their group (`timeout`), their session (`setsid`) and their parent (`&`),
+/// have this environment, and ignore SIGTERM. The tag distinguishes the processes from those of other tests.
 fn runaway(tag: &str, environment: &str) -> String {
     format!(
         "setsid -f {environment} /bin/sh -c \"trap : TERM; while :; do sleep 0.1{tag}; done\"; \
@@ -59,7 +59,7 @@ fn what_leaves_its_group_is_ended_at_the_walltime_before_its_processor_is_given_
     assert_eq!(sandbox.read("count"), "0\n", "the next job met processes of the one before");
 }
 
-/// Whether control groups (cgroup v2) may be made where this process is: found out here without makespan's own code.
+/// Returns true if this process may create control groups (cgroup v2). The check uses no code of makespan.
 fn groups_may_be_made() -> bool {
     let read = |name: &str| fs::read_to_string(name).unwrap_or_default();
     let (own, mounts, me) = (read("/proc/self/cgroup"), read("/proc/mounts"), std::process::id().to_string());
@@ -76,7 +76,7 @@ fn groups_may_be_made() -> bool {
     homes.into_iter().any(|home| may(&home))
 }
 
-/// Processes whose command line holds this.
+/// Returns the processes whose command line contains this text.
 fn called(text: &str) -> Vec<i32> {
     let pids = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let found = |pid: &i32| {
@@ -86,8 +86,8 @@ fn called(text: &str) -> Vec<i32> {
     pids.filter(found).collect()
 }
 
-/// It has left its group, its session, its parent and its environment, and the shim that would find it all the same is killed:
-/// at a walltime, and with its session before a resumption.
+/// The process has left its group, its session, its parent and its environment, and its shim is killed. It is still
+/// ended, at its walltime, after the death of its shim, or when the run is resumed.
 #[test]
 fn what_only_its_control_group_knows_is_ended() {
     if !groups_may_be_made() {
@@ -137,7 +137,7 @@ fn what_only_its_control_group_knows_is_ended() {
 fn after_a_stop_nothing_of_a_job_lives_even_when_its_shim_was_killed() {
     for kill_shim in [false, true] {
         let sandbox = Sandbox::new();
-        // Without its shim, what has left its session and has forgotten its environment is known to nobody.
+        // Without its shim, a process that has left its session and cleared its environment cannot be found.
         let script = runaway("7", if kill_shim { "env" } else { "env -i" });
         sandbox.write("i.toml", shell_jobs(1, &[("away", "0.1", &script)]));
         let child = spawn(&sandbox, RUN);
@@ -198,7 +198,7 @@ fn killed_and_resumed_one_copy_runs() {
     }
 }
 
-/// As service managers and batch systems do: SIGTERM to every process, the jobs first.
+/// Sends SIGTERM to every process, to the jobs first, as service managers and batch systems do.
 #[test]
 fn jobs_that_are_stopped_together_with_the_run_go_on_when_it_is_resumed() {
     for delay in [0, 20, 120] {
@@ -266,7 +266,7 @@ fn a_report_that_cannot_be_written_does_not_hide_the_outcome() {
 #[test]
 fn a_run_waits_for_its_folder() {
     let sandbox = Sandbox::new();
-    // The one ends while the folder is away, and the other brings it back some time later, however slow the machine is.
+    // Job `b` ends while the folder is away. Job `away` moves it back later, however slow the machine is.
     let away = "mv f g; until grep -q b ran 2>/dev/null; do sleep 0.05; done; sleep 0.9; \
                 test -e g/c.out && echo early > early; mv g f; echo away >> ran";
     let first = "until test -d g; do sleep 0.05; done; echo $MAKESPAN_JOB >> ran";
@@ -281,7 +281,7 @@ fn a_run_waits_for_its_folder() {
     assert_eq!(ran, ["away", "b", "c", "d"]);
     assert!(!sandbox.path("early").exists(), "nothing starts while the folder is away");
     sandbox.makespan(&format!("{RUN} --resume")).succeeds();
-    // What is moved while it is stopped goes on where it is.
+    // A stopped run whose folder was moved continues in its new folder.
     fs::rename(sandbox.path("f"), sandbox.path("h")).unwrap();
     sandbox.makespan("run i.toml --oversubscribe --folder h --resume").succeeds();
     assert_eq!(sandbox.read("ran").lines().count(), 4);
@@ -305,7 +305,7 @@ fn a_run_whose_journal_is_deleted_ends_with_a_word() {
     }
 }
 
-/// They have numbers that many programs do not know.
+/// Real-time signals have numbers that many programs do not expect.
 #[test]
 fn what_a_real_time_signal_ends_has_ended() {
     let sandbox = Sandbox::new();
@@ -327,7 +327,8 @@ fn what_a_real_time_signal_ends_has_ended() {
     assert_eq!(called(&tag), Vec::<i32>::new());
 }
 
-/// Its jobs wait for room for their statuses, or its journal for room for their starts.
+/// On a full disk, jobs wait until their status can be written, or the run waits until it can record starts in its
+/// journal.
 #[test]
 fn a_run_on_a_full_disk_says_so_and_can_be_stopped() {
     let sandbox = Sandbox::new();
@@ -371,7 +372,7 @@ fn a_run_on_a_full_disk_says_so_and_can_be_stopped() {
     assert_eq!(sandbox.read("ran"), "a\nb\n");
 }
 
-/// While one of two is still planning, the other begins, and ends.
+/// While the first run is still planning, the second begins and ends.
 #[test]
 fn of_two_runs_in_a_folder_one_is_refused_and_changes_nothing() {
     let sandbox = Sandbox::new();
@@ -387,7 +388,7 @@ fn of_two_runs_in_a_folder_one_is_refused_and_changes_nothing() {
     assert_eq!(sandbox.read("ran").lines().count(), 3);
 }
 
-/// A session that may open few files starts as many jobs at once as it can, and the others later.
+/// A session with a low limit of open files starts as many jobs as it can, and the others later.
 #[test]
 fn few_open_files_are_no_failure() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! Times that nobody knows: planned as guesses, and said to be such wherever something rests on them.
+//! Unknown run times are planned as guesses. Every result that depends on them states so.
 
 use crate::cli::sandbox::Sandbox;
 
@@ -27,7 +27,7 @@ fn whatever_rests_on_a_guess_says_so() {
     let svg = sandbox.read("a.svg");
     assert!(svg.contains("bound if the guesses hold") && !svg.contains("proven"), "{svg}");
     assert_eq!(svg.matches("the time is a guess").count(), 2);
-    // The page's program knows both words; what it is given to show is what counts.
+    // The script of the page contains both phrases, so only the data of the page are checked.
     let page = sandbox.read("a.html");
     let mut parts = page.split("<script>");
     let head = parts.next().unwrap().to_owned();
@@ -53,7 +53,7 @@ fn a_guess_is_converted_into_a_guess() {
     says(&sandbox.makespan("bound c.toml").succeeds(), &[SAYS]);
 }
 
-/// A plan that says the contrary of its instance is refused.
+/// A plan that contradicts its instance is refused.
 #[test]
 fn a_stated_time_is_no_guess() {
     let sandbox = Sandbox::new();

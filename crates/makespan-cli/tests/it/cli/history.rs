@@ -24,7 +24,7 @@ fn record(line: &str, seconds: f64) -> Record {
     }
 }
 
-/// A sandbox whose history has these records.
+/// Creates a sandbox whose history has these records.
 fn remembering(records: &[Record]) -> Sandbox {
     let sandbox = Sandbox::new();
     History::open(&sandbox.history()).unwrap().append_all(records).unwrap();

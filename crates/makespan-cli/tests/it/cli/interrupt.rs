@@ -1,4 +1,4 @@
-//! Searches that are stopped or killed: a valid plan is left, or none.
+//! Searches that are stopped or killed leave a valid plan or none.
 
 use std::process::{Child, Stdio};
 use std::thread::sleep;
@@ -15,8 +15,8 @@ fn started(sandbox: &Sandbox, line: &str) -> Child {
     sandbox.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits until the child listens for a signal, which a busy machine may put off: before, the signal would end it, or do nothing
-/// where whoever runs the tests ignores it. Without `/proc` it waits for a second.
+/// Waits until the child handles a signal, which can take long on a busy machine. Before, the signal would end the
+/// child, or do nothing if the caller of the tests ignores it. Without `/proc`, waits for a second.
 fn listens(child: &Child, signal: Signal) {
     let begin = Instant::now();
     while begin.elapsed() < Duration::from_mins(1) {
@@ -34,7 +34,7 @@ fn listens(child: &Child, signal: Signal) {
 }
 
 fn send(child: &Child, signal: Signal) {
-    // A process that has just ended cannot be signalled; what it left is looked at all the same.
+    // An error is ignored, because the process may have just ended.
     let _ = kill(Pid::from_raw(child.id() as i32), signal);
 }
 
@@ -90,7 +90,7 @@ fn at_any_moment_a_signal_leaves_a_valid_plan_or_none() {
 #[test]
 fn the_second_signal_gives_up() {
     let sandbox = Sandbox::new();
-    // So many jobs that their first plan takes longer than the signals.
+    // The instance is large, so the first plan takes longer than the signals.
     sandbox.makespan("generate moldable --family mixed --jobs 6000 --processors 60 --output jobs.json").succeeds();
     let child = started(&sandbox, "plan jobs.json --time-limit 1h --output plan.json");
     listens(&child, Signal::SIGINT);
@@ -101,7 +101,7 @@ fn the_second_signal_gives_up() {
     let output = child.wait_with_output().unwrap();
     match output.status.code() {
         Some(130) => assert_eq!(sandbox.entries(), ["jobs.json"]),
-        // It was quicker than the second signal.
+        // The first signal ended the search before the second one arrived.
         status => assert_eq!(status, Some(0)),
     }
 }

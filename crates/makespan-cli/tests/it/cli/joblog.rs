@@ -2,7 +2,7 @@
 
 use crate::cli::sandbox::Sandbox;
 
-/// The columns of a line without those about time.
+/// Returns the columns of a line, without those for times.
 fn columns(line: &str) -> Vec<&str> {
     let columns: Vec<&str> = line.splitn(9, '\t').collect();
     assert!(columns.len() == 9 && columns[1] == ":" && columns[4] == "0", "{line}");

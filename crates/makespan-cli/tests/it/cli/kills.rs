@@ -1,4 +1,4 @@
-//! The short form of `cargo bench -p makespan-cli --bench kill`: a dozen random kills, and no fault.
+//! The short form of `cargo bench -p makespan-cli --bench kill`: a dozen random kills must cause no fault.
 
 #[path = "../../../benches/kill/campaign.rs"]
 mod campaign;

@@ -1,8 +1,8 @@
-//! How the texts look.
+//! The layout of printed texts.
 
 use crate::cli::sandbox::{Said, Sandbox};
 
-/// No line is wider than 100 columns, none ends in a space, and none holds an escape sequence.
+/// Checks that no line is wider than 100 columns, ends in a space, or contains an escape sequence.
 #[track_caller]
 fn tidy(what: &str, text: &str) {
     for line in text.lines() {
@@ -41,7 +41,7 @@ fn texts_fit_a_terminal() {
 fn nothing_asks_for_a_terminal_or_for_input() {
     let sandbox = Sandbox::with_small();
     for variable in ["CLICOLOR_FORCE", "FORCE_COLOR"] {
-        // Even where colours are forced, nothing is drawn over what was written.
+        // Even if colours are forced, the output contains no escape sequences.
         let output = sandbox.command("plan small.toml").env(variable, "0").output().unwrap();
         tidy(variable, &Said::new("plan", &output).succeeds());
     }

@@ -1,4 +1,4 @@
-//! Runs that learn from earlier ones.
+//! Runs that learn run times from earlier runs.
 
 use makespan_core::Time;
 use makespan_exec::host;
@@ -12,7 +12,7 @@ fn entries(sandbox: &Sandbox) -> Vec<Entry> {
     entries
 }
 
-/// A success here, of a command of the shell.
+/// Returns the record of a shell command that succeeded on this machine.
 fn ran(line: &str, processors: u32, seconds: f64) -> Record {
     Record {
         command: Command::new(["sh", "-c", line].map(str::to_owned).to_vec()),
@@ -35,12 +35,12 @@ fn remember(sandbox: &Sandbox, records: &[Record]) {
     History::open(&sandbox.history()).unwrap().append_all(records).unwrap();
 }
 
-/// A text without its line breaks.
+/// Joins the words of a text with single spaces.
 fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// How long the plan of a run expects each job to take, in seconds, and on how many processors.
+/// Returns the planned time in seconds and the number of processors of each job of a run.
 fn planned(sandbox: &Sandbox, folder: &str) -> Vec<(String, f64, usize)> {
     let plan = sandbox.json(&format!("{folder}/plan.json"));
     let seconds = |value: &serde_json::Value| value.as_f64().unwrap();
@@ -87,7 +87,7 @@ fn the_second_run_knows_what_the_first_took() {
     for (name, seconds, _) in planned(&sandbox, "two") {
         let known =
             first.iter().find(|entry| name.contains(&entry.line[..9.min(entry.line.len())]) && entry.status == Some(0));
-        // What never succeeded is guessed to take as long as the others.
+        // Commands that never succeeded are guessed to take as long as the others.
         let expected = known.map_or(long.wall, |entry| entry.wall) as f64 / 1e9;
         assert!(
             (seconds / expected - 1.0).abs() < 0.01 || known.is_none() && seconds < 2.0,
@@ -102,8 +102,8 @@ fn the_second_run_knows_what_the_first_took() {
     sandbox.makespan("plan list.txt --history none.sqlite").refused(&["none.sqlite", "no such history"]);
 }
 
-/// Nobody says which command matters more, so the first plan that knows their times is as short as can be: with the longest first, which weighted
-/// completion puts last.
+/// No command has a weight, so the first plan with known times minimises the makespan. It begins with the longest
+/// command, which weighted completion would run last.
 #[test]
 fn a_list_is_planned_for_the_makespan_once_its_times_are_known() {
     let sandbox = Sandbox::new();
@@ -118,11 +118,12 @@ fn a_list_is_planned_for_the_makespan_once_its_times_are_known() {
         assert!(said.contains("planned by optimise[objective=makespan"), "{said}");
         assert!(table.len() == 1 && table[0].ends_with("not minimised"), "{said}");
     }
-    // Times of jobs that share cores order starts, and no bound is stated.
+    // Times of jobs that shared cores determine the order of starts, but no bound is stated.
     let said = sandbox.makespan("run list.txt --processors 2 --oversubscribe --verbose --folder shared").succeeds();
     assert!(unwrapped(&said).contains("no bound is stated") && !said.contains("bound if"), "{said}");
     assert!(said.contains("makespan") && said.contains("not minimised"), "{said}");
-    // Seven of 0.3 s on one processor, or the long one beside them: no list does better than the longest first, which takes 2.1 s.
+    // One processor runs the seven commands of 0.3 s, and the other runs the long one. So the best makespan is 2.1 s,
+    // which the longest-first order reaches.
     let plan = sandbox.json("second/plan.json");
     assert!((plan["makespan"].as_f64().unwrap_or_else(|| panic!("{plan:#}")) - 2.1).abs() < 0.01, "{plan:#}");
     let weighed: String = times.map(|seconds| format!("sleep {} #: weight=2\n", seconds / 100.0)).concat();
@@ -145,7 +146,7 @@ fn commands_of_a_template_teach_each_other() {
     );
 }
 
-/// The tasks of a bag are commands of one template, whatever stands for their number.
+/// The tasks of a bag are commands of one template, whatever their numbers are.
 #[test]
 fn the_tasks_of_a_bag_teach_the_next_bag() {
     let sandbox = Sandbox::new();
@@ -166,7 +167,7 @@ fn the_tasks_of_a_bag_teach_the_next_bag() {
     }
 }
 
-/// What a file cannot call a guess is not written there, and what rests on guesses is never just proved.
+/// Guesses are not written into formats that cannot mark them. A bound that depends on guesses is not called proven.
 #[test]
 fn guesses_stay_guesses() {
     let sandbox = Sandbox::new();
@@ -229,7 +230,7 @@ fn a_history_that_cannot_be_used_is_said_once_and_the_run_goes_on() {
         assert!(said.err.contains("2 of 2 jobs succeeded"), "{said:?}");
     }
     assert!(sandbox.read("text").starts_with("this is no database"));
-    // One that is damaged behind its first pages is found when it is read.
+    // Damage after the first pages of the database is found when they are read.
     let many: Vec<Record> = (0..3000).map(|number| ran(&format!("sleep {number}"), 1, 1.0)).collect();
     remember(&sandbox, &many);
     let mut bytes = std::fs::read(sandbox.history()).unwrap();
@@ -242,7 +243,7 @@ fn a_history_that_cannot_be_used_is_said_once_and_the_run_goes_on() {
 #[test]
 fn a_task_that_may_have_more_processors_is_tried_on_them_within_bounds() {
     let sandbox = Sandbox::new();
-    // A hundred runs on one processor save up for one trial.
+    // A hundred runs on one processor allow one trial.
     let lines: Vec<String> = (0..5).map(|number| format!("true part {number}")).collect();
     remember(&sandbox, &(0..100).map(|number| ran(&lines[number % 5], 1, 0.2)).collect::<Vec<_>>());
     let list: String = lines.iter().map(|line| format!("{line} #: cores=1-4\n")).collect();
@@ -264,13 +265,14 @@ fn stated_times_are_kept() {
     let text = sandbox.makespan("run list.txt --folder f").succeeds();
     assert!(!text.contains("learned") && !sandbox.path("f/instance.json").exists(), "{text}");
     assert!((planned(&sandbox, "f")[0].1 - 3.0).abs() < 1e-6);
-    // A walltime is kept, too: what took longer may be faster this time.
+    // A walltime is kept, because a command that took longer may be faster this time.
     sandbox.write("list.txt", "sleep 0.2 #: timeout=2s\n");
     let text = sandbox.makespan("run list.txt --folder g").succeeds();
     assert!(text.contains("learned") && (planned(&sandbox, "g")[0].1 - 2.0).abs() < 1e-6, "{text}");
 }
 
-/// What a history teaches between two sessions is no edit: nothing is repeated, and attempts are counted on.
+/// Times that were learned between two sessions do not count as an edit. No job is repeated, and attempts are counted
+/// on.
 #[test]
 fn a_run_that_is_resumed_is_not_edited_by_what_was_learned() {
     let sandbox = Sandbox::new();
@@ -293,7 +295,7 @@ fn a_run_that_is_resumed_is_not_edited_by_what_was_learned() {
     assert!(!said.err.contains("another instance") && said.err.contains("1 of 2 jobs succeeded"), "{said:?}");
 }
 
-/// A proof about learned times says so.
+/// A bound for learned times states its condition.
 #[test]
 fn a_bound_of_learned_times_holds_if_they_do() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! Lists of commands and templates with arguments, from file, standard input and command line to what ran.
+//! Lists of commands, and templates with arguments, from a file, from standard input and from the command line.
 
 use std::io::Write;
 use std::os::unix::ffi::OsStringExt;
@@ -7,16 +7,16 @@ use std::process::{Command, Stdio};
 use crate::cli::sandbox::{Said, Sandbox};
 
 impl Sandbox {
-    /// What a command prints that reads this on standard input.
+    /// Runs a command that reads `input` on standard input.
     fn fed(&self, line: &str, input: &str) -> Said {
         let mut command: Command = self.command(line);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // It may refuse before it has read all.
+        // The command may refuse its input before it has read all of it.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         Said::new(line, &child.wait_with_output().unwrap())
     }
 
-    /// The lines of a file, sorted.
+    /// Returns the sorted lines of a file.
     fn sorted(&self, name: &str) -> Vec<String> {
         let mut lines: Vec<String> = self.read(name).lines().map(str::to_owned).collect();
         lines.sort();
@@ -52,7 +52,7 @@ fn a_list_is_run() {
     assert!(sandbox.path("runs/commands-1/2-echo-a-out.txt.out").is_file());
 }
 
-/// A command that fails is one of several outcomes.
+/// Other commands run after a command has failed.
 #[test]
 fn a_line_that_fails_does_not_keep_the_others() {
     let sandbox = Sandbox::new();
@@ -254,7 +254,7 @@ fn no_more_tasks_run_at_once_than_allowed() {
     sandbox.write("c.txt", format!("{command}\n").repeat(4));
     assert_eq!(most(&sandbox, "-j 1"), 1);
     assert_eq!(most(&sandbox, "-j 3"), 3);
-    // Those that may take several cores hold a licence each.
+    // Each job that may take several cores holds a licence.
     sandbox.write("c.txt", format!("{command} #: cores=1-2 time=1\n").repeat(4));
     assert_eq!(most(&sandbox, "-j 1 --processors 4 --oversubscribe"), 1);
     assert_eq!(most(&sandbox, "-j 2 --processors 4 --oversubscribe"), 2);
@@ -287,7 +287,7 @@ fn a_line_put_in_repeats_nothing_that_is_done() {
     sandbox.write("commands.txt", "echo a >> out.txt\necho b >> out.txt; test -e there\necho c >> out.txt\n");
     let said = sandbox.makespan("run commands.txt --folder f");
     assert_eq!(said.status, Some(1), "{said:?}");
-    // All lines have other numbers now, and one command is mended.
+    // All lines have new numbers now, and one command is corrected.
     sandbox.write("commands.txt", "echo new >> out.txt\necho a >> out.txt\necho b2 >> out.txt\necho c >> out.txt\n");
     let said = sandbox.makespan("run commands.txt --folder f --resume");
     assert_eq!(said.status, Some(0), "{said:?}");
@@ -308,7 +308,7 @@ fn a_session_that_was_killed_before_its_journal_is_no_obstacle() {
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir(&folder).unwrap();
         std::fs::copy(sandbox.path("first/plan.json"), folder.join("plan.json")).unwrap();
-        // Without the lock of a session it is somebody's plan.
+        // Without the lock of a session, the file is an unrelated plan.
         sandbox.makespan(&format!("run commands.txt --folder killed{resume}")).refused(&["killed", "no run"]);
         std::fs::copy(sandbox.path("first/lock"), folder.join("lock")).unwrap();
         sandbox.makespan(&format!("run commands.txt --folder killed{resume}")).succeeds();
@@ -316,7 +316,7 @@ fn a_session_that_was_killed_before_its_journal_is_no_obstacle() {
     assert_eq!(sandbox.sorted("out.txt"), ["a"; 3]);
 }
 
-/// Each takes a folder of its own, however many begin at one instant.
+/// Each run gets its own folder, even if several begin at the same instant.
 #[test]
 fn runs_that_begin_together_are_told_apart() {
     let sandbox = Sandbox::new();
@@ -330,7 +330,7 @@ fn runs_that_begin_together_are_told_apart() {
     assert_eq!(std::fs::read_dir(sandbox.path("runs")).unwrap().count(), 18);
 }
 
-/// A run is resumed in its own folder only: one of other jobs is left as it is, and where nothing ran that is said.
+/// A run is resumed only in its own folder. A run with other jobs is not changed, and an empty folder gives a note.
 #[test]
 fn the_folder_of_another_run_is_not_resumed() {
     let sandbox = Sandbox::new();

@@ -27,7 +27,7 @@ stamp: FORCE
 FORCE:
 ";
 
-/// Whether makefiles can be run here.
+/// Returns true if this machine can run makefiles.
 pub fn has_make() -> bool {
     let make = std::process::Command::new("make").arg("--version").output();
     let found = make.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).starts_with("GNU Make 4"));
@@ -78,7 +78,8 @@ fn a_makefile_is_run_target_by_target() {
         before(&log, first, second);
     }
     assert_eq!(sandbox.read("out/name"), "it's here\n");
-    // Make agrees that the files are made, and what is touched is made again, with what follows from it.
+    // Make agrees that all files are up to date. After a source was touched, its target and all that depends on it are
+    // built again.
     std::fs::remove_file(sandbox.path("log")).unwrap();
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(2);
     std::fs::File::options().append(true).open(sandbox.path("a.c")).unwrap().set_modified(later).unwrap();

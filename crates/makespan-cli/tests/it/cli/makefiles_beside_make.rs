@@ -1,4 +1,4 @@
-//! Makefiles of many kinds, each run by `make` and by `makespan run`: both leave the same files and run the same recipes.
+//! Many kinds of makefiles are run by `make` and by `makespan run`. Both leave the same files and run the same recipes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,14 +9,15 @@ use std::time::{Duration, SystemTime};
 use crate::cli::makefiles::has_make;
 use crate::cli::sandbox::{Said, Sandbox};
 
-/// The files of a folder and what is in them; of a log only which lines it has, for jobs may run in another order.
+/// Collects the files of a folder with their contents. The lines of a log are sorted, because jobs may run in another
+/// order.
 fn files(folder: &Path, within: &str, found: &mut BTreeMap<String, String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
         let text = fs::read_to_string(entry.path());
         match text {
-            // Make deletes what is between two others; here it stays.
+            // Make deletes intermediate files, but makespan keeps them.
             _ if name == "runs" || name.ends_with(".between") => {}
             Ok(text) if name == "log" => {
                 let mut lines: Vec<&str> = text.lines().collect();
@@ -29,7 +30,8 @@ fn files(folder: &Path, within: &str, found: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Runs a makefile by both after each edit; an edit names files with their text, newer than all before. The words are a goal.
+/// Runs a makefile with both programs after each edit. An edit lists files and their new contents. `goal` is a goal of
+/// the makefile.
 #[track_caller]
 fn beside_make(makefile: &str, goal: &str, edits: &[&[(&str, &str)]]) {
     if !has_make() {
@@ -42,14 +44,14 @@ fn beside_make(makefile: &str, goal: &str, edits: &[&[(&str, &str)]]) {
         fs::write(folder.join("Makefile"), makefile).unwrap();
     }
     for (round, edit) in edits.iter().enumerate() {
-        // What is edited is newer than what was made before.
+        // Edited files are newer than all files that were built before.
         std::thread::sleep(Duration::from_millis(20));
         for (folder, (name, text)) in folders.iter().flat_map(|folder| edit.iter().map(move |edit| (folder, edit))) {
             let path = folder.join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, text).unwrap();
-            // Later edits keep the time of the file system, whose clock is coarser than ours: a time set by us could lie
-            // after that of a file which is made from this one.
+            // Later edits keep the time that the file system sets. Its clock is coarser than ours, so a time set by
+            // this test could be later than the time of a file that is built from the edited one.
             if round == 0 {
                 let file = fs::File::options().append(true).open(&path).unwrap();
                 file.set_modified(SystemTime::now() - Duration::from_secs(100)).unwrap();
@@ -85,7 +87,7 @@ fn a_recipe_that_calls_make_is_one_job() {
     beside_make(top, "", &[files, &[]]);
     let top = "all: x\nx:\n\t$(MAKE) -C sub deploy\n\ttouch x\ndeploy:\n\techo top >> log\n";
     beside_make(top, "", &[files]);
-    // What follows from what the other makefile makes is made as soon as that has changed, and only then.
+    // Targets that depend on files of the other makefile are built only after those files have changed.
     let top = "prog: sub/lib.a\n\tsleep 0.02; cp sub/lib.a $@; echo prog >> log\nsub/lib.a: FORCE\n\t+@$(MAKE) -C sub lib.a\nFORCE:\n";
     beside_make(top, "", &[files, &[], &[("sub/y.s", "z")], &[]]);
 }
@@ -218,7 +220,7 @@ fn intermediate_files_serve_all_that_need_them() {
         );
         let all: &[(&str, &str)] = &[("src", "1"), ("s", "1")];
         beside_make(&makefile, "", &[all]);
-        // One that was there before stays, as make has it.
+        // An intermediate file that existed before is kept, as with make.
         let before: &[(&str, &str)] = &[("src", "1"), ("s", "1"), ("m.between", "0")];
         beside_make(
             &makefile.replace(".between", ".stays"),
@@ -246,7 +248,7 @@ fn variables_come_from_the_target_for_which_make_comes_to_another() {
     }
 }
 
-/// Runs a makefile by `make --keep-going` and by a run that goes on, after each of some scripts; `x` in the log is a recipe.
+/// Runs a makefile with `make --keep-going` and with a resumed run, after each script.
 #[track_caller]
 fn goes_on_beside_make(makefile: &str, scripts: &[&str]) {
     if !has_make() {
@@ -260,7 +262,7 @@ fn goes_on_beside_make(makefile: &str, scripts: &[&str]) {
     }
     for (round, script) in scripts.iter().enumerate() {
         for folder in &folders {
-            // What is edited is newer than what was made before.
+            // Edited files are newer than all files that were built before.
             let script = format!("sleep 0.02\n{script}");
             assert!(Command::new("sh").args(["-ec", &script]).current_dir(folder).status().unwrap().success());
         }
@@ -285,7 +287,8 @@ fn a_run_that_goes_on_does_what_make_would_do_now() {
     let makefile = "CODE = 0\n.PHONY: check\nall: prog other check\nprog: a.o b.o\n\techo prog >> log; grep -q good a.o && cat a.o b.o > prog\n\
                     %.o: %.c\n\techo $@ >> log; cp $< $@\nother: b.o\n\techo other >> log; cp b.o other; exit $(CODE)\ncheck:\n\techo check >> log\n";
     let start = "echo bad > a.c; echo b > b.c";
-    // A source is mended, a file is lost, a recipe is edited, a source is touched, the program that failed is gone.
+    // A source is corrected, a file is lost, a recipe is edited, a source is touched, and the program that failed is
+    // removed.
     let edit_recipe = "sed -i 's/^CODE.*/CODE = 1/' Makefile";
     let mend_recipe = "sed -i 's/^CODE.*/CODE = 0/' Makefile";
     let mend = "echo good > a.c";

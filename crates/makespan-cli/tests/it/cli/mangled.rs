@@ -1,11 +1,11 @@
-//! Files with random damage: an answer, never a panic.
+//! Files with random damage give a result or an error, never a panic.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
 use crate::cli::sandbox::{Said, Sandbox};
 
-/// Replaces, inserts or removes a few bytes.
+/// Generates replacements, insertions and removals of a few bytes.
 fn damage() -> impl Strategy<Value = Vec<(prop::sample::Index, u8, u8)>> {
     let bytes = prop::sample::select(b"0159-.,:\"[]{}= \ne\xff\0".to_vec());
     prop::collection::vec((any::<prop::sample::Index>(), 0..3_u8, bytes), 1..4)
@@ -24,7 +24,7 @@ fn damaged(content: &str, damage: &[(prop::sample::Index, u8, u8)]) -> Vec<u8> {
     bytes
 }
 
-/// Either all went well and standard error is empty, or there is a reason.
+/// Checks that the command succeeded without a message, or failed with one.
 fn sound(said: &Said) -> Result<(), TestCaseError> {
     let refused = said.status == Some(1) && (said.err.is_empty() != said.out.is_empty());
     prop_assert!((said.status == Some(0) && said.err.is_empty()) || refused, "{:?}", said);
@@ -81,7 +81,7 @@ fn schedules_are_accepted_only_when_their_values_are_the_true_ones() {
         let said = sandbox.makespan("verify small.toml bad.json");
         sound(&said)?;
         if said.status == Some(0) {
-            // Accepted: the damage hit white space, a name, or a certificate that proves the value all the same.
+            // The file is valid if the damage hit white space, a name, or a certificate that still proves the value.
             let read = sandbox.json("bad.json");
             let figure = |value: &serde_json::Value| value.to_string().parse::<f64>().unwrap();
             for objective in ["makespan", "weighted_completion"] {

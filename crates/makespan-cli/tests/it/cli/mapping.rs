@@ -1,4 +1,4 @@
-//! Tests that generate and plan tasks with a separate run time for each machine.
+//! Tasks with a separate run time for each machine are generated and planned.
 
 use crate::cli::sandbox::Sandbox;
 

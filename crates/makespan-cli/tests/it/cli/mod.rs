@@ -1,4 +1,4 @@
-//! The `makespan` command as its users meet it, the malicious ones included.
+//! Tests of the `makespan` command from the view of its users, including malicious ones.
 
 mod bad_commands;
 mod bad_files;

@@ -1,4 +1,4 @@
-//! Jobs that need more than processors, or wait for others, in real time.
+//! Runs of jobs that need more than processors, or that wait for other jobs.
 
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 
 use crate::cli::sandbox::{Said, Sandbox};
 
-/// A job on one processor that runs a line of shell, with more keys.
+/// Returns a job on one processor that runs a shell command, with additional keys.
 fn job(name: &str, keys: &str, script: &str) -> String {
     format!("[[jobs]]\nname = \"{name}\"\ntime = 0.1\n{keys}\ncommand = [\"sh\", \"-c\", '''{script}''']\n")
 }
 
-/// Jobs on so many processors of a platform with more keys.
+/// Returns an instance with these jobs on a platform with additional keys.
 fn on(processors: u32, keys: &str, jobs: &[String]) -> String {
     format!("version = 2\n[platform]\nprocessors = {processors}\n{keys}\n{}", jobs.concat())
 }
 
-/// What a run of `i.toml` in `f` says where these GPUs are visible.
+/// Runs `i.toml` in the folder `f` with these visible GPUs.
 fn run_with(sandbox: &Sandbox, gpus: &str, more: &str) -> Said {
     let line = format!("run i.toml --folder f {more}");
     let output = sandbox.command(&line).env("CUDA_VISIBLE_DEVICES", gpus).output().unwrap();
@@ -33,7 +33,7 @@ fn memory_keeps_jobs_apart_that_processors_would_not() {
     let said = sandbox.makespan("run i.toml --oversubscribe --verbose --folder f").succeeds();
     assert!(said.contains("planned by optimise") && said.contains("3 of 3 jobs succeeded"), "{said}");
     sandbox.makespan("verify i.toml f/plan.json").succeeds();
-    // Policies keep them apart as well, and so does a licence.
+    // Policies and licences also keep the jobs apart.
     for (number, policy) in ["fcfs", "easy", "replan"].iter().enumerate() {
         sandbox.makespan(&format!("run i.toml --oversubscribe --policy {policy} --folder p{number}")).succeeds();
     }
@@ -54,7 +54,7 @@ fn each_job_has_gpus_of_its_own() {
     let ids: BTreeSet<&str> = shown[..2].iter().flat_map(|text| text.trim()[2..].split(',')).collect();
     assert_eq!(ids, BTreeSet::from(["2", "5", "GPU-a"]), "{shown:?}");
     assert_eq!((&shown[0][..1], &shown[1][..1], shown[2].as_str()), ("2", "1", "0 \n"), "{shown:?}");
-    // Where the platform states none, everything is as the caller left it.
+    // If the platform states no GPUs, the environment is not changed.
     sandbox.write("i.toml", instance.replace("resources = { gpus = 3 }", "").replace("needs", "# needs"));
     std::fs::remove_dir_all(sandbox.path("f")).unwrap();
     run_with(&sandbox, "7,8", "--oversubscribe").succeeds();
@@ -104,7 +104,7 @@ fn gpus_of_a_killed_session_are_free_when_its_jobs_have_ended() {
     child.wait().unwrap();
     let held: BTreeSet<String> = shown().concat().lines().map(str::to_owned).collect();
     assert_eq!(held, BTreeSet::from(["3".to_owned(), "4".to_owned()]));
-    // Jobs that outlived the session go on, and hold what they held until they end.
+    // Jobs that outlived the session continue, and hold their GPUs until they end.
     let child = {
         let mut command = sandbox.command("run i.toml --oversubscribe --folder f --resume");
         command.env("CUDA_VISIBLE_DEVICES", "3,4").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -121,7 +121,8 @@ fn gpus_of_a_killed_session_are_free_when_its_jobs_have_ended() {
     assert!(shown().iter().all(|text| matches!(text.as_str(), "3\n" | "4\n")), "{:?}", shown());
 }
 
-/// `b` waits for `a`, and `c` for `b`; each writes its name. `a` fails until there is a file `go`.
+/// Returns a chain of jobs: `b` waits for `a`, and `c` waits for `b`. Each writes its name. `a` fails until the file
+/// `go` exists.
 fn chain() -> String {
     let jobs = [
         job("c", "after = ['b']", "echo c >> ran"),
@@ -159,7 +160,7 @@ fn a_failed_job_ends_those_behind_it() {
         assert!(!sandbox.path("ran").exists());
     };
     ended(&sandbox.makespan(line));
-    // A session that died before it wrote down what waits for the failed job.
+    // A session dies before it records the jobs that wait for the failed job.
     let journal = sandbox.read("f/journal.jsonl");
     let is_not_started = |line: &&str| line.contains("not_started");
     assert_eq!(journal.lines().filter(is_not_started).count(), 2);
@@ -176,7 +177,7 @@ fn a_failed_job_ends_those_behind_it() {
 fn what_was_used_up_stays_so_when_a_run_is_resumed() {
     let sandbox = Sandbox::new();
     let all = job("a", "needs.budget = 2", "true");
-    // On one processor it needs as much again, which is not there any more.
+    // On one processor, `b` needs 2 units again, but only 1 is left.
     for (number, after) in ["", "after = ['a']\n"].iter().enumerate() {
         let rest = "[[jobs]]\nname = 'b'\ntime = [0.12, 0.1]\nneeds.budget = [2, 1]\n\
                     command = ['sh', '-c', 'echo {processors}; test -e go']\n";

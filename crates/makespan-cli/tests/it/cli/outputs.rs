@@ -1,4 +1,4 @@
-//! Places that cannot be written, and readers that go away.
+//! Output files that cannot be written, and readers that go away.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ fn places_that_cannot_be_written_are_named_and_nothing_is_left() {
     fs::create_dir(sandbox.path("folder")).unwrap();
     for option in ["output", "gantt", "report", "jobs", "swf"] {
         let case = |file: &str, parts: &[&str]| {
-            // Another output that could be written is not written either.
+            // The other output could be written, but is not written either.
             let other = if option == "output" { "--gantt other.svg" } else { "--output other.json" };
             sandbox.makespan(&format!("plan small.toml --{option} {file} {other}")).refused(&[&[file], parts].concat());
         };
@@ -148,7 +148,7 @@ fn a_run_goes_on_when_its_reader_goes_away() {
     assert!(sandbox.path("f/report.html").exists());
 }
 
-/// A name that a spreadsheet would take for a formula, and one that would print a line of its own.
+/// Names that a spreadsheet would read as formulas, and a name that would print its own line.
 #[test]
 fn names_are_neither_formulas_nor_lines() {
     let sandbox = Sandbox::new();
@@ -177,7 +177,7 @@ fn names_are_neither_formulas_nor_lines() {
     clean(&sandbox.makespan("simulate i.json --policy easy --jobs j.csv --start-time-of =1+2").succeeds());
     assert!(sandbox.read("j.csv").contains("\n'=1+2,"), "{}", sandbox.read("j.csv"));
     clean(&sandbox.makespan("bound i.json").succeeds());
-    // A plan that breaks rules, and an instance that is refused, name their jobs.
+    // Messages about an invalid plan and a refused instance contain the names of their jobs.
     let broken = sandbox.read("p.json").replacen("\"end\": 3", "\"end\": 2", 9);
     sandbox.write("broken.json", broken);
     let rejected = sandbox.makespan("verify i.json broken.json");

@@ -1,10 +1,10 @@
-//! Arguments of templates, beside GNU parallel 20221122 if it is installed.
+//! Arguments of templates, compared with GNU parallel 20221122 if it is installed.
 
 use std::process::Command;
 
 use crate::cli::sandbox::Sandbox;
 
-/// Options and a command as both programs understand them, and what both print.
+/// Options and a command that both programs accept, and the expected output of both.
 const CASES: [(&str, &str); 27] = [
     ("'echo {}' ::: a 'b  c'", "a\nb  c\n"),
     ("'echo {1} {2}' ::: a b ::: x y", "a x\na y\nb x\nb y\n"),
@@ -54,7 +54,7 @@ fn a_dry_run_prints_commands_in_planned_order_and_runs_nothing() {
     assert_eq!(sandbox.entries(), ["l.txt"]);
 }
 
-/// Returns what one of both programs prints.
+/// Returns the output of one of the two programs.
 fn printed(sandbox: &Sandbox, program: &str, line: &str) -> String {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("{program} {line}")]).current_dir(sandbox.path(""));
@@ -146,7 +146,7 @@ fn gnu_parallel_halts_at_the_same_job() {
     }
 }
 
-/// Lines of hostile characters, the same for the same seed.
+/// Returns lines of hostile characters, which depend only on the seed.
 fn hostile(seed: u64, lines: usize) -> String {
     const CHARACTERS: [&str; 30] = [
         "a", "b", "0", "'", "\"", "`", "$", "$(", ")", "${x}", "\\", " ", "  ", "\t", ",", ";", "&", "|", "<", ">",

@@ -1,4 +1,4 @@
-//! `makespan run`: what jobs print.
+//! The output of jobs in `makespan run`.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -28,7 +28,7 @@ fn standard_output_holds_exactly_what_jobs_print() {
     sandbox.makespan("run l.txt --quiet --tag").misused(&["--tag"]);
 }
 
-/// An output comes in one piece, standard output first.
+/// Each output is printed in one piece, standard output first.
 #[test]
 fn outputs_are_not_mixed() {
     let list: String =
@@ -48,7 +48,7 @@ fn the_order_of_the_list_is_kept_if_asked() {
     assert_eq!(said.out, "1\n2\n5\n", "{said:?}");
     let said = ran(list, "");
     assert!(said.out == "2\n5\n1\n" || said.out == "5\n2\n1\n", "{said:?}");
-    // A resumed run prints what it runs itself.
+    // A resumed run prints only the outputs of its own jobs.
     let sandbox = Sandbox::new();
     sandbox.write("l.txt", "echo 1\ntest -e there && echo 2\necho 3\n");
     let run = "run l.txt --processors 2 --oversubscribe --folder f -k";
@@ -112,7 +112,7 @@ fn failures_are_printed_at_once() {
     sandbox.write("go", "");
     assert!(failed.all(|line| !line.starts_with("failed: ")));
     assert_eq!(child.wait().unwrap().code(), Some(2));
-    // A cause that is a part of the words about the status is printed, too.
+    // A cause is also printed if it is a part of the text about the status.
     let said = ran("echo 3 >&2; exit 3 #: name=bad\n", "");
     assert!(said.err.contains("failed: `bad`: it returned exit status 3 | 3\n"), "{said:?}");
     for option in ["--quiet", "--folder g"] {
@@ -121,7 +121,7 @@ fn failures_are_printed_at_once() {
     }
 }
 
-/// A run without a terminal prints its progress now and then.
+/// Without a terminal, a run prints its progress from time to time.
 #[test]
 fn progress_is_printed_without_a_terminal() {
     let said = ran("false\nsleep 1.3\nsleep 1.8\n", "");
@@ -183,7 +183,7 @@ fn the_summary_is_short() {
     assert!(!said.err.contains("planned "), "the first plan is not shown: {said:?}");
 }
 
-/// A reader that does not read delays no start, and nothing is lost.
+/// A slow reader delays no start, and no output is lost.
 #[test]
 fn a_slow_reader_delays_no_job() {
     let sandbox = Sandbox::new();
@@ -201,7 +201,7 @@ fn a_slow_reader_delays_no_job() {
     assert_eq!((out.len(), child.wait().unwrap().success()), (10 * 100_001, true));
 }
 
-/// The run ends, its jobs are stopped, and another session finishes them.
+/// If standard output is closed, the run ends and its jobs are stopped. Another session finishes them.
 #[test]
 fn a_closed_output_stops_the_run() {
     let sandbox = Sandbox::new();
@@ -233,7 +233,7 @@ fn a_full_standard_output_is_an_error() {
     assert!(text.contains(" status=255 "), "{text}");
 }
 
-/// A line of Makespan's own begins at the beginning of a line, also after an output without a final newline.
+/// A message of Makespan always begins a new line, even after an output without a final newline.
 #[test]
 fn own_lines_begin_new_lines() {
     let sandbox = Sandbox::new();
@@ -243,7 +243,7 @@ fn own_lines_begin_new_lines() {
     assert!(said.err.contains("`makespan run --folder f --resume --retry-failed`"), "{said:?}");
 }
 
-/// Memory does not grow with the output of a job.
+/// The memory of a run does not grow with the output of a job.
 #[test]
 fn an_output_of_200_megabytes_is_copied_in_little_memory() {
     const BYTES: usize = 200_000_000;

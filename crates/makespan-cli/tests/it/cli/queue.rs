@@ -1,4 +1,4 @@
-//! `makespan queue --from FOLDER`: the queue of a cluster from outputs that were saved.
+//! `makespan queue --from FOLDER`: the queue of a cluster from saved output.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ fn recorded() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../makespan-slurm/tests/data/queue-22.05")
 }
 
-/// What the command says on a terminal of so many columns, with nothing of Slurm on `PATH`.
+/// Runs `makespan queue` on a terminal of this width, with no command of Slurm on `PATH`.
 fn said(sandbox: &Sandbox, arguments: &[&str], columns: usize) -> Said {
     let mut command = Command::new(assert_cmd::cargo_bin!("makespan"));
     command.arg("queue").args(arguments).current_dir(sandbox.path("")).env("PATH", sandbox.path(""));
@@ -22,7 +22,7 @@ fn said(sandbox: &Sandbox, arguments: &[&str], columns: usize) -> Said {
     Said::new(&arguments.join(" "), &command.output().unwrap())
 }
 
-/// A file of the folder `saved`.
+/// Writes a file into the folder `saved`.
 fn save(sandbox: &Sandbox, name: &str, text: &str) {
     fs::create_dir_all(sandbox.path("saved")).unwrap();
     fs::write(sandbox.path("saved").join(name), text).unwrap();
@@ -57,7 +57,7 @@ fn every_verb_keeps_to_the_stated_columns() {
         let mut simulate = sandbox.command("simulate --from saved --policy easy");
         simulate.env("TZ", "UTC").env("COLUMNS", columns.to_string());
         let notes = Said::new("simulate", &simulate.output().unwrap()).succeeds();
-        // Words go on in the next line; tables are as wide as they are.
+        // Texts are wrapped. Tables are not, so they are not checked.
         let notes = notes.lines().skip_while(|line| !line.starts_with("note:")).take_while(|line| !line.is_empty());
         for line in job.lines().chain(notes) {
             assert!(line.chars().count() <= columns, "{columns}: {line}");
@@ -178,7 +178,7 @@ fn what_is_wrong_is_one_clear_error() {
     }
 }
 
-/// The recorded queue, in other verbs.
+/// Runs another command on the recorded queue.
 fn of_queue(sandbox: &Sandbox, line: &str) -> Said {
     let mut command = sandbox.command(&line.replace("FOLDER", "saved"));
     Said::new(line, &command.env("TZ", "UTC").env("COLUMNS", "100").output().unwrap())
@@ -210,13 +210,13 @@ fn scenarios_are_played_over_the_queue_of_a_cluster() {
     let jobs = said["starts"].as_array().unwrap();
     let waits = |column: usize| jobs.iter().filter_map(|job| job["starts"][column].as_f64()).sum::<f64>();
     assert!(waits(1) < waits(0), "more nodes help: {} {}", waits(0), waits(1));
-    // What runs is in no list of starts.
+    // Running jobs are not in the list of starts.
     let ran = said["jobs"].as_u64().unwrap() as usize - jobs.len();
     assert!(ran >= 3, "{ran}");
 }
 
-/// Two nodes of four processors, two of which are held, with one job that fits, one that is wider than both nodes, and one that needs four
-/// processors of each of two nodes.
+/// There are two nodes of four processors, and two processors are held. One job fits, one is wider than both nodes, and
+/// one needs four processors on each of two nodes.
 #[test]
 fn more_nodes_have_room_for_what_had_none_and_waits_are_of_those_that_wait() {
     let sandbox = Sandbox::new();
@@ -241,7 +241,7 @@ fn more_nodes_have_room_for_what_had_none_and_waits_are_of_those_that_wait() {
         let own = starts.iter().find(|one| one["job"] == job).unwrap_or_else(|| panic!("{job}: {said:#}"));
         own["starts"][column].as_f64()
     };
-    // Job 2 waits for the end of job 1, and with another node for nothing.
+    // Job 2 waits for the end of job 1. With another node, it starts at once.
     assert!(start("2", 0).unwrap() > 60.0 && start("2", 1).unwrap() < 60.0, "{said:#}");
     assert!(start("3", 0).is_none() && start("3", 1).is_some(), "{said:#}");
     for part in ["job 3 can run there and not now", "each further node is like n1: 4 processors, in p"] {
@@ -255,7 +255,7 @@ fn more_nodes_have_room_for_what_had_none_and_waits_are_of_those_that_wait() {
     }
 }
 
-/// The only node with much memory is taken away: then a job that needs it is left out, and the others are played.
+/// The only node with much memory is removed. A job that needs it is left out, and the others are simulated.
 #[test]
 fn fewer_nodes_leave_out_what_none_of_them_can_hold() {
     let sandbox = Sandbox::new();
@@ -370,8 +370,8 @@ fn what_is_suspended_and_whose_a_job_is_are_said() {
     assert!(said.status == Some(1) && said.err.contains("it is of ann, not of bob; leave --user out"), "{}", said.err);
 }
 
-/// A cluster of one node of four processors, with four jobs of one processor: one free, one in an array of which one runs at a time, one
-/// that wants a feature that no node has, one that waits for that one.
+/// A cluster has one node of four processors and four jobs of one processor: a job without restrictions, a task of an
+/// array that runs one task at a time, a job with a feature that no node has, and a job that waits for that job.
 #[test]
 fn a_policy_without_rules_says_so_and_starts_nothing_impossible() {
     let sandbox = Sandbox::new();
@@ -439,12 +439,12 @@ fn what_is_listed_is_the_same_in_every_form() {
     assert!(
         html.contains(&format!("{} more wait", waiting - 2)) && text.contains(&format!("{} more wait", waiting - 2))
     );
-    // Nobody has that name: what waits and what runs is of him alone.
+    // No user has this name, so no pending or running jobs are shown.
     let (html, text) = page(&["--user", "<nobody>"]);
     assert!(rows(&html) == 0 && html.contains("tables: jobs of &lt;nobody&gt;"), "{html}");
     assert!(text.contains("no jobs of <nobody> wait") && !text.contains("ends about"), "{text}");
     assert_eq!(count(&json(&["--user", "nobody"]), "running"), 0);
-    // One job: that alone, also among those that run.
+    // With --job, only this job is shown, even if it is running.
     let runs = all["running"][0]["job"].as_str().unwrap();
     let one = json(&["--job", runs]);
     assert_eq!((count(&one, "waiting"), count(&one, "running")), (0, 1));
@@ -477,7 +477,7 @@ fn options_that_would_be_ignored_are_refused() {
     }
 }
 
-/// All keys of the objects in a document.
+/// Collects all keys of the objects in a document.
 fn keys(value: &serde_json::Value, found: &mut std::collections::BTreeSet<String>) {
     match value {
         serde_json::Value::Object(all) => all.iter().for_each(|(key, value)| {
@@ -529,7 +529,8 @@ fn deadlines_and_least_times_are_told_in_every_verb() {
     assert!(least.out.contains("limit 0:10:00 (or 0:05:00)"), "{}", least.out);
     said(&sandbox, &["--from", "saved", "--report", "queue.html"], 200);
     assert!(fs::read_to_string(sandbox.path("queue.html")).unwrap().contains("its deadline 00:55:00 passes first"));
-    // The running job has a limit of 30 minutes, of which jobs use 13 in the mean: 00:46:42 is too late to start.
+    // The running job has a limit of 30 minutes, of which jobs use 13 on average. So job 2 could only start at
+    // 00:46:42, which is too late.
     let line = "simulate --from FOLDER --scenario now --scenario policy=easy --format json";
     let played: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, line).succeeds()).unwrap();
     assert_eq!(played["scenarios"][0]["given_up"], serde_json::json!(["2"]), "{played:#}");
@@ -568,7 +569,8 @@ fn a_zone_that_nobody_knows_is_said() {
     }
 }
 
-/// The saved queue of the documents shows each kind of reason, without any note about missing or strange files.
+/// The example queue of the documentation shows each kind of reason, without any note about missing or unexpected
+/// files.
 #[test]
 fn the_example_shows_starts_and_reasons() {
     let sandbox = Sandbox::with_small();

@@ -2,7 +2,7 @@
 
 use crate::cli::sandbox::Sandbox;
 
-/// The data of the page of a run.
+/// Returns the data in the page of a run.
 fn data(page: &str) -> serde_json::Value {
     let (_, rest) = page.split_once("<script id=\"data\" type=\"application/json\">").unwrap();
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()

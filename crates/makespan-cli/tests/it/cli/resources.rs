@@ -1,4 +1,4 @@
-//! Needs and resources in files, drawn and converted.
+//! Needs and resources in generated and converted files.
 
 use crate::cli::sandbox::Sandbox;
 
@@ -38,7 +38,7 @@ fn projects_are_drawn_and_converted() {
     assert_eq!(text, sandbox.makespan(&format!("{project} --seed 4")).succeeds());
     assert_ne!(text, sandbox.makespan(&format!("{project} --seed 5")).succeeds());
     sandbox.makespan("generate project --strength 2").refused(&["strength is 2; it must be from 0 to 1"]);
-    // Two activities that wait for each other in turn, and a resource that holds one of them at a time.
+    // Two activities run one after the other, because the resource suffices for one of them at a time.
     sandbox.write("own.rcp", "4 1\n3\n0 0 2 2 3\n5 2 1 4\n4 2 1 4\n0 0 0\n");
     let said = sandbox.makespan("convert own.rcp own.json").succeeds();
     assert!(

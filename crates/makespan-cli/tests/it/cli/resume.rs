@@ -1,4 +1,4 @@
-//! Runs that are killed or stopped, and go on.
+//! Runs that are killed or stopped, and then continue.
 
 use std::process::{Child, Stdio};
 use std::thread::sleep;
@@ -11,12 +11,13 @@ use crate::cli::kills::processes::{of_run, signal};
 use crate::cli::run::shell_jobs;
 use crate::cli::sandbox::{Said, Sandbox};
 
-/// Twelve jobs; each writes its name into `ended` when it is all but done.
+/// Writes twelve jobs. Each writes its name into `ended` at its end.
 fn twelve(sandbox: &Sandbox) {
     jobs(sandbox, "sleep 0.08");
 }
 
-/// The same, but once four have ended the others wait for a file `go`, so that a test can act in the middle of the run.
+/// Writes twelve jobs like [`twelve`]. After four have ended, the others wait for a file `go`, so that a test can act
+/// in the middle of the run.
 fn waiting(sandbox: &Sandbox) {
     jobs(
         sandbox,
@@ -37,12 +38,12 @@ fn spawn(sandbox: &Sandbox, more: &str) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// How many jobs the journal says have ended.
+/// Returns the number of ended jobs in the journal.
 fn finished(sandbox: &Sandbox) -> usize {
     std::fs::read_to_string(sandbox.path("f/journal.jsonl")).unwrap_or_default().matches("{\"ended\"").count()
 }
 
-/// Waits until that many jobs have ended, or the process is gone; a minute at most.
+/// Waits until this number of jobs has ended or the process has ended, for at most a minute.
 fn wait_for(sandbox: &Sandbox, child: &mut Child, jobs: usize) {
     let begun = Instant::now();
     while finished(sandbox) < jobs && child.try_wait().unwrap().is_none() {
@@ -51,13 +52,13 @@ fn wait_for(sandbox: &Sandbox, child: &mut Child, jobs: usize) {
     }
 }
 
-/// How often each job ended with its side effect done; jobs that finished in the journal count exactly once.
+/// Returns how often each job reached its end. The number must be 1 for jobs that have ended in the journal.
 fn times(sandbox: &Sandbox) -> Vec<usize> {
     let ended = sandbox.read("ended");
     (0..12).map(|index| ended.lines().filter(|line| *line == format!("job{index:02}")).count()).collect()
 }
 
-/// Jobs that the journal holds as succeeded, by number.
+/// Returns the numbers of the jobs that succeeded in the journal.
 fn succeeded(sandbox: &Sandbox) -> Vec<usize> {
     let journal = std::fs::read_to_string(sandbox.path("f/journal.jsonl")).unwrap_or_default();
     let records = journal.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
@@ -65,7 +66,7 @@ fn succeeded(sandbox: &Sandbox) -> Vec<usize> {
     ended.map(|record| record["ended"]["job"].as_u64().unwrap() as usize).collect()
 }
 
-/// The text of a run with this status, whose notes are about jobs only.
+/// Checks the status of a run, and that all its notes are about jobs. Returns its text.
 #[track_caller]
 fn with_notes(said: &Said, status: i32) -> String {
     let about =
@@ -80,12 +81,13 @@ fn with_notes(said: &Said, status: i32) -> String {
 fn killed_at_any_moment_it_repeats_no_finished_job_and_loses_none() {
     let sandbox = Sandbox::new();
     twelve(&sandbox);
-    // There already, so that each session may resume, even if the first is killed before it begins anything.
+    // The folder exists, so that each session can resume, even if the first one is killed before it starts anything.
     std::fs::create_dir(sandbox.path("f")).unwrap();
     let mut effects: Vec<(usize, usize)> = Vec::new();
     for round in 0..6_u64 {
         let mut child = spawn(&sandbox, "--resume");
-        // Before the folder is there, then after some more jobs and a little into the next ones.
+        // The first kill is at the very beginning. Each later one waits until two more jobs have ended, and then some
+        // time more.
         wait_for(&sandbox, &mut child, (finished(&sandbox) + 2).min(2 * round as usize));
         sleep(Duration::from_millis(round * 17));
         child.kill().unwrap();
@@ -115,7 +117,7 @@ fn killed_at_any_moment_it_repeats_no_finished_job_and_loses_none() {
     }
 }
 
-/// Waits for something to happen; a minute at most.
+/// Waits for a condition, for at most a minute.
 fn until(what: &str, mut happened: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !happened() {
@@ -134,7 +136,7 @@ fn what_runs_when_a_session_is_killed_goes_on_under_the_next() {
         let alive = || of_run(&sandbox.path("f").canonicalize().unwrap());
         let records = |what: &str| sandbox.read("f/journal.jsonl").matches(what).count();
         until("the next jobs", || records("{\"started\"") == 6);
-        // A job is let run only after its record is written.
+        // A job may run only after its record is written.
         until("their processes", || alive().iter().filter(|process| !process.is_shim).count() >= 2);
         for session in 2..=if then == "killed twice" { 3 } else { 2 } {
             child.kill().unwrap();
@@ -152,7 +154,7 @@ fn what_runs_when_a_session_is_killed_goes_on_under_the_next() {
                     shims.len() >= 2
                 });
                 shims.iter().for_each(|shim| signal(shim.pid, Signal::SIGKILL));
-                // What is left of their jobs is ended before these run again.
+                // The remaining processes of these jobs are ended before the jobs run again.
                 until("their ends", || records("{\"interrupted\"") == 2);
                 sandbox.write("go", "");
             }

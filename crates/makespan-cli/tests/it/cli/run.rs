@@ -1,4 +1,4 @@
-//! `makespan run`: real processes.
+//! `makespan run` with real processes.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::cli::sandbox::{Said, Sandbox};
 
-/// An instance on some processors whose jobs each run a line of shell for about `time` seconds on one processor.
+/// Returns an instance whose jobs run a shell command for about `time` seconds on one processor each.
 pub fn shell_jobs(processors: u32, jobs: &[(&str, &str, &str)]) -> String {
     let job = |(name, time, script): &(&str, &str, &str)| {
         format!(
@@ -16,7 +16,7 @@ pub fn shell_jobs(processors: u32, jobs: &[(&str, &str, &str)]) -> String {
     format!("version = 1\n[platform]\nprocessors = {processors}\n{}", jobs.iter().map(job).collect::<String>())
 }
 
-/// A run that ended with status 1 although it began: it says so on standard output alone.
+/// Checks that a run started, but some jobs did not succeed. Returns its messages.
 #[track_caller]
 fn ended_badly(said: Said) -> String {
     assert!(matches!(said.status, Some(1..=100)), "{said:?}");
@@ -57,7 +57,7 @@ fn what_is_no_run_is_neither_resumed_nor_written_over() {
         sandbox.makespan(&format!("{run} {folder}")).refused(&[&format!("{folder}/{file}"), "belongs to no run"]);
         assert_eq!(sandbox.read(&format!("{folder}/{file}")), "precious");
     }
-    // Whether a signal or the program itself left such a status, nobody knows.
+    // The exit status does not show if a signal or the program itself caused it.
     let said = ended_badly(sandbox.makespan(&format!("{run} f")));
     assert!(said.contains("it ended with status 137, which signal 9 leaves"), "{said}");
     assert_eq!(sandbox.entries().len(), 6, "{:?}", sandbox.entries());
@@ -106,7 +106,7 @@ fn failures_are_reported_and_the_others_are_kept() {
     let short = |line: &str| line.chars().count() <= 100 || line.starts_with("result: ") || line.starts_with('`');
     assert!(text.lines().all(short), "{text}");
     assert_eq!((sandbox.read("f/good.out"), sandbox.read("f/bad.err")), ("done\n".into(), "oops\n".into()));
-    // Resumed: nothing is repeated; with --retry-failed only what did not succeed.
+    // A resumed run repeats nothing. With --retry-failed, it runs only the jobs that did not succeed.
     let before = sandbox.read("f/journal.jsonl").matches("\"started\"").count();
     ended_badly(sandbox.makespan("run i.toml --oversubscribe --folder f --resume"));
     assert_eq!(sandbox.read("f/journal.jsonl").matches("\"started\"").count(), before);
@@ -138,7 +138,7 @@ fn folders_that_cannot_take_a_run_are_refused() {
     sandbox.makespan("run i.toml --folder f").refused(&["f holds a run", "resume"]);
     assert_eq!((plan, journal), (sandbox.read("f/plan.json"), sandbox.read("f/journal.jsonl")));
     assert_eq!(sandbox.read("happened"), "x\n");
-    // A folder that is somebody else's is no run.
+    // A folder with other files is not a run.
     fs::create_dir(sandbox.path("typo")).unwrap();
     sandbox.write("typo/results.txt", "precious");
     sandbox.makespan("run i.toml --folder typo --resume").refused(&["typo holds no run to resume"]);

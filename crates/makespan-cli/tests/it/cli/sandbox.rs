@@ -1,4 +1,4 @@
-//! A folder to work in and what the command said.
+//! A working folder for a test, and the output of commands.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// A moldable, a rigid and a law job on 8 processors.
+/// A job with a table of times, a rigid job and a job with a speed-up law, on 8 processors.
 pub const SMALL: &str = r#"
 version = 1
 [platform]
@@ -30,7 +30,7 @@ processors = { min = 1, max = 6 }
 /// A temporary folder in which the command runs.
 pub struct Sandbox {
     folder: TempDir,
-    /// Where the history of its runs is: a test neither learns from others nor teaches its user's.
+    /// Folder of the history, so that a test neither uses nor changes another history.
     home: TempDir,
 }
 
@@ -39,7 +39,7 @@ impl Sandbox {
         Self { folder: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap() }
     }
 
-    /// A sandbox that holds [`SMALL`] as `small.toml`.
+    /// Creates a sandbox that contains [`SMALL`] as `small.toml`.
     pub fn with_small() -> Self {
         let sandbox = Self::new();
         sandbox.write("small.toml", SMALL);
@@ -50,7 +50,7 @@ impl Sandbox {
         self.folder.path().join(name)
     }
 
-    /// The history of its runs.
+    /// Returns the path of the history.
     pub fn history(&self) -> PathBuf {
         self.home.path().join("history.sqlite")
     }
@@ -67,7 +67,7 @@ impl Sandbox {
         serde_json::from_str(&self.read(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// The names in the folder, sorted.
+    /// Returns the sorted names in the folder.
     pub fn entries(&self) -> Vec<String> {
         let names = fs::read_dir(self.folder.path()).unwrap();
         let mut names: Vec<String> = names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -75,7 +75,7 @@ impl Sandbox {
         names
     }
 
-    /// Runs `makespan` with the words of a line as arguments; `'..'` keeps spaces together.
+    /// Runs `makespan` with the words of a line as arguments. `'..'` keeps spaces within a word.
     pub fn makespan(&self, line: &str) -> Said {
         self.with_arguments(&words(line))
     }
@@ -87,7 +87,7 @@ impl Sandbox {
         Said::new(&arguments.join(" "), &command.output().unwrap())
     }
 
-    /// A process that the test drives itself.
+    /// Returns a command that the test runs itself.
     pub fn command(&self, line: &str) -> std::process::Command {
         let mut command = std::process::Command::new(assert_cmd::cargo_bin!("makespan"));
         command.args(words(line)).current_dir(self.folder.path()).env("MAKESPAN_HISTORY", self.history());
@@ -105,7 +105,7 @@ fn words(line: &str) -> Vec<String> {
         .collect()
 }
 
-/// What a command said.
+/// The output and the exit status of a command.
 #[derive(Debug)]
 pub struct Said {
     line: String,
@@ -169,8 +169,8 @@ impl Said {
         said
     }
 
-    /// Status 0, and nothing on standard error. Returns the text of the program. `run` prints this text to standard error,
-    /// because standard output contains what jobs print.
+    /// Checks that the status is 0 and that standard error is empty. Returns the text of the program. `run` prints this
+    /// text to standard error, because standard output contains the output of jobs.
     #[track_caller]
     pub fn succeeds(self) -> String {
         if self.line.split(' ').next() == Some("run") && !self.err.is_empty() {
@@ -181,7 +181,8 @@ impl Said {
         self.out
     }
 
-    /// Status 1 (255 of `run`), one error on one line of standard error that holds all the parts, nothing on standard output.
+    /// Checks that the status is 1 (255 for `run`), that standard error has one error on one line that contains all
+    /// `parts`, and that standard output is empty.
     #[track_caller]
     pub fn refused(self, parts: &[&str]) {
         self.refused_with(1, parts);
@@ -189,7 +190,8 @@ impl Said {
         assert_eq!(lines, 1, "makespan {}: one error on one line, not\n{}", self.line, self.err);
     }
 
-    /// Status 2 (255 of `run`) and a message about the command line that holds all the parts, nothing on standard output.
+    /// Checks that the status is 2 (255 for `run`), that a message about the command line contains all `parts`, and
+    /// that standard output is empty.
     #[track_caller]
     pub fn misused(self, parts: &[&str]) {
         self.refused_with(2, parts);

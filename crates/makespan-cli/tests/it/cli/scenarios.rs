@@ -1,10 +1,10 @@
-//! `makespan simulate --scenario` and `--sizes`, dates, the policy `slurm`, dumps that have a present.
+//! `makespan simulate --scenario` and `--sizes`, dates, the policy `slurm`, and logs that were written while jobs ran.
 
 use serde_json::Value;
 
 use crate::cli::sandbox::Sandbox;
 
-/// Four processors on 1 October 1996 in Stockholm. What happened is in the waits: 0, 50, 90 and 140 s.
+/// A log of four processors on 1 October 1996 in Stockholm. The recorded waits are 0, 50, 90 and 140 s.
 const LOG: &str = "; UnixStartTime: 844120800
 ; TimeZoneString: Europe/Stockholm
 ; MaxProcs: 4
@@ -20,7 +20,7 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
-/// The cells of a line of a table, those beside each other that are one space apart joined.
+/// Returns the cells of a line of a table. At least two spaces separate cells.
 fn row(text: &str, label: &str) -> Vec<String> {
     let line = text.lines().find(|line| line.starts_with(label)).unwrap_or_else(|| panic!("no `{label}` in {text}"));
     let cells = line[label.len()..].split("  ").map(str::trim).filter(|cell| !cell.is_empty());
@@ -34,7 +34,7 @@ fn scenarios_stand_beside_what_was_logged() {
     let sandbox = sandbox();
     let text = sandbox.makespan(&format!("{SCENARIOS} load=2")).succeeds();
     assert_eq!(row(&text, "policy"), ["AS LOGGED", "now", "nodes=+2", "policy=fcfs", "load=2"].map(str::to_owned)[..]);
-    // By hand: 0, 50, 90, 140; EASY 0, 50, 0, 90; in order 0, 50, 90, 90.
+    // Waits computed by hand: recorded 0, 50, 90, 140; EASY 0, 50, 0, 90; in order 0, 50, 90, 90.
     assert_eq!(row(&text, "wait, mean")[..2], ["70.000", "35.000"]);
     assert_eq!(row(&text, "wait, mean")[3], "57.500");
     assert!(text.contains("the log begins 1996-10-01 00:00:00"), "{text}");
@@ -107,7 +107,7 @@ fn jobs_that_wait_when_a_dump_is_written_are_asked_about_then() {
         "4 records: waiting when the log was written",
         "not used: 1 column, JobName",
         "3 JobHeldUser",
-        // 10:10 and 900 s.
+        // 900 s after 10:10.
         "seen at 1500.0 s (2024-03-30 10:25:00)",
         "(2024-03-30 11:10:00)",
         "jobs given up",
@@ -128,12 +128,12 @@ fn another_size_would_have_been_earlier() {
          released = 1\n",
     );
     let text = sandbox.makespan("simulate mixed.toml --policy fcfs[request=fastest] --sizes").succeeds();
-    // On 2 processors it waits until 10 s, on 1 it starts at 1 s and ends at 8 s.
+    // On 2 processors, `b` waits until 10 s. On 1 processor, it starts at 1 s and ends at 8 s.
     assert_eq!(row(&text, "b ")[..], ["2", "10.000", "1", "1.000", "9 s", "6 s"].map(str::to_owned), "{text}");
     sandbox.makespan("simulate log.swf --sizes").refused(&["--speedup"]);
 }
 
-/// The rules of the platform file hold: one job of a user at a time.
+/// The rules of a platform file apply: one job of a user at a time.
 #[test]
 fn a_platform_file_has_the_rules_of_a_site() {
     let sandbox = sandbox();
@@ -149,8 +149,8 @@ fn a_platform_file_has_the_rules_of_a_site() {
         let said: Value = serde_json::from_str(&text).unwrap();
         said["policies"][0]["metrics"]["wait"]["max"].as_f64().unwrap()
     };
-    // Eight processors are held when job 4 comes, until job 3 ends at 50 s. By the rules job 3, of the user and account of job 1, waits for
-    // that until 60 s, and job 4 starts at once.
+    // Without rules, all eight processors are held when job 4 arrives, until job 3 ends at 50 s. With the rules, job 3
+    // waits until 60 s, because it has the user and the account of job 1, and job 4 starts at once.
     assert_eq!((waits("free.json"), waits("site.json")), (30.0, 40.0));
     sandbox.write("wrong.json", platform("\"partitions\": [{\"name\": \"1\", \"nodes\": [\"n7\"]}]"));
     sandbox.makespan("simulate log.swf --platform wrong.json").refused(&["`n7` is no node"]);

@@ -1,4 +1,4 @@
-//! Workflows whose tasks run in folders of their own, with their files.
+//! Workflows whose tasks run in their own folders with their files.
 
 use std::fs;
 use std::process::Stdio;
@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use crate::cli::sandbox::Sandbox;
 use crate::cli::workflow::{Task, workflow};
 
-/// What is below a folder.
+/// Returns the number of entries in a folder.
 fn below(sandbox: &Sandbox, folder: &str) -> usize {
     fs::read_dir(sandbox.path(folder)).map_or(0, Iterator::count)
 }
@@ -117,7 +117,7 @@ fn a_walltime_ends_what_is_copied_and_kills_leave_nothing() {
     let said = sandbox.makespan(&format!("{line} --timeout 300ms"));
     assert!(said.status == Some(1) && said.err.contains("300") | said.err.contains("0.3"), "{said:?}");
     assert!(!sandbox.path("a").exists() && below(&sandbox, "s") == 0);
-    // The process around the task is killed, and then the planner with it.
+    // The shim of the task is killed, first alone and then together with the planner.
     let until = |what: &str, there: &dyn Fn() -> bool| {
         let end = Instant::now() + Duration::from_mins(1);
         while !there() {

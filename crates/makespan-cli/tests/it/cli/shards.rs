@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::cli::sandbox::Sandbox;
 
-/// How often each shard was started, by the journal of the run.
+/// Returns how often each shard was started, according to the journal of the run.
 fn starts(folder: &Path) -> BTreeMap<u64, usize> {
     let journal = fs::read_to_string(folder.join("run/journal.jsonl")).unwrap_or_default();
     let mut starts = BTreeMap::new();
@@ -45,7 +45,7 @@ fn a_comparison_in_shards_says_the_same_but_for_times() {
     };
     assert_eq!(json(format!("{line} --shards 2 --format json")), json(format!("{line} --format json")));
     assert_eq!(starts(&sandbox.path("compare-small")).values().sum::<usize>(), 2);
-    // What the catalogue leaves out is remarked alike.
+    // The notes about algorithms that are left out are the same.
     sandbox.write(
         "etc.toml",
         "version = 1\n[platform]\nnodes = [{name = \"x\", processors = 1}, {name = \"y\", processors = 1}]\n[[jobs]]\nname = \"a\"\ntime = 3\n",
@@ -57,7 +57,7 @@ fn a_comparison_in_shards_says_the_same_but_for_times() {
 #[test]
 fn shards_that_fail_and_other_commands_are_told() {
     let sandbox = Sandbox::with_small();
-    // A task on several processors is not for machines.
+    // `min-min` refuses tasks on several processors.
     let line = "compare small.toml -a gang,min-min --shards 2";
     sandbox.makespan(line).refused(&["shard-0001 failed: it returned exit status 1", "min-min", "shard-0001.err"]);
     sandbox.makespan(line).refused(&["shard-0001 failed", "the same command goes on"]);

@@ -1,11 +1,11 @@
-//! `makespan simulate`: tables, JSON, files, questions, and what is refused.
+//! `makespan simulate`: tables, JSON, files, questions, and refused input.
 
 use serde_json::Value;
 
 use crate::cli::sandbox::Sandbox;
 
-/// Four processors. Job 2 is wide and must wait for job 1, which asked for 100 s and ended after 60; job 3 can run
-/// beside job 1 and ends in time; job 4 cannot.
+/// A log of four processors. Job 2 is wide and must wait for job 1, which requested 100 s and ended after 60 s. Job 3
+/// can run beside job 1 and ends in time, but job 4 cannot.
 const LOG: &str = "; MaxProcs: 4
 1 0 -1 60 2 -1 -1 2 100 -1 1 7 -1 -1 -1 -1 -1 -1
 2 10 -1 50 4 -1 -1 4 50 -1 1 8 -1 -1 -1 -1 -1 -1
@@ -23,7 +23,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// The row of a table as words.
+/// Returns the words of a row of a table.
 fn row(text: &str, label: &str) -> Vec<String> {
     let line = text.lines().find(|line| line.starts_with(label)).unwrap_or_else(|| panic!("no `{label}` in {text}"));
     line[label.len()..].split_whitespace().map(str::to_owned).collect()
@@ -35,7 +35,7 @@ fn policies_stand_side_by_side() {
     let text = sandbox.makespan("simulate log.swf --policy fcfs,easy,replan[scheduler=list]").succeeds();
     assert!(text.starts_with("4 jobs on 4 processors, with release dates; times in seconds\n"), "{text}");
     assert_eq!(row(&text, "policy"), ["fcfs", "easy", "replan[scheduler=list]"]);
-    // By hand: FCFS starts jobs 2, 3 and 4 at 60, 110 and 110; EASY starts job 3 at 20.
+    // Starts computed by hand: FCFS starts jobs 2, 3 and 4 at 60, 110 and 110 s; EASY starts job 3 at 20 s.
     assert_eq!(row(&text, "wait, mean")[..2], ["57.500", "35.000"]);
     assert_eq!(row(&text, "makespan")[..2], ["200.000", "200.000"]);
     assert_eq!(row(&text, "backfilled jobs")[..2], ["0", "1"]);
@@ -44,7 +44,7 @@ fn policies_stand_side_by_side() {
     assert_eq!(row(&default, "policy"), ["easy"]);
 }
 
-/// The jobs of each policy under each other, in the same colours.
+/// The chart shows the jobs of each policy below each other, in the same colours.
 #[test]
 fn a_picture_has_the_jobs_of_each_policy() {
     let sandbox = sandbox();
@@ -67,7 +67,7 @@ fn json_has_an_object_a_policy() {
     assert_eq!((&easy["policy"], &easy["metrics"]["backfilled"]), (&"easy".into(), &1.into()));
     assert_eq!(easy["metrics"]["wait"]["mean"].as_f64(), Some(35.0));
     assert_eq!(easy["metrics"]["fairness"]["users"], 3);
-    // (60 + 100 / 50 + 30 + 180 / 90): all but two jobs have slowdown 1.
+    // The slowdowns are 1, 100 / 50, 1 and 180 / 90.
     assert_eq!(easy["metrics"]["bounded_slowdown"]["mean"].as_f64(), Some((1.0 + 2.0 + 1.0 + 2.0) / 4.0));
     assert_eq!(said["policies"][1]["policy"], "fcfs");
     assert_eq!(easy["given_up"], Value::Array(vec![]));
@@ -80,7 +80,7 @@ fn clairvoyant_policies_know_more() {
         let text = sandbox.makespan(&format!("simulate log.swf {options} --format json")).succeeds();
         json(&text)["policies"][0]["metrics"].clone()
     };
-    // Told that job 1 ends at 60, EASY does not let job 3 run beyond: it ends at 50.
+    // EASY knows that job 1 ends at 60 s. Job 3 may start before, because it ends at 50 s.
     assert_eq!(backfilled("--estimates clairvoyant")["backfilled"], 1);
     sandbox.write("late.swf", LOG.replace("3 20 -1 30", "3 20 -1 70"));
     let killed = sandbox.makespan("simulate late.swf --kill-at-walltime").succeeds();
@@ -111,7 +111,7 @@ fn files_are_named_after_their_policy_where_there_are_several() {
     }
     all.sort();
     assert_eq!(sandbox.entries(), all);
-    // What EASY made of the log is a log itself; in it every job starts when EASY started it.
+    // The schedule of EASY is written as a log, in which every job starts when EASY started it.
     let again = sandbox.makespan("simulate out.easy.swf --policy fcfs,easy").succeeds();
     assert!(again.starts_with("4 jobs on 4 processors"), "{again}");
     assert_eq!(sandbox.read("out.easy.csv"), jobs);
@@ -129,7 +129,7 @@ fn every_policy_of_the_catalogue_plays() {
     let names = listed.as_array().unwrap().iter().filter(|entry| entry["kind"] == "policy");
     let names: Vec<&str> = names.map(|entry| entry["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"conservative") && names.contains(&"batch"), "{names:?}");
-    // Queues of nodes are for tasks on one processor each; the others play moldable jobs.
+    // Policies with a queue for each node need tasks on one processor. All other policies support moldable jobs.
     sandbox.makespan("generate flow --tasks 30 --output flow.json").succeeds();
     let queues = ["flow", "immediate", "interval", "ptfs"];
     let (flows, moldable): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| queues.contains(name));
@@ -185,7 +185,7 @@ fn a_job_is_told_when_it_starts_and_who_is_in_the_way() {
     };
     let text = ask("4");
     assert!(text.contains("job `4` (1 processor, submitted at 20.000 s), seen at 20.000 s"), "{text}");
-    // The users' estimates say that job 1 ends at 100, job 2 at 150; job 1 really ends at 60.
+    // By the users' estimates, job 1 ends at 100 s and job 2 at 150 s. Job 1 really ends at 60 s.
     assert!(
         text.contains("fcfs: expected to start at 150.000 s, after 2 min 10 s; in the simulation at 110.000 s"),
         "{text}"
@@ -231,7 +231,7 @@ fn failures_interrupt_jobs_and_are_seen_in_answers() {
     sandbox.write("f.csv", "processors,down,up,expected_up\n0-1,30,400,200\n");
     let text = sandbox.makespan("simulate log.swf --policy fcfs --failures f.csv --start-time-of 2 --at 50").succeeds();
     assert_eq!(row(&text, "interrupted runs"), ["1"]);
-    // Job 2 needs all processors, and sees those that failed come back at 200.
+    // Job 2 needs all processors. The failed ones are expected to return at 200 s.
     assert!(text.contains("expected to start at 200.000 s"), "{text}");
     assert!(text.contains("in the simulation at 400.000 s"), "{text}");
     let text = sandbox.makespan("simulate log.swf --failures f.csv --requeue 0").succeeds();
@@ -326,7 +326,8 @@ fn a_log_may_be_replayed_on_slower_processors() {
     sandbox.write("machines.toml", machines);
     let text = sandbox.makespan("simulate log.swf --platform machines.toml --policy fcfs").succeeds();
     assert!(text.contains("the times of the log are those at speed 1"), "{text}");
-    // Job 2 takes all processors, twice as long, from 60 to 160; then job 3 the fast ones, and job 4 a slow one for 180 s.
+    // Job 2 takes all processors for twice its time, from 60 s to 160 s. Then job 3 runs on fast processors, and job 4
+    // on a slow one for 180 s.
     assert_eq!(row(&text, "makespan"), ["340.000"]);
 }
 
@@ -341,7 +342,7 @@ fn a_repair_of_which_nobody_knows_is_expected_at_some_time() {
     }
 }
 
-/// The data of a page, and the cells of the row of its table of measures that begins with a label.
+/// Returns the data of a page, and the cells of the row of its table of measures that begins with a label.
 fn page(sandbox: &Sandbox, label: &str) -> (Value, Vec<String>) {
     let page = sandbox.read("page.html");
     let data = page.split_once("application/json\">").unwrap().1.split_once("</script>").unwrap().0;
@@ -360,7 +361,7 @@ fn a_page_states_units_and_knows_the_week_of_the_log() {
     simulate(LOG);
     let (data, cells) = page(&sandbox, "wait, most");
     assert!(data["week"].is_null() && cells[0].ends_with(" (h:min:s)"), "{cells:?}");
-    // A hundred times as long, and begun on a Friday evening by the clock of the log.
+    // The log is a hundred times as long, and begins on a Friday evening by its own clock.
     let long = LOG.replace("0 -1 60 2", "0 -1 60000 2").replace(" 100 -1 1 7", " 100000 -1 1 7");
     let text = simulate(&format!("; UnixStartTime: 946684800\n; StartTime: Fri Dec 31 19:00:00 EST 1999\n{long}"));
     let (data, cells) = page(&sandbox, "wait, most");

@@ -1,4 +1,4 @@
-//! Workflows of Snakemake with the real `snakemake`, which a script installs where the registries have it.
+//! Workflows with the real `snakemake`, which a script installs if the package registries provide it.
 
 use std::path::Path;
 use std::process::Command;
@@ -22,7 +22,7 @@ rule report:
         open(output[0], \"w\").write(\"\".join(open(name).read() for name in input))
 ";
 
-/// The folder of `snakemake`, installed on first use.
+/// Returns the folder of `snakemake`, which is installed on first use.
 pub fn snakemake() -> Option<String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/snakemake-for-tests");
     let output = Command::new(script).output().unwrap();
@@ -51,7 +51,7 @@ fn a_workflow_is_run_job_by_job_and_learns_from_its_benchmarks() {
     let mut log: Vec<String> = sandbox.read("log").lines().map(str::to_owned).collect();
     log.sort();
     assert_eq!((log, sandbox.read("report.txt").as_str()), (vec!["a".to_owned(), "b c".into()], "1\n2\n"));
-    // What was measured is planned with when the inputs are newer.
+    // When the inputs are newer, the plan uses the measured times.
     sandbox.write("data/a.txt", "1\n2\n3\n");
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(2);
     std::fs::File::options().append(true).open(sandbox.path("data/a.txt")).unwrap().set_modified(later).unwrap();

@@ -1,4 +1,4 @@
-//! Bags of tasks on trees, from the file to the picture.
+//! Plans of bags of tasks on trees, from the file to the picture.
 
 use crate::cli::sandbox::Sandbox;
 
@@ -19,7 +19,7 @@ fn a_tree_is_planned_proved_and_drawn() {
     let sandbox = sandbox();
     let said = sandbox.makespan("plan t.json --output p.json --gantt t.svg --report r.html");
     assert_eq!(said.status, Some(0), "{said:?}");
-    for part in ["proved optimal: exactly ", "Who computes what", "Bottlenecks", "period ", "link to "] {
+    for part in ["proved optimal: exactly ", "Rates and loads of nodes", "Bottlenecks", "period ", "link to "] {
         assert!(said.out.contains(part), "{} lacks {part}", said.out);
     }
     let plan = sandbox.json("p.json");
@@ -33,7 +33,7 @@ fn a_tree_is_planned_proved_and_drawn() {
     assert_eq!(json, sandbox.read("p.json"), "the same plan on standard output");
 }
 
-/// What a person reads does not grow with the tree, and takes hardly longer than what a program reads.
+/// The text does not grow with the tree, and it takes hardly longer than the JSON output.
 #[test]
 fn a_large_tree_is_told_in_a_few_lines_and_in_linear_time() {
     let sandbox = Sandbox::new();
@@ -59,7 +59,7 @@ fn a_large_tree_is_told_in_a_few_lines_and_in_linear_time() {
     assert!(took < 2.0 * json + 1.0, "{took} s, as JSON {json} s");
 }
 
-/// A task of one byte takes the port for its latency and its byte.
+/// A task of one byte occupies the port for the latency and the time of one byte.
 #[test]
 fn plan_and_simulation_agree_on_latency() {
     let sandbox = Sandbox::new();
@@ -132,7 +132,7 @@ fn rates_are_compared_like_any_plan() {
     let sandbox = sandbox();
     let said = sandbox.makespan("compare t.json --algorithms steady-state").succeeds();
     assert!(said.contains("proven: fair throughput <= ") && said.contains("1.0000*"), "{said}");
-    // Data that take time on the way are planned by rates alone.
+    // Only rates can be planned if data take time between nodes.
     sandbox.makespan("plan t.json --algorithm heft").refused(&["the data of the tasks of `x`", "`steady-state`"]);
     let mut bare = sandbox.json("t.json");
     for job in bare["jobs"].as_array_mut().unwrap() {

@@ -1,4 +1,4 @@
-//! Tests that generate and simulate bags of tasks on trees.
+//! Generated and simulated bags of tasks on trees.
 
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ fn a_page_shows_what_each_policy_kept_busy() {
     for part in ["Mean loads under lp", "Mean loads under fcfs", "Progress under fcfs", "of the bound", "</html>"] {
         assert!(page.contains(part), "{part}");
     }
-    // What the script draws: a node after the other, for each policy.
+    // The data that the script draws have one entry for each node and policy.
     let data = page.split_once("application/json\">").unwrap().1.split_once("</script>").unwrap().0;
     let data: Value = serde_json::from_str(data).unwrap();
     let [names, pictures] = ["names", "pictures"].map(|key| data[key].as_array().unwrap());

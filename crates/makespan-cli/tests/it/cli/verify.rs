@@ -1,4 +1,4 @@
-//! `makespan verify` trusts nobody.
+//! `makespan verify` rejects every wrong plan.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cli::sandbox::Sandbox;
 
-/// A sandbox with an instance and a plan that verify accepts.
+/// Creates a sandbox with an instance and a valid plan.
 fn planned() -> Sandbox {
     let sandbox = Sandbox::with_small();
     sandbox.makespan("plan small.toml --algorithm demt --output p.json").succeeds();
@@ -14,7 +14,7 @@ fn planned() -> Sandbox {
     sandbox
 }
 
-/// Changes the plan; verify must reject it on standard output, with a reason that holds all the parts.
+/// Changes the plan and checks that `verify` rejects it on standard output, with a reason that contains all `parts`.
 #[track_caller]
 fn rejected(sandbox: &Sandbox, change: impl FnOnce(&mut Value), parts: &[&str]) {
     let mut plan = sandbox.json("p.json");
@@ -34,7 +34,7 @@ fn rejected(sandbox: &Sandbox, change: impl FnOnce(&mut Value), parts: &[&str]) 
     assert!(!verdict["problems"].as_array().unwrap().is_empty());
 }
 
-/// The place of a job in the placements.
+/// Returns the index of a job's placement.
 fn at(plan: &Value, job: &str) -> usize {
     plan["placements"].as_array().unwrap().iter().position(|placement| placement["job"] == job).unwrap()
 }
@@ -167,7 +167,8 @@ fn every_changed_figure_of_a_certificate_is_rejected_or_proves_the_value_too() {
 #[test]
 fn dual_feasible_functions_are_checked_again() {
     let sandbox = Sandbox::new();
-    // Five jobs just over a third of the processors: two at a time, so 30 s, though the area needs 20 s.
+    // Five jobs need just over a third of the processors each, so two run at a time. They need 30 s, although the area
+    // bound is 20 s.
     let jobs = ["a", "b", "c", "d", "e"].map(|name| format!("{{ name = \"{name}\", processors = 4, time = 10 }}"));
     let text = format!("version = 1\nplatform = {{ processors = 10 }}\njobs = [{}]\n", jobs.join(", "));
     sandbox.write("small.toml", text);
@@ -221,7 +222,7 @@ fn a_plan_of_another_instance_is_rejected() {
     assert!(said.out.contains("`table`"), "{said:?}");
 }
 
-/// Whatever is generated, every algorithm's plan is accepted.
+/// Plans of all algorithms for generated instances are accepted.
 #[test]
 fn every_plan_of_every_algorithm_is_accepted() {
     let sandbox = Sandbox::new();
@@ -230,7 +231,7 @@ fn every_plan_of_every_algorithm_is_accepted() {
         .as_array()
         .unwrap()
         .iter()
-        // Policies are listed, too, and have none.
+        // Policies are also listed, but have no examples.
         .filter_map(|entry| entry["examples"].as_array().cloned())
         .flatten()
         .map(|spec| spec.as_str().unwrap().to_owned())
@@ -248,7 +249,8 @@ fn every_plan_of_every_algorithm_is_accepted() {
         let arrival = arrival.map_or(String::new(), |tenths| format!("--arrival-rate {}", f64::from(tenths) / 10.0));
         let line = format!("generate moldable --family {family} --jobs {jobs} --processors {processors} --seed {seed}");
         sandbox.makespan(&format!("{line} {arrival} --output i.toml")).succeeds();
-        // Mapping heuristics take sequential jobs that are released together, a steady state bags; they say so.
+        // Mapping heuristics need sequential jobs that are released together, and a steady state needs bags. Other
+        // instances are refused.
         for spec in &specs {
             let said = sandbox.makespan(&format!("plan i.toml --algorithm {spec} --output i.json"));
             let others = ["it maps jobs ", "is not a bag of tasks"];

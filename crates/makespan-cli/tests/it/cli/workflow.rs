@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-/// A task: name, command of the shell, what it reads, what it writes.
+/// A task: name, shell command, input files and output files.
 pub type Task<'a> = (&'a str, &'a str, &'a [&'a str], &'a [&'a str]);
 
-/// A workflow in `WfFormat` 1.5; who reads a file waits for who writes it.
+/// Returns a workflow in `WfFormat` 1.5. A task that reads a file waits for the task that writes it.
 pub fn workflow(tasks: &[Task<'_>]) -> String {
     let list = |words: &[&str]| serde_json::to_string(words).unwrap();
     let (mut specified, mut executed) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! The verbs that ask a service, before one that is kept in memory and runs nothing.
+//! The commands of the client, with a fake service that is kept in memory and runs nothing.
 
 #[path = "../../../../makespan-service/tests/it/http/fake.rs"]
 #[allow(dead_code, reason = "not all of it is needed here")]
@@ -18,14 +18,14 @@ use makespan_service::words::State;
 use serde_json::Value;
 use site::{Site, eventually};
 
-/// The command as a user runs it, who asks by this token.
+/// Returns a command of a user with this token.
 fn command(site: &Site, token: &str) -> Command {
     let store = site.store.path();
     write_private(&store.join("token"), token.as_bytes()).unwrap();
     write_url(store, site.server.url()).unwrap();
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("makespan"));
     command.env("MAKESPAN_STORE", store).env_remove("MAKESPAN_URL").env_remove("MAKESPAN_TOKEN_FILE");
-    // A proxy would see the token.
+    // The proxy setting must be ignored, because a proxy would see the token.
     command.env("http_proxy", "http://127.0.0.1:1").current_dir(store);
     command
 }
@@ -39,7 +39,7 @@ fn said(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// The one error of a command that failed.
+/// Returns the error of a command that failed.
 fn error(output: &Output) -> String {
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
     String::from_utf8(output.stderr.clone()).unwrap()
@@ -101,7 +101,7 @@ fn a_wait_ends_with_the_jobs() {
     site.fake.end(2, State::Failed);
     let output = wait.wait_with_output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    // What ends at nearly the same time may be heard of at once.
+    // Jobs that end at nearly the same time may be reported in any order.
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
     assert_eq!((output.status.code(), lines), (Some(1), vec!["job 1 succeeded", "job 2 failed", "job 3 succeeded"]));

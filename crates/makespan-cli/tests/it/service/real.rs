@@ -1,4 +1,4 @@
-//! `makespan serve` and the verbs that ask it, as they are typed.
+//! `makespan serve` and the commands of its client, as a user types them.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-/// A service on a store of its own; it ends with it.
+/// A service with its own store. It ends when this value is dropped.
 struct Served {
     child: Child,
     said: String,
@@ -31,7 +31,7 @@ impl Served {
         Self { child, said: said.join("\n") }
     }
 
-    /// Ends it as a service manager does.
+    /// Ends the service with SIGTERM, as a service manager does. Returns true if it succeeded.
     fn stop(mut self) -> bool {
         kill(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM).unwrap();
         self.child.wait().unwrap().success()
@@ -86,7 +86,7 @@ fn a_service_is_started_asked_and_stopped_as_it_is_typed() {
     let error = String::from_utf8(second.stderr).unwrap();
     assert_eq!(second.status.code(), Some(1), "{error}");
     assert!(error.contains("another service uses this store") && error.contains("--store"), "{error}");
-    // What runs goes on while no service is there, and the next one knows how it ended.
+    // A running job continues while no service runs. The next service knows how the job ended.
     assert_eq!(said(&store, &["submit", "--", "sh", "-c", "touch began; sleep 2; echo over"]), "job 4\n");
     while !temporary.path().join("began").exists() {
         std::thread::sleep(std::time::Duration::from_millis(20));

@@ -1,4 +1,4 @@
-//! Pilots that nobody needs any more.
+//! Pilots that are no longer needed.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn queue(cluster: &Cluster, job: &str) -> String {
 fn a_pilot_without_a_planner_does_what_it_was_given_and_is_given_back() {
     let Some(cluster) = Cluster::shared() else { return };
     let space = Workspace::new(cluster, "alone");
-    // As the planner asks for it, with less patience.
+    // The script of the pilot is the planner's, with a shorter wait.
     let (program, run) = (assert_cmd::cargo_bin!("makespan").display().to_string(), space.path("run"));
     let script = format!("#!/bin/sh\nexec {program} agent --head --folder '{}' --wait 4s\n", run.display());
     space.write("script", &script);

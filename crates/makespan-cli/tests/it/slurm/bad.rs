@@ -1,4 +1,4 @@
-//! What cannot be run is refused before anything is submitted.
+//! Runs that are impossible are refused before anything is submitted.
 
 use super::cluster::Cluster;
 use super::workspace::Workspace;

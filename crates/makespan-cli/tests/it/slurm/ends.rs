@@ -1,4 +1,4 @@
-//! How tasks, nodes, pilots and planners end.
+//! The ends of tasks, nodes, pilots and planners.
 
 use std::time::{Duration, Instant};
 
@@ -79,7 +79,7 @@ fn what_runs_on_while_the_planner_is_gone_is_taken_over() {
     space.wait("all begin", || (0..6).all(|index| space.path(&format!("log.{index}")).exists()));
     first.kill().unwrap();
     first.wait().unwrap();
-    // It is not carried on where it is not.
+    // A run on Slurm cannot be continued on this machine.
     let here = space.makespan("run list.txt --no-history --folder run --resume --oversubscribe --platform 2x4");
     here.holds(&["--on slurm"]);
     let second = space.command(&format!("{run} --resume")).spawn().unwrap();
@@ -93,7 +93,7 @@ fn what_runs_on_while_the_planner_is_gone_is_taken_over() {
     }
 }
 
-/// The tasks end while nobody is there.
+/// The tasks end while no planner runs.
 #[test]
 fn what_ended_while_the_planner_was_gone_is_not_repeated() {
     let Some(cluster) = Cluster::shared() else { return };
@@ -132,7 +132,7 @@ fn an_agent_that_dies_is_replaced_and_its_tasks_go_on() {
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
     for index in 0..4 {
         let log = space.read(&format!("log.{index}"));
-        // Slurm may end what is left of a step, and then they begin again.
+        // Slurm may end the remaining processes of a step. Their tasks then start again.
         assert!(log.ends_with("done\n") && log.matches("done").count() == 1, "{log}{said:#?}");
     }
 }
@@ -148,7 +148,7 @@ fn the_tasks_of_a_node_that_is_lost_run_elsewhere() {
     space.write("list.txt", &list);
     let planner = space.command("run list.txt --on slurm --nodes 2 --no-history --folder run").spawn().unwrap();
     space.wait("all begin", || (0..4).all(|index| space.path(&format!("log.{index}")).exists()));
-    // The power of a node is gone: everything there dies at once.
+    // A node loses its power: all its processes die at once.
     kill(Pid::from_raw(cluster.node_id(1)), Signal::SIGKILL).unwrap();
     for process in of_node(&cluster, "n1") {
         let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
@@ -217,7 +217,7 @@ fn small_tasks_use_the_end_of_a_pilot() {
              command = [\"sh\", \"-c\", \"echo $SLURM_JOB_ID; sleep {sleep}\"]\n"
         )
     };
-    // When the first has ended there is no time for the long one any more, but for all others.
+    // After the first job, there is not enough time for the long one, but for all others.
     let after = "after = [\"first\"]";
     let mut batch = format!("version = 1\n{}{}", job("first", 14, "", 14), job("long", 50, after, 1));
     (0..3).for_each(|index| batch += &job(&format!("small{index}"), 8, after, 1));

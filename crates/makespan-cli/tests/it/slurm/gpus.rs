@@ -1,15 +1,15 @@
-//! No two jobs hold one GPU at the same time, whatever pilots have of those of their nodes.
+//! Two jobs never hold the same GPU at the same time, whatever part of a node's GPUs a pilot has.
 
 use super::cluster::{Cluster, NodeSpec};
 use super::workspace::{Said, Workspace};
 
-/// Jobs that note when they hold which GPU.
+/// Returns jobs that log when they hold which GPU.
 fn list(jobs: u32) -> String {
     let line = "echo begun $CUDA_VISIBLE_DEVICES >>held; sleep 0.4; echo ended $CUDA_VISIBLE_DEVICES >>held #: gpus=1 time=1s\n";
     line.repeat(jobs as usize)
 }
 
-/// The most GPUs that were held at once; every one by one job at a time.
+/// Returns the maximum number of GPUs that were held at the same time. Checks that one job at a time held each.
 fn most_held(space: &Workspace<'_>, said: &Said) -> usize {
     let (mut held, mut most) = (Vec::new(), 0);
     for line in space.read("held").lines() {
@@ -32,7 +32,7 @@ fn a_gpu_is_held_by_one_job_at_a_time_whatever_the_pilot_has() {
     let nodes: Vec<NodeSpec> =
         (0..2).map(|node| NodeSpec::new(&format!("n{node}"), 4).with_words("Gres=gpu:2")).collect();
     let Some(cluster) = Cluster::start_with(&nodes, "GresTypes=gpu\n") else { return };
-    // The last one gives the pilot fewer than the plan can know of.
+    // In the last case, the pilot gets fewer GPUs than the plan can know.
     for (name, option, most, told) in
         [("all", "", 2, false), ("fewer", "--slurm=--gres=gpu:1", 1, false), ("unknown", "--slurm=--gpus=1", 1, true)]
     {

@@ -1,4 +1,4 @@
-//! Everything is killed at random moments: no task is lost, and none is done twice.
+//! All kinds of processes are killed at random moments. No task is lost, and none is done twice.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use super::cluster::{Cluster, NodeSpec};
 use super::processes::{Process, agents, heads, shims, sruns};
 use super::workspace::{Said, Workspace};
 
-/// What is killed.
+/// The kind of process that is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Victim {
     Planner,
@@ -32,18 +32,19 @@ struct Campaign<'a> {
     jobs: usize,
     state: u64,
     planner: Child,
-    /// Tasks whose shim was killed, or may have been with the step that it was in.
+    /// Tasks whose shim was killed, or may have been killed with its step.
     hit: BTreeSet<String>,
     log: String,
-    /// What the sessions that were killed had said.
+    /// Output of the killed sessions.
     said: String,
 }
 
-/// So many jobs wait for the last kill, so that the run does not end before it.
+/// Number of jobs that wait for the last kill, so that the run does not end before it.
 const WAITING: usize = 4;
 
 fn line(jobs: usize) -> String {
-    // Two copies of one job at once would see each other's lock. Whoever kills a step may kill the sleep first.
+    // Two copies of a job that run at the same time would notice each other's lock. A kill of a step may hit the sleep
+    // first.
     let one = |index: usize| {
         let work = 0.2 + 0.3 * (index % 7) as f64;
         let wait =
@@ -78,7 +79,7 @@ impl<'a> Campaign<'a> {
     fn shoot(&mut self, victim: Victim) -> bool {
         let run = self.space.path("run");
         let shot = |process: &Process| kill(Pid::from_raw(process.pid), Signal::SIGKILL).is_ok();
-        // What Slurm ends with a step it ends with SIGKILL, shims included.
+        // Slurm ends all processes of a step with SIGKILL, including shims.
         let every: Vec<String> = shims(&run).iter().filter_map(job_of).collect();
         match victim {
             Victim::Planner => {
@@ -116,7 +117,7 @@ impl<'a> Campaign<'a> {
                 killed
             }
             Victim::Slurmctld => {
-                // It writes what it knows a moment after it knows it.
+                // The controller writes its state with a short delay.
                 std::thread::sleep(Duration::from_secs(2));
                 let killed = kill(Pid::from_raw(self.space.cluster.controller_id()), Signal::SIGKILL).is_ok();
                 std::thread::sleep(Duration::from_millis(self.random(1500)));
@@ -138,7 +139,7 @@ impl<'a> Campaign<'a> {
                 assert!(status.success(), "after {done} kills\n{}{said:#?}{}", self.log, self.space.logs());
                 panic!("the run ended after {done} of {kills} kills\n{}", self.log);
             }
-            // Slurm drains a node on which a job could not be ended as it should; an administrator would look at it.
+            // Slurm drains a node on which it could not end a job. An administrator would resume it.
             let resume = ["update", "NodeName=n[0-3]", "State=RESUME"];
             drop(self.space.cluster.command("scontrol").args(resume).output());
             let victim = VICTIMS[self.random(VICTIMS.len() as u64) as usize];
@@ -192,9 +193,9 @@ impl<'a> Campaign<'a> {
     }
 }
 
-/// The number in the name of the job that a shim guards.
+/// Returns the number in the name of the job of a shim.
 fn job_of(shim: &Process) -> Option<String> {
-    // A shim is told its job on its input; what it runs knows the name.
+    // A shim receives its job on standard input. Its child process has the name in its environment.
     let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", shim.pid)).ok()?;
     let child = children.split_whitespace().next()?;
     let words = std::fs::read(format!("/proc/{child}/environ")).ok()?;

@@ -1,4 +1,4 @@
-//! A pilot is lost with tasks in it that had ended.
+//! Pilots that are lost with tasks in them.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -17,7 +17,7 @@ fn send(signal: Signal, processes: &[Process]) {
 fn what_had_ended_when_its_pilot_was_lost_is_not_repeated() {
     let Some(cluster) = Cluster::shared() else { return };
     let space = Workspace::new(cluster, "lost");
-    // One succeeds and one fails while nobody could say so; the third is ended with the pilot.
+    // One job succeeds and one fails while neither can be reported. The third is ended with the pilot.
     let job = |index: u32, end: &str| {
         format!(
             "echo begun >>log.{index}; until test -e stop.{index}; do sleep 0.05; done; echo done >>log.{index}; {end}\n"
@@ -48,7 +48,7 @@ fn what_had_ended_when_its_pilot_was_lost_is_not_repeated() {
     assert!(logs[2].ends_with("done\n"), "{logs:?}{said:#?}");
 }
 
-/// Each waits for a file.
+/// Job that waits for a file.
 const WAITING: &str = "echo begun >>log.{i}; until test -e stop; do sleep 0.05; done; echo done >>log.{i}\n";
 
 fn waiting(count: usize) -> String {
@@ -68,7 +68,7 @@ fn a_node_that_was_down_and_is_back_gives_up_its_jobs() {
     let planner = space.command("run list.txt --on slurm --nodes 2 --no-history --folder run").spawn().unwrap();
     space.wait("all begin", || have_begun(&space, 4));
     let pilot = std::fs::read_dir(space.path("run/pilot/pilots")).unwrap().next().unwrap().unwrap().file_name();
-    // It is back at once: who asks whether it is down hears that it is not.
+    // The node is back at once, so its state does not show that it was down.
     cluster.ask("scontrol", &["update", "nodename=n1", "state=down", "reason=fan"]);
     let nodes = || cluster.ask("squeue", &["-h", "-j", pilot.to_str().unwrap(), "-o", "%N"]);
     space.wait("the pilot goes on without it", || nodes() == "n0");
@@ -107,7 +107,7 @@ fn a_stop_does_not_wait_for_ever_for_those_that_do_not_answer() {
     }
 }
 
-/// A frozen pilot runs, as far as Slurm knows.
+/// Slurm reports a frozen pilot as running.
 #[test]
 #[ignore = "long: a real Slurm"]
 fn a_pilot_of_which_nothing_is_heard_is_lost_though_slurm_says_that_it_runs() {
@@ -120,8 +120,8 @@ fn a_pilot_of_which_nothing_is_heard_is_lost_though_slurm_says_that_it_runs() {
     let run = space.path("run");
     let frozen: Vec<Process> = heads(&run).into_iter().chain(agents(&run)).collect();
     send(Signal::SIGSTOP, &frozen);
-    space.wait("it is told", || space.read("told").contains("nothing was heard of its agents"));
-    // The next pilot has the nodes when nothing of this one lives.
+    space.wait("the message", || space.read("told").contains("nothing was heard of its agents"));
+    // The next pilot gets the nodes when all processes of this one have ended.
     let again = |index: u32| space.read(&format!("log.{index}")).matches("begun").count() == 2;
     space.wait("all begin again", || (0..3).all(again));
     space.write("stop", "");

@@ -1,4 +1,5 @@
-//! Runs on a real Slurm, which is started for them: as planned, with everything killed at random moments, and with wrong input.
+//! Runs on a real Slurm that the tests start: normal runs, runs in which processes are killed at random moments, and
+//! wrong input.
 
 #[path = "../../../../makespan-slurm/tests/it/cluster/mod.rs"]
 mod cluster;

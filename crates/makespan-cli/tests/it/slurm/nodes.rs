@@ -1,9 +1,9 @@
-//! Nodes that differ, and nodes that are down.
+//! Nodes of different sizes, and nodes that are down.
 
 use super::cluster::{Cluster, NodeSpec};
 use super::workspace::{Workspace, table};
 
-/// Three of one kind, one with less, and one with more and GPUs.
+/// Starts a cluster of three equal nodes, a smaller one, and a larger one with a feature.
 fn mixed() -> Option<Cluster> {
     let nodes = [
         NodeSpec { memory: 2048, ..NodeSpec::new("small", 2) },
@@ -26,7 +26,8 @@ fn job(name: &str, more: &str) -> String {
 fn nodes_that_differ_are_planned_as_they_are() {
     let Some(cluster) = mixed() else { return };
     let space = Workspace::new(&cluster, "mixed");
-    // One needs as many processors as the largest has, one as much memory, and one fits where there is least.
+    // One job needs all processors of the largest node, one needs most of its memory, and one fits on the smallest
+    // node.
     let batch =
         [job("wide", "processors = 8"), job("large", "needs = { memory = \"12GiB\" }"), job("any", "")].concat();
     space.write("batch.toml", &format!("version = 1\n{batch}"));
@@ -39,7 +40,7 @@ fn nodes_that_differ_are_planned_as_they_are() {
         let planned = planned.iter().find(|(ids, _)| ids.contains(&first)).unwrap().1;
         assert_eq!(space.read(&format!("all/{name}.out")).trim(), planned, "{name}");
     }
-    // Some of them: those of the most numerous kind, and of nodes with a feature those.
+    // A pilot on some nodes gets nodes of the most numerous kind, or nodes with the requested feature.
     let list = "echo $SLURMD_NODENAME #: memory=6GiB\n".repeat(2);
     space.write("list.txt", &list);
     let said = space.makespan("run list.txt --on slurm --nodes 2 --no-history --folder some");
@@ -62,7 +63,7 @@ fn nodes_that_differ_are_planned_as_they_are() {
     }
 }
 
-/// An allocation from outside, with the names of its nodes.
+/// Creates an allocation outside of a run. Returns its number and the names of its nodes.
 fn allocate(cluster: &Cluster, options: &[&str]) -> (String, String) {
     let mut words = vec!["--no-shell", "--exclusive", "-t10"];
     words.extend(options);
@@ -106,7 +107,7 @@ fn nodes_of_an_allocation_that_are_down_are_not_planned_for_and_smaller_ones_are
     ]);
     cluster.ask("scancel", &[&job]);
     cluster.wait_until_idle();
-    // Others that are as large will do.
+    // Other nodes of the same size are accepted.
     let (job, _) = allocate(&cluster, &["-N3", "-w", "n0,n1,tiny"]);
     space.write("stop", "");
     let said = run(" --resume --retry-failed", &job);
@@ -125,14 +126,14 @@ fn pilots_are_as_large_as_the_plan_is_worth() {
             "[[jobs]]\nname = \"{index}\"\ntime = \"{seconds}s\"\ncommand = [\"sh\", \"-c\", \"test -e stop && echo $SLURMD_NODENAME; sleep 1\"]\n"
         )
     };
-    // More nodes do not end the longest sooner.
+    // More nodes would not shorten the longest job.
     let long: String = (0..4).map(|index| job(index, if index == 0 { 60 } else { 10 })).collect();
     space.write("long.toml", &format!("version = 1\n{long}"));
     let said = space.makespan("run long.toml --on slurm --pilots auto:3nodes --no-history --folder long");
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
     said.holds(&["1 of at most 3 nodes: the plan takes 60 s there", "no plan on 3 takes less than"]);
     assert_eq!(space.read("long/pilot/sizes.txt"), "1x1nodes,0:04:00\n");
-    // Here each is needed; a resumed run keeps what was chosen, whatever is left.
+    // Here, all nodes are needed. A resumed run keeps the chosen size, whatever is left to do.
     let wide: String = (0..6).map(|index| job(index, 30)).collect();
     space.write(
         "wide.toml",

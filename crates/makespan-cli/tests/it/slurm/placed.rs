@@ -1,4 +1,4 @@
-//! Tasks run where the plan has them.
+//! Tasks run on the nodes and processors of the plan.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use super::workspace::{Workspace, table};
 
 const RUN: &str = "run batch.toml --on slurm --nodes 4 --no-history --folder run";
 
-/// Says where it runs.
+/// Command that prints where it runs.
 const WHERE: &str = r#"["sh", "-c", "echo $SLURMD_NODENAME $MAKESPAN_NODES $MAKESPAN_NODE_PROCESSORS $MAKESPAN_CPUS {processors} $OMP_NUM_THREADS; grep Cpus_allowed_list /proc/self/status; sleep 0.1"]"#;
 
-/// Of `4-5,9` or `4-5 9`.
+/// Parses a list of numbers such as `4-5,9` or `4-5 9`.
 fn numbers(text: &str) -> Vec<usize> {
     let parts = text.split([',', ' ']).filter(|part| !part.is_empty());
     let range = |part: &str| {
@@ -23,7 +23,7 @@ fn numbers(text: &str) -> Vec<usize> {
     parts.flat_map(range).collect()
 }
 
-/// The processors that this process may use, as the agents may.
+/// Returns the processors that this process may use. The agents may use the same ones.
 fn own() -> Vec<usize> {
     let set = sched_getaffinity(Pid::from_raw(0)).unwrap();
     (0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap()).collect()
@@ -38,7 +38,7 @@ fn sixty_mixed_tasks_run_on_the_planned_nodes_and_processors() {
         let shape = match index % 3 {
             0 => "time = \"100ms\"".to_owned(),
             1 => format!("time = \"100ms\"\nprocessors = {}", 1 + index % 7),
-            // Moldable: less time on more processors.
+            // A moldable job, which takes less time on more processors.
             _ => "time = [0.4, 0.2, 0.15, 0.12]".to_owned(),
         };
         batch += &format!("[[jobs]]\nname = \"j{index}\"\n{shape}\ncommand = {WHERE}\n");
@@ -64,7 +64,7 @@ fn sixty_mixed_tasks_run_on_the_planned_nodes_and_processors() {
         assert_eq!(words[..3], [names[0].as_str(), &names.join(","), &counts.join(",")], "{name}: {output}");
         assert_eq!(numbers(words[3]), here, "{name}");
         assert_eq!(words[4..], [processors.len().to_string(), here.len().to_string()], "{name}");
-        // The machine has fewer processors than its nodes pretend to have.
+        // The nodes pretend to have more processors than this machine has.
         let due: BTreeSet<usize> = here.iter().map(|index| cores[index % cores.len()]).collect();
         let allowed = numbers(lines.next().unwrap().rsplit('\t').next().unwrap());
         assert_eq!(allowed.into_iter().collect::<BTreeSet<usize>>(), due, "{name}");

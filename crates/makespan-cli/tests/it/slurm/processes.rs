@@ -1,4 +1,4 @@
-//! The processes of a run on the nodes, all of which are on this machine.
+//! Finds the processes of a run on the nodes, all of which are on this machine.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ impl Process {
     }
 }
 
-/// All live processes.
+/// Returns all live processes.
 fn all() -> Vec<Process> {
     let pids = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let read = |pid: i32| {
@@ -51,30 +51,30 @@ fn agents_and_heads(folder: &Path) -> Vec<Process> {
         .collect()
 }
 
-/// The agents of a run.
+/// Returns the agents of a run.
 pub fn agents(folder: &Path) -> Vec<Process> {
     agents_and_heads(folder).into_iter().filter(|process| !process.words.contains(&"--head".to_owned())).collect()
 }
 
-/// The heads of its pilots.
+/// Returns the heads of the pilots of a run.
 pub fn heads(folder: &Path) -> Vec<Process> {
     agents_and_heads(folder).into_iter().filter(|process| process.words.contains(&"--head".to_owned())).collect()
 }
 
-/// The `srun` of its agents, with the process that looks after it.
+/// Returns the `srun` processes that started the agents of a run, including their helper processes.
 pub fn sruns(folder: &Path) -> Vec<Process> {
     let folder = folder.display().to_string();
     all().into_iter().filter(|process| process.is_called("srun") && process.words.contains(&folder)).collect()
 }
 
-/// The processes around its tasks.
+/// Returns the shims of the tasks of a run.
 pub fn shims(folder: &Path) -> Vec<Process> {
     let folder = folder.display().to_string();
     let is_shim = |process: &Process| process.words.get(1).is_some_and(|word| word == "internal-shim-of-a-job");
     all().into_iter().filter(|process| is_shim(process) && process.words.contains(&folder)).collect()
 }
 
-/// All that Slurm started on a node of a cluster; others run beside it.
+/// Returns the processes that Slurm started on a node of this cluster. Other clusters may run at the same time.
 pub fn of_node(cluster: &Cluster, node: &str) -> Vec<i32> {
     let (name, value) = cluster.variable();
     let value = value.display().to_string();

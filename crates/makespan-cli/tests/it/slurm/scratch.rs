@@ -1,4 +1,4 @@
-//! Workflows whose tasks run in folders of their own on the nodes.
+//! Workflows whose tasks run in their own folders on the nodes.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,7 +11,7 @@ use super::processes::of_node;
 use super::workspace::Workspace;
 use crate::cli::workflow::{Task, workflow};
 
-/// Two layers of tasks and one that needs them all; each says on which node and in which folder it was.
+/// Returns two layers of tasks, and a task that needs all of them. Each task prints its node and its folder.
 fn layers(width: usize, wait: &str) -> String {
     let names: Vec<[String; 4]> = (0..width)
         .map(|index| {

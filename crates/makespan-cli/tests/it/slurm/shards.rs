@@ -1,4 +1,4 @@
-//! Tests of comparisons (`compare`) whose shards run on the nodes of a Slurm cluster.
+//! Comparisons (`compare`) whose shards run on the nodes of a Slurm cluster.
 
 use serde_json::Value;
 

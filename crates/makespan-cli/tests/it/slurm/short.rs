@@ -1,4 +1,4 @@
-//! Nodes are down for long, before or while a run goes on.
+//! Nodes that are down for a long time, before or during a run.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ use super::workspace::Workspace;
 
 const RUN: &str = "run batch.toml --on slurm --nodes 2 --no-history --folder run";
 
-/// A job that says where it was, and waits for a file `stop`, if it is to.
+/// Returns a job that logs its nodes and, if `waits` is true, waits for a file `stop`.
 fn job(name: &str, processors: u32, waits: bool) -> String {
     let wait = if waits { "until test -e stop; do sleep 0.05; done; " } else { "" };
     format!(
@@ -27,7 +27,7 @@ fn two_nodes() -> Option<Cluster> {
     Cluster::start(&[NodeSpec::new("n0", 2), NodeSpec::new("n1", 2)])
 }
 
-/// The second node loses its power, and Slurm knows it.
+/// Kills all processes of the second node, as after a loss of power, and reports this to Slurm.
 fn lose(cluster: &Cluster) {
     kill(Pid::from_raw(cluster.node_id(1)), Signal::SIGKILL).unwrap();
     for process in of_node(cluster, "n1") {
@@ -66,10 +66,10 @@ fn what_needs_a_node_that_has_gone_down_waits_for_it_and_the_rest_does_not() {
     let mut planner = told_to_file(space.command(RUN), &space);
     space.wait("the first begins", || space.path("first.begun").exists());
     lose(&cluster);
-    // Until then a job of both may be given to what is left of them.
+    // Before, a job on both nodes could be started on the remaining one.
     space.wait("it is known", || space.read("told").contains("the node n1 of pilot"));
     space.write("stop", "");
-    // Whoever waits too long resumes the run; that is as good.
+    // The test resumes the run to shorten the wait.
     space.wait("the small one is done", || space.path("small.done").exists());
     space.wait("a pilot with both is asked for", || {
         cluster.ask("squeue", &["-h", "--states=PENDING"]).contains("makespa")
@@ -89,8 +89,8 @@ fn what_needs_a_node_that_has_gone_down_waits_for_it_and_the_rest_does_not() {
     }
 }
 
-/// A controller that is killed within a second of a submission forgets the job, gives its number again, and drains a node that still knows
-/// it. No administrator comes.
+/// A controller that is killed within a second after a submission forgets the job, reuses its number, and drains a node
+/// that still knows it. No administrator resumes the node.
 #[test]
 #[ignore = "long: a real Slurm"]
 fn a_controller_that_forgets_a_pilot_holds_no_run_up() {
@@ -115,8 +115,8 @@ fn a_controller_that_forgets_a_pilot_holds_no_run_up() {
     }
 }
 
-/// What a controller knows is put back to what it was before a pilot, which it has then forgotten and whose number it gives again, while
-/// agents and jobs of that pilot still live.
+/// The state of a controller is reset to a copy from before a pilot. The controller has then forgotten this pilot and
+/// reuses its number, while agents and jobs of the pilot still live.
 #[test]
 #[ignore = "long: a real Slurm"]
 fn a_number_that_is_given_again_is_that_of_another_pilot() {
@@ -128,11 +128,11 @@ fn a_number_that_is_given_again_is_that_of_another_pilot() {
     };
     for turn in 0..2 {
         let space = Workspace::new(&cluster, &format!("again-{turn}"));
-        // Slurm kills one process after the other: where the sleep dies first, the shell must not go on.
+        // Slurm kills one process after the other. If the sleep dies first, the shell must not continue.
         let line = "echo begun >>log.{i}; sleep 2.5 && echo done >>log.{i}\n";
         let list: String = (0..20).map(|index| line.replace("{i}", &index.to_string())).collect();
         space.write("list.txt", &list);
-        // It writes what it knows every few seconds at the latest.
+        // The controller writes its state at least every few seconds.
         std::thread::sleep(Duration::from_secs(2));
         std::fs::create_dir_all(&copy).unwrap();
         copied(&state, &copy);

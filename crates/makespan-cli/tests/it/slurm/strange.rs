@@ -1,11 +1,11 @@
-//! What a cluster seldom does: programs that answer nonsense, nodes on which no agent comes, a disk that is full.
+//! Rare failures of a cluster: programs that answer nonsense, nodes on which no agent starts, a full disk.
 
 use super::cluster::Cluster;
 use super::fakes::Fakes;
 use super::workspace::Workspace;
 use std::process::{Child, Command};
 
-/// A run whose planner, and what it submits, finds these programs before Slurm's own.
+/// Starts a run. Its planner and the jobs that it submits find these programs before Slurm's own.
 pub fn with(fakes: &Fakes, space: &Workspace<'_>, line: &str) -> Child {
     with_command(fakes, space, line).spawn().unwrap()
 }
@@ -17,12 +17,12 @@ fn with_command(fakes: &Fakes, space: &Workspace<'_>, line: &str) -> Command {
     command
 }
 
-/// Begins it; what it tells is in the file `told` at once.
+/// Starts a command. Its standard error is written to the file `told` immediately.
 pub fn told_to_file(mut command: Command, space: &Workspace<'_>) -> Child {
     command.stderr(std::fs::File::create(space.path("told")).unwrap()).spawn().unwrap()
 }
 
-/// The real program of this name.
+/// Returns the path of the real program with this name.
 pub fn real(name: &str) -> String {
     let path = std::env::var("PATH").unwrap() + ":/usr/sbin:/usr/local/sbin";
     let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.exists());
@@ -60,7 +60,7 @@ fn a_submission_that_answers_nonsense_is_an_error() {
     assert!(!space.path("run/journal.jsonl").exists() || !space.path("run/pilot/pilots/1").exists());
 }
 
-/// Rights that a cluster with accounts refuses, in its words.
+/// Errors about missing rights, in the words of a cluster with accounts.
 #[test]
 fn rights_that_slurm_refuses_are_said_with_what_helps() {
     let Some(cluster) = Cluster::shared() else { return };
@@ -94,13 +94,13 @@ fn rights_that_slurm_refuses_are_said_with_what_helps() {
     }
 }
 
-/// A quiet run says nothing, but for why it cannot go on.
+/// A quiet run prints only the reason why it cannot continue.
 #[test]
 fn a_quiet_run_still_says_that_its_pilot_cannot_start() {
     let Some(cluster) = Cluster::shared() else { return };
     let space = Workspace::new(cluster, "quiet");
     space.write("list.txt", "true\n");
-    // Slurm takes it, and never begins it.
+    // Slurm accepts the pilot, but never starts it.
     let line = "run list.txt --on slurm --quiet --slurm=--hold --no-history --folder run";
     let planner = told_to_file(space.command(line), &space);
     space.wait("a word", || space.read("told").contains("waits in the queue"));
@@ -143,7 +143,7 @@ fn a_pilot_without_agents_says_what_its_log_says() {
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
 }
 
-/// A pilot whose script fails at once, as it does where its nodes do not see the folder.
+/// The script of a pilot fails at once, as on nodes that do not share the folder.
 #[test]
 #[ignore = "long: a real Slurm"]
 fn pilots_that_fail_at_once_are_given_up_with_a_word() {
@@ -189,16 +189,16 @@ fn a_full_disk_is_waited_for() {
         eprintln!("\nSKIPPED: a full disk under a run on Slurm; only root may mount one");
         return;
     }
-    // It goes even if this test does not come to its end.
+    // The disk is unmounted even if this test fails.
     let _gone = Unmount(&disk);
     space.write("list.txt", &"sleep 0.3; echo x >>done\n".repeat(60));
     let planner = told_to_file(space.command("run list.txt --on slurm --no-history --folder disk/run"), &space);
     space.wait("some end", || space.path("done").exists() && space.read("done").lines().count() >= 8);
-    // Whatever is left of the disk is taken, and given back later.
+    // The rest of the disk is filled, and freed later.
     let fill = "dd if=/dev/zero of=\"$0\" bs=64k 2>/dev/null; dd if=/dev/zero of=\"$0.b\" bs=512 2>/dev/null; true";
     assert!(Command::new("sh").args(["-c", fill]).arg(disk.join("filler")).status().unwrap().success());
     let told = || space.read("told");
-    // It is the journal or a file of a job that finds no room first.
+    // Either the journal or a file of a job runs out of space first.
     let goes_on = ["trying again", "until the journal can be written"];
     let is_told = || told().contains("No space left on device") && goes_on.iter().any(|word| told().contains(word));
     space.wait(&format!("a word of it, after {} ends", space.read("done").lines().count()), is_told);

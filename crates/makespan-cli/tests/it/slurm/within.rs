@@ -1,16 +1,16 @@
-//! A command of which nothing else is known is on one node.
+//! A command of a list runs on one node, unless the list states otherwise.
 
 use std::collections::BTreeMap;
 
 use super::cluster::{Cluster, NodeSpec};
 use super::workspace::Workspace;
 
-/// A line of a list that notes its nodes.
+/// Returns a line of a list whose job logs its nodes.
 fn line(name: &str, cores: &str, more: &str) -> String {
     format!("echo $MAKESPAN_NODES >{name}.on; sleep 0.2 #: name={name} cores={cores} time=1s {more}\n")
 }
 
-/// The nodes that each job of a folder noted.
+/// Returns the number of nodes that each job logged.
 fn noted(space: &Workspace<'_>, names: impl Iterator<Item = String>) -> BTreeMap<String, usize> {
     let nodes = |name: String| {
         let count = space.read(&format!("{name}.on")).trim().split(',').filter(|node| !node.is_empty()).count();
@@ -22,7 +22,7 @@ fn noted(space: &Workspace<'_>, names: impl Iterator<Item = String>) -> BTreeMap
 #[test]
 #[ignore = "long: a real Slurm"]
 fn jobs_of_a_list_are_within_a_node_and_wider_ones_are_told() {
-    // Of different sizes, and of equal ones.
+    // The nodes have different and equal sizes.
     let nodes = [("n0", 2), ("n1", 4), ("n2", 4), ("n3", 3)].map(|(name, cpus)| NodeSpec::new(name, cpus));
     let Some(cluster) = Cluster::start(&nodes) else { return };
     let mut list: String = (0..14).map(|index| line(&format!("j{index}"), &(1 + index % 4).to_string(), "")).collect();
@@ -31,7 +31,7 @@ fn jobs_of_a_list_are_within_a_node_and_wider_ones_are_told() {
         [("pilot", "--on slurm --nodes 4"), ("pilots", "--on slurm --pilots 4x1nodes"), ("jobs", "--on slurm:jobs")]
     {
         let space = Workspace::new(&cluster, folder);
-        // A job of several nodes in several pilots needs all of them at once.
+        // With several pilots, a job on several nodes would need all of them at the same time.
         let list = if folder == "pilots" { list.replace("cores=6", "cores=3") } else { list.clone() };
         space.write("list.txt", &list);
         let said = space.makespan(&format!("run list.txt {on} --history history --folder run"));
@@ -65,7 +65,8 @@ fn a_file_that_states_its_placement_keeps_it_and_its_spread_jobs_teach_nothing()
         let said = space.makespan("run batch.toml --on slurm --nodes 4 --history history --folder run");
         assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
         let on = noted(&space, (0..5).map(|index| format!("j{index}")));
-        // Five of three processors fit at once on sixteen, and on four of each node only four.
+        // Five jobs of three processors fit on sixteen processors at the same time, but only four if each stays within
+        // a node of four.
         let scattered = on.values().filter(|&&nodes| nodes > 1).count();
         assert_eq!(scattered > 0, spread, "{name}: {on:?}{said:#?}");
         let known = space.makespan("history --history history");

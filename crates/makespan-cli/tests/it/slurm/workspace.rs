@@ -1,4 +1,4 @@
-//! A folder that all nodes share, and `makespan` in it.
+//! A folder that all nodes share, and commands of `makespan` in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::cluster::Cluster;
 
-/// How long something may take that is quick on a machine that does nothing else.
+/// Maximum time of an action that is quick on an idle machine.
 const PATIENCE: Duration = Duration::from_mins(3);
 
 pub struct Workspace<'a> {
@@ -16,7 +16,7 @@ pub struct Workspace<'a> {
 }
 
 impl<'a> Workspace<'a> {
-    /// A new folder of this name.
+    /// Creates a folder with this name.
     pub fn new(cluster: &'a Cluster, name: &str) -> Self {
         let folder = cluster.shared_folder().join(name);
         fs::create_dir_all(&folder).unwrap();
@@ -35,7 +35,7 @@ impl<'a> Workspace<'a> {
         fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
-    /// `makespan` with the words of a line.
+    /// Returns a command of `makespan` with the words of a line as arguments.
     pub fn command(&self, line: &str) -> Command {
         let mut command = self.cluster.command(assert_cmd::cargo_bin!("makespan"));
         command.args(line.split_whitespace()).current_dir(&self.folder);
@@ -47,12 +47,12 @@ impl<'a> Workspace<'a> {
         command
     }
 
-    /// What it says before patience ends.
+    /// Runs a command that must end within `PATIENCE`.
     pub fn makespan(&self, line: &str) -> Said {
         self.said(self.command(line).spawn().unwrap())
     }
 
-    /// What a process says that ends before patience does.
+    /// Waits for a process, which must end within `PATIENCE`.
     pub fn said(&self, mut process: Child) -> Said {
         let end = Instant::now() + PATIENCE;
         while process.try_wait().unwrap().is_none() {
@@ -66,7 +66,7 @@ impl<'a> Workspace<'a> {
         Said::of(&process.wait_with_output().unwrap())
     }
 
-    /// Waits for something.
+    /// Waits for a condition, for at most `PATIENCE`.
     pub fn wait(&self, what: &str, mut there: impl FnMut() -> bool) {
         let end = Instant::now() + PATIENCE;
         while !there() {
@@ -75,7 +75,7 @@ impl<'a> Workspace<'a> {
         }
     }
 
-    /// What heads and agents had to say.
+    /// Returns the queue, and the logs of heads and agents.
     pub fn logs(&self) -> String {
         let mut text = self.cluster.ask("squeue", &[]);
         let runs = fs::read_dir(&self.folder).unwrap().flatten().map(|entry| entry.path().join("pilot"));
@@ -89,7 +89,7 @@ impl<'a> Workspace<'a> {
     }
 }
 
-/// What a command said.
+/// The output and the exit status of a command.
 #[derive(Debug)]
 pub struct Said {
     pub status: Option<i32>,
@@ -111,7 +111,7 @@ impl Said {
     }
 }
 
-/// What each job of a run was told, by the table of the run: name, processors, outcome.
+/// Returns name, processors and outcome of each job in the table of a run.
 pub fn table(folder: &Path) -> Vec<(String, String, String)> {
     let text = fs::read_to_string(folder.join("jobs.csv")).unwrap();
     let mut lines = text.lines();

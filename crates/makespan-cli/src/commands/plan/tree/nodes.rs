@@ -140,7 +140,7 @@ impl<'a> Nodes<'a> {
     fn section(&self, text: String, rows: Vec<Vec<String>>) -> Section {
         let mut columns: Vec<String> = std::iter::once("node".to_owned()).chain(self.applications()).collect();
         columns.extend(["computes %", "link %", "sends %"].map(String::from));
-        Section { title: "Who computes what".into(), text, columns, rows, ..Section::default() }
+        Section { title: "Rates and loads of nodes".into(), text, columns, rows, ..Section::default() }
     }
 }
 

@@ -220,7 +220,7 @@ impl Outcome<'_> {
         }));
         sections.push(Section {
             title: "Jobs by their wait".into(),
-            text: "The share of jobs that waited for up to so long, and longer than in the row above.".into(),
+            text: "The share of jobs in each range of waits.".into(),
             columns: heading(&["wait"]),
             rows: waits::cells(&self.waits(), false),
             ..Section::default()

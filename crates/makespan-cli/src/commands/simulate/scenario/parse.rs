@@ -120,7 +120,7 @@ fn amount(text: &str) -> Option<Amount> {
 }
 
 fn without(word: &str) -> Result<Change, String> {
-    let wrong = || format!("`without {word}` names nobody");
+    let wrong = || format!("`without {word}` does not state whose jobs");
     let (key, value) = word.split_once('=').filter(|(_, value)| !value.is_empty()).ok_or_else(wrong)?;
     let whose = match key {
         "user" => Whose::User,
@@ -171,7 +171,7 @@ mod tests {
             ("nodes=++3", "no number"),
             ("nodes=3 nodes=4", "second"),
             ("without", "at the end"),
-            ("without ann", "nobody"),
+            ("without ann", "whose jobs"),
             ("user=ann", "without `without`"),
             ("load=0", "no load"),
             ("estimates=good", "no kind"),

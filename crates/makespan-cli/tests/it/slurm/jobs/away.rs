@@ -1,4 +1,4 @@
-//! The planner is away, or Slurm is.
+//! Runs while the planner or Slurm is away.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::slurm::cluster::{Cluster, NodeSpec};
 use crate::slurm::jobs::{RUN, logs, succeeds};
 use crate::slurm::workspace::Workspace;
 
-/// A chain beside jobs of their own, each of which says that it was done.
+/// Returns independent jobs and pairs of jobs that wait for each other. Each logs its end.
 fn batch(jobs: usize) -> String {
     let job = |index: usize| {
         let after = if index % 4 == 3 { format!("\"j{}\"", index - 1) } else { String::new() };
@@ -61,7 +61,7 @@ fn ctrl_c_ends_what_runs_and_empties_the_queue() {
     let planner = space.command(RUN).spawn().unwrap();
     space.wait("it begins", || space.path("a.begun").exists());
     space.wait("both are submitted", || space.read("run/jobs/submitted").lines().count() == 4);
-    // The end of a terminal ends nothing.
+    // SIGHUP, as when a terminal is closed, ends nothing.
     kill(Pid::from_raw(planner.id() as i32), Signal::SIGHUP).unwrap();
     std::thread::sleep(Duration::from_millis(300));
     kill(Pid::from_raw(planner.id() as i32), Signal::SIGINT).unwrap();
@@ -92,7 +92,7 @@ fn a_job_that_is_started_too_early_runs_nothing() {
     let orders = std::fs::read_dir(space.path("run/jobs/orders")).unwrap().flatten();
     let orders: Vec<String> = orders.map(|entry| entry.file_name().into_string().unwrap()).collect();
     let second = orders.iter().find(|id| id.starts_with("b.1+")).expect("b is on order");
-    // A controller that gives numbers again starts it as soon as another job ends.
+    // A controller that reuses job numbers starts the job as soon as another job ends.
     let early = |id: &str| {
         let mut command = space.command("agent --folder run --job");
         let command = command.arg(id).env("SLURM_JOB_ID", "4711").env("SLURMD_NODENAME", "n0");
@@ -116,14 +116,14 @@ fn a_controller_that_is_down_delays_submissions_and_nothing_else() {
     space.write("batch.toml", &batch(32));
     let planner = space.command(RUN).spawn().unwrap();
     space.wait("some are submitted", || space.read("run/jobs/submitted").lines().count() >= 8);
-    // It writes what it knows a moment after it knows it.
+    // The controller writes its state with a short delay.
     std::thread::sleep(Duration::from_secs(1));
     kill(Pid::from_raw(cluster.controller_id()), Signal::SIGKILL).unwrap();
     std::thread::sleep(Duration::from_secs(2));
     cluster.start_controller();
     let mut planner = planner;
     space.wait("the run ends", || {
-        // Slurm may have taken nodes down meanwhile; an administrator would look at them.
+        // Slurm may have set nodes down in the meantime. An administrator would resume them.
         drop(cluster.command("scontrol").args(["update", "NodeName=n[0-3]", "State=RESUME"]).output());
         planner.try_wait().unwrap().is_some()
     });

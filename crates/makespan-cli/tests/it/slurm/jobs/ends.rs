@@ -1,4 +1,4 @@
-//! How jobs end, and what is refused.
+//! The ends of jobs, and refused input.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -148,13 +148,13 @@ fn a_run_goes_on_where_it_was_begun_and_nowhere_else() {
     assert_eq!(space.read("begun"), "x\n");
 }
 
-/// Where Slurm does not know the processes of a job by a control group, it may leave some of them when the program of the job is gone.
+/// If Slurm does not track the processes of a job by a control group, some of them may survive the program of the job.
 #[test]
 #[ignore = "long: a real Slurm"]
 fn a_task_ends_with_the_program_of_its_job_however_that_ends() {
     let Some(cluster) = Cluster::shared() else { return };
     let space = Workspace::new(cluster, "jobs-tied");
-    // It is deaf to what asks it to end, and leaves its group and its session.
+    // The job ignores the signals that ask it to end, and leaves its group and its session.
     let line = "trap '' TERM HUP INT; echo begun >>log; exec 9>lock; flock -n 9 || echo twice >>log; setsid sh -c 'until test -e go; do sleep 0.1; done'; echo done >>log";
     space.write("list.txt", &format!("{line}\n"));
     let planner = space.command("run list.txt --on slurm:jobs --no-history --folder run").spawn().unwrap();

@@ -1,4 +1,4 @@
-//! Planner, jobs, slurmd and slurmctld are killed at random moments: no task is lost, and none is done twice.
+//! The planner, jobs, slurmd and slurmctld are killed at random moments. No task is lost, and none is done twice.
 
 use std::fmt::Write as _;
 use std::process::Child;
@@ -83,7 +83,7 @@ impl Campaign<'_> {
 }
 
 fn list(jobs: usize) -> String {
-    // Two copies of one job at once would see each other's lock.
+    // Two copies of a job that run at the same time would notice each other's lock.
     let one = |index: usize| {
         let work = 0.2 + 0.3 * (index % 7) as f64;
         format!(
@@ -129,7 +129,7 @@ fn campaign(kills: usize, seed: u64, victims: &[Victim]) -> String {
         let log = space.read(&format!("log.{index}"));
         let (begun, ended) = (log.matches("begun").count(), log.matches("done").count());
         again += begun.saturating_sub(1);
-        // Whoever kills an agent or a shim may do so when the work is done and not yet said.
+        // A kill of an agent or a shim may hit after the work is done and before it is reported.
         let most = if victims.len() > 1 { begun } else { 1 };
         if ended == 0 || ended > most || log.contains("twice") {
             faults.push(format!("job {index}: {log:?}"));

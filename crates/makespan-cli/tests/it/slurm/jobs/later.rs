@@ -1,10 +1,10 @@
-//! Tasks that could not be submitted with the others.
+//! Tasks that could not be submitted together with the others.
 
 use crate::slurm::cluster::{Cluster, NodeSpec};
 use crate::slurm::jobs::{RUN, succeeds};
 use crate::slurm::workspace::{Workspace, table};
 
-/// How many processors each job had, by its name.
+/// Returns the number of processors of each job, by its name.
 fn sizes(space: &Workspace<'_>) -> Vec<(String, usize)> {
     let count = |processors: &str| {
         let parts = processors.split([' ', ',']).filter(|part| !part.is_empty());
@@ -22,7 +22,8 @@ fn sizes(space: &Workspace<'_>) -> Vec<(String, usize)> {
 fn what_was_not_submitted_is_planned_again_beside_the_queue_of_its_time() {
     let Some(cluster) = Cluster::start_with(&NodeSpec::equal(2, 4), "MaxJobCount=4\nMinJobAge=2\n") else { return };
     let space = Workspace::new(&cluster, "jobs-later");
-    // While half of the cluster is taken, each of them is best on one processor; nine that are left on all of it are not.
+    // While half of the cluster is taken, each job is best on one processor. This changes when nine jobs are left for
+    // the whole cluster.
     let job = |index: usize| {
         format!(
             "[[jobs]]\nname = \"j{index}\"\ntime = [3, 1.6, 1.2, 1.0]\ncommand = [\"sh\", \"-c\", \"sleep 0.2; echo {{processors}} $SLURM_CPUS_PER_TASK >>log.{index}\"]\n"

@@ -10,7 +10,7 @@ use super::workspace::{Said, Workspace};
 
 const RUN: &str = "run batch.toml --on slurm:jobs --no-history --folder run";
 
-/// Of a run that is done: how each job ended, by its name.
+/// Returns the outcome of each job of a completed run, by its name.
 fn ends(space: &Workspace<'_>) -> std::collections::BTreeMap<String, String> {
     super::workspace::table(&space.path("run")).into_iter().map(|(name, _, state)| (name, state)).collect()
 }
@@ -20,7 +20,7 @@ fn succeeds(space: &Workspace<'_>, said: &Said) {
     assert_eq!(said.status, Some(0), "{said:#?}{}{}", space.logs(), logs(space));
 }
 
-/// What the jobs had to say.
+/// Returns the logs of the jobs.
 fn logs(space: &Workspace<'_>) -> String {
     let entries = std::fs::read_dir(space.path("run/jobs/log")).into_iter().flatten().flatten();
     entries

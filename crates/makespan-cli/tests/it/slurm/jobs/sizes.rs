@@ -1,4 +1,4 @@
-//! Jobs have the sizes of the plan, and begin in the order of their graph.
+//! Jobs have the sizes of the plan, and start in the order of their graph.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use crate::slurm::cluster::{Cluster, NodeSpec};
 use crate::slurm::jobs::{RUN, ends, succeeds};
 use crate::slurm::workspace::{Workspace, table};
 
-/// Says where it runs.
+/// Command that prints where it runs.
 const WHERE: &str = r#"["sh", "-c", "echo $SLURM_JOB_NUM_NODES $SLURM_NTASKS $SLURM_CPUS_PER_TASK {processors} $MAKESPAN_NODES $MAKESPAN_NODE_PROCESSORS; sleep 0.1"]"#;
 
 #[test]
@@ -19,7 +19,7 @@ fn mixed_tasks_have_the_sizes_of_the_plan() {
         let shape = match index % 4 {
             0 => "time = \"100ms\"".to_owned(),
             1 => format!("time = \"100ms\"\nprocessors = {}", [2, 4, 7, 8][index / 4]),
-            // Moldable: less time on more processors.
+            // A moldable job, which takes less time on more processors.
             _ => "time = [4, 2, 1.5, 1.2]".to_owned(),
         };
         let needs = if index % 4 == 3 { "needs = { memory = \"1GiB\" }\n" } else { "" };
@@ -44,12 +44,12 @@ fn mixed_tasks_have_the_sizes_of_the_plan() {
     }
     assert_eq!(rows.len(), 16);
     assert!(names.len() > 1, "{names:?}");
-    // Nothing is left in the queue, and no attempt on order.
+    // The queue is empty, and no attempt is ordered.
     space.wait("the queue is empty", || cluster.ask("squeue", &["--noheader"]).is_empty());
     assert_eq!(std::fs::read_dir(space.path("run/jobs/orders")).unwrap().count(), 0);
 }
 
-/// How many `3-5` are.
+/// Returns the number of processors in a range such as `3-5`.
 fn size(part: &str) -> u32 {
     let (from, to) = part.split_once('-').unwrap_or((part, part));
     to.parse::<u32>().unwrap() - from.parse::<u32>().unwrap() + 1
@@ -85,7 +85,7 @@ fn a_graph_runs_by_dependencies_and_what_waits_for_a_failure_is_not_started() {
     assert!(at("b") < at("f"));
     let states = ends(&space);
     assert_eq!([&states["d"], &states["e"]].map(|state| state.as_str() == "COMPLETED_SUCCESSFULLY"), [false, false]);
-    // What failed, and what waited for it, is run again.
+    // The failed job and the jobs that waited for it run again.
     space.write("batch.toml", &format!("version = 1\n{}", jobs.concat().replace("exit 3", "true")));
     let said = space.makespan(&format!("{RUN} --resume --retry-failed"));
     succeeds(&space, &said);
