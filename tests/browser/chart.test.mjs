@@ -1,4 +1,4 @@
-// Uses the chart in headless Chromium: colours, graphs, nodes, alternatives, touch, files. Run by scripts/browser-test.
+// Tests the chart in headless Chromium: colours, graphs, nodes, alternatives, touch, files. Run by scripts/browser-test.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => browser?.close());
 
-/** The pixels of a placement's middle. */
+/** Returns the colour of a placement. */
 const colourAt = (page, schedule, placement) => page.evaluate(([s, i]) => {
   const { colour } = makespan.schedules[s];
   return makespan.chart.palette[colour[i]];
@@ -69,7 +69,7 @@ describe("colours", () => {
       }
       return { pairs, same: same / pairs, close: close / pairs };
     });
-    // By chance an eighth would be the same, and a sixteenth alike.
+    // With random colours, an eighth of the pairs would be equal, and a sixteenth similar.
     assert.ok(shares.pairs > 50 && shares.same === 0 && shares.close < 0.01, JSON.stringify(shares));
   });
 
@@ -92,7 +92,7 @@ describe("colours", () => {
   });
 
   it("are told apart by people with any common kind of colour blindness", async () => {
-    // Viénot, Brettel and Mollon 1999: what dichromats see, in linear light.
+    // Viénot, Brettel and Mollon 1999: the colours that dichromats see, in linear light.
     const near = await report.page.evaluate(() => {
       const seen = [[[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]], [[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]]];
       const linear = (colour) => [1, 3, 5].map((at) => (parseInt(colour.slice(at, at + 2), 16) / 255) ** 2.2);
@@ -252,7 +252,7 @@ describe("alternatives", () => {
     assert.equal(await page.evaluate(() => makespan.chart.panels.length), 1);
     await page.locator(".which").selectOption({ label: "with gaps" });
     assert.equal(await page.evaluate(() => makespan.chart.panels[0].schedule), 1);
-    // Cards and table are of the one in the chart, and so is what is found.
+    // Cards, table and search results belong to the schedule in the chart.
     const cards = page.locator("dl.cards:not([hidden])");
     assert.equal(await cards.count(), 1);
     assert.equal(await cards.getAttribute("data-schedule"), "1");

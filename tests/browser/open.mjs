@@ -1,10 +1,10 @@
-// Opens generated pages in headless Chromium and records everything that must not happen.
-// MAKESPAN_PAGES: folder of the pages. MAKESPAN_MODULES: where playwright-core is. CHROMIUM: the browser.
+// Opens generated pages in headless Chromium and records everything that must not happen. MAKESPAN_PAGES: folder of the pages.
+// MAKESPAN_MODULES: folder with playwright-core. CHROMIUM: the browser.
 
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
-// The browser driver is installed outside the sources, so it is looked up from that folder.
+// The browser driver is installed outside of the sources, so it is loaded from its folder.
 const { chromium } = createRequire(`${process.env.MAKESPAN_MODULES}/`)("playwright-core");
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync"];
@@ -13,7 +13,7 @@ export const launch = () => chromium.launch({ executablePath: process.env.CHROMI
 
 export const settle = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-/** Opens a page; `faults` gathers errors, warnings, dialogs and requests. */
+/** Opens a page. `faults` collects errors, warnings, dialogs and requests. */
 export async function openPage(browser, name, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1400, height: 1000 }, ...options });
   const page = await context.newPage();

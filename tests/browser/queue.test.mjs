@@ -1,5 +1,5 @@
-// Uses the page of a cluster's queue in headless Chromium: the chart of what is expected, its tables, a phone. Run by scripts/browser-test.
-// MAKESPAN: the program. MAKESPAN_MODULES: where playwright-core is. CHROMIUM: the browser.
+// Tests the page of a cluster's queue in headless Chromium: the chart of expected jobs, the tables, a phone. Run by
+// scripts/browser-test. MAKESPAN: the program. MAKESPAN_MODULES: folder with playwright-core. CHROMIUM: the browser.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -14,7 +14,8 @@ let browser;
 let folder;
 let queue;
 
-/** Three nodes: job 1 runs on the first and the last of them, 2 on the one between them; 3 waits for all, 4 behind it, 5 is held. Nothing is missing. */
+/** Writes a queue on three nodes. Job 1 runs on the first and the last node, job 2 on the middle one. Job 3 waits for all nodes,
+ * job 4 waits behind job 3, and job 5 is held. */
 function small(folder) {
   mkdirSync(folder);
   const save = (name, text) => writeFileSync(join(folder, name), text);
@@ -142,7 +143,7 @@ describe("the page of a queue", () => {
     await settle(page);
     assert.equal(await chartOf(page, "chart.model.schedules[0].keys[chart.view.chosen.placement]"), "4");
     assert.equal(await page.locator("tr.told").count(), 0);
-    // Of what is found, the first row is reached.
+    // Tab reaches the first row that matches the search.
     await page.fill(".find", "job-5");
     assert.deepEqual(await page.locator('#waiting tr[tabindex="0"]').evaluateAll((all) => all.map((row) => row.dataset.job)), ["5"]);
     await close();
@@ -163,7 +164,7 @@ describe("the page of a queue", () => {
     const labels = (job) => chartOf(page, `chart.layers[0].labels.filter(([i]) => chart.model.schedules[0].keys[i] === "${job}").map(([, top, bottom]) => [top, bottom])`);
     assert.deepEqual(await labels("1"), [[0, 4], [8, 12]]);
     assert.deepEqual([await labels("2"), await labels("3")], [[[4, 8]], [[0, 12]]]);
-    // What touches is one piece, also where nodes are collapsed.
+    // Adjacent processors form one piece, even if nodes are collapsed.
     await page.locator('[data-act="fold"]').click();
     await settle(page);
     assert.deepEqual(await labels("1"), []);

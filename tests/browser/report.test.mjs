@@ -1,5 +1,5 @@
-// Opens generated reports in headless Chromium and uses them as a person would.
-// MAKESPAN_PAGES: folder with demo.html, two.html, bags.html, graph.html and front.html. CHROMIUM: the browser. Run by scripts/browser-test.
+// Opens generated reports in headless Chromium and uses them as a person would. MAKESPAN_PAGES: folder with demo.html, two.html,
+// bags.html, graph.html and front.html. CHROMIUM: the browser. Run by scripts/browser-test.
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
@@ -20,7 +20,7 @@ const view = (page) => page.evaluate(() => {
   return { ...makespan.view, marked: hits ? hits.reduce((sum, hit) => sum + hit, 0) : null };
 });
 
-/** Where a placement is on the screen. */
+/** Returns the position of a placement on the screen. */
 async function pointOf(page, schedule, placement) {
   await page.locator(".stage").scrollIntoViewIfNeeded();
   return page.evaluate(([s, i]) => {
@@ -30,7 +30,7 @@ async function pointOf(page, schedule, placement) {
   }, [schedule, placement]);
 }
 
-/** The tooltip as an object: its title and its rows. */
+/** Returns the tooltip as an object: its title and its rows. */
 const tooltip = (page) => page.evaluate(() => {
   const box = document.querySelector(".chart-tip");
   if (box.hidden) return null;
@@ -41,7 +41,7 @@ const tooltip = (page) => page.evaluate(() => {
 
 const column = (page, index) => page.locator(`#jobs tbody tr td:nth-child(${index})`).allTextContents();
 
-/** How many different colours the canvas has, sampled. */
+/** Returns the number of different colours in a sample of the canvas. */
 const coloursOf = (page) => page.evaluate(() => {
   const chart = document.querySelector(".picture");
   const { data } = chart.getContext("2d").getImageData(0, 0, chart.width, chart.height);
@@ -274,7 +274,7 @@ for (const colorScheme of ["light", "dark"]) {
 
     it("shows either schedule in the table", async () => {
       const { page } = report;
-      // It begins with what happened, as the figures at the head of the page do.
+      // The table shows the recorded schedule first, as the figures at the top of the page do.
       assert.equal(await page.locator("#which option:checked").textContent(), "happened");
       const ends = await column(page, 6);
       await page.locator("#which").selectOption({ label: "planned" });

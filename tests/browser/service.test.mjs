@@ -1,5 +1,5 @@
-// Uses the page of a real service in headless Chromium as a person would.
-// MAKESPAN: the program. MAKESPAN_MODULES: where playwright-core is. CHROMIUM: the browser. Run by scripts/browser-test.
+// Tests the page of a real service in headless Chromium as a person would use it. MAKESPAN: the program. MAKESPAN_MODULES: folder
+// with playwright-core. CHROMIUM: the browser. Run by scripts/browser-test.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -19,7 +19,7 @@ let service;
 let url;
 let port = 0;
 
-/** Starts a service on the store, on the port that it had before. */
+/** Starts a service on the store, on the same port as before. */
 function start() {
   service = spawn(process.env.MAKESPAN, ["serve", "--store", store, "--listen", `127.0.0.1:${port}`, "--processors", "2", "--oversubscribe", "--no-history"],
     { stdio: ["ignore", "pipe", "inherit"] });
@@ -53,7 +53,7 @@ async function api(path, body) {
 
 const command = (script, more = {}) => ({ content: { command: { argv: ["sh", "-c", script] } }, ...more });
 
-/** Opens a view; `faults` gathers what must not happen. */
+/** Opens a view. `faults` collects everything that must not happen. */
 async function open(view, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
@@ -69,7 +69,7 @@ async function open(view, options = {}) {
   return { page, faults, close: () => context.close() };
 }
 
-/** Waits until something is so. */
+/** Waits until a condition holds. */
 async function until(isSo) {
   for (const end = Date.now() + LIMIT; !(await isSo());) {
     assert.ok(Date.now() < end, `it does not come so far: ${isSo}`);
@@ -243,7 +243,7 @@ describe("the page of a service", () => {
     for (const key of ["+", "+", "+", "ArrowRight"]) await page.keyboard.press(key);
     assert.ok(await shown() < before / 2);
     assert.match(await page.locator(".chart-legend").textContent(), /waiting/);
-    // The chosen job is opened by Enter.
+    // Enter opens the chosen job.
     await page.keyboard.press("n");
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => document.querySelector("main h1")?.textContent.startsWith("Job"));

@@ -1,4 +1,4 @@
-// Opens the pages of simulations and moves over them. MAKESPAN_PAGES has replay.html (a short log) and long.html.
+// Tests the pages of simulations. MAKESPAN_PAGES contains replay.html (a short log) and long.html.
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";

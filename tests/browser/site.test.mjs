@@ -1,4 +1,4 @@
-// The search of the documentation site, opened as files and from a server. MAKESPAN_SITE: the folder of the site.
+// Tests the search of the documentation site, opened as files and from a server. MAKESPAN_SITE: the folder of the site.
 
 import assert from "node:assert/strict";
 import { createReadStream } from "node:fs";
@@ -29,13 +29,13 @@ after(async () => {
   server.close();
 });
 
-/** Asks the search; each page that is found as its heading and those of its sections that are shown at once. */
+/** Searches the site. Returns the heading of each page found, with the headings of its visible sections. */
 async function asked(page, query) {
   const field = page.locator("input[name=query]");
   await field.fill("");
   await page.locator(".md-search-result__item").first().waitFor({ state: "detached" });
   await field.pressSequentially(query);
-  // The field asks with each letter, and what was found last is for the whole query.
+  // The search runs after each letter, so the results for the whole query come last.
   await page.waitForTimeout(600);
   await page.locator(".md-search-result__item").first().waitFor();
   return page.$$eval(".md-search-result__item", (items) =>
@@ -67,7 +67,7 @@ for (const how of ["files", "a server"]) {
     const papers = (await asked(page, "DEMT")).slice(0, 2).flat();
     assert.ok(papers.includes("Papers that are reproduced") && papers.includes("DEMT"), papers);
     assert.equal((await asked(page, "how do I compare algorithms"))[0][0], "How to compare algorithms");
-    // A question that would be a mistake in the language of the search.
+    // The query is invalid in the language of the search.
     assert.ok((await asked(page, "tree^ ~x: --")).length > 0);
     assert.deepEqual(faults, []);
     await page.close();

@@ -14,7 +14,7 @@ const figures = await page.evaluate(async () => {
   const { chart, model } = makespan;
   const { view } = chart;
   const frame = () => new Promise((done) => requestAnimationFrame(done));
-  /** Changes the view and draws it in each of 60 frames. */
+  /** Changes and draws the view in each of 60 frames. */
   const rate = async (act) => {
     const costs = [];
     const begin = performance.now();

@@ -1,5 +1,5 @@
-// Uses the page of bags on a tree in headless Chromium as a person would.
-// MAKESPAN: the program. MAKESPAN_MODULES: where playwright-core is. CHROMIUM: the browser. Run by scripts/browser-test.
+// Tests the page of bags on a tree in headless Chromium as a person would use it. MAKESPAN: the program. MAKESPAN_MODULES: folder
+// with playwright-core. CHROMIUM: the browser. Run by scripts/browser-test.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -27,7 +27,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The middle of the box of a node on the screen. */
+/** Returns the middle of the box of a node on the screen. */
 const middleOf = (page, node, panel = 0) =>
   page.evaluate(([node, panel]) => {
     const { chart } = makespan;

@@ -1,8 +1,8 @@
-// Asks the service. The token is kept for this tab alone, and never in an address.
+// Sends requests to the service. The token is kept for this tab only, and never occurs in an address.
 
 const KEY = "makespan-token";
 
-// Who asks; it is known when the page has begun.
+// The user of the token, which is known when the page has started.
 export const me = { user: "", role: "reader" };
 
 export function token() {
@@ -19,7 +19,7 @@ export function keep(text) {
   else sessionStorage.removeItem(KEY);
 }
 
-// Most bytes of a part of an output.
+// Maximum size of a part of an output, in bytes.
 export const PART = 65536;
 
 export class Refused extends Error {
@@ -50,13 +50,14 @@ export async function send(path, body, method = "POST") {
   return text ? JSON.parse(text) : null;
 }
 
-// A part of an output from a byte on; the text may end within a character, so the bytes are given.
+// Returns the part of an output from a byte on, as bytes, because it may end within a character.
 export async function log(job, task, stream, from) {
   const answer = await request(`/jobs/${job}/logs/${task}/${stream}?from=${from}&most=${PART}`);
   return { bytes: await answer.arrayBuffer(), size: Number(answer.headers.get("Makespan-Log-Size") ?? 0) };
 }
 
-// Calls `heard` for whatever happens, for as long as the page is open; `lost` tells whether the service answers.
+// Calls `heard` for every event while the page is open. `lost` receives the error if the service does not respond, and null when
+// it responds again.
 export async function listen(heard, lost) {
   let last = null;
   let pause = 500;

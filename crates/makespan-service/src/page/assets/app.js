@@ -1,4 +1,4 @@
-// The page: views by the part of the address behind #.
+// The page. The part of the address after # selects the view.
 
 import { Refused, get, keep, listen, me, token } from "./api.js";
 import { el, relative } from "./dom.js";
@@ -14,7 +14,7 @@ function complain(text) {
   trouble.hidden = !text;
 }
 
-// A form for the token, which whoever starts the service finds in its store.
+// Shows a form for the token. The person who starts the service finds the token in its store.
 function ask(why) {
   current = null;
   const field = el("input", { type: "password", autocomplete: "off", required: true, id: "token", "aria-describedby": "where" });
@@ -59,7 +59,7 @@ async function show() {
   }
 }
 
-// At most two refreshes a second, however much happens.
+// Refreshes at most twice a second, however many events there are.
 function soon() {
   due ??= setTimeout(() => { due = null; show(); }, 500);
 }

@@ -1,4 +1,4 @@
-// The machines in time: what ended, runs and is planned, in the chart of all pages.
+// The machines over time: ended, running and planned jobs, in the chart of all pages.
 
 import { Chart as Picture, Model } from "./gantt.js";
 import { el, relative, span, unknownBehind, words } from "./dom.js";
@@ -13,7 +13,7 @@ export class Chart {
     this.chart = null;
   }
 
-  // What is shown to begin with: all that runs and is planned, and of the past a third of it, or what ended last.
+  // Returns the initial period: all running and planned jobs and a third of their length before, or the jobs that ended last.
   home({ now, boxes }) {
     const ends = boxes.filter((box) => box.state === "running" || box.state === "waiting").map((box) => box.end);
     const last = ends.reduce((most, end) => Math.max(most, end), now + 30);
@@ -27,14 +27,14 @@ export class Chart {
     const open = planned || box.state === "running";
     const unknown = box.longer_than !== null && box.longer_than !== undefined;
     const behind = box.behind !== null && box.behind !== undefined;
-    // What is overdue has not happened.
+    // An overdue event has not happened yet.
     const at = (instant, isPast) => (isPast || instant > Date.now() / 1000 ? relative(instant) : "any moment");
     return [["job", box.job ? String(box.job) : "of somebody else"], ["state", planned ? "planned" : words(box.state)],
       [planned ? "starts" : "started", behind ? unknownBehind(box.behind) : at(box.start, !planned)], [open ? "ends" : "ended", unknown ? `longer than expected (${span(box.longer_than)}), end unknown` : behind ? "unknown" : at(box.end, !open)],
       ["time", unknown ? `more than ${span(Date.now() / 1000 - box.start)}` : span(box.end - box.start)], ...(box.user ? [["user", box.user]] : [])];
   }
 
-  // The data of a chart. Instants are counted from the first picture, so that a zoom stays where it is.
+  // Returns the data of a chart. Instants are counted from the first picture, so that a zoom keeps its position.
   data(picture) {
     this.now = picture.now;
     this.base ??= picture.now;

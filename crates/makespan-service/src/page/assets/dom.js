@@ -1,4 +1,4 @@
-// Elements. Texts are only ever set as text.
+// Creates elements. Texts are always set as text, never as HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -38,15 +38,15 @@ export function relative(instant) {
 // present instead.
 export const ahead = (instant) => instant === null || instant === undefined ? relative(instant) : relative(Math.max(instant, Date.now() / 1000));
 
-// An instant as people say it; the clock is shown on request.
+// Returns an element with a relative time. Its tooltip shows the clock time.
 export function time(instant) {
   if (instant === null || instant === undefined) return "–";
   const date = new Date(instant * 1000);
   return el("time", { datetime: date.toISOString(), title: date.toLocaleString() }, relative(instant));
 }
 
-// An instant at which something is expected. What is overdue has not happened: it may at any moment, if it is next; what something else has
-// to happen before is not known.
+// Returns an element for an expected instant. An overdue event may happen at any moment if it is the next one. If another event
+// must happen first, the time is unknown.
 export function expected(instant, isNext = true) {
   const shown = time(instant);
   if (instant === null || instant === undefined || instant > Date.now() / 1000) return shown;
@@ -73,7 +73,7 @@ export function expectedEnd(job) {
 export const number = (value) => value.toLocaleString("en");
 export const link = (job) => el("a", { href: `#/job/${job}` }, String(job));
 
-// Elements with a comma between them.
+// Separates elements by commas.
 export const listed = (elements) => elements.flatMap((one, at) => at ? [", ", one] : [one]);
 
 export const state = (name) => el("span", { class: `state ${name}` }, words(name));

@@ -1,4 +1,4 @@
-// What happened over time.
+// The view of the past: figures over time.
 
 import { get } from "./api.js";
 import { el, number, span, svg } from "./dom.js";

@@ -1,16 +1,16 @@
-// One job: how it stands, why it waits, what it prints.
+// The view of a job: its state, why it waits, and its output.
 
 import { PART, get, log, send } from "./api.js";
 import { ahead, el, expected, expectedEnd, expectedStart, link, listed, number, span, state, table, time } from "./dom.js";
 
-// Most characters of an output that are shown.
+// Maximum number of characters of an output that are shown.
 const SHOWN = 200000;
-// Most tasks that are shown.
+// Maximum number of tasks that are shown.
 const TASKS = 200;
 
 const say = (text) => { document.getElementById("live").textContent = text; };
 
-// The end of what a task prints, which grows.
+// The end of a task's output, which grows.
 class Tail {
   constructor(name, stream, job) {
     Object.assign(this, { stream, job });
@@ -29,7 +29,7 @@ class Tail {
   }
 
   async refresh(whenEmpty) {
-    // What is being read is not read a second time.
+    // Only one read at a time is active.
     if (this.reads) return;
     this.reads = true;
     try {
@@ -47,7 +47,7 @@ class Tail {
       part = await log(this.job, task, this.stream, this.from);
       this.note.replaceChildren(`The last ${number(PART / 1024)} KiB; all of it: `, el("code", {}, `makespan logs ${this.job}`));
     }
-    // Another task may have been chosen meanwhile.
+    // The user may have chosen another task in the meantime.
     if (task !== this.task) return;
     this.from = (this.from ?? 0) + part.bytes.byteLength;
     const text = this.decoder.decode(part.bytes, { stream: true });

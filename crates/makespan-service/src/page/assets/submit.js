@@ -1,9 +1,9 @@
-// A job is submitted, or it is asked what would be if it were.
+// The view that submits a job or shows the effects that it would have.
 
 import { send } from "./api.js";
 import { el, expectedEnd, expectedStart, link, relative, span, table, time, words } from "./dom.js";
 
-// How far a plan is from the best possible.
+// Returns a text about the distance between a plan and the best possible one.
 export function gap(bound) {
   const name = words(bound.objective);
   if (bound.ratio === null) return `${name}: no bound above 0 is known`;

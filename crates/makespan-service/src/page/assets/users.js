@@ -1,9 +1,9 @@
-// Who uses how much and may use how much, and what is reserved.
+// The view of users: usage, limits and reservations.
 
 import { get, me, send } from "./api.js";
 import { el, number, span, table, time } from "./dom.js";
 
-// A form whose answer is told beside it.
+// Returns a form that shows the answer of the service.
 function form(fields, text, act) {
   const answer = el("p", { class: "wide", role: "status" });
   const element = el("form", { hidden: me.role !== "admin" }, fields, el("div", { class: "wide tools" }, el("button", { class: "main" }, text)), answer);
@@ -24,7 +24,7 @@ function form(fields, text, act) {
 const field = (text, name, attributes = {}) => el("label", {}, text, el("input", { name, autocomplete: "off", ...attributes }));
 const orNull = (text) => text === "" ? null : Number(text);
 
-// `0-3, 7` as pairs.
+// Parses ranges such as `0-3, 7` into pairs.
 function ranges(text) {
   return text.split(/[\s,]+/).filter(Boolean).map((part) => {
     const [first, last] = part.split("-").map(Number);

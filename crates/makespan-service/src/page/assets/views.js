@@ -1,4 +1,4 @@
-// Which views there are, and the two that show what all jobs do. A view fills its root once, and returns what refreshes it.
+// The list of views, and the two views that show all jobs. A view fills its root once and returns a function that refreshes it.
 
 import { get } from "./api.js";
 import { Chart } from "./chart.js";
