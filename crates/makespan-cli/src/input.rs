@@ -162,7 +162,7 @@ fn machines(path: &Path, strict: bool) -> Result<ReadMachines> {
     if !path.exists() {
         let remedy = match text.trim_start_matches(['+', '-']) {
             digits if number(digits).is_some() && digits != text => format!(
-                "it would be more or fewer than something; of `simulate` --scenario 'nodes={text}' is that; write --processors {digits} \
+                "it states a difference, which is for --scenario 'nodes={text}' of `simulate`; write --processors {digits} \
                  for {digits} in all"
             ),
             digits if number(digits).is_some() => format!("it is a number; write --processors {digits} for as many"),

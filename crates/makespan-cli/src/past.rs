@@ -119,7 +119,7 @@ impl Past {
         match self.place.learn(history, &mut learned) {
             Ok(_) => learned,
             Err(error) => {
-                complain(&format!("note: {error}; going on without what the history knows"));
+                complain(&format!("note: {error}; going on without learned times"));
                 jobs
             }
         }

@@ -99,7 +99,7 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
             let how = match refutation.terms.as_slice() {
                 [term] if term.widths == Scale::Whole => "jobs of these times do not fit one after the other",
                 [term] if term.times == Scale::Whole => "jobs of these widths do not fit beside each other",
-                _ => "what takes these widths and times does not fit",
+                _ => "jobs of these widths and times do not fit",
             };
             format!("{} s is too short: {how}", refutation.deadline)
         }
@@ -115,14 +115,16 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         }
         Proof::Paths(_) => "each job ends after the longest path of tasks that leads to its end".to_owned(),
         Proof::PathFlow(_) => {
-            "paths of tasks and what there is to be held, together (linear programming duality)".to_owned()
+            "paths of tasks and the amounts of resources, together (linear programming duality)".to_owned()
         }
         Proof::Deductions(deductions) => {
             let why = match deductions.steps.len() {
                 0 => "for the longest path of tasks".to_owned(),
-                1 => "by what must be held within some time".to_owned(),
+                1 => "because of the amounts that must be held in some period".to_owned(),
                 count => {
-                    format!("by {count} deductions, each from what must be held within some time or who excludes whom")
+                    format!(
+                        "by {count} deductions, each from the amounts that must be held in a period or from tasks that exclude each other"
+                    )
                 }
             };
             format!("{} s is too short {why}", deductions.deadline)
@@ -160,7 +162,7 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         }
         Proof::LateWork(late) => {
             let which =
-                late.tasks.map_or_else(|| "what is".to_owned(), |tasks| format!("the longest {tasks} of what is"));
+                late.tasks.map_or_else(|| "the tasks".to_owned(), |tasks| format!("the longest {tasks} of the tasks"));
             format!("{which} released from {} s on, by prices for time on {} machines", late.from, late.prices.len())
         }
         Proof::CostPrices(prices) if prices.horizon.is_none() => "every task counts with its least cost".to_owned(),

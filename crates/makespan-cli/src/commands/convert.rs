@@ -21,7 +21,7 @@ pub fn convert(options: &ConvertOptions) -> Result<ExitCode> {
     if ending(&options.output) == "xml" && !loaded.instance.has_compound_jobs() {
         let resources = !loaded.instance.platform().resources().is_empty();
         let without = if resources { "the jobs and the resources" } else { "the jobs" };
-        remarks.push(format!("the file has the machines alone, without {without}"));
+        remarks.push(format!("the file contains only the machines, not {without}"));
     }
     emit(&format!(
         "{}, written to {}\n{}",

@@ -126,7 +126,7 @@ fn keep(instance: &Instance, folder: &Path) -> Result<()> {
     if is_same() {
         return Ok(());
     }
-    Err(miette!("{}: the instance is another one when it is read again, a defect of Makespan", path.display()))
+    Err(miette!("{}: the instance differs when it is read again, a defect of Makespan", path.display()))
 }
 
 fn kept(folder: &Path) -> Result<Instance> {

@@ -39,7 +39,7 @@ pub fn text(seen: &Seen<'_>, chosen: &Chosen<'_>, limit: Option<usize>, sizes: S
         text += &job(seen, one, sizes);
     }
     if waiting.len() > limit {
-        text += &format!("\n{} more tasks of it wait (--limit)\n", waiting.len() - limit);
+        text += &format!("\n{} more tasks of the array are pending (--limit)\n", waiting.len() - limit);
     }
     text + &remarks(seen, width())
 }
@@ -64,14 +64,14 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
             job.latest_start().map_or(String::new(), |at| format!(": it has to start by {}", seen.clock.words(at)));
         text += &line("deadline", &format!("{}{latest}", seen.clock.full(deadline)));
     }
-    let start = one.start.map_or("not before somebody changes something".to_owned(), |at| {
+    let start = one.start.map_or("never, unless something is changed".to_owned(), |at| {
         let spread = between(seen, one);
         let spread = if spread == "-" { String::new() } else { format!(" (in 8 of 10 cases {spread})") };
         format!("{}{spread}", seen.clock.full(at))
     });
     text += &line("starts", &start);
     let run_time = if one.known == Known::Limit && job.limit.is_none() {
-        "not known: it has no limit, and nothing was learned of such jobs".to_owned()
+        "unknown: the job has no limit, and there are no records of similar jobs".to_owned()
     } else {
         format!("about {}, {}", clocked(one.lasts.unsigned_abs()), known(one.known, job.limit.is_some()))
     };
@@ -113,18 +113,18 @@ fn known(known: Known, has_limit: bool) -> String {
     let jobs = |count: usize| counted(count, "job");
     // The estimate includes a default, which counts as one more job. The text mentions it only if there are few jobs.
     let one_more = |count: usize, what: &str| {
-        if has_limit && count < FEW { format!(", with {what} as one more") } else { String::new() }
+        if has_limit && count < FEW { format!(", with {what} as one more job") } else { String::new() }
     };
-    let public = |count: usize| one_more(count, "what jobs of public logs use");
+    let public = |count: usize| one_more(count, "the usual share in public logs");
     match known {
         Known::Name(count) => {
-            format!("learned from {} of this name{}", jobs(count), one_more(count, "what others use of their limits"))
+            format!("learned from {} of this name{}", jobs(count), one_more(count, "the share that other jobs use"))
         }
         Known::User(count) => {
-            format!("learned from the part of their limits that {} of this user used{}", jobs(count), public(count))
+            format!("learned from the share of their limits that {} of this user used{}", jobs(count), public(count))
         }
         Known::Anybody(count) => {
-            format!("learned from the part of their limits that {} of anybody used{}", jobs(count), public(count))
+            format!("learned from the share of their limits that {} of all users used{}", jobs(count), public(count))
         }
         Known::Usual => "as jobs of public logs use their limits".to_owned(),
         Known::Limit => "its limit".to_owned(),

@@ -75,7 +75,7 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     }
     if from != source::SLURM && options.past.is_some() {
         return Err(miette!(
-            "--past: the outputs in {from} are of the days for which they were asked (sacct.history.txt); it is for --from slurm"
+            "--past: the outputs in {from} cover fixed days (sacct.history.txt); --past is for --from slurm"
         ));
     }
     if options.past.is_some() && !matches!(options.times, None | Some(KnownTimes::Learned)) {

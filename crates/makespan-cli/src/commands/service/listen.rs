@@ -42,7 +42,7 @@ pub fn listen(options: &ServeHttpOptions, store: &Path, service: Arc<dyn Service
     let server = bound?.start();
     let server = server.map_err(|error| miette!("{error}"))?;
     if let Err(error) = write_url(store, server.url()) {
-        complain(&format!("note: {error}; the verbs that ask need --url {}", server.url()));
+        complain(&format!("note: {error}; the commands of the client need --url {}", server.url()));
     }
     Ok(server)
 }

@@ -67,7 +67,7 @@ const PLANNING: f64 = 10.0;
 /// The text that is shown instead of the start of a job that is being planned.
 const SOON: &str = "planning";
 /// Explanation of [`SOON`], printed below the table.
-const NOT_YET: &str = "\nplanning: the service makes the plan of what has just come; ask again in a moment\n";
+const NOT_YET: &str = "\nplanning: the service is planning new jobs; ask again in a moment\n";
 
 /// The text that is shown instead of an unknown start or end. The constant [`LONGER`] is an explanation of this text,
 /// printed below the table.

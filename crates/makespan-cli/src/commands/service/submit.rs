@@ -129,7 +129,7 @@ fn read(path: &Path) -> Result<Content> {
     let name = path.display().to_string();
     if is_makefile(path) || is_snakefile(path) {
         return Err(miette!(
-            "{name}: a service does not read it; submit what does: makespan submit -- make, or: makespan submit -- snakemake"
+            "{name}: a service cannot read it; submit the program that reads it: makespan submit -- make, or: makespan submit -- snakemake"
         ));
     }
     let bytes = if path.as_os_str() == STANDARD_INPUT {
@@ -154,7 +154,7 @@ fn directory(options: &SubmitOptions, client: &Client) -> Result<Option<String>>
             std::path::absolute(folder).map_err(|error| miette!("--directory {}: {error}", folder.display()))?
         }
         None if ["//127.", "//localhost", "//[::1]"].iter().any(|here| client.url().contains(here)) => {
-            std::env::current_dir().map_err(|error| miette!("there is no present folder: {error}"))?
+            std::env::current_dir().map_err(|error| miette!("the current folder does not exist: {error}"))?
         }
         None => return Ok(None),
     };

@@ -71,7 +71,7 @@ impl ShardPlan {
             let (identity, directory) = (text("identity")?, text("directory")?.into());
             Some(Self { shards, identity, directory, words: words.collect::<Option<_>>()? })
         };
-        let unknown = || miette!("{}: it is no plan of shards that this program knows; remove it", shown(&name));
+        let unknown = || miette!("{}: it is no shard plan of this version of the program; remove it", shown(&name));
         known().ok_or_else(unknown).map(Some)
     }
 
@@ -103,7 +103,7 @@ impl ShardPlan {
             return Ok(());
         }
         Err(miette!(
-            "{}: the program or the files on this node are not those that the work was begun with; all nodes must have the same",
+            "{}: the program or the files on this node differ from those at the start of the work; all nodes must have the same",
             shown(&folder.display().to_string())
         ))
     }

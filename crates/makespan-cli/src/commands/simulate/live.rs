@@ -63,8 +63,8 @@ fn log(queue: Queue, present: Present) -> Log {
     let mut remarks = [queue.remarks.clone(), queue.past_missing.clone().into_iter().collect(), remarks].concat();
     let waiting = instance.tasks() as usize - running.len();
     let ways = [
-        (known, "learned from jobs that ended"),
-        (usual, "part of their limits as in public logs"),
+        (known, "learned from ended jobs"),
+        (usual, "the usual share of their limits in public logs"),
         (waiting.saturating_sub(known + usual), "their limits"),
     ];
     let ways: Vec<String> = ways.iter().filter(|way| way.0 > 0).map(|(jobs, what)| format!("{jobs} {what}")).collect();
@@ -174,7 +174,7 @@ fn policy(queue: &Queue) -> (String, Option<String>) {
     let own: Vec<String> = own.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let spec = if own.is_empty() { "slurm".to_owned() } else { format!("slurm[{}]", own.join(",")) };
     let told = format!(
-        "{waiting} jobs that wait and {} nodes are much for the policy `slurm`: it looks at fewer jobs than Slurm, and more rarely \
+        "{waiting} pending jobs and {} nodes are many for the policy `slurm`: it considers fewer jobs than Slurm, and less often \
          ({spec}); name another with --policy",
         queue.nodes.len()
     );

@@ -30,7 +30,7 @@ fn instant(text: &str, past: &Past) -> Result<Time> {
     let is_date = past.clock.is_none() && Clock::local(0).is_some_and(|clock| clock.read(text).is_some());
     if is_date {
         return Err(miette!(
-            "--at {text}: what the clock showed is not told (an SWF log says UnixStartTime); write a time from the beginning of the \
+            "--at {text}: the log does not state when it begins (in SWF: UnixStartTime); write a time from the beginning of the \
              log, such as 36h"
         ));
     }

@@ -75,7 +75,7 @@ pub fn freely_placed(options: &SimulateOptions, policies: &[&str], mut log: Log)
     let platform = platform.clone().with_placement(None);
     let (jobs, closed) = (log.instance.all_submitted(), log.instance.unavailable().to_vec());
     log.instance = Instance::new(platform, jobs, closed).map_err(|error| miette!("{error}"))?;
-    log.remarks.push("`slurm` places jobs as Slurm does: no policy is held to as few nodes as can be".into());
+    log.remarks.push("`slurm` places jobs as Slurm does, so no policy is limited to as few nodes as possible".into());
     Ok(log)
 }
 

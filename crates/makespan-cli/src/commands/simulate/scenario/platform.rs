@@ -31,7 +31,7 @@ pub fn resized(platform: &Platform, amount: Amount) -> Result<Platform, String> 
     };
     let after = after.ok_or_else(|| format!("there are {before}, and some have to be left"))?;
     if platform.is_tree() {
-        return Err("the nodes form a tree, and where more of them would be is not told; name a --platform".into());
+        return Err("the nodes form a tree, and the position of more nodes is unknown; name a --platform".into());
     }
     let mut nodes = platform.nodes().to_vec();
     let mut site = platform.site().cloned();
