@@ -1,4 +1,4 @@
-//! The command line.
+//! The commands and options of the command line.
 
 mod arguments;
 mod doctor;
@@ -80,8 +80,8 @@ Exit status, as of GNU parallel:
   255      another error, such as an error in the command line or in the list
 ";
 
-/// A scheduling engine for clusters and grids: says what runs where and when, proves how far that is from the best
-/// possible, and runs it.
+/// A scheduling engine for clusters and grids: plans jobs, proves how far the plan is from the best possible one, and
+/// runs it.
 #[derive(Parser)]
 #[command(name = "makespan", version, arg_required_else_help = true, after_help = EXAMPLES, help_template = groups::template())]
 pub struct Arguments {
@@ -97,9 +97,9 @@ pub enum Command {
     Bound(BoundOptions),
     /// Check a schedule and its bounds without trusting the program that wrote them
     Verify(VerifyOptions),
-    /// Plan by several algorithms and compare them
+    /// Plan with several algorithms and compare the plans
     Compare(CompareOptions),
-    /// Simulate a log or an instance in virtual time, under one or several policies
+    /// Simulate a log or an instance under one or several policies
     Simulate(SimulateOptions),
     /// Run a list of commands, or the jobs of an instance, on this machine or on Slurm
     #[command(after_help = run_help::MORE, after_long_help = EXIT_STATUS, override_usage = run_help::USAGE)]
@@ -107,13 +107,13 @@ pub enum Command {
     Run(Box<RunOptions>),
     /// Show the state of a run from its folder
     Status(StatusOptions),
-    /// Run a service that accepts jobs from several users at any time and shows them on a web page
+    /// Run the jobs of several users as a service with a web page
     #[cfg(feature = "service")]
     Serve(ServeOptions),
     /// Submit jobs to a service
     #[cfg(feature = "service")]
     Submit(SubmitOptions),
-    /// Show the pending and running jobs of a service or of a Slurm cluster, with their predicted starts
+    /// Show the queue of a service or of a Slurm cluster, with predicted starts
     Queue(QueueOptions),
     /// Show a job of a service and why it does not run now, or a job of a run with its output
     Job(JobOptions),
@@ -167,16 +167,16 @@ pub struct SetupOptions {
     /// Install into the folder `share` of this folder, such as /usr/local for all users [default: ~/.local]
     #[arg(long, value_name = "FOLDER")]
     pub prefix: Option<PathBuf>,
-    /// Remove what was installed
+    /// Remove the installed files
     #[arg(long)]
     pub remove: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people
+    /// Text for people
     Text,
-    /// For programs; stable and documented in docs/formats.md
+    /// JSON for programs; stable and documented in docs/formats.md
     Json,
 }
 
@@ -185,7 +185,7 @@ fn instance_help() -> String {
     format!(
         "Instance: a list of commands, native JSON or TOML, SWF, a workflow, a project or another format; - is standard input\n\nThe \
          content decides the format: {}; all also .gz or .bz2. The word slurm, or a folder with saved output of Slurm's commands, is the \
-         queue of a cluster: waiting jobs, beside running ones",
+         queue of a cluster: its pending jobs, planned around the running ones",
         makespan_formats::Format::readable()
     )
 }

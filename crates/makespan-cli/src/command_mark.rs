@@ -1,4 +1,4 @@
-//! Command lines in which `--` before the command was left out, as GNU parallel allows.
+//! Completes command lines in which `--` before the command is missing, as GNU parallel allows.
 
 use std::ffi::OsString;
 
@@ -39,8 +39,8 @@ pub fn with_mark(mut words: Vec<OsString>, program: impl FnOnce() -> Command) ->
     words
 }
 
-/// Returns the option with a value that a word states, if there is one, and whether the next word is its value. Returns
-/// `None` if the word is no option.
+/// Parses a word of a command line. For an option, returns the option that takes a value, if there is one, and true if
+/// the next word is this value. Returns `None` if the word is no option.
 fn option<'a>(word: &str, verb: &'a Command) -> Option<(Option<&'a Arg>, bool)> {
     let with_value = |is_meant: &dyn Fn(&Arg) -> bool| {
         verb.get_arguments().find(|arg| is_meant(arg)).filter(|arg| arg.get_action().takes_values())

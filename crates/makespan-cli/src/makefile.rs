@@ -48,7 +48,7 @@ pub fn read(
     Ok(instance.map(|instance| (instance, warnings)))
 }
 
-/// Returns the distinct warnings of make. `said` is the output of make.
+/// Returns the distinct warnings in `said`, the output of make.
 fn warnings(said: &str) -> Vec<String> {
     let mut seen = HashSet::new();
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty() && seen.insert(*line)).collect();

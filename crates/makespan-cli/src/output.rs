@@ -219,8 +219,7 @@ pub fn check_target(path: &Path) -> Result<()> {
     }
 }
 
-/// Refuses a file whose ending belongs to another format than the one that is written. A file without an ending is
-/// accepted.
+/// Refuses an output file whose ending does not match its format. A file without an ending is accepted.
 pub fn check_kind(option: &str, path: Option<&PathBuf>, endings: &[&str]) -> Result<()> {
     let Some(ending) = path.and_then(|path| path.extension()).map(|ending| ending.to_string_lossy().to_lowercase())
     else {

@@ -46,11 +46,11 @@ impl ArgumentOptions {
 /// The maximum number of jobs at once, as GNU parallel writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobSlots {
-    /// This number.
+    /// An absolute number.
     Count(u32),
-    /// One for each job.
+    /// One slot for each job.
     All,
-    /// This number more than there are processors, or fewer if it is negative.
+    /// A difference from the number of processors.
     Beyond(i32),
     /// A percentage of the processors.
     Percent(u32),

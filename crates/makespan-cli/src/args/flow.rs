@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// A flow of tasks and the nodes that serve it.
+/// Options of `generate flow`: a flow of tasks, and the nodes that serve it.
 #[derive(Args)]
 pub struct GenerateFlowOptions {
     /// Number of tasks

@@ -1,4 +1,4 @@
-//! Arguments of `makespan queue`.
+//! The options of `makespan queue`.
 
 use std::path::PathBuf;
 

@@ -261,7 +261,7 @@ impl<'a> Session<'a> {
         Ok(begun)
     }
 
-    /// Prints what the user should know before the first job starts.
+    /// Prints notes for the user before the first job starts.
     fn announce(&self, begun: &Begun, remarks: &[String]) {
         if self.options.printing.verbose && !self.resumes {
             complain(&announced(&self.instance, begun, remarks));

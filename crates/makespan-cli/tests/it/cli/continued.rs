@@ -64,7 +64,7 @@ fn a_resumed_run_finds_its_own_folder() {
     let again = |line: &str| sandbox.makespan(&line.replacen("run", "run --resume --retry-failed -k", 1));
     assert_eq!(again("run a/l.txt").out, "a\n");
     assert_eq!(again("run b/l.txt").out, "b\n");
-    // The same command with one more argument is the same run.
+    // A command with one more argument belongs to the same run.
     assert_eq!(again("run -- 'echo {}; test -e go' ::: 1 2 3").out, "1\n2\n3\n");
     assert_eq!(again("run -- 'echo other {}; test -e go' ::: 1 2").out, "other 1\nother 2\n");
     let said = sandbox.makespan("run --resume -- 'echo unknown {}' ::: 1");
