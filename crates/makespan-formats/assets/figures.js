@@ -252,7 +252,7 @@ function scatterOf(policies, chosen, pick) {
   const most = Math.max(maximum(one.wait), maximum(two.wait), 60);
   const x = logAxis(1, most, [left, right]);
   const y = logAxis(1, most, [bottom, top]);
-  const canvas = element("canvas", { class: "dots", width: width * 2, height: height * 2, role: "img", "aria-label": `Waits under ${one.name} against ${two.name}, a dot a job` });
+  const canvas = element("canvas", { class: "dots", width: width * 2, height: height * 2, role: "img", "aria-label": `Waits under ${one.name} against ${two.name}, one dot for each job` });
   const pen = canvas.getContext("2d");
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(`--${name}`).trim();

@@ -78,10 +78,10 @@ pub struct SubmitOptions {
     /// Priority, from -10 to 10: each step multiplies the weight by 8; only admins may state more than 0
     #[arg(long, value_name = "STEPS", allow_negative_numbers = true)]
     pub priority: Option<i32>,
-    /// Time after which the jobs are late, such as 2h
+    /// Time from now until the deadline of the jobs, such as 2h
     #[arg(long, value_name = "TIME")]
     pub deadline: Option<String>,
-    /// Time to wait before any job starts, such as 30min
+    /// Time from now before which no job starts, such as 30min
     #[arg(long, value_name = "TIME")]
     pub begin: Option<String>,
     /// Hold the jobs until `makespan release`

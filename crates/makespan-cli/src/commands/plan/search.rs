@@ -23,7 +23,7 @@ pub fn spec(options: &PlanOptions, instance: &Instance) -> Result<String> {
 }
 
 /// Handles Ctrl-C and SIGTERM. The first signal ends the search with the best plan so far. The second signal ends the
-/// program at once. No file is left incomplete, because each file is written under another name and then renamed.
+/// program at once. No file is left incomplete, because a complete temporary file replaces each output file.
 pub fn stop_on_signals() -> Result<Stop> {
     let stop = Stop::default();
     let requested = stop.clone();

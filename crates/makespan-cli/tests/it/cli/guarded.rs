@@ -86,8 +86,9 @@ fn called(text: &str) -> Vec<i32> {
     pids.filter(found).collect()
 }
 
-/// The process has left its group, its session, its parent and its environment, and its shim is killed. It is still
-/// ended, at its walltime, after the death of its shim, or when the run is resumed.
+/// The job has left its group, its session, its parent and its environment, so only its control group contains it. It
+/// is ended at its walltime, after its shim was killed, and on resumption after both the shim and the session were
+/// killed.
 #[test]
 fn what_only_its_control_group_knows_is_ended() {
     if !groups_may_be_made() {

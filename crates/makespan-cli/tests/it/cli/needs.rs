@@ -177,7 +177,7 @@ fn a_failed_job_ends_those_behind_it() {
 fn what_was_used_up_stays_so_when_a_run_is_resumed() {
     let sandbox = Sandbox::new();
     let all = job("a", "needs.budget = 2", "true");
-    // On one processor, `b` needs 2 units again, but only 1 is left.
+    // On one processor, `b` would need 2 units, but only 1 is left.
     for (number, after) in ["", "after = ['a']\n"].iter().enumerate() {
         let rest = "[[jobs]]\nname = 'b'\ntime = [0.12, 0.1]\nneeds.budget = [2, 1]\n\
                     command = ['sh', '-c', 'echo {processors}; test -e go']\n";

@@ -30,11 +30,11 @@ function ask(why) {
 function failed(error) {
   if (error instanceof Refused && error.status === 401) {
     keep(null);
-    ask("This token is not known.");
+    ask("The service does not know this token.");
   } else if (error instanceof Refused) {
     complain(error.message);
   } else {
-    complain("The service does not answer. The page goes on as soon as it does.");
+    complain("The service does not respond. The page continues as soon as it responds.");
   }
 }
 
@@ -88,7 +88,7 @@ async function begin() {
       return soon();
     }
     since ??= Date.now() / 1000;
-    if (!(error instanceof Refused)) complain(`The service does not answer since ${relative(since)}. The page goes on as soon as it does.`);
+    if (!(error instanceof Refused)) complain(`The service stopped responding ${relative(since)}. The page continues as soon as it responds.`);
   });
 }
 

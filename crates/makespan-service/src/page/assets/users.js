@@ -37,7 +37,7 @@ export function users(root) {
   const kept = el("div");
   let refresh = async () => {};
   const settings = form([field("User", "user", { required: true }), field("Weight", "weight", { type: "number", min: 0.001, step: "any", placeholder: "1" }),
-    field("Most jobs that wait", "waiting", { type: "number", min: 0, placeholder: "any" }), field("Most processors at once", "processors", { type: "number", min: 0, placeholder: "any" })],
+    field("Maximum number of waiting jobs", "waiting", { type: "number", min: 0, placeholder: "any" }), field("Maximum number of processors at once", "processors", { type: "number", min: 0, placeholder: "any" })],
   "Set what a user may do", async (data) => {
     await send(`/users/${encodeURIComponent(data.get("user"))}`, { weight: orNull(data.get("weight")), most_waiting: orNull(data.get("waiting")), most_processors: orNull(data.get("processors")) }, "PUT");
     await refresh();
@@ -51,7 +51,7 @@ export function users(root) {
   });
   root.append(el("h1", {}, "Users"), el("div", { class: "panel" }, people, settings), el("h2", {}, "Reservations"), el("div", { class: "panel" }, kept, reserving));
   const back = (one) => async () => {
-    if (!confirm(`Take the reservation ${one.name} back?`)) return;
+    if (!confirm(`Cancel the reservation ${one.name}?`)) return;
     await send(`/reservations/${one.number}`, undefined, "DELETE");
     await refresh();
   };
@@ -63,7 +63,7 @@ export function users(root) {
     people.replaceChildren(all.length ? table(heads, all.map((one) => el("tr", {}, el("td", { class: "name" }, one.user), figure(number(one.waiting)), figure(number(one.running)),
       figure(number(one.ended), "optional figure"), figure(span(one.used), "optional figure"), figure(`${Math.round(one.share * 100)} %`), figure(one.weight, "optional figure"),
       figure(one.most_waiting ?? "any", "optional figure"), figure(one.most_processors ?? "any", "optional figure"))))
-      : el("p", {}, "Nobody has submitted a job yet."));
+      : el("p", {}, "No jobs have been submitted yet."));
     const row = (one) => el("tr", {}, el("td", { class: "name" }, one.name), el("td", {}, time(one.start)), el("td", {}, time(one.end)),
       el("td", {}, one.processors.map(([first, last]) => first === last ? first : `${first}-${last}`).join(", ")),
       el("td", {}, me.role === "admin" ? el("button", { onclick: back(one) }, "Take back") : ""));

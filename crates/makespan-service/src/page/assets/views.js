@@ -30,7 +30,7 @@ function plan(root) {
     bounds.replaceChildren(...picture.bounds.map((bound) => el("li", {}, gap(bound))));
     proof.hidden = picture.bounds.length === 0;
     const notes = picture.remarks.slice(-3).reverse();
-    if (picture.planned_left_out) notes.unshift(`${number(picture.planned_left_out)} more tasks wait; they are planned one by one when others have started`);
+    if (picture.planned_left_out) notes.unshift(`${number(picture.planned_left_out)} more tasks wait; each is planned after others have started`);
     remarks.replaceChildren(...notes.map((text) => el("li", {}, text)));
   };
 }
@@ -67,7 +67,7 @@ function queue(root) {
     for (const button of [back, more]) button.hidden = back.disabled && more.disabled;
     count.textContent = `${number(page.total)} ${page.total === 1 ? "job" : "jobs"}`;
     const heads = [["job"], ["state"], ["name"], ["user", "optional"], ["cores", "optional figure"], ["tasks", "optional figure"], ["start"], ["end", "optional"]];
-    body.replaceChildren(page.items.length ? table(heads, page.items.map(row)) : el("p", {}, "There are none. Submit one: ", el("code", {}, EXAMPLE)));
+    body.replaceChildren(page.items.length ? table(heads, page.items.map(row)) : el("p", {}, "There are no jobs. Submit one: ", el("code", {}, EXAMPLE)));
   };
   const again = () => { after = null; refresh(); };
   text.addEventListener("change", again);
