@@ -34,7 +34,7 @@ function failed(error) {
   } else if (error instanceof Refused) {
     complain(error.message);
   } else {
-    complain("The service does not respond. The page continues as soon as it responds.");
+    complain("The service does not answer. The page continues as soon as it answers.");
   }
 }
 
@@ -88,7 +88,7 @@ async function begin() {
       return soon();
     }
     since ??= Date.now() / 1000;
-    if (!(error instanceof Refused)) complain(`The service stopped responding ${relative(since)}. The page continues as soon as it responds.`);
+    if (!(error instanceof Refused)) complain(`The service does not answer; it stopped ${relative(since)}. The page continues as soon as it answers.`);
   });
 }
 
