@@ -9,7 +9,9 @@ use makespan_core::{
     Decision, Event, Instance, Job, Outcome, Platform, Policy, Resources, Run, Running, Time, Trace, View,
 };
 use makespan_exec::journal::JournalError;
-use makespan_exec::{ExecuteError, ExecuteOptions, HaltRule, Observer, Progress, Silent, execute};
+use makespan_exec::{
+    ExecuteError, ExecuteOptions, HaltCount, HaltLimit, HaltRule, Observer, Progress, Silent, execute,
+};
 
 /// What an observer hears of ends, in order.
 #[derive(Default)]
@@ -133,6 +135,46 @@ fn the_first_failure_ends_a_run_that_is_to_fail_fast() {
     let again = ExecuteOptions { resume: true, ..options(&at.join("run")) };
     let (trace, _) = run(&instance, &again);
     assert_eq!((trace.runs.len(), starts(at, "bad"), starts(at, "later")), (3, 1, 1));
+}
+
+/// A job that ignores SIGTERM is killed after the grace period. It has not failed, and runs again.
+#[test]
+fn a_halt_ends_running_jobs_which_run_again() {
+    let temporary = tempfile::tempdir().unwrap();
+    let at = temporary.path();
+    let begun = at.join("begun").display().to_string();
+    let stubborn = format!("test -e {begun} && exit 0; trap '' TERM; touch {begun}; while :; do sleep 0.05; done");
+    let bad = format!("until test -e {begun}; do sleep 0.01; done; exit 4");
+    let instance =
+        instance(vec![job("stubborn", 1, &stubborn), job("bad", 1, &bad), job("later", 1, &succeeds_at(at, 1))]);
+    let now = HaltRule { ends_running: true, ..HaltRule::FAIL_FAST };
+    let halted = ExecuteOptions { halt: Some(now), ..options(&at.join("run")) };
+    let (trace, heard) = run(&instance, &halted);
+    assert_eq!((trace.runs.len(), starts(at, "later")), (1, 0), "{trace:?}");
+    assert_eq!(heard.interrupted, ["stubborn"]);
+    // The failure of the earlier session does not count again.
+    let (trace, heard) = run(&instance, &ExecuteOptions { resume: true, ..halted });
+    assert_eq!((trace.runs.len(), starts(at, "later"), heard.interrupted.len()), (3, 1, 0), "{trace:?}");
+}
+
+#[test]
+fn a_run_halts_at_a_number_or_a_percentage_of_ends() {
+    for (counts, limit, ended) in [
+        (HaltCount::Failures, HaltLimit::Number(2), 4),
+        (HaltCount::Failures, HaltLimit::Percent(40), 4),
+        (HaltCount::Failures, HaltLimit::Percent(41), 5),
+        (HaltCount::Failures, HaltLimit::Number(3), 5),
+        (HaltCount::Successes, HaltLimit::Number(2), 3),
+        (HaltCount::Ends, HaltLimit::Percent(60), 3),
+        (HaltCount::Ends, HaltLimit::Percent(61), 4),
+    ] {
+        let temporary = tempfile::tempdir().unwrap();
+        let jobs = ["true", "false", "true", "false", "true"];
+        let jobs = (1..).zip(jobs).map(|(number, script): (u32, _)| job(&number.to_string(), 2, script)).collect();
+        let rule = HaltRule { ends_running: false, counts, limit };
+        let (trace, _) = run(&instance(jobs), &ExecuteOptions { halt: Some(rule), ..options(temporary.path()) });
+        assert_eq!(trace.runs.len(), ended, "{counts:?} {limit:?}");
+    }
 }
 
 /// A policy that starts all jobs that it can, and notes when it is called.
