@@ -133,6 +133,13 @@ impl Programs {
     }
 }
 
+/// Returns a command of pueue with the daemon that it needs. The daemon keeps its files in the home of the command.
+fn with_daemon(line: &str) -> String {
+    let ready = "until pueue status > /dev/null 2>&1; do sleep 0.05; done";
+    let end = "pueue shutdown; for i in $(seq 100); do test -e .home/pueue.pid || break; sleep 0.05; done";
+    format!("pueued -d > /dev/null 2>&1; {ready}; {line}; status=$?; {{ {end}; }} > /dev/null 2>&1; exit $status")
+}
+
 /// Compares rows. A program that is not installed is reported, and the other side of its rows is run alone.
 fn compare(rows: &[Row], programs: &Programs) {
     let path = programs.path();
@@ -148,7 +155,8 @@ fn compare(rows: &[Row], programs: &Programs) {
         for Row { other, own, .. } in rows() {
             let by_makespan = effect(own, &path);
             if is_there {
-                assert_eq!(effect(other, &path), by_makespan, "{other}\n{own}");
+                let line = if program == "pueue" { with_daemon(other) } else { other.clone() };
+                assert_eq!(effect(&line, &path), by_makespan, "{other}\n{own}");
             } else {
                 assert_eq!(by_makespan.status, Some(0), "{own}: {by_makespan:?}");
             }
