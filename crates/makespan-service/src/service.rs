@@ -29,28 +29,28 @@ pub trait Service: Send + Sync {
     /// Takes a job back: it does not start, or is ended.
     ///
     /// # Errors
-    /// [`Refusal`], for one that has ended.
+    /// [`Refusal`], if the job has ended.
     fn cancel(&self, who: &Who, job: JobNumber) -> Result<State, Refusal>;
 
-    /// Lets a job that waits wait until it is released.
+    /// Holds a waiting job until it is released.
     ///
     /// # Errors
-    /// [`Refusal`], for one that runs or has ended.
+    /// [`Refusal`], if the job runs or has ended.
     fn hold(&self, who: &Who, job: JobNumber) -> Result<State, Refusal>;
 
     /// Ends a hold.
     ///
     /// # Errors
-    /// [`Refusal`], for one that is not held.
+    /// [`Refusal`], if the job is not held.
     fn release(&self, who: &Who, job: JobNumber) -> Result<State, Refusal>;
 
-    /// The jobs behind `after`, at most so many.
+    /// Returns up to `limit` jobs that come after `after`.
     ///
     /// # Errors
     /// [`Refusal`].
     fn jobs(&self, who: &Who, filter: &Filter, after: Option<u64>, limit: usize) -> Result<Page<JobSummary>, Refusal>;
 
-    /// One job.
+    /// Returns the details of one job.
     ///
     /// # Errors
     /// [`Refusal`].
@@ -85,57 +85,57 @@ pub trait Service: Send + Sync {
     /// [`Refusal`], as [`Service::submit`].
     fn what_if(&self, who: &Who, submission: Submission) -> Result<WhatIf, Refusal>;
 
-    /// What happened after this number, in order, at most so many. A submitter is told of own jobs only.
+    /// Returns up to `limit` events with numbers above `after`, in order. A submitter receives only events of its own jobs.
     ///
     /// # Errors
     /// [`Refusal`].
     fn happenings(&self, who: &Who, after: u64, limit: usize) -> Result<Vec<Happening>, Refusal>;
 
-    /// The number of what happened last.
+    /// Returns the number of the latest event.
     fn latest(&self) -> u64;
 
-    /// Waits until something has happened after this number, at most so long. The number of what happened last.
+    /// Blocks until an event newer than `after` exists or `timeout` expires. Returns the number of the latest event.
     fn wait(&self, after: u64, timeout: Duration) -> u64;
 
-    /// What happened from `start` to `end`, in so many equal spans.
+    /// Summarises the time from `start` to `end` in `spans` equal spans.
     ///
     /// # Errors
     /// [`Refusal`].
     fn history(&self, who: &Who, start: f64, end: f64, spans: usize) -> Result<Vec<Span>, Refusal>;
 
-    /// The users; a submitter is told of itself only.
+    /// Returns the users. A submitter receives only its own entry.
     ///
     /// # Errors
     /// [`Refusal`].
     fn users(&self, who: &Who) -> Result<Vec<UserSummary>, Refusal>;
 
-    /// Says what a user may do; only an admin can.
+    /// Changes the settings of a user. Only an admin may do this.
     ///
     /// # Errors
     /// [`Refusal`].
     fn set_user(&self, who: &Who, user: &str, settings: &UserSettings) -> Result<UserSummary, Refusal>;
 
-    /// The reservations that are not over.
+    /// Returns the reservations that have not ended.
     ///
     /// # Errors
     /// [`Refusal`].
     fn reservations(&self, who: &Who) -> Result<Vec<Reservation>, Refusal>;
 
-    /// Makes one; only an admin can.
+    /// Creates a reservation. Only an admin may do this.
     ///
     /// # Errors
     /// [`Refusal`].
     fn reserve(&self, who: &Who, reservation: Reservation) -> Result<Reservation, Refusal>;
 
-    /// Takes one back; only an admin can.
+    /// Cancels a reservation. Only an admin may do this.
     ///
     /// # Errors
     /// [`Refusal`].
     fn unreserve(&self, who: &Who, number: u64) -> Result<(), Refusal>;
 
-    /// Numbers for a monitor.
+    /// Returns the metrics for a monitoring system.
     fn metrics(&self) -> Vec<Metric>;
 
-    /// How the service itself is.
+    /// Returns the health of the service itself.
     fn health(&self) -> Health;
 }
