@@ -44,7 +44,7 @@ pub trait Service: Send + Sync {
     /// [`Refusal`], if the job is not held.
     fn release(&self, who: &Who, job: JobNumber) -> Result<State, Refusal>;
 
-    /// Returns up to `limit` jobs that come after `after`.
+    /// Returns up to `limit` jobs that follow job number `after`; with `filter.newest`, jobs with smaller numbers, newest first.
     ///
     /// # Errors
     /// [`Refusal`].

@@ -112,7 +112,7 @@ fn summary(row: &Row<'_>) -> Result<JobSummary, Error> {
 }
 
 impl Reader {
-    /// The jobs that somebody may see, behind one or, newest first, before it.
+    /// Returns up to `limit` jobs that `who` may see: after number `after`, or before it and newest first.
     ///
     /// # Errors
     /// What the database says.
