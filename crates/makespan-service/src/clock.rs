@@ -1,4 +1,4 @@
-//! Wall clock.
+//! The wall clock.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! What a service needs to know of the place where it runs.
+//! The platform and the engine on which a service runs jobs.
 
 use std::path::Path;
 
@@ -6,41 +6,43 @@ use makespan_core::{Job, Platform};
 use makespan_exec::engine::Engine;
 use makespan_exec::{ExecuteOptions, Local, Measured, cores};
 
-/// The place where jobs run, and what is remembered of those that ran.
+/// The platform on which a service runs jobs, and the history of earlier runs.
 pub trait Host: Send + Sync {
-    /// The machines.
+    /// Returns the platform.
     fn platform(&self) -> Platform;
 
-    /// What it is called: `this machine`, `Slurm`.
+    /// Returns the display name of the host: `this machine` or `Slurm`.
     fn name(&self) -> String;
 
-    /// Whether it is this machine, whose cores and memory are asked for.
+    /// Returns true if jobs run on this machine. The service then reserves cores and memory of the machine.
     fn is_local(&self) -> bool;
 
-    /// What starts jobs, for a run in this folder; `wake` is to be called with what ends its waits, where it can.
+    /// Creates the engine that starts jobs, for a run in `folder`. Passes to `wake` a function that ends the waits of
+    /// the engine, if the engine has such a function.
     ///
     /// # Errors
-    /// In words.
+    /// A message.
     fn engine(&self, folder: &Path, options: &ExecuteOptions, wake: Wake<'_>) -> Result<Box<dyn Engine>, String>;
 
-    /// Puts times that are known from earlier runs in the place of guesses.
+    /// Replaces guessed run times of jobs by run times from the history.
     fn learn(&self, jobs: Vec<Job>) -> Vec<Job> {
         jobs
     }
 
-    /// Remembers what ran, in the folder where it ran if one was named.
+    /// Adds a finished attempt to the history. `folder` is the working directory of the attempt, if the job states one.
     fn measured(&self, _measured: &Measured<'_>, _folder: Option<&str>) {}
 
-    /// Of which kinds a command is, the most specific first: what ends of a kind teaches how long the others take.
+    /// Returns the kinds of a command, the most specific kind first. The run times of ended tasks predict those of
+    /// other tasks of the same kind.
     fn kinds(&self, _command: &[String]) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// Takes what ends the waits of an engine.
+/// A callback that receives the function that ends the waits of an engine.
 pub type Wake<'a> = &'a mut dyn FnMut(Box<dyn Fn() + Send>);
 
-/// This machine, without a memory.
+/// This machine, without a history of earlier runs.
 #[derive(Clone, Debug)]
 pub struct ThisMachine(pub Platform);
 
@@ -62,10 +64,10 @@ impl Host for ThisMachine {
     }
 }
 
-/// The engine of this machine.
+/// Creates an engine that runs jobs on this machine.
 ///
 /// # Errors
-/// In words.
+/// A message.
 pub fn local(folder: &Path, options: &ExecuteOptions, wake: Wake<'_>) -> Result<Box<dyn Engine>, String> {
     let cores = cores().map_err(|error| error.to_string())?;
     let engine = Local::new(folder, cores, options.shim.clone());

@@ -1,8 +1,8 @@
-//! A service that runs jobs for several people: they come at any time, are kept on disk before they are acknowledged, and are run by the
-//! policy loop of `run`, on this machine or on Slurm.
+//! A service that runs jobs for several users. Users submit jobs at any time, and the service stores each job on disk before it
+//! acknowledges the job. The policy loop of `makespan run` runs the jobs on this machine or on Slurm.
 //!
-//! [`Service`] is what it does for those who ask; [`words`] are what they say; [`http`] is the server through which they ask, [`client`]
-//! the other end of it, and [`tokens`] tell who they are.
+//! [`Service`] is the trait with the operations of the service, and [`words`] contains their argument and result types. [`http`] is
+//! the HTTP server, [`client`] is an HTTP client, and [`tokens`] authenticates users.
 
 pub mod client;
 mod clock;
@@ -20,5 +20,5 @@ pub use host::Host;
 pub use keeper::{Keeper, KeeperOptions};
 pub use service::Service;
 
-/// The policy that decides.
+/// Name of the policy that schedules the jobs.
 pub(crate) const POLICY: &str = "improve";

@@ -1,4 +1,4 @@
-//! What a service does for those who ask it.
+//! The operations that a service offers to its clients.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,43 +8,48 @@ use crate::words::{
     Refusal, Reservation, Span, State, Stream, Submission, UserSettings, UserSummary, WhatIf, Who,
 };
 
-/// What a service does for those who ask it; the HTTP interface is one way to ask.
+/// The operations that a service offers to its clients. The HTTP interface is one way to call them.
 ///
-/// All of it may block for milliseconds, [`Service::what_if`] and [`Service::explain`] for longer; none of it waits for the planner but
-/// these two. Who is a submitter sees own jobs only: of others it is told that they are unknown, and pictures have their boxes without
-/// names and users.
+/// Every operation may block for milliseconds. [`Service::explain`] and [`Service::what_if`] take longer because they simulate and
+/// plan. Operations that change the service block until the change is on disk. Checking a submitted list or file may take seconds.
+///
+/// A submitter sees only its own jobs. Jobs of other users are unknown to it, and their boxes in a picture have no names and no
+/// users.
 pub trait Service: Send + Sync {
-    /// Takes what is submitted. When this returns it is on disk. The same key with the same content gives the same receipt again.
+    /// Accepts a submission. When this function returns, the submission is on disk. A repeated call with the same key and the same
+    /// content returns the first receipt.
     ///
     /// # Errors
-    /// [`Refusal`]; then nothing was taken.
+    /// [`Refusal`]. If its kind is `Closing`, the service may still accept the submission.
     fn submit(&self, who: &Who, submission: Submission, key: Option<&str>) -> Result<Receipt, Refusal>;
 
-    /// Takes several at once, all or none.
+    /// Accepts several submissions, or none of them.
     ///
     /// # Errors
-    /// [`Refusal`], whose place begins with the position of the one that is wrong.
+    /// [`Refusal`]. Its `place` begins with the position of the wrong submission if there are several submissions.
     fn submit_many(&self, who: &Who, submissions: Vec<Submission>, key: Option<&str>) -> Result<Vec<Receipt>, Refusal>;
 
-    /// Takes a job back: it does not start, or is ended.
+    /// Cancels a job: a waiting job does not start, and a running job is ended. Returns the present state, which may still be
+    /// waiting or running.
     ///
     /// # Errors
-    /// [`Refusal`], if the job has ended.
+    /// [`Refusal`], for example if the job has ended.
     fn cancel(&self, who: &Who, job: JobNumber) -> Result<State, Refusal>;
 
     /// Holds a waiting job until it is released.
     ///
     /// # Errors
-    /// [`Refusal`], if the job runs or has ended.
+    /// [`Refusal`], for example if the job runs or has ended.
     fn hold(&self, who: &Who, job: JobNumber) -> Result<State, Refusal>;
 
-    /// Ends a hold.
+    /// Releases a held job.
     ///
     /// # Errors
-    /// [`Refusal`], if the job is not held.
+    /// [`Refusal`], for example if the job is not held.
     fn release(&self, who: &Who, job: JobNumber) -> Result<State, Refusal>;
 
-    /// Returns up to `limit` jobs that follow job number `after`; with `filter.newest`, jobs with smaller numbers, newest first.
+    /// Returns up to `limit` jobs with numbers above `after`, in ascending order. With `filter.newest`, returns jobs with numbers
+    /// below `after`, in descending order.
     ///
     /// # Errors
     /// [`Refusal`].
@@ -56,7 +61,7 @@ pub trait Service: Send + Sync {
     /// [`Refusal`].
     fn job(&self, who: &Who, job: JobNumber) -> Result<JobDetail, Refusal>;
 
-    /// A part of what a task printed, from a byte on.
+    /// Returns up to `most` bytes of the output of a task, starting at byte `from`.
     ///
     /// # Errors
     /// [`Refusal`].
@@ -70,19 +75,19 @@ pub trait Service: Send + Sync {
         most: usize,
     ) -> Result<LogPart, Refusal>;
 
-    /// What was, is and is planned.
+    /// Returns the past, present and planned tasks.
     fn picture(&self, who: &Who) -> Arc<Picture>;
 
-    /// Why a job does not run now, and when it is expected to.
+    /// Explains why a job does not run now, and predicts its start.
     ///
     /// # Errors
     /// [`Refusal`].
     fn explain(&self, who: &Who, job: JobNumber) -> Result<Explanation, Refusal>;
 
-    /// What would become of a submission; nothing is kept.
+    /// Predicts the effect of a submission without accepting it.
     ///
     /// # Errors
-    /// [`Refusal`], as [`Service::submit`].
+    /// [`Refusal`], for the reasons of [`Service::submit`], or if there is no plan yet.
     fn what_if(&self, who: &Who, submission: Submission) -> Result<WhatIf, Refusal>;
 
     /// Returns up to `limit` events with numbers above `after`, in order. A submitter receives only events of its own jobs.
@@ -94,10 +99,12 @@ pub trait Service: Send + Sync {
     /// Returns the number of the latest event.
     fn latest(&self) -> u64;
 
-    /// Blocks until an event newer than `after` exists or `timeout` expires. Returns the number of the latest event.
+    /// Blocks until an event newer than `after` exists, `timeout` expires or the service ends. Returns the number of the latest
+    /// event.
     fn wait(&self, after: u64, timeout: Duration) -> u64;
 
-    /// Summarises the time from `start` to `end` in `spans` equal spans.
+    /// Divides the time from `start` to `end` into `spans` equal spans and summarises each of them. For a submitter, the counts
+    /// cover only its own jobs, and the processor use covers all jobs.
     ///
     /// # Errors
     /// [`Refusal`].
@@ -109,7 +116,7 @@ pub trait Service: Send + Sync {
     /// [`Refusal`].
     fn users(&self, who: &Who) -> Result<Vec<UserSummary>, Refusal>;
 
-    /// Changes the settings of a user. Only an admin may do this.
+    /// Replaces the settings of a user. Only an admin may do this.
     ///
     /// # Errors
     /// [`Refusal`].

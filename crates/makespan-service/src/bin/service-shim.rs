@@ -1,4 +1,4 @@
-//! The process around each job, where the program that keeps the jobs is a test.
+//! The shim process around each job, for tests. In production, the `makespan` program itself is the shim.
 
 fn main() -> std::process::ExitCode {
     makespan_exec::serve();

@@ -1,55 +1,55 @@
-//! What happens.
+//! Events of jobs.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{JobNumber, State};
 
-/// Something that happened to a job.
+/// An event of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Happening {
-    /// Counted from 1, without gaps.
+    /// The number of the event. Events are numbered from 1 without gaps.
     pub sequence: u64,
-    /// When.
+    /// The instant of the event.
     pub at: f64,
-    /// To which job.
+    /// The job of the event.
     pub job: JobNumber,
-    /// Whose it is.
+    /// The user of the job.
     pub user: String,
-    /// To which of its tasks; all where none is named.
+    /// The task of the event, or `None` if the event concerns the whole job.
     pub task: Option<u64>,
-    /// What.
+    /// The kind of the event.
     pub kind: HappeningKind,
-    /// How the job stands then.
+    /// The state of the job after the event.
     pub state: State,
 }
 
-/// What happened.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HappeningKind {
-    /// It was submitted.
+    /// The job was submitted.
     Submitted,
-    /// It started.
+    /// A task started.
     Started,
-    /// It ended.
+    /// The job or one of its tasks ended.
     Ended,
-    /// An attempt ended, and it waits again.
+    /// An attempt of a task ended, and the task waits again.
     Retried,
-    /// Somebody took it back.
+    /// The job or one of its tasks was cancelled.
     Cancelled,
-    /// Somebody holds it.
+    /// The job was held.
     Held,
-    /// It is not held any more.
+    /// The job was released.
     Released,
 }
 
 impl HappeningKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 7] =
         [Self::Submitted, Self::Started, Self::Ended, Self::Retried, Self::Cancelled, Self::Held, Self::Released];
 
-    /// As it is written.
+    /// Returns the name of the kind, as in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Submitted => "submitted",
@@ -62,7 +62,7 @@ impl HappeningKind {
         }
     }
 
-    /// The one of this name.
+    /// Returns the kind with the given name.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }

@@ -1,4 +1,4 @@
-//! Jobs, as they stand.
+//! Jobs and tasks with their states.
 
 use std::collections::BTreeMap;
 
@@ -7,30 +7,30 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::JobNumber;
 
-/// How a job stands. A job of several tasks runs as soon as one of them does.
+/// The state of a job or a task. A job of several tasks is running from the start of its first task to the end of its last task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// It waits until it is released by somebody.
+    /// The job waits until a user releases it.
     Held,
-    /// It waits for processors, for others, or for its time.
+    /// The job waits for resources, for other jobs, or for its earliest start.
     Waiting,
-    /// It runs.
+    /// The job runs.
     Running,
-    /// All of it ended with exit status 0.
+    /// All tasks ended with exit status 0.
     Succeeded,
-    /// Some of it ended otherwise.
+    /// At least one task failed.
     Failed,
-    /// Some of it reached its walltime.
+    /// No task failed, and at least one task reached its walltime.
     TimedOut,
-    /// Somebody took it back.
+    /// The job was cancelled.
     Cancelled,
-    /// It never started: what it waits for did not succeed, or it could not be started.
+    /// The job or one of its tasks never started: a job that it waits for did not succeed, or the engine could not start it.
     NotStarted,
 }
 
 impl State {
-    /// All of them.
+    /// All states.
     pub const ALL: [Self; 8] = [
         Self::Held,
         Self::Waiting,
@@ -42,12 +42,12 @@ impl State {
         Self::NotStarted,
     ];
 
-    /// Whether nothing will happen to the job any more.
+    /// Returns true if the job has ended.
     pub const fn is_final(self) -> bool {
         !matches!(self, Self::Held | Self::Waiting | Self::Running)
     }
 
-    /// As it is written.
+    /// Returns the name of the state, as in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Held => "held",
@@ -61,151 +61,152 @@ impl State {
         }
     }
 
-    /// The one of this name.
+    /// Returns the state with the given name.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.name() == name)
     }
 }
 
-/// A line of the queue.
+/// A job as an entry of the queue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct JobSummary {
-    /// Its number.
+    /// The number of the job.
     pub number: JobNumber,
-    /// What it is called.
+    /// The name of the job.
     pub name: String,
-    /// Whose it is.
+    /// The user who submitted the job.
     pub user: String,
-    /// How it stands.
+    /// The state of the job.
     pub state: State,
-    /// When it was submitted.
+    /// The instant of submission.
     pub submitted: f64,
-    /// When the present plan starts it, while it waits.
+    /// The planned start of a waiting job.
     pub expected_start: Option<f64>,
-    /// When it is expected to end, while it waits or runs.
+    /// The expected end of a waiting or running job.
     pub expected_end: Option<f64>,
     /// Originally expected length, in seconds, of a task that has exceeded this length and whose end is unknown.
     pub longer_than: Option<f64>,
     /// If the start or the end of this job depends on a job with an unknown end, the number of that job, or 0 if that
     /// job belongs to another user.
     pub behind: Option<JobNumber>,
-    /// When its first task started.
+    /// The start of the first task.
     pub started: Option<f64>,
-    /// When its last task ended.
+    /// The end of the last task.
     pub ended: Option<f64>,
-    /// The processors on which it runs or ran, or which it needs at least.
+    /// The minimum number of processors that a task of the job needs.
     pub processors: u32,
-    /// Its weight, before fair share.
+    /// The submitted weight, before fair share.
     pub weight: f64,
-    /// Its priority.
+    /// The submitted priority.
     pub priority: i32,
-    /// When it should have ended.
+    /// The deadline.
     pub deadline: Option<f64>,
-    /// How many tasks it has.
+    /// The number of tasks.
     pub tasks: u64,
-    /// How many of them have ended.
+    /// The number of ended tasks.
     pub tasks_ended: u64,
 }
 
-/// All that is known of a job.
+/// A job with its tasks and all stored data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct JobDetail {
-    /// Its line of the queue.
+    /// The entry of the queue.
     #[serde(flatten)]
     pub summary: JobSummary,
-    /// Its tasks, at most [`JobDetail::MAX_TASKS`]: those that run, then those that have ended without success, then the others.
+    /// Up to [`JobDetail::MAX_TASKS`] tasks: first the running tasks, then the tasks that ended without success, then the waiting
+    /// tasks, then the tasks that succeeded.
     pub task_list: Vec<TaskDetail>,
-    /// The jobs that it waits for.
+    /// The jobs that this job waits for.
     pub after: Vec<JobNumber>,
-    /// Where its commands run.
+    /// The working directory of the commands.
     pub directory: Option<String>,
     /// Additional environment variables of the job. Only the user of the job and admins can see these variables.
     pub environment: BTreeMap<String, String>,
-    /// It does not start before.
+    /// The earliest start.
     pub begin: Option<f64>,
-    /// Why it ended as it did, where it did not succeed.
+    /// The reason why the job did not succeed, if known.
     pub reason: Option<String>,
 }
 
 impl JobDetail {
-    /// Most tasks that are told of one by one.
+    /// Maximum number of tasks in [`JobDetail::task_list`].
     pub const MAX_TASKS: usize = 1000;
 }
 
-/// A task of a job.
+/// A task of a job with its state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TaskDetail {
-    /// Its number in the job, from 0.
+    /// The number of the task in its job, from 0.
     pub task: u64,
-    /// What it is called in the job.
+    /// The name of the task in its job.
     pub name: String,
-    /// How it stands.
+    /// The state of the task.
     pub state: State,
     /// The program and its arguments, as submitted.
     pub command: Vec<String>,
-    /// When the present plan starts it, while it waits.
+    /// The planned start, if the task has not started.
     pub expected_start: Option<f64>,
-    /// When it started last.
+    /// The start of the latest attempt.
     pub started: Option<f64>,
-    /// When it ended.
+    /// The end of the task.
     pub ended: Option<f64>,
-    /// The processors on which it runs or ran, as ranges such as `0-3,6`.
+    /// The processors of the latest attempt, as ranges such as `0-3,6`.
     pub processors: Option<String>,
-    /// What the machines are called.
+    /// The names of the nodes of the latest attempt.
     pub nodes: Vec<String>,
-    /// Its exit status.
+    /// The exit status.
     pub exit: Option<i32>,
-    /// Most bytes of memory that it used.
+    /// Peak memory in bytes.
     pub memory: Option<u64>,
-    /// How often it was started.
+    /// The number of starts.
     pub attempts: u32,
-    /// How long it is expected to run, in seconds.
+    /// Expected run time in seconds.
     pub estimate: f64,
-    /// How that is known: `stated`, `history` or `guess`.
+    /// The source of the expected run time: `stated`, `history` or `guess`.
     pub estimated_by: String,
-    /// What it needs, by name.
+    /// The amount of each resource that the task needs on its minimum number of processors, by resource name.
     pub needs: BTreeMap<String, u64>,
-    /// Why it ended as it did, where it did not succeed.
+    /// The reason why the task did not succeed, if known.
     pub reason: Option<String>,
 }
 
-/// Which jobs are asked for.
+/// Selects and orders jobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema, IntoParams)]
 #[serde(default)]
 pub struct Filter {
-    /// Of these states; all where none is named.
+    /// States of the selected jobs. An empty list selects all states.
     pub state: Vec<State>,
-    /// Of this user.
+    /// The user of the selected jobs.
     pub user: Option<String>,
-    /// With this in their names.
+    /// Text that the names of the selected jobs contain, ignoring the case of ASCII letters.
     pub text: Option<String>,
-    /// Newest first; otherwise in the order of their numbers.
+    /// Lists the newest jobs first. Otherwise, jobs are in ascending order of their numbers.
     pub newest: bool,
 }
 
-/// A part of a list.
+/// One page of a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Page<T> {
-    /// The elements.
+    /// The elements of the page.
     pub items: Vec<T>,
-    /// What to ask with for the next part; `None` behind the last.
+    /// The value of `after` for the next page, or `None` on the last page.
     pub next: Option<u64>,
-    /// How many there are in all parts.
+    /// The number of elements on all pages.
     pub total: u64,
 }
 
-/// A part of what a task printed.
+/// A part of the output of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogPart {
-    /// The bytes, from where they were asked for.
+    /// The bytes of the part.
     pub bytes: Vec<u8>,
-    /// How large the file is.
+    /// The size of the whole output in bytes.
     pub size: u64,
-    /// Whether nothing more will come.
+    /// Whether the task has ended, so that its output is complete.
     pub ended: bool,
 }
 
-/// Standard output or standard error.
+/// One of the two output streams of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stream {

@@ -1,6 +1,6 @@
-//! The words that pass between the service and whoever asks it: one set for the library, the HTTP interface and the page.
+//! The data types of requests and responses. The library, the HTTP interface and the web page use the same types.
 //!
-//! Instants are seconds after 1970, durations are seconds, sizes are bytes.
+//! Instants are seconds since 1970, durations are seconds, and sizes are bytes.
 
 mod happening;
 mod job;
@@ -19,7 +19,7 @@ pub use plan::{BoundPicture, BoxPicture, Delay, Explanation, NodePicture, Pictur
 pub use service::{Health, Metric, Reservation, Span, UserSettings, UserSummary};
 pub use submission::{Content, Needs, Receipt, Submission};
 
-/// The number of a job. The service counts them from 1 and gives none again.
+/// The number of a job. Jobs are numbered from 1, and no number is used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 pub struct JobNumber(pub u64);
@@ -30,67 +30,67 @@ impl fmt::Display for JobNumber {
     }
 }
 
-/// What somebody may do.
+/// The permissions of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Sees all and changes nothing.
+    /// Sees the jobs of all users and changes nothing.
     Reader,
-    /// Submits jobs; sees and changes own ones only.
+    /// Submits jobs, and sees and changes only its own jobs.
     Submitter,
-    /// Sees and changes all.
+    /// Sees and changes the jobs of all users.
     Admin,
 }
 
-/// Who asks.
+/// The user on whose behalf a client calls the service, and the permissions of this client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Who {
-    /// A name.
+    /// The name of the user.
     pub user: String,
-    /// What it may do.
+    /// The permissions.
     pub role: Role,
 }
 
 impl Who {
-    /// Returns whether this client may see the jobs of `user`.
+    /// Returns true if this client may see the jobs of `user`.
     pub fn may_see(&self, user: &str) -> bool {
         self.role != Role::Submitter || self.user == user
     }
 }
 
-/// Why something was not done.
+/// An error response of the service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Refusal {
-    /// What it is.
+    /// The kind of the refusal.
     pub kind: RefusalKind,
-    /// What is wrong, in a sentence.
+    /// One sentence that states the problem.
     pub message: String,
-    /// Where: a field such as `content.argv`, or a line of the file.
+    /// The place of the problem: a field such as `content.argv`, or a line of the file.
     pub place: Option<String>,
-    /// What to do.
+    /// A sentence that suggests a remedy.
     pub remedy: Option<String>,
 }
 
-/// What kind of refusal it is.
+/// The kind of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RefusalKind {
-    /// What was sent is not right.
+    /// The request is invalid.
     BadInput,
-    /// A job needs more than there is.
+    /// A job needs more resources than the platform has.
     FitsNowhere,
-    /// Jobs wait for each other in a circle.
+    /// Jobs wait for each other in a cycle.
     Cycle,
-    /// There is no such job, or it is not the asker's.
+    /// There is no such job, or the client may not see it.
     Unknown,
-    /// The asker may not do that.
+    /// The client lacks the permission.
     Forbidden,
-    /// It contradicts what is: a key that was used for something else, a job that has ended.
+    /// The request contradicts the present state: for example, the key was used for another submission, or the job has ended.
     Conflict,
-    /// The disk is full, or cannot be written.
+    /// The store cannot be read or written, for example because the disk is full.
     Full,
-    /// The user has as much as is allowed.
+    /// The request exceeds a limit, for example the limits of the user.
     Quota,
-    /// The service is about to end, or its engine is not there.
+    /// The service cannot answer now, for example because it is about to end. A later attempt may succeed.
     Closing,
 }

@@ -1,134 +1,135 @@
-//! What is planned, and why.
+//! Plans, predictions and their explanations.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{JobNumber, State};
 
-/// What was, is and is planned, as the page draws it; remade by the planner, never by who asks.
+/// Past, running and planned tasks, as the web page draws them. The planner thread updates the picture, and requests only read it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Picture {
-    /// Grows with every change.
+    /// The version number, which increases with every update.
     pub version: u64,
-    /// When it was made.
+    /// The instant to which the picture refers.
     pub now: f64,
-    /// How many processors there are.
+    /// The number of processors.
     pub processors: u32,
-    /// The machines, in the order of their processors.
+    /// The nodes, in the order of their processors.
     pub nodes: Vec<NodePicture>,
-    /// What ended, runs or is planned, at most [`Picture::MOST`] boxes: all that runs, what is planned soonest, what ended last.
+    /// The running tasks, the planned tasks, and the tasks that ended last. Ended tasks are left out if there are more than
+    /// [`Picture::MOST`] boxes.
     pub boxes: Vec<BoxPicture>,
-    /// How many planned tasks are left out.
+    /// The number of waiting tasks that are not in `boxes` because the queue is too long.
     pub planned_left_out: u64,
-    /// How far the plan is from the best possible, for each objective.
+    /// The value of the plan and its lower bound, for each objective.
     pub bounds: Vec<BoundPicture>,
-    /// How many jobs wait, are held and run.
+    /// The number of waiting jobs.
     pub waiting: u64,
-    /// See above.
+    /// The number of held jobs.
     pub held: u64,
-    /// See above.
+    /// The number of running jobs.
     pub running: u64,
-    /// Which policy decides.
+    /// The name of the scheduling policy.
     pub policy: String,
-    /// Where it runs: `this machine` or `Slurm`.
+    /// The engine on which jobs run: `this machine` or `Slurm`.
     pub engine: String,
-    /// How long the last planning took, in seconds.
+    /// The duration of the last planning in seconds.
     pub planning: f64,
-    /// What everybody should know, such as that the disk is full.
+    /// The latest messages for all users, for example that the disk is full.
     pub remarks: Vec<String>,
 }
 
 impl Picture {
-    /// Most boxes.
+    /// Number of boxes above which ended tasks are left out.
     pub const MOST: usize = 20_000;
 }
 
-/// A machine.
+/// A node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct NodePicture {
-    /// What it is called.
+    /// The name of the node.
     pub name: String,
-    /// Its first processor.
+    /// The number of the first processor of the node.
     pub first: u32,
-    /// How many it has.
+    /// The number of processors of the node.
     pub processors: u32,
-    /// Whether it is down.
+    /// Whether the node is down.
     pub down: bool,
 }
 
-/// A task in time.
+/// A task as a box in the picture: its processors from its start to its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BoxPicture {
-    /// Whose job.
+    /// The job of the task, or 0 if the client may not see the job.
     pub job: JobNumber,
-    /// Which task of it.
+    /// The number of the task in its job.
     pub task: u64,
-    /// What the job is called, empty where the asker may not know.
+    /// The name of the job. It is empty if the client may not see the job.
     pub name: String,
-    /// Whose it is, empty where the asker may not know.
+    /// The user of the job. It is empty if the client may not see the job.
     pub user: String,
-    /// Waiting: planned.
+    /// The state of the task. A planned task has the state `waiting`.
     pub state: State,
-    /// From when.
+    /// The start of the task.
     pub start: f64,
-    /// Until when: of what runs or is planned, as expected.
+    /// The end of the task. It is the expected end if the task runs or is planned.
     pub end: f64,
     /// Originally expected length of the task, in seconds, if the task has exceeded this length and its end is unknown.
     pub longer_than: Option<f64>,
     /// If the start and the end of the task depend on a job with an unknown end, the number of that job, or 0 if that
     /// job belongs to another user.
     pub behind: Option<JobNumber>,
-    /// Where: ranges of processors, first and last.
+    /// The processors, as ranges of the first and the last processor.
     pub processors: Vec<(u32, u32)>,
 }
 
-/// How far the plan is from the best possible.
+/// The value of the plan for one objective, and a proved lower bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BoundPicture {
-    /// What is minimised: `makespan` or `weighted_completion`, counted from now, of what waits and runs.
+    /// The objective, `makespan` or `weighted_completion`, of the planned tasks. Times are counted from [`Picture::now`].
     pub objective: String,
-    /// What the plan has, in seconds.
+    /// The value of the plan, in seconds.
     pub plan: f64,
-    /// What no plan can be below, in seconds.
+    /// The lower bound on the value of every plan, in seconds.
     pub bound: f64,
-    /// Their ratio, where the bound is above 0.
+    /// The value of the plan divided by the bound, if the bound is above 0.
     pub ratio: Option<f64>,
-    /// By what the bound is proved, in words.
+    /// A description of the proof of the bound.
     pub proof: String,
-    /// Under which conditions it holds, in words.
+    /// Descriptions of the conditions under which the bound holds.
     pub conditions: Vec<String>,
 }
 
-/// When a job is expected to start, and why not now.
+/// The predicted start of a job, and the reasons why the job does not run now.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Explanation {
-    /// Which.
+    /// The explained job.
     pub job: JobNumber,
-    /// How it stands.
+    /// The state of the job.
     pub state: State,
     /// Planned start of the job. If the start depends on a job with an unknown end, this field is null and `why_not`
     /// names that job.
     pub expected_start: Option<f64>,
-    /// When it would start if all that runs and is planned before took as little time as such jobs ever do: nine of ten start later.
+    /// An early start: the 10th percentile of the start of the job over simulated futures with random run times.
     pub early: Option<f64>,
-    /// And as much: nine of ten start earlier.
+    /// A late start: the 90th percentile of the start of the job over the same simulated futures.
     pub late: Option<f64>,
-    /// Why it does not run now, each in a sentence, the first one the most important.
+    /// The reasons why the job does not run now, the most important reason first.
     pub why_not: Vec<Reason>,
 }
 
-/// A reason to wait.
+/// A reason why a job waits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Reason {
-    /// In a sentence.
+    /// One sentence that states the reason.
     pub text: String,
-    /// The jobs that are the reason, as far as the asker may know them.
+    /// The jobs that cause the wait, without jobs that the client may not see.
     pub jobs: Vec<JobNumber>,
-    /// The resource that lacks.
+    /// The resource of which the job needs more than is free.
     pub resource: Option<String>,
 }
 
-/// What would become of a submission that is not kept.
+/// The predicted effect of a submission, which is not accepted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WhatIf {
     /// Start of each job of the submission, if known.
@@ -138,19 +139,19 @@ pub struct WhatIf {
     /// For each job of the submission: if a job with an unknown end delays it, the number of that delaying job, or 0 if
     /// the delaying job belongs to another user.
     pub behind: Vec<Option<JobNumber>>,
-    /// Which jobs would start later or earlier, and by how many seconds; at most 100, the largest first.
+    /// Up to 100 jobs whose planned start changes, those with the largest changes first.
     pub delays: Vec<Delay>,
-    /// The bounds of the plan without it.
+    /// The bounds of the plan without the submission.
     pub before: Vec<BoundPicture>,
-    /// And with it.
+    /// The bounds of the plan with the submission.
     pub after: Vec<BoundPicture>,
 }
 
-/// By how much a job would start later.
+/// The change of the planned start of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Delay {
-    /// Which.
+    /// The job.
     pub job: JobNumber,
-    /// Seconds; negative: earlier.
+    /// The delay in seconds. It is negative if the job starts earlier.
     pub seconds: f64,
 }

@@ -1,61 +1,61 @@
-//! Users, what they may use, and the service itself.
+//! Users with their limits, reservations, and figures about the service.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Array, ArrayBuilder, ObjectBuilder, Type};
 
-/// What a user has done and may do.
+/// The use and the limits of a user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct UserSummary {
-    /// The name.
+    /// The name of the user.
     pub user: String,
-    /// How many jobs wait or are held.
+    /// The number of waiting and held jobs.
     pub waiting: u64,
-    /// How many run.
+    /// The number of running jobs.
     pub running: u64,
-    /// How many have ended.
+    /// The number of ended jobs.
     pub ended: u64,
-    /// Processor seconds of all that ended.
+    /// Processor-seconds of all ended tasks.
     pub used: f64,
-    /// The part of all recent use that was this user's, between 0 and 1; use counts half after a week.
+    /// The share of this user in the recent use of all users, between 0 and 1. The half-life of use is a week.
     pub share: f64,
-    /// How the user's part compares with that of others.
+    /// The fair-share weight. A user is entitled to processor time in proportion to this weight.
     pub weight: f64,
-    /// Most jobs that may wait.
+    /// The maximum number of waiting and held jobs, or `None` for no limit.
     pub most_waiting: Option<u64>,
-    /// Most processors that may be used at once.
+    /// The maximum number of processors in use at once, or `None` for no limit.
     pub most_processors: Option<u32>,
 }
 
-/// What an admin says of a user.
+/// The settings of a user, which an admin sets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UserSettings {
-    /// How the user's part compares with that of others; 1 where nothing is said.
+    /// The fair-share weight; 1 by default. A user is entitled to processor time in proportion to this weight.
     #[schema(minimum = 0.001, maximum = 1000)]
     pub weight: Option<f64>,
-    /// Most jobs that may wait; none: no limit.
+    /// The maximum number of waiting and held jobs. By default, there is no limit.
     pub most_waiting: Option<u64>,
-    /// Most processors that may be used at once; none: no limit.
+    /// The maximum number of processors in use at once. By default, there is no limit.
     #[schema(minimum = 1)]
     pub most_processors: Option<u32>,
 }
 
-/// A time in which processors run nothing that they would have to break off: they are kept free.
+/// A period in which processors are kept free. No job starts on them that is expected to run into this period.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reservation {
-    /// Its number; the service gives it.
+    /// The number of the reservation, which the service assigns.
     #[serde(default)]
     pub number: u64,
-    /// What it is for.
+    /// The purpose of the reservation.
     #[schema(max_length = 1000, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub name: String,
-    /// From when.
+    /// The start of the reservation.
     pub start: f64,
-    /// Until when.
+    /// The end of the reservation.
     pub end: f64,
-    /// Which processors, as ranges, first and last.
+    /// The reserved processors, as ranges of the first and the last processor.
     #[schema(schema_with = ranges)]
     pub processors: Vec<(u32, u32)>,
 }
@@ -71,51 +71,51 @@ fn ranges() -> Array {
         .build()
 }
 
-/// What happened in a span of time.
+/// Statistics of a span of time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Span {
-    /// From when.
+    /// The start of the span.
     pub start: f64,
-    /// Until when.
+    /// The end of the span.
     pub end: f64,
-    /// How many jobs were submitted.
+    /// The number of submitted jobs.
     pub submitted: u64,
-    /// How many ended, with success or without.
+    /// The number of ended jobs.
     pub ended: u64,
-    /// How many of those without.
+    /// The number of jobs that ended without success.
     pub failed: u64,
-    /// Seconds that those which started then had waited, on average.
+    /// The mean wait of the jobs that started in this span, in seconds.
     pub wait: Option<f64>,
-    /// The part of all processor time that was used, between 0 and 1.
+    /// The used share of the processor time, between 0 and 1.
     pub use_of_processors: f64,
 }
 
-/// How the service itself is.
+/// The health of the service.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Health {
-    /// Whether it accepts submissions.
+    /// Whether the service accepts submissions.
     pub accepts: bool,
-    /// Whether jobs are started.
+    /// Whether the service starts jobs.
     pub runs: bool,
-    /// What is wrong, in words.
+    /// Descriptions of the present problems.
     pub trouble: Vec<String>,
-    /// Since when it is up.
+    /// The instant at which the service started.
     pub since: f64,
-    /// Its version.
+    /// The version of makespan.
     pub version: String,
-    /// As whom commands run.
+    /// The system user as which commands run.
     pub runs_as: String,
 }
 
-/// A number for a monitor.
+/// A metric for a monitoring system.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
-    /// Its name, with `makespan_` before it and its unit behind it.
+    /// The name of the metric, with the prefix `makespan_`.
     pub name: &'static str,
-    /// What it is.
+    /// The description of the metric.
     pub help: &'static str,
-    /// Whether it only grows.
+    /// Whether the metric is a counter, which never decreases.
     pub is_counter: bool,
-    /// Labels and values.
+    /// The values of the metric, each with its labels.
     pub values: Vec<(Vec<(&'static str, String)>, f64)>,
 }

@@ -1,4 +1,4 @@
-//! What is submitted, and what becomes of that.
+//! Submissions and their receipts.
 
 use std::collections::BTreeMap;
 
@@ -8,44 +8,45 @@ use utoipa::openapi::schema::{Object, ObjectBuilder, Schema, Type};
 
 use super::JobNumber;
 
-/// What is submitted: one job, or all those of a file.
+/// A submission: one job, or all jobs of a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Submission {
-    /// What is to be done.
+    /// The command, list or instance file to run.
     pub content: Content,
-    /// What the job is called; of a file, what goes before the names of its jobs.
+    /// The name of the job. For a file, it is a prefix of the names of the jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 1000, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub name: Option<String>,
-    /// Where its commands run, an absolute path; without it in the folder of the service.
+    /// The working directory of the commands, as an absolute path. By default, commands run in the working directory of the
+    /// service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = r"^/[^\x00]*$")]
     pub directory: Option<String>,
-    /// What their environment has besides that of the service.
+    /// Environment variables of the commands, in addition to the environment of the service.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(schema_with = variables)]
     pub environment: BTreeMap<String, String>,
-    /// How much the jobs matter beside others; 1 where nothing is stated. Of a file, its weights are multiplied by it.
+    /// The weight of the jobs; 1 by default. The weights of the jobs in a file are multiplied by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0.000_001, maximum = 1_000_000)]
     pub weight: Option<f64>,
-    /// Each step multiplies the weight by 8; between -10 and 10. Only an admin may state more than 0.
+    /// The priority, from -10 to 10. Each step multiplies the weight by 8. Only an admin may state a priority above 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = -10, maximum = 10)]
     pub priority: Option<i32>,
-    /// When the jobs should have ended, seconds after 1970.
+    /// The deadline of the jobs, in seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 2_700_000_000_i64)]
     pub deadline: Option<f64>,
-    /// They do not start before this instant, seconds after 1970.
+    /// The earliest start of the jobs, in seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 2_700_000_000_i64)]
     pub begin: Option<f64>,
-    /// They wait until they are released.
+    /// Whether the jobs wait until a user releases them.
     #[serde(default)]
     pub hold: bool,
-    /// They start when these have ended with success.
+    /// The jobs that must succeed before the submitted jobs start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 10_000)]
     pub after: Vec<JobNumber>,
@@ -63,65 +64,65 @@ fn variables() -> Object {
         .build()
 }
 
-/// What is to be done.
+/// The content of a submission.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Content {
-    /// One command with what it needs.
+    /// One command with its needs.
     Command {
-        /// The program and its arguments. No shell is between.
+        /// The program and its arguments, which are run without a shell.
         #[schema(min_items = 1)]
         argv: Vec<String>,
-        /// What it needs.
+        /// The resources and times of the command.
         #[serde(default)]
         needs: Needs,
     },
-    /// A list of commands, one a line, as `makespan run LIST` reads it. Its lines are run by `sh -c`, as they are there.
+    /// A list of commands in the format of `makespan run LIST`, one command a line. Each line is run by `sh -c`.
     List {
-        /// The lines.
+        /// The text of the list.
         #[schema(min_length = 1)]
         text: String,
     },
-    /// An instance file of any format that has commands, as `makespan run FILE` reads it.
+    /// An instance file in any format with commands that `makespan run FILE` reads.
     Instance {
-        /// The file.
+        /// The text of the file.
         #[schema(min_length = 1)]
         text: String,
-        /// What it is called, whose ending tells the format where its content does not.
+        /// The name of the file. Its extension determines the format if the content does not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file: Option<String>,
     },
 }
 
-/// What one command needs.
+/// The resources and times of one command.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Needs {
-    /// Processors; 1 where nothing is stated.
+    /// The number of processors; 1 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub processors: Option<u32>,
-    /// For how long it is expected to run, in seconds; without it what earlier runs took.
+    /// The expected run time in seconds. By default, it is predicted from earlier runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(exclusive_minimum = 0, maximum = 31_622_400)]
     pub time: Option<f64>,
-    /// After how long it is ended, in seconds.
+    /// The walltime: the command is ended after this number of seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(exclusive_minimum = 0, maximum = 31_622_400)]
     pub walltime: Option<f64>,
-    /// Other resources by name, in all: `memory` in bytes, `gpus`, licences.
+    /// The total amount of each other resource by name: `memory` in bytes, `gpus`, licences.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub resources: BTreeMap<String, u64>,
 }
 
-/// What a submission became.
+/// The response to an accepted submission.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Receipt {
-    /// The jobs, in the order of the file.
+    /// The numbers of the jobs, in the order of the file.
     pub jobs: Vec<JobNumber>,
-    /// When.
+    /// The instant of submission.
     pub submitted: f64,
-    /// What of a file was left out, or taken otherwise than it may have been meant.
+    /// Warnings about parts of the file that were ignored or that may have been meant differently.
     #[serde(default)]
     pub remarks: Vec<String>,
 }
