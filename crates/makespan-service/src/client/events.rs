@@ -1,14 +1,14 @@
-//! Reads a stream of server-sent events.
+//! Reads a stream of server-sent events of the service.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
 use crate::http::Latest;
 use crate::words::Happening;
 
-/// Most bytes of a line.
+/// Maximum length of a line, in bytes.
 const MAX_LINE: u64 = 1 << 20;
 
-/// A stream of what happens; it ends when the connection does.
+/// A stream of events. It ends when the connection ends.
 pub struct Events {
     reader: Box<dyn BufRead + Send>,
     latest: u64,
@@ -19,15 +19,16 @@ impl Events {
         Self { reader: Box::new(BufReader::new(reader)), latest: 0 }
     }
 
-    /// The number of what was told last, after which another stream goes on.
+    /// Returns the number of the latest received event. A new stream can continue after this number.
     pub fn latest(&self) -> u64 {
         self.latest
     }
 
-    /// Waits for the event that a stream begins with; the number after which it tells all.
+    /// Waits for the first event of the stream, and returns its number. The stream sends all events with higher
+    /// numbers.
     ///
     /// # Errors
-    /// Where the connection ends before.
+    /// The connection ended before this event, or the event is malformed.
     pub fn begin(&mut self) -> io::Result<u64> {
         let (_, data) = self.event()?;
         let begun: Latest = serde_json::from_str(&data)?;
@@ -35,10 +36,10 @@ impl Events {
         Ok(begun.latest)
     }
 
-    /// Waits for what happens next.
+    /// Waits for the next event of a job.
     ///
     /// # Errors
-    /// Where the connection ends, or is silent for a minute.
+    /// The connection ended, was silent for a minute, or sent a malformed event.
     pub fn following(&mut self) -> io::Result<Happening> {
         loop {
             let (name, data) = self.event()?;
@@ -50,7 +51,7 @@ impl Events {
         }
     }
 
-    /// The next event: its name, which may be empty, and its data.
+    /// Reads the next server-sent event. Returns its name, which may be empty, and its data.
     fn event(&mut self) -> io::Result<(String, String)> {
         let (mut name, mut data) = (String::new(), String::new());
         loop {

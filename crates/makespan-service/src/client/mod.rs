@@ -19,17 +19,17 @@ use crate::words::{JobNumber, JobSummary, LogPart, Page, Receipt, State, Stream,
 pub use events::Events;
 pub use place::{ClientOptions, default_store, write_url};
 
-/// Most bytes of an answer.
+/// Maximum size of a response, in bytes.
 const MAX_ANSWER: u64 = 256 << 20;
-/// How long an answer may take to begin.
+/// Maximum wait for the beginning of a response, and for the next bytes of a stream of events.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// How often something is asked again for which no connection could be made.
+/// Maximum number of attempts to send a request if the connection fails.
 const TRIES: u32 = 6;
 
-/// Why the service could not be asked, or what it refused.
+/// The error of a request to the service.
 #[derive(Debug, Error)]
 pub enum ClientError {
-    /// The service refused.
+    /// The service refused the request.
     #[error("{}", said(.0))]
     Refused(Box<Problem>),
     /// The service cannot be reached.
@@ -37,33 +37,33 @@ pub enum ClientError {
         "{url}: the service cannot be reached: {message}; start it with `makespan serve`, or name another one with --url"
     )]
     Unreachable {
-        /// Where it should be.
+        /// The address of the service.
         url: String,
-        /// Why.
+        /// The error of the connection.
         message: String,
     },
     /// The certificate of the service is not accepted.
     #[error("{url}: the certificate of the service is not accepted: {message}")]
     Untrusted {
-        /// Where the service is.
+        /// The address of the service.
         url: String,
-        /// Why, and what helps.
+        /// The reason and a remedy.
         message: String,
     },
-    /// What answers is not the service.
+    /// The response is not a response of the service.
     #[error("{url}: what answers is not the service: {message}")]
     Strange {
-        /// Where it should be.
+        /// The address of the service.
         url: String,
-        /// Why.
+        /// A description of the unexpected response.
         message: String,
     },
-    /// It is not known where the service is, or by which token to ask.
+    /// The address of the service or the token is unknown or invalid.
     #[error("{0}")]
     Setup(String),
 }
 
-/// A problem in one sentence.
+/// Returns a problem as one sentence.
 fn said(problem: &Problem) -> String {
     let place = problem.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
     let remedy = problem.remedy.as_ref().map_or_else(String::new, |remedy| format!("; {remedy}"));
@@ -71,7 +71,7 @@ fn said(problem: &Problem) -> String {
 }
 
 impl ClientError {
-    /// Whether asking again later may help.
+    /// Returns true if a later attempt may succeed.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,
@@ -81,7 +81,7 @@ impl ClientError {
     }
 }
 
-/// Asks a service.
+/// A client of a service.
 pub struct Client {
     agent: Agent,
     url: String,
@@ -89,10 +89,11 @@ pub struct Client {
 }
 
 impl Client {
-    /// Finds the service and the token, from the options or the environment.
+    /// Creates a client. Finds the address of the service and the token from the options, the environment or the store.
     ///
     /// # Errors
-    /// [`ClientError::Setup`] where one of them is not known, or others may read the token.
+    /// [`ClientError::Setup`], if the address or the token is unknown, or if other users may read the file of the
+    /// token.
     pub fn open(options: &ClientOptions) -> Result<Self, ClientError> {
         let (url, token) = options.found()?;
         let roots = match &options.ca {
@@ -114,7 +115,7 @@ impl Client {
                 RootCerts::new_with_certs(&certificates)
             }
         };
-        // A proxy would see the token, and a redirection would lead it away.
+        // A proxy would see the token, and a redirection could send it to another server.
         let agent = Agent::config_builder()
             .proxy(None)
             .max_redirects(0)
@@ -127,12 +128,12 @@ impl Client {
         Ok(Self { agent, url, token })
     }
 
-    /// Where the service is.
+    /// Returns the address of the service.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Reads what is at a path below `/api/v1/`.
+    /// Sends a GET request to a path below `/api/v1/`, and returns the parsed response.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -148,7 +149,7 @@ impl Client {
         format!("Bearer {}", self.token)
     }
 
-    /// Sends what may be sent again without harm, where no answer came.
+    /// Sends a request, and repeats it if the connection fails. The request must be one that may safely be repeated.
     fn repeated(&self, send: impl Fn() -> Result<Response<Body>, ureq::Error>) -> Result<Response<Body>, ClientError> {
         let mut tries = 1;
         loop {
@@ -165,7 +166,7 @@ impl Client {
 
     fn unreachable(&self, error: &dyn std::fmt::Display) -> ClientError {
         let (url, message) = (self.url.clone(), error.to_string());
-        // The library has no other way to tell than its words.
+        // The HTTP library reports certificate errors only in the text of the message.
         if !message.contains("certificate") {
             return ClientError::Unreachable { url, message };
         }
@@ -183,7 +184,7 @@ impl Client {
         ClientError::Strange { url: self.url.clone(), message }
     }
 
-    /// An answer that is no problem.
+    /// Returns a successful response, or the problem in the response as an error.
     fn accepted(&self, mut response: Response<Body>) -> Result<Response<Body>, ClientError> {
         let status = response.status();
         if status.is_success() {
@@ -219,7 +220,8 @@ impl Client {
         self.json(answer?)
     }
 
-    /// Submits something, once: where no answer comes it is sent again with the same key.
+    /// Submits a submission. If no response arrives, this function repeats the request with the same idempotency key,
+    /// so the submission is accepted only once.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -227,7 +229,7 @@ impl Client {
         self.post("jobs", submission, Some(&new_key()?))
     }
 
-    /// Submits several, all or none, as [`Client::submit`].
+    /// Submits several submissions as [`Client::submit`] does. The service accepts all of them or none.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -236,7 +238,7 @@ impl Client {
         Ok(receipts.receipts)
     }
 
-    /// What would become of a submission.
+    /// Predicts the effect of a submission without submitting it.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -244,7 +246,7 @@ impl Client {
         self.post("what-if", submission, None)
     }
 
-    /// Does something to a job: `cancel`, `hold` or `release`.
+    /// Changes a job by the operation `what`: `cancel`, `hold` or `release`. Returns the new state.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -253,7 +255,8 @@ impl Client {
         Ok(changed.state)
     }
 
-    /// All jobs of a query such as `state=running&user=me`, at most so many.
+    /// Returns the jobs that match a query such as `state=running&user=me`. Stops after the page on which the number of
+    /// jobs reaches `most`.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -271,7 +274,7 @@ impl Client {
         }
     }
 
-    /// A part of what a task printed, from a byte on.
+    /// Returns up to 1 MiB of the output of a task, starting at byte `from`.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -294,7 +297,7 @@ impl Client {
         Ok(LogPart { bytes, size, ended })
     }
 
-    /// What happens, from now on or after a number.
+    /// Opens a stream of the events after the number `after`, or of all future events if `after` is `None`.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -307,7 +310,7 @@ impl Client {
     }
 }
 
-/// A key that no other submission has.
+/// Returns a new random idempotency key.
 fn new_key() -> Result<String, ClientError> {
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(|error| ClientError::Setup(format!("no random numbers: {error}")))?;

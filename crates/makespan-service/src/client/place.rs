@@ -1,4 +1,4 @@
-//! Where the service is, and by which token it is asked.
+//! The address of the service, and the token of the client.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -6,23 +6,26 @@ use std::time::{Duration, Instant};
 use super::ClientError;
 use crate::tokens::{TokenError, read_private, write_private};
 
-/// How long a service may take to begin.
+/// Maximum wait for a service that has just been started to write its address.
 const BEGINNING: Duration = Duration::from_secs(3);
 
-/// Where the service is, and by which token it is asked.
+/// Options that determine the address of the service and the token of the client.
 #[derive(Clone, Debug, Default)]
 pub struct ClientOptions {
-    /// Its address, such as `http://127.0.0.1:8321`; else that of `MAKESPAN_URL`, else what the store says.
+    /// The address of the service, such as `http://127.0.0.1:8321`. The defaults are the address in `MAKESPAN_URL`,
+    /// then the address in the store.
     pub url: Option<String>,
-    /// The file of the token; else that of `MAKESPAN_TOKEN_FILE`, else that of the store.
+    /// The file with the token. The defaults are the file in `MAKESPAN_TOKEN_FILE`, then the file `token` in the store.
     pub token_file: Option<PathBuf>,
-    /// Who certifies the service, in PEM, instead of those whom browsers know.
+    /// A PEM file with the certificates that the client trusts, instead of the certificate authorities that browsers
+    /// trust.
     pub ca: Option<PathBuf>,
-    /// The store of the service; else that of `MAKESPAN_STORE`, else the one of this user.
+    /// The store of the service. The default is [`default_store`].
     pub store: Option<PathBuf>,
 }
 
-/// The store where none is named: that of `MAKESPAN_STORE`, else `makespan/service` in the data folder of this user.
+/// Returns the default store: the folder in `MAKESPAN_STORE`, or else `makespan/service` in the data folder of this
+/// user.
 pub fn default_store() -> Option<PathBuf> {
     let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     named("MAKESPAN_STORE").or_else(|| {
@@ -31,7 +34,7 @@ pub fn default_store() -> Option<PathBuf> {
     })
 }
 
-/// Writes into a store where its service is.
+/// Writes the address of the service into its store.
 ///
 /// # Errors
 /// [`TokenError::File`].
@@ -40,7 +43,7 @@ pub fn write_url(store: &Path, url: &str) -> Result<(), TokenError> {
 }
 
 impl ClientOptions {
-    /// The address and the token.
+    /// Returns the address of the service and the token.
     pub(super) fn found(&self) -> Result<(String, String), ClientError> {
         let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let store = self.store.clone().or_else(default_store);
@@ -76,7 +79,8 @@ impl ClientOptions {
     }
 }
 
-/// Whether a file is there or comes soon: a service that was started a moment ago has not written it yet.
+/// Waits up to [`BEGINNING`] for a file to appear, and returns true if it exists. A service that was started a moment
+/// ago may not have written the file yet.
 fn appears(path: &Path) -> bool {
     let begun = Instant::now();
     while !path.exists() {
@@ -88,7 +92,8 @@ fn appears(path: &Path) -> bool {
     true
 }
 
-/// An address of a service without a path. Elsewhere than on this machine it is encrypted: a token passes.
+/// Checks an address, which must have no path, and returns it. The scheme must be `https` unless the host is this
+/// machine, because requests contain the token.
 fn checked(url: &str) -> Result<String, ClientError> {
     let wrong = |message: &str| ClientError::Setup(format!("{}: {message}", url.escape_debug()));
     let parsed: ureq::http::Uri =

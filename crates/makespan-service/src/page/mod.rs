@@ -1,20 +1,20 @@
-//! The page of the service: files that are part of the program. It loads nothing from elsewhere.
+//! The web page of the service. Its files are part of the program, and it loads nothing from other servers.
 
 use makespan_formats::report::{CHART_MODULE, CHART_STYLE};
 
-/// A file of the page.
+/// A file of the web page.
 pub struct Asset {
-    /// Its path below `/`.
+    /// The path in the URL.
     pub path: &'static str,
-    /// Its media type.
+    /// The media type.
     pub content_type: &'static str,
-    /// What is in it.
+    /// The content of the file.
     pub bytes: &'static [u8],
 }
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// All files of the page.
+/// All files of the web page.
 pub const ASSETS: &[Asset] = &[
     Asset { path: "/", content_type: "text/html; charset=utf-8", bytes: include_bytes!("assets/index.html") },
     Asset { path: "/style.css", content_type: "text/css; charset=utf-8", bytes: include_bytes!("assets/style.css") },

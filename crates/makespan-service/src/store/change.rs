@@ -1,4 +1,4 @@
-//! Changes of what is kept. Each is a part of one transaction.
+//! Changes of the store. Each change is part of a transaction.
 
 use rusqlite::{Connection, Error, OptionalExtension, Transaction, params};
 
@@ -9,26 +9,26 @@ use crate::words::{
     HappeningKind, JobNumber, Receipt, Refusal, RefusalKind, Reservation, Role, State, Submission, UserSettings, Who,
 };
 
-/// A transaction that goes on.
+/// An open transaction.
 #[derive(Debug)]
 pub struct Change<'a> {
     pub(super) transaction: Transaction<'a>,
     latest: u64,
-    /// Of the machines.
+    /// Number of processors of the platform.
     pub(super) processors: u32,
     pub(super) taken: Taken,
 }
 
-/// What is to be done when a transaction is on disk.
+/// The effects of a committed transaction on the rest of the service.
 #[derive(Debug, Default)]
 pub struct Taken {
-    /// Jobs for the engine, in this order.
+    /// Jobs to hand to the engine, in this order.
     pub handed: Vec<Handed>,
-    /// The number of what happened last.
+    /// The number of the latest event.
     pub latest: u64,
 }
 
-/// What a change needs to know of a job.
+/// The stored state of a job and the states of its tasks.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub user: String,
@@ -37,18 +37,18 @@ pub(super) struct Known {
     pub cancelled: bool,
     pub tasks: u64,
     pub running: u64,
-    /// Those that ended with success, otherwise, at their walltime, without a start.
+    /// The numbers of tasks that succeeded, failed, reached their walltime, and did not start.
     pub ends: [u64; 4],
 }
 
 impl Known {
-    /// How many tasks have ended.
+    /// Returns the number of ended tasks.
     pub fn ended(&self) -> u64 {
         self.ends.iter().sum()
     }
 }
 
-/// As a refusal, or the error of the database.
+/// A result or a refusal. The outer error is the error of the database.
 pub type Answer<T> = Result<Result<T, Refusal>, Error>;
 
 impl<'a> Change<'a> {
@@ -63,10 +63,10 @@ impl<'a> Change<'a> {
         Ok(taken)
     }
 
-    /// A part of the transaction, of which nothing stays where it is refused.
+    /// Executes a part of the transaction, and rolls this part back if `act` returns a refusal.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn part<T>(&mut self, act: impl FnOnce(&mut Self) -> Answer<T>) -> Answer<T> {
         let before = (self.latest, self.taken.handed.len());
         self.transaction.execute_batch("SAVEPOINT part")?;
@@ -84,7 +84,7 @@ impl<'a> Change<'a> {
         &self.transaction
     }
 
-    /// Notes what happened to a job.
+    /// Stores an event of a job.
     pub(super) fn happened(
         &mut self,
         job: JobNumber,
@@ -129,7 +129,7 @@ impl<'a> Change<'a> {
             .optional()
     }
 
-    /// A job that somebody may change.
+    /// Returns a job, or a refusal if `who` may not change it.
     pub(super) fn own(&self, who: &Who, job: JobNumber) -> Answer<Known> {
         let unknown = || refusal(RefusalKind::Unknown, "", format!("there is no job {job}"), "see the queue");
         if who.role == Role::Reader {
@@ -144,7 +144,8 @@ impl<'a> Change<'a> {
         Ok(known.ok_or_else(unknown))
     }
 
-    /// The receipts that a key has got for the same content.
+    /// Returns the receipts of an earlier request with the same key and the same content. Refuses a key that was used
+    /// for other content.
     pub fn earlier(&self, who: &Who, key: &str, digest: &str) -> Answer<Option<Vec<Receipt>>> {
         let sql = "SELECT digest, receipts FROM keys WHERE user = ?1 AND key = ?2";
         let mut select = self.connection().prepare_cached(sql)?;
@@ -157,7 +158,7 @@ impl<'a> Change<'a> {
         Ok(Ok(serde_json::from_str(&receipts).ok()))
     }
 
-    /// Remembers the receipts of a key; those that are older than a week are forgotten.
+    /// Stores the receipts of a key, and deletes receipts that are older than a week.
     pub fn remember(&self, who: &Who, key: &str, digest: &str, receipts: &[Receipt]) -> Result<(), Error> {
         let text = serde_json::to_string(receipts).unwrap_or_default();
         let sql = "INSERT INTO keys (user, key, digest, receipts, at) VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -167,7 +168,7 @@ impl<'a> Change<'a> {
         Ok(())
     }
 
-    /// Takes a submission. Where it is refused, the transaction is to be given up.
+    /// Stores the jobs of a submission. If this function returns a refusal, the caller must roll the transaction back.
     pub fn submit(&mut self, who: &Who, submission: &Submission, prepared: &PreparedSubmission) -> Answer<Receipt> {
         let PreparedSubmission { jobs: prepared, remarks } = prepared;
         if let Err(refused) = self.check(who, submission, prepared)? {
@@ -222,7 +223,7 @@ impl<'a> Change<'a> {
         Ok(Ok(Receipt { jobs, submitted: now, remarks: remarks.clone() }))
     }
 
-    /// The jobs of a submission so that each comes behind those that it waits for.
+    /// Sorts the jobs of a submission so that each job comes after the jobs that it waits for.
     fn in_order(jobs: &[JobNumber], prepared: &[Prepared]) -> Vec<JobNumber> {
         let mut missing: Vec<usize> = prepared.iter().map(|one| one.after.len()).collect();
         let mut behind: Vec<Vec<usize>> = vec![Vec::new(); jobs.len()];
@@ -281,13 +282,13 @@ impl<'a> Change<'a> {
         Ok(Ok(()))
     }
 
-    /// How many jobs of a user wait or are held.
+    /// Returns the number of waiting and held jobs of a user.
     pub(super) fn waiting_of(&self, user: &str) -> Result<i64, Error> {
         let sql = "SELECT coalesce(sum(jobs), 0) FROM counts WHERE user = ?1 AND state IN ('waiting', 'held')";
         self.connection().prepare_cached(sql)?.query_row([user], |row| row.get(0))
     }
 
-    /// Says what a user may do.
+    /// Stores the settings of a user.
     pub fn set_user(&self, who: &Who, user: &str, settings: &UserSettings) -> Answer<()> {
         if who.role != Role::Admin {
             return Ok(Err(refusal(RefusalKind::Forbidden, "", "only an admin says what users may do", "")));
@@ -317,7 +318,7 @@ impl<'a> Change<'a> {
         Ok(Ok(()))
     }
 
-    /// Keeps a reservation.
+    /// Stores a reservation, and returns it with its number.
     pub fn reserve(&self, reservation: Reservation) -> Result<Reservation, Error> {
         let sql = "INSERT INTO reservations (name, start, stop, processors) VALUES (?1, ?2, ?3, ?4)";
         let processors = serde_json::to_string(&reservation.processors).unwrap_or_default();
@@ -326,14 +327,14 @@ impl<'a> Change<'a> {
         Ok(Reservation { number: self.connection().last_insert_rowid() as u64, ..reservation })
     }
 
-    /// Takes a reservation back; whether it was there.
+    /// Deletes a reservation. Returns false if there is no such reservation.
     pub fn unreserve(&self, number: u64) -> Result<bool, Error> {
         let sql = "DELETE FROM reservations WHERE number = ?1";
         Ok(self.connection().prepare_cached(sql)?.execute([number as i64])? > 0)
     }
 }
 
-/// The state of this name; one that nobody knows is taken for a failure.
+/// Returns the state with the given name, or [`State::Failed`] if the name is unknown.
 pub(super) fn state_of(name: &str) -> State {
     State::of_name(name).unwrap_or(State::Failed)
 }

@@ -1,4 +1,4 @@
-//! How tasks and jobs start and end.
+//! Changes of the store when tasks and jobs start and end.
 
 use rusqlite::{Error, OptionalExtension, params};
 
@@ -7,38 +7,39 @@ use crate::clock::wall;
 use crate::prepare::refusal;
 use crate::words::{HappeningKind, JobNumber, RefusalKind, State, Who};
 
-/// How a task stands, as the engine tells.
+/// A change of the state of a task, as the engine reports it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskEnd {
-    /// Whose.
+    /// The job of the task.
     pub job: JobNumber,
-    /// Where the job is in the engine.
+    /// The position of the job among all jobs that the engine has received.
     pub position: u64,
-    /// Which task of it.
+    /// The number of the task in its job.
     pub task: u64,
-    /// How it stands: `Waiting` where an attempt is over and it waits again, `Cancelled` where it was taken back without a start.
+    /// The new state: `Waiting` if an attempt has ended and the task waits again, `Cancelled` if the engine removed the task before
+    /// its start.
     pub state: State,
-    /// Since when.
+    /// The start of the attempt, in seconds since 1970.
     pub started: Option<f64>,
-    /// Until when.
+    /// The end of the task, in seconds since 1970.
     pub ended: Option<f64>,
-    /// Where, as ranges.
+    /// The processors, as ranges such as `0-3,6`.
     pub processors: Option<String>,
-    /// On how many processors.
+    /// The number of processors.
     pub width: u32,
-    /// What the machines are called, with commas between.
+    /// The names of the nodes, separated by commas.
     pub nodes: Option<String>,
-    /// The file of its output, without its ending.
+    /// The path of the output file in the folder of the round, without its extension.
     pub output: Option<String>,
-    /// Its exit status.
+    /// The exit status.
     pub exit: Option<i32>,
-    /// Most bytes that it used.
+    /// Peak memory in bytes.
     pub memory: Option<u64>,
-    /// Why it ended as it did.
+    /// The reason why the task did not succeed.
     pub reason: Option<String>,
 }
 
-/// The column that counts the tasks of a job that stand so.
+/// Returns the column that counts the tasks of a job in the given state.
 const fn column(state: State) -> Option<&'static str> {
     match state {
         State::Running => Some("running"),
@@ -51,10 +52,10 @@ const fn column(state: State) -> Option<&'static str> {
 }
 
 impl Change<'_> {
-    /// Notes how a task stands. What is known already changes nothing.
+    /// Stores the new state of a task. A state that is already stored changes nothing.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn note(&mut self, task: &TaskEnd) -> Result<(), Error> {
         let (job, number) = (task.job.0 as i64, task.task as i64);
         let sql = "SELECT withdrawn FROM handed WHERE position = ?1";
@@ -68,7 +69,7 @@ impl Change<'_> {
         let own = was_ended.then(|| TaskEnd { state: State::Cancelled, ..task.clone() });
         let task = own.as_ref().unwrap_or(task);
         if task.state == State::Cancelled && !known.cancelled {
-            // It was to be held, and nobody was told so.
+            // The engine removed the task in order to hold its job, but the hold was never confirmed.
             self.withdraw(task.job)?;
             return self.hand(task.job);
         }
@@ -117,7 +118,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// The job stands as its tasks do.
+    /// Updates the state of a job after a change of one of its tasks.
     fn follow(&mut self, task: &TaskEnd, before: &Known) -> Result<(), Error> {
         let Some(now) = self.known(task.job)? else { return Ok(()) };
         let state = state_by(&now);
@@ -148,7 +149,7 @@ impl Change<'_> {
         self.finish(task.job, &before.user, state, task.ended)
     }
 
-    /// A job has come to its end.
+    /// Stores the end of a job, and hands over the jobs that waited for it.
     fn finish(&mut self, job: JobNumber, user: &str, state: State, at: Option<f64>) -> Result<(), Error> {
         let sql = "UPDATE jobs SET state = ?2, ended = ?3, held = 0 WHERE number = ?1";
         let ended = at.unwrap_or_else(wall);
@@ -158,7 +159,7 @@ impl Change<'_> {
         self.hand_behind(job)
     }
 
-    /// A job that the engine has not got will not start, since one that it waits for did not succeed.
+    /// Ends a job that the engine has not received, because the job `before` that it waits for did not succeed.
     pub(super) fn give_up(&mut self, job: JobNumber, before: JobNumber) -> Result<(), Error> {
         let Some(known) = self.known(job)? else { return Ok(()) };
         let reason = format!("job {before}, which it waits for, did not succeed");
@@ -167,10 +168,10 @@ impl Change<'_> {
         self.finish(job, &known.user, State::NotStarted, None)
     }
 
-    /// Jobs that the engine could not take.
+    /// Ends a job that does not fit the platform of the engine.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn not_taken(&mut self, job: JobNumber, position: u64, reason: &str) -> Result<(), Error> {
         self.unhand(position)?;
         let Some(known) = self.known(job)?.filter(|known| !known.state.is_final()) else { return Ok(()) };
@@ -179,7 +180,8 @@ impl Change<'_> {
         self.finish(job, &known.user, State::NotStarted, None)
     }
 
-    /// Takes a job back. Returned is how it stands, and whether the engine is to take it back; otherwise it has ended with this.
+    /// Cancels a job. Returns its state and whether the engine must cancel the job. If the engine need not do this, the job has
+    /// ended.
     pub fn cancel(&mut self, who: &Who, job: JobNumber) -> Answer<(State, bool)> {
         let known = match self.own(who, job)? {
             Ok(known) => known,
@@ -200,10 +202,10 @@ impl Change<'_> {
         Ok(Ok((State::Cancelled, false)))
     }
 
-    /// The tasks that ran when a session died and do not run now wait again.
+    /// Returns tasks to the waiting state that ran when the previous session of the engine died and that do not run now.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn wait_again(&mut self, runs: impl Fn(JobNumber, u64) -> bool) -> Result<(), Error> {
         let sql = "SELECT job, task FROM tasks WHERE state = 'running'";
         let all: Vec<(i64, i64)> = {
@@ -233,7 +235,7 @@ impl Change<'_> {
     }
 }
 
-/// How a job stands whose tasks stand so.
+/// Returns the state of a job with the given numbers of tasks in each state.
 fn state_by(known: &Known) -> State {
     let [succeeded, failed, timed_out, not_started] = known.ends;
     match known.state {

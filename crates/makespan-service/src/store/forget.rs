@@ -1,4 +1,4 @@
-//! What ended long ago is forgotten.
+//! Deletes old jobs, events and rounds from the store.
 
 use rusqlite::{Error, params};
 
@@ -6,11 +6,12 @@ use super::change::Change;
 use super::read::Reader;
 
 impl Change<'_> {
-    /// Forgets jobs that ended before an instant, with their tasks, and events from before it: at most so many of each. Jobs of the round
-    /// that goes on stay, and those for which a job waits that has not ended. Returned is whether there may be more.
+    /// Deletes up to `limit` jobs that ended before the instant `before`, with their tasks, and up to `limit` earlier events. Keeps
+    /// the jobs of the current round, and jobs that an unfinished job waits for. Returns true if there may be more jobs or events
+    /// to delete.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn forget(&mut self, before: f64, limit: usize) -> Result<bool, Error> {
         let jobs = self.old_jobs(before, limit)?;
         for job in &jobs {
@@ -38,7 +39,8 @@ impl Change<'_> {
         select.query_map(params![before, limit as i64], |row| row.get(0))?.collect()
     }
 
-    /// The last event stays: the number of the next one is counted from it.
+    /// Deletes up to `limit` events from before the instant `before`, and returns their number. The last event stays, because the
+    /// number of the next event is derived from it.
     fn forget_events(&self, before: f64, limit: usize) -> Result<usize, Error> {
         let sql = "SELECT sequence, at FROM happenings WHERE sequence < (SELECT max(sequence) FROM happenings) \
                    ORDER BY sequence LIMIT ?1";
@@ -50,10 +52,10 @@ impl Change<'_> {
         self.connection().prepare_cached("DELETE FROM happenings WHERE sequence <= ?1")?.execute([last])
     }
 
-    /// Forgets a round of which no job is left.
+    /// Deletes a round if none of its jobs is left in the store.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn forget_round(&self, round: u64) -> Result<(), Error> {
         let sql = "DELETE FROM rounds WHERE round = ?1 AND NOT EXISTS (SELECT 1 FROM handed WHERE round = ?1)";
         self.connection().prepare_cached(sql)?.execute([round as i64]).map(drop)
@@ -61,10 +63,10 @@ impl Change<'_> {
 }
 
 impl Reader {
-    /// The rounds of which no job is left, but the one that goes on.
+    /// Returns the earlier rounds of which no job is left in the store.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn empty_rounds(&self) -> Result<Vec<u64>, Error> {
         let sql = "SELECT round FROM rounds WHERE round < (SELECT max(round) FROM rounds) \
                    AND NOT EXISTS (SELECT 1 FROM handed WHERE handed.round = rounds.round)";

@@ -1,4 +1,4 @@
-//! Which jobs the engine was given, and in which order.
+//! Hands jobs to the engine, and stores their order.
 
 use rusqlite::{Connection, Error, OptionalExtension, params};
 
@@ -8,28 +8,28 @@ use crate::clock::wall;
 use crate::prepare::{Prepared, refusal};
 use crate::words::{HappeningKind, JobNumber, RefusalKind, State, Who};
 
-/// In how many seconds what somebody used counts half.
+/// Half-life of the recent use of a user, in seconds.
 const HALF_LIFE: f64 = 7.0 * 86_400.0;
-/// A step of priority multiplies the weight by so much.
+/// Factor of the weight for each step of priority.
 const STEP: f64 = 8.0;
-/// What is urgent counts so many times.
+/// Factor of the weight of an urgent job.
 const URGENT: f64 = 64.0;
-/// Ticks of all jobs that an engine is given, one after the other, at most: with more, instants have no numbers.
+/// Maximum sum of the lengths of all jobs in a round, in ticks. With a larger sum, instants could overflow.
 const MOST: i64 = i64::MAX / 4;
 
-/// A run of the engine, which several sessions carry out.
+/// A run of the engine. One or more sessions carry out a round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
-    /// Counted from 1.
+    /// The number of the round, from 1.
     pub number: u64,
-    /// When it began.
+    /// The beginning of the round, in seconds since 1970.
     pub began: f64,
-    /// A digest of its machines.
+    /// A digest of the platform.
     pub platform: String,
 }
 
 impl Round {
-    /// The one that goes on.
+    /// Returns the current round.
     pub(super) fn latest(connection: &Connection) -> Result<Option<Self>, Error> {
         let sql = "SELECT round, began, platform FROM rounds ORDER BY round DESC LIMIT 1";
         let read = |row: &rusqlite::Row<'_>| {
@@ -39,12 +39,12 @@ impl Round {
     }
 }
 
-/// What counts now of what was used until an instant.
+/// Returns the part of the use `recent` at the instant `at` that still counts at `now`.
 pub(super) fn faded(recent: f64, at: f64, now: f64) -> f64 {
     recent * 0.5_f64.powf((now - at).max(0.0) / HALF_LIFE)
 }
 
-/// What a job is handed with.
+/// The data of a job that is handed to the engine.
 struct Row {
     user: String,
     title: String,
@@ -61,18 +61,18 @@ struct Row {
 }
 
 impl Change<'_> {
-    /// The round that goes on.
+    /// Returns the current round.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn round(&self) -> Result<Option<Round>, Error> {
         Round::latest(self.connection())
     }
 
-    /// Begins a round.
+    /// Begins a new round.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn begin_round(&self, platform: &str) -> Result<Round, Error> {
         let number = self.round()?.map_or(1, |round| round.number + 1);
         let began = wall();
@@ -81,7 +81,7 @@ impl Change<'_> {
         Ok(Round { number, began, platform: platform.to_owned() })
     }
 
-    /// Refuses jobs with which the engine would have more to do than there are instants.
+    /// Refuses jobs if the lengths of all jobs in the round would exceed [`MOST`].
     pub(super) fn check_length(&self, prepared: &[Prepared]) -> Answer<()> {
         let sum = |total: i64, one: &Prepared| total.saturating_add(one.length);
         if prepared.iter().fold(self.length_so_far()?, sum) <= MOST {
@@ -91,15 +91,15 @@ impl Change<'_> {
         Ok(Err(refusal(RefusalKind::Quota, "", message, "state shorter times, or submit them later")))
     }
 
-    /// The length of all jobs that the engine was given in this round.
+    /// Returns the sum of the lengths of all jobs that the engine received in this round.
     fn length_so_far(&self) -> Result<i64, Error> {
         let sql =
             "SELECT total FROM handed WHERE round = (SELECT max(round) FROM rounds) ORDER BY position DESC LIMIT 1";
         Ok(self.connection().prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?.unwrap_or(0))
     }
 
-    /// Gives a job to the engine, if it waits, is not held and is not there yet, and all that it waits for is there or has succeeded. A job
-    /// that waits for one that did not succeed ends.
+    /// Hands a waiting job to the engine, unless the engine has the job already. Each job that this job waits for must have
+    /// succeeded or be in the engine. If one of them did not succeed, this job ends.
     pub(super) fn hand(&mut self, job: JobNumber) -> Result<(), Error> {
         let Some(known) = self.known(job)? else { return Ok(()) };
         if known.state != State::Waiting || known.held || known.cancelled || self.place(job)?.is_some() {
@@ -158,7 +158,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Gives to the engine what waited for a job, and what waits for that.
+    /// Hands to the engine the jobs that wait for a job, and the jobs that wait for those jobs.
     pub(super) fn hand_behind(&mut self, job: JobNumber) -> Result<(), Error> {
         let mut open = vec![job];
         while let Some(job) = open.pop() {
@@ -179,16 +179,16 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Where a job is in the engine, if it is: its position and its name there.
+    /// Returns the position and the name of a job in the engine, if the engine has the job.
     pub(super) fn place(&self, job: JobNumber) -> Result<Option<(u64, String)>, Error> {
-        // The plus keeps the database from looking at all jobs of the round.
+        // The plus sign keeps SQLite from using the index of rounds, with which it would scan all jobs of the round.
         let sql = "SELECT position, name FROM handed WHERE job = ?1 AND withdrawn = 0 \
                    AND +round = (SELECT max(round) FROM rounds) ORDER BY position DESC LIMIT 1";
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)? as u64, row.get(1)?));
         self.connection().prepare_cached(sql)?.query_row([job.0 as i64], read).optional()
     }
 
-    /// The jobs that a job waits for, and how they stand.
+    /// Returns the jobs that a job waits for, with their states.
     fn before(&self, job: JobNumber) -> Result<Vec<(JobNumber, State)>, Error> {
         let sql = "SELECT number, state FROM waits JOIN jobs ON jobs.number = waits.before WHERE job = ?1";
         let mut select = self.connection().prepare_cached(sql)?;
@@ -219,9 +219,9 @@ impl Change<'_> {
         })
     }
 
-    /// What a job counts, in millionths: its weight times that of its priority, times the part of the user. Who used more than that part
-    /// lately counts less, half for each part that was used; and the k-th job that a user has waiting counts 1/k, where
-    /// k is at most 1001.
+    /// Returns the weight of a job in the engine, in millionths. It is the product of the submitted weight, the factor of the
+    /// priority, the factor of the user ([`Change::part_of`]) and, for an urgent job, [`URGENT`], divided by k for the k-th waiting
+    /// job of the user. The maximum of k is 1001.
     fn weight(&self, job: JobNumber, row: &Row) -> Result<u64, Error> {
         if row.weight == 0.0 {
             return Ok(0);
@@ -237,10 +237,10 @@ impl Change<'_> {
         Ok((weight.clamp(1e-6, 1e8) * 1e6) as u64)
     }
 
-    /// Whether a job would miss its deadline if all came first that waits or runs.
+    /// Returns true if a job would miss its deadline if all waiting and running jobs ran before it.
     fn is_urgent(&self, row: &Row) -> Result<bool, Error> {
         let Some(deadline) = row.deadline else { return Ok(false) };
-        // Of a long queue a part tells enough.
+        // For a long queue, the work of 1000 jobs is enough for this decision.
         let sql = "SELECT coalesce(sum(length * (processors + 0.0)), 0.0) FROM (SELECT length, processors FROM jobs \
                    WHERE state IN ('waiting', 'running') LIMIT 1000)";
         let area: f64 = self.connection().prepare_cached(sql)?.query_row([], |row| row.get(0))?;
@@ -248,7 +248,8 @@ impl Change<'_> {
         Ok(deadline - wall() < before + row.length as f64 / 1e9)
     }
 
-    /// By how much the jobs of a user count, by the user's weight and what all used lately.
+    /// Returns the fair-share factor of the jobs of a user. It is the weight of the user, halved for each multiple of the user's
+    /// due share that the user recently used.
     fn part_of(&self, user: &str) -> Result<f64, Error> {
         let sql = "SELECT user, weight, recent, recent_at FROM users";
         let mut select = self.connection().prepare_cached(sql)?;
@@ -263,7 +264,7 @@ impl Change<'_> {
         Ok(weight * 0.5_f64.powf(share / due))
     }
 
-    /// Adds to what a user has used.
+    /// Adds processor-seconds to the use of a user.
     pub(super) fn use_up(&self, user: &str, seconds: f64) -> Result<(), Error> {
         let now = wall();
         let sql = "SELECT recent, recent_at FROM users WHERE user = ?1";
@@ -276,8 +277,8 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Holds a job that is not in the engine. Where it is, returned are it and all that wait for it there: they are to be taken back first
-    /// ([`Change::withdrawn`]).
+    /// Holds a job that is not in the engine, and returns an empty list. If the job is in the engine, returns the job and all jobs
+    /// in the engine that wait for it. The engine must first withdraw these jobs ([`Change::withdrawn`]).
     pub fn hold(&mut self, who: &Who, job: JobNumber) -> Answer<Vec<JobNumber>> {
         let known = match self.own(who, job)? {
             Ok(known) => known,
@@ -319,10 +320,10 @@ impl Change<'_> {
         self.happened(job, user, None, (HappeningKind::Held, State::Held))
     }
 
-    /// Gives all that waits to the engine, as far as it is not there.
+    /// Hands to the engine all waiting jobs that it does not have.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn hand_all(&mut self) -> Result<(), Error> {
         let all: Vec<i64> = {
             let sql = "SELECT number FROM jobs WHERE state = 'waiting' ORDER BY number";
@@ -336,16 +337,16 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// The engine could not take a job.
+    /// Removes a job that the engine could not accept from the list of handed jobs.
     pub(super) fn unhand(&self, position: u64) -> Result<(), Error> {
         let sql = "DELETE FROM handed WHERE position = ?1";
         self.connection().prepare_cached(sql)?.execute([position as i64]).map(drop)
     }
 
-    /// The engine has taken jobs back, since the first of them is to be held.
+    /// Stores that the engine has withdrawn `jobs`, and holds the first of them.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn withdrawn(&mut self, jobs: &[JobNumber]) -> Result<(), Error> {
         for job in jobs {
             self.withdraw(*job)?;
@@ -359,14 +360,14 @@ impl Change<'_> {
         }
     }
 
-    /// A job is not in the engine any more.
+    /// Stores that a job is no longer in the engine.
     pub(super) fn withdraw(&mut self, job: JobNumber) -> Result<(), Error> {
         let sql = "UPDATE handed SET withdrawn = 1 WHERE job = ?1";
         self.connection().prepare_cached(sql)?.execute([job.0 as i64])?;
         Ok(())
     }
 
-    /// Ends a hold.
+    /// Releases a held job.
     pub fn release(&mut self, who: &Who, job: JobNumber) -> Answer<State> {
         let known = match self.own(who, job)? {
             Ok(known) => known,

@@ -7,33 +7,33 @@ use crate::words::JobNumber;
 /// A job in the form in which the engine receives it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handed {
-    /// Which.
+    /// The number of the job.
     pub job: JobNumber,
-    /// Its place among all that the engine was ever given.
+    /// The position of the job among all jobs that the engine has ever received.
     pub position: u64,
-    /// What the engine calls it.
+    /// The name of the job in the engine.
     pub name: String,
-    /// Whose it is.
+    /// The user of the job.
     pub user: String,
-    /// What its user calls it.
+    /// The name that the user gave the job.
     pub title: String,
-    /// How many tasks it has.
+    /// The number of tasks.
     pub tasks: u64,
-    /// Its weight, in millionths.
+    /// The weight in millionths.
     pub weight: u64,
     /// Instant at which the job was submitted, in ticks after the beginning of the round (the run of the engine that
     /// has the job); 0 if the job was submitted before the round began.
     pub submitted: i64,
-    /// Ticks after the beginning of the round.
+    /// The earliest start, in ticks after the beginning of the round.
     pub release: i64,
-    /// The same.
+    /// The deadline, in ticks after the beginning of the round.
     pub deadline: Option<i64>,
-    /// What the engine calls those that it waits for.
+    /// The names in the engine of the jobs that this job waits for.
     pub after: Vec<String>,
-    /// The native file of it alone.
+    /// The job as an instance in the native format.
     pub spec: String,
-    /// Where its commands run.
+    /// The working directory of the commands.
     pub directory: Option<String>,
-    /// What their environment has besides.
+    /// Additional environment variables of the commands.
     pub environment: BTreeMap<String, String>,
 }

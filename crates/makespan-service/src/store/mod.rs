@@ -1,4 +1,4 @@
-//! What a service keeps: a database of `SQLite` with a write-ahead log, whose every commit is on disk before it is told.
+//! The store of a service: an `SQLite` database with a write-ahead log. Every commit is on disk before the service reports it.
 
 mod change;
 mod finish;
@@ -27,30 +27,30 @@ pub use hand::Round;
 pub use handed::Handed;
 pub use read::{JobRow, PendingRow, Reader, TaskRow};
 
-/// The name of the database.
+/// File name of the database.
 const FILE: &str = "store.sqlite";
-/// How long one waits for another that writes.
+/// Maximum wait of a connection for another connection that holds the database lock.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a lock is waited for.
+/// Maximum wait for the lock of the store.
 const LOCKED: Duration = Duration::from_secs(1);
-/// How many may read at once.
+/// Maximum number of idle read connections that are kept open.
 const READERS: usize = 4;
-/// Statements that are kept ready.
+/// Number of prepared statements in the cache of a connection.
 const READY: usize = 128;
 
-/// The folder of a service, which no other process uses meanwhile.
+/// The open folder of a service. A lock keeps other services out of the folder.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
     writer: Connection,
-    /// The number of what happened last.
+    /// The number of the latest event.
     latest: u64,
-    /// Of the machines.
+    /// Number of processors of the platform.
     processors: u32,
     _lock: File,
 }
 
-/// Connections to read with.
+/// A pool of connections that read the database.
 #[derive(Debug)]
 pub struct Readers {
     path: PathBuf,
@@ -70,10 +70,11 @@ fn open(path: &Path, writes: bool) -> Result<Connection, rusqlite::Error> {
 }
 
 impl Store {
-    /// Opens the store in a folder, which is made where it is missing; only its owner may look into it.
+    /// Opens the store in a folder, and creates the folder if it is missing. Only the owner can read a new folder.
     ///
     /// # Errors
-    /// In words, with the path: another service uses it, it is not ours, it cannot be read or written.
+    /// A message with the path, if another service uses the store, if the database belongs to another program, or if the store
+    /// cannot be read or written.
     pub fn open(folder: &Path) -> Result<Self, String> {
         Self::with_steps(folder, &schema::STEPS)
     }
@@ -83,7 +84,8 @@ impl Store {
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| at(folder, &error))?;
         let folder = folder.canonicalize().map_err(|error| at(folder, &error))?;
         let mode = fs::metadata(&folder).map_err(|error| at(&folder, &error))?.mode();
-        // What is read there are names alone: files and folders in it are for their owner. Many users are alone in their group.
+        // Other users may list the folder: only the owner can read the files and folders in it. Write permission of the group is
+        // allowed, because many users have a group of their own.
         if mode & 0o002 != 0 {
             let why = "everybody may write into this folder, in which commands and tokens are kept";
             return Err(format!("{}: {why} (mode {:o}); `chmod 700` it", folder.display(), mode & 0o777));
@@ -99,7 +101,7 @@ impl Store {
         private(&path).map_err(|error| at(&path, &error))?;
         let mut writer = open(&path, true).map_err(|error| at(&path, &error))?;
         schema::migrate(&mut writer, steps).map_err(|error| at(&path, &error))?;
-        // Not before: it changes the file, which may be another program's.
+        // The journal mode is set only now because this changes the file, which may belong to another program.
         writer.pragma_update(None, "journal_mode", "WAL").map_err(|error| at(&path, &error))?;
         compare(&folder, &writer).map_err(|error| at(&path, &error))?;
         let latest = "SELECT coalesce(max(sequence), 0) FROM happenings";
@@ -107,26 +109,26 @@ impl Store {
         Ok(Self { folder, writer, latest: latest as u64, processors: 1, _lock: lock })
     }
 
-    /// The same, for machines of so many processors.
+    /// Returns this store for a platform with the given number of processors.
     #[must_use]
     pub fn on(self, processors: u32) -> Self {
         Self { processors, ..self }
     }
 
-    /// Its folder, as an absolute path.
+    /// Returns the folder of the store as an absolute path.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The number of what happened last.
+    /// Returns the number of the latest event.
     pub fn latest(&self) -> u64 {
         self.latest
     }
 
-    /// Does several changes at one instant, all or none. When this returns they are on disk.
+    /// Executes several changes in one transaction. When this function returns `Ok`, the changes are on disk.
     ///
     /// # Errors
-    /// What the database says; then nothing is changed.
+    /// The error of the database. In this case, nothing is changed.
     pub fn change<T>(
         &mut self,
         act: impl FnOnce(&mut Change<'_>) -> Result<T, rusqlite::Error>,
@@ -147,17 +149,17 @@ impl Store {
         self.writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     }
 
-    /// Connections to read with.
+    /// Returns a pool of connections that read this store.
     pub fn readers(&self) -> Readers {
         Readers { path: self.folder.join(FILE), idle: Mutex::new(Vec::new()) }
     }
 }
 
 impl Readers {
-    /// Reads, beside those that write.
+    /// Reads the database at one instant, without waiting for writers.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn read<T>(&self, act: impl FnOnce(&Reader) -> Result<T, rusqlite::Error>) -> Result<T, rusqlite::Error> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let reader = idle.map_or_else(|| open(&self.path, false).map(Reader), Ok)?;
@@ -172,7 +174,7 @@ impl Readers {
     }
 }
 
-/// A folder in which jobs of a store have run.
+/// Returns the name of a round folder in `folder`, if there is one.
 fn a_round_of(folder: &Path) -> Option<String> {
     let names = fs::read_dir(folder).ok()?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let is_round = |name: &String| name.strip_prefix("round-").is_some_and(|number| number.parse::<u64>().is_ok());
@@ -209,7 +211,7 @@ fn compare(folder: &Path, database: &Connection) -> Result<(), String> {
     }
 }
 
-/// Makes a file that only its owner reads.
+/// Creates a file that only its owner can read, unless the file exists.
 fn private(path: &Path) -> io::Result<()> {
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::metadata(path).map(drop),
@@ -224,7 +226,7 @@ fn locked(path: &Path) -> Result<File, String> {
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            // A service that was killed while it forked leaves the lock to its child, until that one executes.
+            // If a service was killed between fork and exec of a child, the child holds the lock until it calls exec.
             Err(TryLockError::WouldBlock) if begun.elapsed() < LOCKED => thread::sleep(LOCKED / 50),
             Err(TryLockError::WouldBlock) => {
                 return Err("another service uses this store; stop it, or name another --store".into());

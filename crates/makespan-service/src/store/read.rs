@@ -1,4 +1,4 @@
-//! What is asked of a store.
+//! Queries of a store.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,72 +13,72 @@ use crate::words::{
     Filter, Happening, HappeningKind, JobNumber, JobSummary, Page, Reservation, Role, State, UserSummary, Who,
 };
 
-/// A connection that reads the store, at one instant.
+/// A connection that reads the store.
 #[derive(Debug)]
 pub struct Reader(pub(super) Connection);
 
-/// What is kept of a job beside its line.
+/// A stored job.
 #[derive(Clone, Debug)]
 pub struct JobRow {
-    /// Its line of the queue; expected instants are not in it.
+    /// The entry of the queue, without expected instants.
     pub summary: JobSummary,
-    /// The native file of it alone.
+    /// The job as an instance in the native format.
     pub spec: String,
-    /// Where its commands run.
+    /// The working directory of the commands.
     pub directory: Option<String>,
-    /// What their environment has besides.
+    /// Additional environment variables of the commands.
     pub environment: BTreeMap<String, String>,
-    /// It does not start before.
+    /// The earliest start, in seconds since 1970.
     pub begin: Option<f64>,
-    /// Why it ended as it did.
+    /// The reason why the job did not succeed.
     pub reason: Option<String>,
-    /// The jobs that it waits for.
+    /// The jobs that this job waits for.
     pub after: Vec<JobNumber>,
 }
 
-/// What is kept of a task that started or ended.
+/// A stored task, which has started or ended.
 #[derive(Clone, Debug)]
 pub struct TaskRow {
-    /// Which task of its job.
+    /// The number of the task in its job.
     pub task: u64,
-    /// How it stands.
+    /// The state of the task.
     pub state: State,
-    /// See [`super::TaskEnd`].
+    /// See [`TaskEnd::started`](super::TaskEnd::started).
     pub started: Option<f64>,
-    /// See there.
+    /// See [`TaskEnd::ended`](super::TaskEnd::ended).
     pub ended: Option<f64>,
-    /// See there.
+    /// See [`TaskEnd::processors`](super::TaskEnd::processors).
     pub processors: Option<String>,
-    /// See there.
+    /// See [`TaskEnd::nodes`](super::TaskEnd::nodes).
     pub nodes: Option<String>,
-    /// See there.
+    /// See [`TaskEnd::output`](super::TaskEnd::output).
     pub output: Option<String>,
-    /// How often it was started.
+    /// The number of starts.
     pub attempts: u32,
-    /// See there.
+    /// See [`TaskEnd::exit`](super::TaskEnd::exit).
     pub exit: Option<i32>,
-    /// See there.
+    /// See [`TaskEnd::memory`](super::TaskEnd::memory).
     pub memory: Option<u64>,
-    /// See there.
+    /// See [`TaskEnd::reason`](super::TaskEnd::reason).
     pub reason: Option<String>,
 }
 
-/// A job that waits for others, or for its time.
+/// A job that waits for other jobs or for its earliest start.
 #[derive(Clone, Debug)]
 pub struct PendingRow {
-    /// Which.
+    /// The number of the job.
     pub job: JobNumber,
-    /// What its user calls it.
+    /// The name that the user gave the job.
     pub title: String,
-    /// Whose it is.
+    /// The user of the job.
     pub user: String,
-    /// The native file of it alone.
+    /// The job as an instance in the native format.
     pub spec: String,
-    /// Its weight in the engine, or the stated one before it is there.
+    /// The weight in the engine, or the submitted weight if the engine has not received the job.
     pub weight: f64,
-    /// It does not start before.
+    /// The earliest start, in seconds since 1970.
     pub begin: Option<f64>,
-    /// The jobs that it waits for and that have not ended.
+    /// The jobs that this job waits for and that have not ended.
     pub after: Vec<JobNumber>,
 }
 
@@ -112,10 +112,11 @@ fn summary(row: &Row<'_>) -> Result<JobSummary, Error> {
 }
 
 impl Reader {
-    /// Returns up to `limit` jobs that `who` may see: after number `after`, or before it and newest first.
+    /// Returns up to `limit` jobs that `who` may see and that match `filter`. Jobs have numbers above `after` in ascending order,
+    /// or numbers below `after` in descending order with `filter.newest`.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn jobs(
         &self,
         who: &Who,
@@ -146,7 +147,8 @@ impl Reader {
         let (sign, order) = if filter.newest { ("<", "DESC") } else { (">", "ASC") };
         let place = after.map_or_else(String::new, |after| format!(" AND number {sign} {after}"));
         let end = format!("ORDER BY number {order} LIMIT {}", limit + 1);
-        // The first of each state, which an index has in this order, and of these the first: nobody sorts a long queue.
+        // The query reads the first jobs of each state from an index that has them in order, and merges them. So it need not sort a
+        // long queue.
         if names.is_empty() && (own.or(filter.user.as_ref()).is_some() || filter.text.is_some()) {
             names = State::ALL.iter().map(|state| state.name()).collect();
         }
@@ -169,10 +171,10 @@ impl Reader {
         Ok(Page { items, next, total })
     }
 
-    /// A job that somebody may see.
+    /// Returns a job, or `None` if there is no such job or `who` may not see it.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn job(&self, who: &Who, job: JobNumber) -> Result<Option<JobRow>, Error> {
         let sql = format!("SELECT {SUMMARY}, spec, directory, environment, begin, reason FROM jobs WHERE number = ?1");
         let row = self.0.prepare_cached(&sql)?.query_row([job.0 as i64], |row| {
@@ -195,10 +197,11 @@ impl Reader {
         Ok(Some(JobRow { after, ..row }))
     }
 
-    /// The tasks of a job that started or ended: those that run first, then those that did not succeed.
+    /// Returns up to `limit` tasks of a job that have started or ended, or only the task `only`. Running tasks come first, then the
+    /// tasks that did not succeed.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn tasks(&self, job: JobNumber, only: Option<u64>, limit: usize) -> Result<Vec<TaskRow>, Error> {
         let sql = "SELECT task, state, started, ended, processors, nodes, output, attempts, exit, memory, reason FROM tasks \
                    WHERE job = ?1 AND (?2 IS NULL OR task = ?2) ORDER BY CASE state WHEN 'running' THEN 0 WHEN 'succeeded' THEN 2 \
@@ -223,10 +226,10 @@ impl Reader {
         select.query_map(params![job.0 as i64, only, limit as i64], read)?.collect()
     }
 
-    /// The tasks that ended last, newest first: their job, its name and user, and where and when they ran.
+    /// Returns up to `limit` tasks that ended last, the latest end first, each with the number, the name and the user of its job.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn past(&self, limit: usize) -> Result<Vec<(JobNumber, String, String, TaskRow)>, Error> {
         let sql = "SELECT tasks.task, tasks.state, tasks.started, tasks.ended, tasks.processors, tasks.job, jobs.name, jobs.user FROM tasks \
                    JOIN jobs ON jobs.number = tasks.job WHERE tasks.ended IS NOT NULL AND tasks.started IS NOT NULL \
@@ -251,10 +254,10 @@ impl Reader {
         select.query_map([limit as i64], read)?.collect()
     }
 
-    /// What happened behind a number, as far as somebody may know it.
+    /// Returns up to `limit` events with numbers above `after` that `who` may see.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn happenings(&self, who: &Who, after: u64, limit: usize) -> Result<Vec<Happening>, Error> {
         let sql = "SELECT sequence, at, job, user, task, kind, state FROM happenings WHERE sequence > ?1 AND (?2 IS NULL OR user = ?2) \
                    ORDER BY sequence LIMIT ?3";
@@ -275,20 +278,20 @@ impl Reader {
         select.query_map(params![after, own, limit as i64], read)?.collect()
     }
 
-    /// How many jobs stand how.
+    /// Returns the number of jobs in each state.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn counts(&self) -> Result<BTreeMap<State, u64>, Error> {
         let mut select = self.0.prepare_cached("SELECT state, sum(jobs) FROM counts GROUP BY state")?;
         let read = |row: &Row<'_>| Ok((state_of(&row.get::<_, String>(0)?), number(row, 1)?));
         select.query_map([], read)?.collect()
     }
 
-    /// The users that somebody may see.
+    /// Returns the users that `who` may see.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn users(&self, who: &Who) -> Result<Vec<UserSummary>, Error> {
         let sql = "SELECT users.user, weight, most_waiting, most_processors, used, recent, recent_at, \
                    (SELECT coalesce(sum(jobs), 0) FROM counts WHERE counts.user = users.user AND state IN ('waiting', 'held')), \
@@ -316,10 +319,10 @@ impl Reader {
         Ok(users)
     }
 
-    /// The reservations that end later than an instant.
+    /// Returns the reservations that end after `now`, in the order of their starts.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn reservations(&self, now: f64) -> Result<Vec<Reservation>, Error> {
         let sql = "SELECT number, name, start, stop, processors FROM reservations WHERE stop > ?1 ORDER BY start";
         let mut select = self.0.prepare_cached(sql)?;
@@ -336,11 +339,11 @@ impl Reader {
         select.query_map([now], read)?.collect()
     }
 
-    /// The jobs that wait for others, or for their time, the oldest first. What waits for a job that is held is left out: nobody knows when
-    /// that is released.
+    /// Returns up to `limit` jobs that wait for other jobs or for their earliest start, the oldest job first. A job that waits for
+    /// a held job is left out, because the instant of the release is unknown.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn pending(&self, now: f64, limit: usize) -> Result<Vec<PendingRow>, Error> {
         let sql = "SELECT number, name, user, spec, begin, coalesce((SELECT weight / 1e6 FROM handed WHERE handed.job = jobs.number \
                    AND withdrawn = 0 ORDER BY position DESC LIMIT 1), weight) FROM jobs WHERE state = 'waiting' AND cancelled = 0 \
@@ -378,45 +381,45 @@ impl Reader {
         Ok(known)
     }
 
-    /// The jobs of which some task has started.
+    /// Returns the running jobs.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn begun(&self) -> Result<BTreeSet<JobNumber>, Error> {
         let mut select = self.0.prepare_cached("SELECT number FROM jobs WHERE state = 'running'")?;
         select.query_map([], |row| Ok(JobNumber(number(row, 0)?)))?.collect()
     }
 
-    /// The jobs that somebody took back and that have not ended.
+    /// Returns the cancelled jobs that have not ended.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn to_cancel(&self) -> Result<Vec<JobNumber>, Error> {
         let sql = "SELECT number FROM jobs WHERE state IN ('waiting', 'running') AND cancelled = 1";
         self.0.prepare_cached(sql)?.query_map([], |row| Ok(JobNumber(number(row, 0)?)))?.collect()
     }
 
-    /// The round that goes on.
+    /// Returns the current round.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn round(&self) -> Result<Option<Round>, Error> {
         Round::latest(&self.0)
     }
 
-    /// The round in which a job was given to the engine last.
+    /// Returns the number of the latest round in which the engine received a job.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn round_of(&self, job: JobNumber) -> Result<Option<u64>, Error> {
         let sql = "SELECT round FROM handed WHERE job = ?1 ORDER BY position DESC LIMIT 1";
         self.0.prepare_cached(sql)?.query_row([job.0 as i64], |row| number(row, 0)).optional()
     }
 
-    /// All jobs that the engine was given in a round behind a position, in that order.
+    /// Returns the jobs that the engine received in a round after the position `behind`, in the order of their positions.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn handed(&self, round: &Round, behind: u64) -> Result<Vec<Handed>, Error> {
         let sql = "SELECT job, position, handed.name, jobs.name, user, handed.tasks, handed.weight, release, handed.deadline, after, spec, \
                    directory, environment, submitted FROM handed JOIN jobs ON jobs.number = handed.job WHERE round = ?1 AND position > ?2 ORDER BY position";
@@ -443,10 +446,10 @@ impl Reader {
         select.query_map([round.number as i64, behind as i64], read)?.collect()
     }
 
-    /// The user of each job that has not ended, and the limits of users.
+    /// Returns the maximum number of processors in use at once, for each user with such a limit.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn limits(&self) -> Result<BTreeMap<String, u32>, Error> {
         let mut select =
             self.0.prepare_cached("SELECT user, most_processors FROM users WHERE most_processors IS NOT NULL")?;

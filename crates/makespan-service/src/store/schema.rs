@@ -1,13 +1,13 @@
-//! Tables of a store.
+//! The tables of a store.
 
 use makespan_history::tables::{self, Kind};
 use rusqlite::Connection;
 
-/// Marks the database as ours in its header: `Mksv`.
+/// The application number `Mksv` in the header of the database. It marks a database of this program.
 const APPLICATION: i64 = 0x4d6b_7376;
 
-/// What makes version `k + 1` of version `k`, beginning with an empty database. A step never changes: what becomes different is
-/// another step behind it.
+/// The SQL statements that change a database of version `k` to version `k + 1`; version 0 is an empty database. A released step
+/// never changes. A change of the tables is a new step at the end.
 pub(super) const STEPS: [&str; 1] = [
     // Instants are seconds since 1970. `spec` is the native file of the job alone, and `environment` is a JSON object.
     // The columns `running` to `not_started` of a job are numbers of tasks. `handed` lists the jobs that the engine has
@@ -142,10 +142,10 @@ pub(super) const STEPS: [&str; 1] = [
      CREATE INDEX handed_by_round ON handed (round);",
 ];
 
-/// Brings a database to the newest version.
+/// Migrates a database to the newest version.
 ///
 /// # Errors
-/// In words: it is not ours, or of a later version, or cannot be read.
+/// A message, if the database belongs to another program, has a later version, or cannot be read.
 pub(super) fn migrate(connection: &mut Connection, steps: &[&str]) -> Result<(), String> {
     let known = steps.len() as i64;
     match tables::migrate(connection, APPLICATION, steps).map_err(|error| error.to_string())? {

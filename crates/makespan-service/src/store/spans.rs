@@ -1,4 +1,4 @@
-//! What happened over time. Each figure of all spans is one walk over an index.
+//! Statistics of jobs over time. Each figure is computed for all spans by one scan of an index.
 
 use rusqlite::{Error, Row, params};
 
@@ -7,10 +7,11 @@ use crate::clock::wall;
 use crate::words::{Role, Span, Who};
 
 impl Reader {
-    /// What happened in each of so many spans of equal length, on so many processors.
+    /// Divides the time from `start` to `end` into `spans` spans of equal length, and returns the statistics of each
+    /// span for a platform with `processors` processors.
     ///
     /// # Errors
-    /// What the database says.
+    /// The error of the database.
     pub fn spans(
         &self,
         who: &Who,
@@ -66,7 +67,7 @@ impl Reader {
         Ok(all)
     }
 
-    /// The seconds of processors that were used in each span.
+    /// Returns the used processor-seconds in each span.
     fn used(&self, (start, end): (f64, f64), spans: usize) -> Result<Vec<f64>, Error> {
         let length = (end - start) / spans as f64;
         let mut used = vec![0.0; spans];

@@ -1,4 +1,4 @@
-//! Files that only their owner may read.
+//! Reads and writes files that only their owner may read.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{TokenError, TokenRecord};
 
-/// Most bytes of such a file.
+/// Maximum number of bytes that are read from a private file.
 const MAX_BYTES: u64 = 16 << 20;
 
 #[derive(Serialize, Deserialize)]
@@ -19,7 +19,7 @@ struct Content {
     tokens: Vec<TokenRecord>,
 }
 
-/// By what a file is known to be another one than before.
+/// Metadata of a file that differ if the file has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     inode: u64,
@@ -32,13 +32,13 @@ fn failed(path: &Path, doing: &'static str) -> impl FnOnce(std::io::Error) -> To
     move |source| TokenError::File { path, doing, source }
 }
 
-/// The state of the list of tokens, if there is one.
+/// Returns the metadata of the token list of a store, if there is a list.
 pub fn stamp(store: &Path) -> Option<Stamp> {
     let metadata = store.join("tokens.json").metadata().ok()?;
     Some(Stamp { inode: metadata.ino(), size: metadata.size(), changed: (metadata.ctime(), metadata.ctime_nsec()) })
 }
 
-/// The tokens of a store; none where there is no list.
+/// Reads the tokens of a store. Returns no tokens if there is no list.
 pub fn read(store: &Path) -> Result<Vec<TokenRecord>, TokenError> {
     let path = store.join("tokens.json");
     if !path.exists() {
@@ -50,7 +50,7 @@ pub fn read(store: &Path) -> Result<Vec<TokenRecord>, TokenError> {
     Ok(content.tokens)
 }
 
-/// Replaces the list of a store.
+/// Replaces the token list of a store.
 pub fn write(store: &Path, tokens: &[TokenRecord]) -> Result<(), TokenError> {
     let path = store.join("tokens.json");
     let text = serde_json::to_vec_pretty(&Content { tokens: tokens.to_vec() })
@@ -58,7 +58,8 @@ pub fn write(store: &Path, tokens: &[TokenRecord]) -> Result<(), TokenError> {
     write_private(&path, &text)
 }
 
-/// Waits until nobody else changes the tokens of a store, which is made if it is not there.
+/// Waits for the lock of the token list of a store, and returns the lock. Creates the folder of the store if it is
+/// missing.
 pub fn locked(store: &Path) -> Result<Flock<File>, TokenError> {
     DirBuilder::new().recursive(true).mode(0o700).create(store).map_err(failed(store, "make the folder"))?;
     let path = store.join("tokens.lock");
@@ -72,10 +73,10 @@ pub fn locked(store: &Path) -> Result<Flock<File>, TokenError> {
     Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, error)| failed(&path, "lock")(error.into()))
 }
 
-/// Reads a file that nobody but its owner may read.
+/// Reads a file that only its owner may read.
 ///
 /// # Errors
-/// [`TokenError`], also where others may read it.
+/// [`TokenError`], also if other users may read the file.
 pub fn read_private(path: &Path) -> Result<String, TokenError> {
     let file = File::open(path).map_err(failed(path, "open"))?;
     let metadata = file.metadata().map_err(failed(path, "read"))?;
@@ -88,16 +89,17 @@ pub fn read_private(path: &Path) -> Result<String, TokenError> {
     Ok(text)
 }
 
-/// Replaces a file whole, readable by its owner alone; it is on disk when this returns.
+/// Replaces a file atomically with a file that only its owner may read. When this function returns `Ok`, the new file
+/// is on disk.
 ///
 /// # Errors
-/// [`TokenError`]; then the file is as it was.
+/// [`TokenError`], if the file cannot be written.
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), TokenError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let other = folder.join(format!(".{name}.{}", std::process::id()));
     let written = (|| {
-        // What a process of the same number left is no hindrance.
+        // An earlier process with the same process id may have left its temporary file behind.
         let _ = std::fs::remove_file(&other);
         let mut file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&other)?;
         file.write_all(bytes)?;

@@ -1,5 +1,5 @@
-//! Tokens tell who asks. A token is shown once, when it is made; the store keeps its SHA-256 only, in `tokens.json`, which only its owner
-//! may read.
+//! Tokens authenticate clients. A token is shown once, when it is created. The store contains only the SHA-256 hash of the token,
+//! in the file `tokens.json`, which only its owner may read.
 
 mod file;
 
@@ -17,77 +17,78 @@ use crate::words::{Role, Who};
 use file::{Stamp, locked, read, stamp, write};
 pub use file::{read_private, write_private};
 
-/// What each token begins with, so that programs that look for secrets find it.
+/// Prefix of each token. Secret scanners recognise tokens by this prefix.
 const PREFIX: &str = "mks_";
-/// Most characters of a name.
+/// Maximum length of the name of a user, in bytes.
 const MAX_NAME: usize = 64;
-/// How long a token that was removed by another process may still be taken.
+/// Maximum time for which a token is still accepted after another process has removed it.
 const STALE: Duration = Duration::from_millis(500);
 
-/// What is wrong with tokens.
+/// The error of an operation on tokens.
 #[derive(Debug, Error)]
 pub enum TokenError {
     /// A file cannot be read or written.
     #[error("{path}: cannot {doing}: {source}")]
     File {
-        /// Which file.
+        /// The path of the file.
         path: String,
-        /// `read`, `write`, ..
+        /// The failed operation, such as `read` or `write`.
         doing: &'static str,
-        /// Why.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// Others may read a file with secrets.
+    /// Other users may read a file with secrets.
     #[error("{path}: others may read it (mode {mode:o}); take that from them: chmod 600 {path}")]
     Open {
-        /// Which file.
+        /// The path of the file.
         path: String,
-        /// Its permissions.
+        /// The permissions of the file.
         mode: u32,
     },
-    /// A file is not what the service wrote.
+    /// A token list is malformed.
     #[error(
         "{path}: it is no list of tokens: {message}; restore it, or remove it and start the service, which makes a new token"
     )]
     Content {
-        /// Which file.
+        /// The path of the file.
         path: String,
-        /// Why.
+        /// The error of the parser.
         message: String,
     },
-    /// A name is none.
+    /// The name of a user is invalid.
     #[error(
         "`{0}` is no name of a user; write at most 64 letters, digits, and . _ - + @, of which the first is a letter, a digit or _"
     )]
     User(String),
-    /// There is no such token.
+    /// No token has this id.
     #[error("there is no token `{0}`; `makespan token list` shows them")]
     Unknown(String),
-    /// The system has no random numbers.
+    /// The operating system provides no random numbers.
     #[error("the system gives no random numbers: {0}")]
     Random(String),
 }
 
-/// What is known of a token.
+/// The stored data of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TokenRecord {
-    /// What it is called when it is removed: the first characters of its hash.
+    /// The id of the token: the first eight characters of its hash.
     pub id: String,
-    /// The SHA-256 of the token, in hexadecimal digits.
+    /// The SHA-256 hash of the token, in hexadecimal digits.
     hash: String,
-    /// Whose it is.
+    /// The user of the token.
     pub user: String,
-    /// What may be done with it.
+    /// The permissions of the token.
     pub role: Role,
-    /// When it was made, seconds after 1970.
+    /// The instant of creation, in seconds since 1970.
     pub created: u64,
-    /// What it is for.
+    /// The purpose of the token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
-/// The tokens of a store, as a service that runs sees them: it takes up what another process adds or removes.
+/// The tokens of a store, as a running service sees them. Tokens that another process adds or removes take effect without a
+/// restart.
 pub struct Tokens {
     store: PathBuf,
     seen: Mutex<Seen>,
@@ -103,16 +104,18 @@ impl Tokens {
     /// Reads the tokens of a store.
     ///
     /// # Errors
-    /// [`TokenError`] where the file is damaged or others may read it.
+    /// [`TokenError`], if the file is damaged or other users may read it.
     pub fn open(store: &Path) -> Result<Self, TokenError> {
         let records = read(store)?;
         let seen = Seen { at: Some(Instant::now()), stamp: stamp(store), records };
         Ok(Self { store: store.to_owned(), seen: Mutex::new(seen) })
     }
 
-    /// Whose a token is, and what it is called. All tokens are compared, in a time that does not depend on how they differ.
+    /// Returns the client to which a token belongs, and the id of the token. The comparison takes the same time for every token, so
+    /// that its time reveals nothing about the stored hashes.
     pub fn who(&self, token: &str) -> Option<(Who, String)> {
-        // One that was made a moment ago is known at once; who guesses makes nobody read the file all the time.
+        // The second search finds a token that was added a moment ago. Its minimum age of the list prevents a client with invalid
+        // tokens from causing a check of the file at every request.
         self.find(token, STALE).or_else(|| self.find(token, STALE / 10))
     }
 
@@ -127,12 +130,13 @@ impl Tokens {
         found
     }
 
-    /// Whether a token was not removed.
+    /// Returns true if a token with this id exists.
     pub fn holds(&self, id: &str) -> bool {
         self.fresh(STALE).records.iter().any(|record| record.id == id)
     }
 
-    /// The tokens as they are now. A file that cannot be read leaves those that were known: who removes a token sees that it failed.
+    /// Returns the tokens, and first reads the list again if the last check is older than `stale`. If the list cannot be read, the
+    /// earlier tokens remain valid. A process that removes a token reports such an error itself.
     fn fresh(&self, stale: Duration) -> std::sync::MutexGuard<'_, Seen> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.at.is_none_or(|at| at.elapsed() > stale) {
@@ -149,10 +153,10 @@ impl Tokens {
     }
 }
 
-/// Makes a token for a user of a store; what is returned is shown once.
+/// Adds a new token for a user to a store, and returns the token. It cannot be shown again.
 ///
 /// # Errors
-/// [`TokenError`]; then none was made.
+/// [`TokenError`], if no token was added.
 pub fn add(store: &Path, user: &str, role: Role, name: Option<&str>) -> Result<String, TokenError> {
     if !is_user(user) {
         return Err(TokenError::User(user.to_owned()));
@@ -177,7 +181,7 @@ pub fn add(store: &Path, user: &str, role: Role, name: Option<&str>) -> Result<S
     Ok(token)
 }
 
-/// The tokens of a store, the oldest first.
+/// Returns the tokens of a store, the oldest token first.
 ///
 /// # Errors
 /// [`TokenError`].
@@ -185,10 +189,10 @@ pub fn list(store: &Path) -> Result<Vec<TokenRecord>, TokenError> {
     read(store)
 }
 
-/// Removes a token by what it is called; a service that runs refuses it within a second.
+/// Removes the token with the given id from a store, and returns its record. A running service refuses the token within a second.
 ///
 /// # Errors
-/// [`TokenError`], where there is none of this name.
+/// [`TokenError`], for example if there is no such token.
 pub fn remove(store: &Path, id: &str) -> Result<TokenRecord, TokenError> {
     let _lock = locked(store)?;
     let mut records = read(store)?;
@@ -198,7 +202,8 @@ pub fn remove(store: &Path, id: &str) -> Result<TokenRecord, TokenError> {
     Ok(removed)
 }
 
-/// Makes sure that the file `token` of a store holds a token of an admin for its own user, and returns that file.
+/// Makes sure that the file `token` of a store contains a valid token with the role admin. If not, adds a token for `user`. Returns
+/// the path of the file.
 ///
 /// # Errors
 /// [`TokenError`].
@@ -215,7 +220,7 @@ pub fn ensure_own(store: &Path, user: &str) -> Result<PathBuf, TokenError> {
     Ok(path)
 }
 
-/// Whether a text can be the name of a user.
+/// Returns true if a text is a valid name of a user.
 pub fn is_user(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+' | '@');
     name.len() <= MAX_NAME
