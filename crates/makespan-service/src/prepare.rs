@@ -1,4 +1,4 @@
-//! A submission becomes jobs of the engine.
+//! Checks submissions and converts them to jobs.
 
 use std::collections::BTreeMap;
 
@@ -13,57 +13,60 @@ use crate::clock::wall;
 use crate::host::Host;
 use crate::words::{Content, Needs, Refusal, RefusalKind, Submission};
 
-/// Most characters of a name.
+/// Maximum length of a name, in characters.
 const LONGEST_NAME: usize = 1000;
-/// Most seconds that a task may be expected to run, or allowed to: with more the sum of a long queue has no meaning.
+/// Maximum expected run time and maximum walltime of a task, in seconds. With longer times, the sum over a long queue
+/// could overflow.
 const LONGEST: f64 = 366.0 * 86_400.0;
-/// Most jobs that are submitted at once, and most tasks.
+/// Maximum number of jobs, and of tasks, that are submitted at once.
 const MOST: usize = 100_000;
-/// Farthest instants from now, in seconds: about 30 years. Engines count in nanoseconds.
+/// Maximum distance of an instant from now, in seconds: about 30 years. Engines count in nanoseconds.
 const FARTHEST: f64 = 1e9;
-/// Most bytes of an argument or a variable, and of all of one command: Linux starts no program with more.
+/// Maximum length of an argument or a variable, in bytes. `LONGEST_COMMAND` is the maximum for all arguments of a
+/// command, and for all variables. Linux cannot start a program with longer arguments.
 const LONGEST_WORD: usize = (128 << 10) - 1;
 const LONGEST_COMMAND: usize = 1 << 20;
-/// Most jobs that a submission waits for.
+/// Maximum number of jobs that a submission waits for.
 const MAX_BEFORE: usize = 10_000;
-/// Farthest priority from 0.
+/// Maximum absolute value of a priority.
 const PRIORITIES: i32 = 10;
 
-/// A job as it is kept.
+/// A checked job in the form in which it is stored.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// What it is called.
+    /// The name of the job.
     pub name: String,
-    /// The native file of it alone, without machines.
+    /// The job as an instance in the native format, without a platform.
     pub spec: String,
-    /// Fewest processors that one of its tasks needs.
+    /// The smallest minimum number of processors of its tasks.
     pub processors: u32,
-    /// Most processors that one of its tasks may get: so many are counted for its user before it starts.
+    /// The largest maximum number of processors of its tasks. Until a task starts, its maximum counts towards the
+    /// processor limit of its user.
     pub widest: u32,
-    /// How many tasks it has.
+    /// The number of tasks.
     pub tasks: u64,
-    /// All its tasks one after the other, in ticks.
+    /// The sum of the longest run times of all tasks, in ticks.
     pub length: i64,
-    /// Its weight in the submission.
+    /// The weight in the submitted file, before it is multiplied by the weight of the submission.
     pub weight: f64,
-    /// The jobs of the same submission that it waits for, by position.
+    /// The positions of the jobs in this submission that this job waits for.
     pub after: Vec<usize>,
-    /// When it should have ended, in seconds after its submission, by the file.
+    /// The deadline in the file, in seconds after the submission.
     pub deadline: Option<f64>,
-    /// It does not start before, in seconds after its submission, by the file.
+    /// The earliest start in the file, in seconds after the submission.
     pub begin: Option<f64>,
 }
 
-/// A submission as it is kept.
+/// A checked submission in the form in which it is stored.
 #[derive(Clone, Debug)]
 pub struct PreparedSubmission {
-    /// In the order of the file.
+    /// The jobs, in the order of the file.
     pub jobs: Vec<Prepared>,
-    /// What was left out of the file, or taken otherwise than it may have been meant.
+    /// Warnings about parts of the file that were ignored or that may have been meant differently.
     pub remarks: Vec<String>,
 }
 
-/// Refuses more jobs than are taken at once.
+/// Checks that the number of jobs does not exceed the maximum for one request.
 ///
 /// # Errors
 /// [`Refusal`].
@@ -74,7 +77,7 @@ pub fn check_count(jobs: usize) -> Result<(), Refusal> {
     Err(bad("submissions", format!("there are {jobs} jobs"), &format!("submit at most {MOST} at once")))
 }
 
-/// Refuses something.
+/// Creates a refusal. An empty `place` or `remedy` means that there is none.
 pub fn refusal(kind: RefusalKind, place: &str, message: impl Into<String>, remedy: &str) -> Refusal {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     Refusal { kind, message: message.into(), place: some(place), remedy: some(remedy) }
@@ -84,10 +87,10 @@ fn bad(place: &str, message: impl Into<String>, remedy: &str) -> Refusal {
     refusal(RefusalKind::BadInput, place, message, remedy)
 }
 
-/// The jobs of a submission, on these machines.
+/// Checks a submission for a platform, and converts it to jobs.
 ///
 /// # Errors
-/// [`Refusal`] with the place.
+/// [`Refusal`] with the place of the problem.
 pub fn prepare(submission: &Submission, platform: &Platform, host: &dyn Host) -> Result<PreparedSubmission, Refusal> {
     check(submission)?;
     let (instance, remarks) = match &submission.content {
@@ -95,7 +98,8 @@ pub fn prepare(submission: &Submission, platform: &Platform, host: &dyn Host) ->
         Content::List { text } => (read_list("list", text, platform).map_err(|error| of_file(&error))?, Vec::new()),
         Content::Instance { text, file } => file_of_jobs(text, file.as_deref(), platform)?,
     };
-    // The reader leaves out what the jobs do not need of the machines.
+    // The reader removes resources from the platform that the jobs do not need. So the instance is built again with the
+    // whole platform.
     let jobs = host.learn(instance.all_submitted());
     let whole = Instance::new(platform.clone(), jobs, Vec::new()).map_err(|error| of_instance(&error))?;
     check_jobs(&whole, platform)?;
@@ -145,7 +149,8 @@ fn one(
     })
 }
 
-/// The native file of a job alone, without machines, weight and dates: these are kept beside it.
+/// Returns a job as an instance in the native format, without platform, weight, release date and deadline. These are
+/// stored separately. A best-effort job keeps its weight of 0.
 fn spec(mut job: Job, platform: &Platform) -> Result<String, Refusal> {
     let is_best_effort = job.weight == Weight::ZERO;
     if !is_best_effort {
@@ -161,16 +166,17 @@ fn spec(mut job: Job, platform: &Platform) -> Result<String, Refusal> {
     serde_json::to_string(&file).map_err(|error| failed(&error))
 }
 
-/// The job of such a file, on these machines.
+/// Reads a job from an instance in the native format that contains only this job, for a platform.
 ///
 /// # Errors
-/// Why they do not fit any more.
+/// The reason why the job does not fit the platform.
 pub fn job_of(spec: &str, platform: &Platform) -> Result<Job, String> {
     let instance = read_json("job", spec.as_bytes(), Some(platform)).map_err(|error| error.to_string())?;
     Ok(instance.submitted(JobId(0)))
 }
 
-/// The words of a command that runs in a folder with an environment; `env` is a program and no shell.
+/// Wraps a command in a call of the program `env`, which sets the working directory and environment variables without a
+/// shell.
 pub fn wrapped(
     command: Vec<String>,
     name: &str,
@@ -178,13 +184,13 @@ pub fn wrapped(
     environment: &BTreeMap<String, String>,
 ) -> Vec<String> {
     let folder = directory.into_iter().flat_map(|directory| ["-C".to_owned(), directory.to_owned()]);
-    // Braces would be taken for what stands for the allotment.
+    // Braces would be read as placeholders such as `{processors}`.
     let name = format!("MAKESPAN_NAME={}", name.replace(['{', '}', '\0'], "_"));
     let variables = environment.iter().map(|(name, value)| format!("{name}={value}"));
     ["env".to_owned()].into_iter().chain(folder).chain([name]).chain(variables).chain(command).collect()
 }
 
-/// The command in such words, and the folder.
+/// Returns the command inside a command from [`wrapped`], and its working directory.
 pub fn unwrapped(words: &[String]) -> (&[String], Option<&str>) {
     let (folder, rest) = match words {
         [env, option, folder, rest @ ..] if env == "env" && option == "-C" => (Some(folder.as_str()), rest),
@@ -195,14 +201,14 @@ pub fn unwrapped(words: &[String]) -> (&[String], Option<&str>) {
     (&rest[first..], folder)
 }
 
-/// Puts the tasks of a job into a folder and an environment.
+/// Wraps the commands of all tasks of a job with [`wrapped`].
 pub fn wrap(job: &mut Job, name: &str, directory: Option<&str>, environment: &BTreeMap<String, String>) {
     for task in job.work.tasks_mut() {
         task.command = wrapped(std::mem::take(&mut task.command), name, directory, environment);
     }
 }
 
-/// The commands of the tasks of a job, each with its name in the job.
+/// Returns the names and commands of the tasks of a job. A bag has one entry for all its tasks.
 pub fn commands(job: &Job) -> Vec<(String, Vec<String>)> {
     match &job.work {
         Work::Task(task) | Work::Bag(task, _) => vec![(String::new(), task.command.clone())],
@@ -259,7 +265,7 @@ fn check(submission: &Submission) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses words with which no program can be started, by their lengths.
+/// Refuses arguments or variables that are too long to start a program.
 fn check_words(place: &str, lengths: impl Iterator<Item = usize>) -> Result<(), Refusal> {
     let mut all = 0;
     for length in lengths {
@@ -320,7 +326,7 @@ fn command(submission: &Submission, argv: &[String], needs: &Needs, platform: &P
     read_json("job", file.as_bytes(), Some(platform)).map_err(|error| of_command(&error))
 }
 
-/// A name for a command that has none: its words as far as they fit a line.
+/// Returns a name for a command: the first 60 characters of its arguments.
 fn named(argv: &[String]) -> String {
     let words = match argv {
         [shell, option, line, ..] if shell == "sh" && option == "-c" => line.clone(),
@@ -331,7 +337,7 @@ fn named(argv: &[String]) -> String {
     if plain.is_empty() { "command".into() } else { plain }
 }
 
-/// The jobs of a file, and what is to be said of it.
+/// Reads the jobs of a file. Returns the instance and the warnings.
 fn file_of_jobs(text: &str, file: Option<&str>, platform: &Platform) -> Result<(Instance, Vec<String>), Refusal> {
     if let Some(program) = file.and_then(program_that_reads) {
         let message = format!("a service does not read what is written for {program}");
@@ -348,7 +354,8 @@ fn file_of_jobs(text: &str, file: Option<&str>, platform: &Platform) -> Result<(
         ));
     }
     let mut remarks = read.remarks;
-    // What no job needs of the machines is left out by the reader; their names and processors are not.
+    // The reader removes resources that no job needs, but it keeps the names and processors of nodes. So only these are
+    // compared.
     let machines = |platform: &Platform| -> Vec<(String, u32)> {
         platform.nodes().iter().map(|node| (node.name.clone(), node.processors)).collect()
     };
@@ -358,7 +365,7 @@ fn file_of_jobs(text: &str, file: Option<&str>, platform: &Platform) -> Result<(
     Ok((read.instance, remarks))
 }
 
-/// The program that reads a file of this name, where no other does.
+/// Returns the program that reads a file with this name, if only `makespan run` with this program can run the file.
 fn program_that_reads(file: &str) -> Option<&'static str> {
     let ends = |ending: &str| file.rsplit_once('.').is_some_and(|(_, own)| own == ending);
     match file {
@@ -417,7 +424,8 @@ fn of_file(error: &FormatError) -> Refusal {
     bad(&place, problem.clone(), "").of_kind(kind_of(problem))
 }
 
-/// The place in the submission of what is wrong with the only job of a file that nobody has seen.
+/// Converts a problem of the instance file that was generated from a command. The place of the refusal is the field of
+/// the submission.
 fn of_command(error: &FormatError) -> Refusal {
     let refused = of_file(error);
     let place = refused
@@ -440,7 +448,7 @@ fn of_instance(error: &InstanceError) -> Refusal {
     bad("content", text.clone(), "").of_kind(kind_of(&text))
 }
 
-/// What kind of problem a sentence of a reader tells.
+/// Returns the kind of refusal for a message of a reader.
 fn kind_of(problem: &str) -> RefusalKind {
     if problem.contains("in a cycle") {
         RefusalKind::Cycle

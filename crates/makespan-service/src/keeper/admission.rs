@@ -1,5 +1,5 @@
-//! Which tasks the policy hears of: not those with which a user would have more processors than allowed, and while the machines change
-//! those alone whose jobs have begun.
+//! Withholds tasks from the policy: tasks with which a user would exceed the user's maximum number of processors and, while a round
+//! comes to its end, tasks of jobs that have not started.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,21 +9,21 @@ use makespan_core::{Decision, Event, LogEntry, Policy, TaskId, TaskSet, View};
 use super::owners::Owners;
 use crate::words::JobNumber;
 
-/// What is allowed.
+/// The limits on the tasks that the policy receives.
 #[derive(Debug, Default)]
 pub(super) struct Limits {
-    /// Most processors of a user at once.
+    /// The maximum number of processors in use at once, for each user with such a limit.
     pub processors: BTreeMap<String, u32>,
-    /// Where the machines change: the jobs that have begun, which alone go on.
+    /// If the round comes to its end, the started jobs. Tasks of other jobs do not start.
     pub begun: Option<BTreeSet<JobNumber>>,
 }
 
-/// A policy that hears of a task when there is room for it.
+/// A policy that receives a task only when the limits admit the task.
 pub(super) struct Admission {
     inner: Box<dyn Policy>,
     owners: Arc<Mutex<Owners>>,
     limits: Arc<Mutex<Limits>>,
-    /// Tasks that it has not heard of.
+    /// Tasks that the inner policy has not received.
     withheld: BTreeSet<TaskId>,
 }
 
@@ -32,7 +32,7 @@ impl Admission {
         Self { inner, owners, limits, withheld: BTreeSet::new() }
     }
 
-    /// Takes from the events what is not allowed, and adds what is now.
+    /// Removes withheld tasks from the events, and adds tasks that are now admitted.
     fn sift(&mut self, events: &[Event], view: &View<'_>) -> Vec<Event> {
         let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
         let limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
@@ -77,7 +77,7 @@ impl Admission {
         passed
     }
 
-    /// Whether there is anything to keep from the policy.
+    /// Returns true if there are no limits and no withheld tasks.
     fn is_idle(&self) -> bool {
         let limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
         self.withheld.is_empty() && limits.processors.is_empty() && limits.begun.is_none()

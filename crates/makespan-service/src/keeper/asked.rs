@@ -1,4 +1,4 @@
-//! What a keeper does for those who ask.
+//! The operations of the service ([`Service`]) for a keeper.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -27,27 +27,27 @@ use crate::words::{
     WhatIf, Who,
 };
 
-/// How long one waits for the thread that writes.
+/// Maximum wait for a reply of the thread that writes the store.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Most spans of a history.
+/// Maximum number of spans of a history.
 const SPANS: usize = 1000;
-/// Most characters of the name of a reservation.
+/// Maximum length of the name of a reservation, in characters.
 const LONGEST_NAME: usize = 1000;
-/// Most bytes of a part of an output.
+/// Maximum size of a part of the output of a task, in bytes.
 const MAX_BYTES: usize = 1 << 20;
-/// Most elements of a part of a list.
+/// Maximum number of elements on a page of a list.
 const MAX_ITEMS: usize = 1000;
-/// Most tasks of a submission that is planned to say what would be if.
+/// Maximum number of tasks of a submission whose effect is predicted.
 const MAX_TRIED: u64 = 2000;
-/// Most seconds from now to the end of a reservation: about 30 years.
+/// Maximum time from now to the end of a reservation, in seconds: about 30 years.
 const FARTHEST: f64 = 1e9;
-/// Farthest instants of a history from 1970, in seconds.
+/// Maximum distance of the start and the end of a history from 1970, in seconds.
 const MAX_INSTANT: f64 = 1e11;
-/// Most characters of an idempotency key.
+/// Maximum length of an idempotency key, in bytes.
 const LONGEST_KEY: usize = 200;
 
 impl Keeper {
-    /// Asks the thread that writes, and waits for its answer.
+    /// Sends a request to the thread that writes the store, and waits for the reply.
     fn ask<T>(&self, ask: impl FnOnce(Reply<T>) -> Ask) -> Result<T, Refusal> {
         let closing = || refusal(RefusalKind::Closing, "", "the service is about to end", "try again in a moment");
         if self.shared.is_closing() {
@@ -62,7 +62,7 @@ impl Keeper {
         })?
     }
 
-    /// Nobody knows yet whether what was asked for will be done.
+    /// Returns the refusal for a request without a reply. The request may still be executed.
     fn unanswered(&self) -> Refusal {
         let trouble = self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let why = trouble.unwrap_or_else(|| "the disk of the store is slow".to_owned());
@@ -94,7 +94,7 @@ impl Keeper {
         summary.behind = behind.map(|runs| runs.number_for(who));
     }
 
-    /// Tells the engine of the reservations.
+    /// Sends the reservations to the engine.
     fn announce(&self) -> Result<(), Refusal> {
         let delivery = self.shared.delivery.lock().unwrap_or_else(PoisonError::into_inner);
         self.shared.announce(&delivery).map_err(|error| unreadable(&error))
@@ -463,7 +463,7 @@ impl Service for Keeper {
     }
 }
 
-/// A part of a file, and its size.
+/// Reads up to `most` bytes of a file, starting at byte `from`. Returns the bytes and the size of the whole file.
 fn part_of(path: &Path, from: u64, most: usize) -> std::io::Result<(Vec<u8>, u64)> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((Vec::new(), 0)),
@@ -476,7 +476,7 @@ fn part_of(path: &Path, from: u64, most: usize) -> std::io::Result<(Vec<u8>, u64
     Ok((bytes, size))
 }
 
-/// A task of a job by number; those of a bag are equal.
+/// Returns the task of a job with the given number. All tasks of a bag are equal.
 fn task_of(job: &makespan_core::Job, number: u64) -> Option<makespan_core::Task> {
     match &job.work {
         makespan_core::Work::Task(task) | makespan_core::Work::Bag(task, _) => Some(task.clone()),
@@ -492,13 +492,13 @@ fn source_of(estimate: Estimate) -> &'static str {
     }
 }
 
-/// What a task needs on its fewest processors.
+/// Returns the amount of each resource that a task needs on its minimum number of processors.
 fn needs_of(task: &makespan_core::Task) -> BTreeMap<String, u64> {
     let fewest = task.profile.min_processors();
     task.needs.iter().map(|(name, need)| (name.to_owned(), need.total(fewest))).collect()
 }
 
-/// Those that run first, then those that did not succeed.
+/// Returns the rank of a state in the list of tasks: running tasks come first, then tasks that did not succeed.
 const fn order_of(state: State) -> u8 {
     match state {
         State::Running => 0,

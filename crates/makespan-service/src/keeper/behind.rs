@@ -14,11 +14,11 @@ const STEPS: f64 = 1e5;
 /// A waiting task in a plan.
 pub(super) struct Planned<'a> {
     pub job: JobNumber,
-    /// Seconds after 1970.
+    /// The planned start, in seconds since 1970.
     pub start: f64,
     pub end: f64,
     pub processors: &'a ProcSet,
-    /// The jobs that it waits for.
+    /// The jobs that the task waits for.
     pub after: &'a [JobNumber],
 }
 

@@ -1,4 +1,4 @@
-//! The thread that runs jobs: sessions of a run that grows, one after the other.
+//! The thread that runs jobs. It executes sessions of a growing run, one after the other.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -23,20 +23,20 @@ use super::wear::Wear;
 use crate::prepare::unwrapped;
 use crate::store::{Handed, Reader, Round};
 
-/// Between two sessions, where one could not go on.
+/// Pause before the next session after a session has failed.
 const PAUSE: Duration = Duration::from_secs(2);
-/// The share of one core on which the plan is improved.
+/// Maximum share of one core that improving the plan uses.
 const SHARE: f64 = 0.1;
-/// The name of the machines of a round, in its folder.
+/// File name of the platform in the folder of a round.
 const PLATFORM: &str = "platform.json";
 
-/// What the thread needs.
+/// The state of the thread.
 pub(super) struct Runner {
     pub shared: Arc<Shared>,
     pub asks: Sender<Ask>,
     /// The folder of the service.
     pub folder: PathBuf,
-    /// How jobs are run: walltimes, grace, the shim.
+    /// The options of the execution, such as the grace period and the shim.
     pub options: ExecuteOptions,
     pub wear: Wear,
 }
@@ -57,7 +57,8 @@ impl Runner {
         self.shared.runs.store(false, Ordering::Relaxed);
     }
 
-    /// The round that goes on. One on other machines comes to its end first, and one that is long.
+    /// Returns the round to continue. If the current round is long or has another platform, this function first runs its started
+    /// jobs to their end, and then begins a new round.
     fn round(&mut self) -> Result<Round, String> {
         let own = digest(&self.shared.platform)?;
         let read = || self.shared.readers.read(Reader::round).map_err(|error| error.to_string());
@@ -94,7 +95,7 @@ impl Runner {
         self.write_out(|reply| Ask::Round(digest.to_owned(), reply))
     }
 
-    /// Asks the thread that writes, and waits until it is on disk.
+    /// Sends a request to the thread that writes the store, and waits until its effect is on disk.
     fn write_out(&self, ask: impl FnOnce(Sender<Result<(), String>>) -> Ask) -> Result<(), String> {
         let (reply, answer) = mpsc::channel();
         self.asks.send(ask(reply)).map_err(|error| error.to_string())?;
@@ -112,14 +113,15 @@ impl Runner {
         self.on(round, &self.shared.platform, None)
     }
 
-    /// A session on these machines. One that drains ends when nothing runs, or was waited for long enough.
+    /// Executes a session on a platform. With `drains`, the session starts no new jobs, and ends when nothing runs or the maximum
+    /// wait has passed.
     fn on(&self, round: &Round, platform: &Platform, drains: Option<Wear>) -> Result<(), String> {
         let folder = self.folder_of(round);
         keep_platform(&folder, platform)?;
         let intake = Intake::new();
         let instance = self.open(round, platform, &intake)?;
         let ended = self.carry_out(&instance, folder, &intake, drains);
-        // Nobody hears any more what comes in there.
+        // The session has ended and accepts no more jobs.
         self.shared.delivery.lock().unwrap_or_else(PoisonError::into_inner).intake = None;
         ended
     }
@@ -158,7 +160,8 @@ impl Runner {
         reserved.execute_on(&mut *engine, &mut admission, &mut watcher).map(drop).map_err(|error| error.to_string())
     }
 
-    /// The jobs of the round; those that come from now on go to the session. Whoever submits does not wait for the long part of it.
+    /// Returns the instance of all jobs of the round, and directs new jobs to the session. The slow part of this function does not
+    /// hold the lock for which submissions wait.
     fn open(&self, round: &Round, platform: &Platform, intake: &Intake) -> Result<Instance, String> {
         let handed_behind = |position: u64| {
             let handed = self.shared.readers.read(|reader| reader.handed(round, position));
@@ -182,7 +185,7 @@ impl Runner {
         delivery.upto = meanwhile.last().map_or(last, |last| last.position);
         delivery.intake = Some(intake.clone());
         delivery.platform = Some(platform.clone());
-        // What was asked for while no session went on is heeded before this one starts anything.
+        // Requests that arrived between two sessions take effect before the new session starts any task.
         let cancelled = self.shared.readers.read(Reader::to_cancel).map_err(|error| error.to_string())?;
         let _ = self.shared.ask_session(&delivery, &cancelled, Intake::cancel);
         for jobs in delivery.holding.values() {
@@ -192,7 +195,7 @@ impl Runner {
         Ok(instance)
     }
 
-    /// What ends teaches how long the others take.
+    /// Returns the estimation that predicts run times from the run times of ended tasks.
     fn learning(&self) -> Estimation {
         let shared = Arc::clone(&self.shared);
         Estimation::new(move |instance| {
@@ -203,7 +206,8 @@ impl Runner {
     }
 }
 
-/// Medians of what ended, of the same kind first.
+/// An estimator that predicts run times from the medians of ended tasks. It also stores these run times for the prediction of
+/// running tasks.
 struct Learning {
     medians: Medians,
     shared: Arc<Shared>,
@@ -233,7 +237,7 @@ impl Estimator for Learning {
     }
 }
 
-/// The folder in which a round is run.
+/// Returns the folder of a round.
 pub(super) fn folder_of(folder: &Path, round: u64) -> PathBuf {
     folder.join(format!("round-{round}"))
 }
@@ -243,13 +247,14 @@ fn digest(platform: &Platform) -> Result<String, String> {
     Ok(fingerprint(&alone))
 }
 
-/// Keeps the machines of a round, for a session that brings it to its end when they are others.
+/// Writes the platform of a round to its folder. If the platform of the service changes later, a session finishes the round on the
+/// written platform.
 fn keep_platform(folder: &Path, platform: &Platform) -> Result<(), String> {
     let path = folder.join(PLATFORM);
     if path.exists() {
         return Ok(());
     }
-    // Commands and what they print are for their owner, whatever the mode of the store.
+    // Only the owner may read commands and their output, whatever the mode of the store is.
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| format!("{}: {error}", folder.display()))?;
     let alone = Instance::new(platform.clone(), Vec::new(), Vec::new()).map_err(|error| error.to_string())?;

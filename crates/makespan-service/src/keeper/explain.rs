@@ -9,12 +9,12 @@ use super::outlook::{JobPlan, Outlook, Runs};
 use crate::store::JobRow;
 use crate::words::{Explanation, JobNumber, Reason, State, Who};
 
-/// So many futures are played.
+/// Number of simulated futures.
 const FUTURES: usize = 50;
 /// Spread of the remaining time of a task that runs longer than expected: the standard deviation of the logarithm of
 /// this time.
 const UNKNOWN: f64 = 1.0;
-/// Most jobs that are named as a reason.
+/// Maximum number of jobs that a reason names.
 const NAMED: usize = 10;
 
 /// Explains to the user `who` why a job does not run.
@@ -54,7 +54,7 @@ pub(super) fn explain(
             match outlook {
                 Some(outlook) => {
                     why_not.extend(limited(row, outlook));
-                    // What is too early waits for nothing else.
+                    // A job that waits for other jobs, its earliest start or its user's limit does not yet wait for processors.
                     let is_open = why_not.is_empty();
                     why_not.extend(busy(row, outlook, now).into_iter().filter(|_| is_open));
                     why_not.extend(misses_deadline(row, outlook, now));
@@ -86,7 +86,7 @@ fn longer(who: &Who, runs: &Runs) -> String {
     format!("{job}, which runs longer than expected")
 }
 
-/// What its user may not use yet.
+/// Returns the reason if the job would exceed its user's maximum number of processors in use.
 fn limited(row: &JobRow, outlook: &Outlook) -> Option<Reason> {
     let (user, needs) = (&row.summary.user, row.summary.processors);
     let limit = *outlook.limits.get(user)?;
@@ -99,7 +99,7 @@ fn limited(row: &JobRow, outlook: &Outlook) -> Option<Reason> {
     })
 }
 
-/// That it is expected to miss its deadline.
+/// Returns a reason if the job is expected to miss its deadline.
 fn misses_deadline(row: &JobRow, outlook: &Outlook, now: f64) -> Option<Reason> {
     let (end, deadline) = (outlook.of_waiting(row.summary.number, now)?.end?, row.summary.deadline?);
     (end > deadline + 0.5).then(|| {
@@ -108,7 +108,7 @@ fn misses_deadline(row: &JobRow, outlook: &Outlook, now: f64) -> Option<Reason> 
     })
 }
 
-/// What keeps the processors from a job.
+/// Returns the reasons why the job does not get its processors now.
 fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
     let job = row.summary.number;
     let platform = outlook.instance.platform().processors();
@@ -146,8 +146,8 @@ fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
     reasons
 }
 
-/// Between which instants a job starts in eight of ten futures, in which what runs and what is planned before takes as much longer or
-/// shorter as is known of it, and all start in the order of the plan as processors become free.
+/// Returns the 10th and the 90th percentile of the start of a job over [`FUTURES`] simulated futures. In each future, run times are
+/// drawn at random around their expected values. Tasks start in the order of the plan as processors become free.
 fn range(outlook: &Outlook, job: JobNumber, now: f64) -> (Option<f64>, Option<f64>) {
     let mut random = ChaCha8Rng::seed_from_u64(job.0);
     let mut starts: Vec<f64> = (0..FUTURES).filter_map(|_| future(outlook, job, now, &mut random)).collect();
@@ -156,14 +156,14 @@ fn range(outlook: &Outlook, job: JobNumber, now: f64) -> (Option<f64>, Option<f6
     (at(0.1), at(0.9))
 }
 
-/// A factor with a median of 1.
+/// Draws a random factor with a median of 1.
 fn factor(spread: f64, random: &mut ChaCha8Rng) -> f64 {
     // The sum of twelve uniform numbers is nearly normal.
     let normal: f64 = (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
     (normal * spread).exp()
 }
 
-/// When a job starts in one future.
+/// Simulates one future, and returns the start of a job.
 fn future(outlook: &Outlook, job: JobNumber, now: f64, random: &mut ChaCha8Rng) -> Option<f64> {
     let processors = outlook.instance.platform().processors();
     let used: u32 = outlook.running.iter().map(|runs| runs.processors).sum();

@@ -1,6 +1,7 @@
-//! A service that keeps jobs and runs them.
+//! The implementation of the service: it stores jobs and runs them.
 //!
-//! One thread writes the store, one runs the engine, one plans for those who look. Who asks reads the store beside them.
+//! One thread writes the store, one thread runs the engine, and one thread makes the plans that users see. Requests that only read
+//! access the store directly. If old jobs are deleted, one more thread does this.
 
 mod admission;
 mod ahead;
@@ -42,10 +43,10 @@ use shared::{Ask, Delivery, Shared};
 use wear::Wear;
 use writer::Writer;
 
-/// How often the engine looks whether there is something to do.
+/// Interval at which the engine checks for work.
 const TICK: Duration = Duration::from_millis(50);
 
-/// A service that keeps jobs in a folder, and runs them.
+/// A service that stores jobs in a folder and runs them.
 pub struct Keeper {
     shared: Arc<Shared>,
     folder: PathBuf,
@@ -55,29 +56,29 @@ pub struct Keeper {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// How a service runs jobs.
+/// Options of a service.
 #[derive(Clone, Debug)]
 pub struct KeeperOptions {
-    /// The folder of the store, made where it is missing.
+    /// The folder of the store. It is created if it is missing.
     pub folder: PathBuf,
-    /// The program that runs around every task ([`ExecuteOptions::shim`]).
+    /// The shim program, which runs every task ([`ExecuteOptions::shim`]).
     pub shim: Option<PathBuf>,
-    /// How long a job that is ended may take to react.
+    /// Time between SIGTERM and SIGKILL when the service ends a job.
     pub grace: Duration,
-    /// Whether each job is limited to the memory that it states.
+    /// Whether the memory of each job is limited to the amount that the job states.
     pub limit_memory: bool,
-    /// More processors than cores are accepted.
+    /// Whether the platform may have more processors than this machine has cores.
     pub oversubscribe: bool,
-    /// From how many jobs on a run of the engine gives way to a new one, when most of them have ended and little runs: what ended is kept
-    /// in the store, and not in memory for ever.
+    /// The number of jobs from which a run of the engine gives way to a new run. This happens when most of the jobs have ended and
+    /// the running tasks are short. Ended jobs stay in the store, and their memory is released.
     pub long_run: usize,
-    /// For how long jobs that have ended are kept, with their output and their events; for ever where nothing is stated. Those of the run
-    /// that goes on stay until it gives way.
+    /// The time for which ended jobs, their output and their events are kept; `None` keeps them forever. Jobs of the current run of
+    /// the engine stay until the run gives way to a new one.
     pub keep: Option<Duration>,
 }
 
 impl KeeperOptions {
-    /// Five seconds of grace.
+    /// Returns the default options with the given folder of the store.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
@@ -92,10 +93,11 @@ impl KeeperOptions {
 }
 
 impl Keeper {
-    /// Opens a store, and goes on with what is in it: what waits is started, and what runs is taken over.
+    /// Opens the store and starts the service. The service schedules the waiting jobs of the store, and takes over the tasks that
+    /// still run.
     ///
     /// # Errors
-    /// In words: another service uses the store, or it cannot be opened.
+    /// A message, for example if another service uses the store, or if the store cannot be opened.
     pub fn start(options: &KeeperOptions, host: Box<dyn Host>) -> Result<Self, String> {
         let platform = host.platform();
         let store = Store::open(&options.folder)?.on(platform.processors());
@@ -153,17 +155,17 @@ impl Keeper {
         if let Some(retention) = retention {
             threads.push(spawn("retention", move || retention.run())?);
         }
-        // The last to end: the others wait for its answers.
+        // This thread ends last, because the other threads wait for its replies.
         threads.push(spawn("store", move || writer.run())?);
         Ok(Self { shared, folder, asks: Mutex::new(asks), outlook, since: wall(), threads })
     }
 
-    /// The folder of the store, as an absolute path.
+    /// Returns the folder of the store as an absolute path.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Ends the service. What runs goes on, and the next service on this store takes it over.
+    /// Ends the service. Running tasks continue, and the next service on this store takes them over.
     pub fn close(mut self) {
         self.end();
     }
@@ -175,7 +177,7 @@ impl Keeper {
         let mut threads = std::mem::take(&mut self.threads);
         let Some(writer) = threads.pop() else { return };
         for thread in threads {
-            // A session that begins right now is told as well.
+            // A session that begins at this moment must also receive the request to end.
             while !thread.is_finished() {
                 self.shared.leave();
                 thread::sleep(Duration::from_millis(20));

@@ -1,4 +1,4 @@
-//! Numbers for a monitor.
+//! Metrics for a monitoring system.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use nix::unistd::{Uid, User};
 
 use crate::words::{Metric, Picture, State};
 
-/// As whom commands run.
+/// Returns the name of the system user as which commands run.
 pub(super) fn user_of_this_process() -> String {
     let uid = Uid::effective();
     User::from_uid(uid).ok().flatten().map_or_else(|| format!("user {uid}"), |user| user.name)
 }
 
-/// The numbers.
+/// Returns the metrics of the service.
 pub(super) fn metrics(counts: &BTreeMap<State, u64>, picture: &Picture, happenings: u64, accepts: bool) -> Vec<Metric> {
     let gauge = |name, help, value: f64| Metric { name, help, is_counter: false, values: vec![(Vec::new(), value)] };
     let jobs = State::ALL.iter().map(|state| {

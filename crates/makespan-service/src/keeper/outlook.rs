@@ -6,22 +6,22 @@ use makespan_core::{Instance, ProcSet, Time};
 
 use crate::words::{BoundPicture, JobNumber, Who};
 
-/// A task that waits, in a plan.
+/// A waiting task in a plan.
 #[derive(Clone, Debug)]
 pub(super) struct Expected {
     pub job: JobNumber,
     pub task: u64,
     pub title: String,
     pub user: String,
-    /// Seconds after 1970.
+    /// The planned start, in seconds since 1970.
     pub start: f64,
     pub end: f64,
     pub processors: ProcSet,
-    /// How much its time may differ: the standard deviation of the logarithm.
+    /// The uncertainty of the run time: the standard deviation of its logarithm.
     pub spread: f64,
-    /// It does not start before, where that lies ahead.
+    /// The earliest start of the job, if the job waits for it.
     pub begin: Option<f64>,
-    /// The jobs that it waits for.
+    /// The jobs that the task waits for.
     pub after: Vec<JobNumber>,
     /// The position in [`Outlook::running`] of the task whose end decides the start of this task.
     pub behind: Option<usize>,
@@ -37,12 +37,12 @@ pub(super) struct Runs {
     pub processors: u32,
     pub place: ProcSet,
     pub start: f64,
-    /// When it is expected to end.
+    /// The expected end, in seconds since 1970.
     pub end: f64,
     /// The originally expected length of the task in seconds. It is set if the task has exceeded this length and its
     /// end is unknown.
     pub longer_than: Option<f64>,
-    /// How much that may differ.
+    /// The uncertainty of the remaining run time: the standard deviation of its logarithm.
     pub spread: f64,
 }
 
@@ -85,10 +85,10 @@ pub(super) struct Outlook {
     pub now: Time,
     /// The planned instance: the waiting jobs, and a platform on which the running tasks occupy their processors.
     pub instance: Instance,
-    /// By their start.
+    /// The waiting tasks, sorted by start.
     pub expected: Vec<Expected>,
     pub running: Vec<Runs>,
-    /// Most processors of users at once.
+    /// The maximum number of processors in use at once, for each user with such a limit.
     pub limits: BTreeMap<String, u32>,
     pub jobs: BTreeMap<JobNumber, JobPlan>,
     pub bounds: Vec<BoundPicture>,

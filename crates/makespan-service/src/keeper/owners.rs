@@ -1,4 +1,4 @@
-//! Whose the tasks of the engine are.
+//! The jobs and users of the tasks in the engine.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub(super) struct Owned {
     pub submitted: i64,
 }
 
-/// The jobs that the engine has, in the order of their tasks.
+/// The jobs in the engine, in the order of their tasks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Owners {
     all: Vec<Owned>,
@@ -31,7 +31,7 @@ pub(super) struct Owners {
 }
 
 impl Owners {
-    /// Adds a job behind all others.
+    /// Adds a job after all others.
     pub fn push(&mut self, handed: &Handed) {
         let first = self.all.last().map_or(0, |last| last.first + last.tasks);
         self.last.insert(handed.job, self.all.len());
@@ -39,28 +39,29 @@ impl Owners {
         self.all.push(Owned { first, tasks, job, position, title, user, submitted });
     }
 
-    /// How many jobs the engine was given in this round.
+    /// Returns the number of jobs that the engine has received in this round.
     pub fn count(&self) -> usize {
         self.all.len()
     }
 
-    /// The job of a task, and which of its tasks it is.
+    /// Returns the job of a task, and the number of the task in its job.
     pub fn of(&self, task: TaskId) -> Option<(&Owned, u64)> {
         let behind = self.all.partition_point(|owned| owned.first <= task.0);
         let owned = self.all.get(behind.checked_sub(1)?)?;
         (task.0 < owned.first + owned.tasks).then_some((owned, task.0 - owned.first))
     }
 
-    /// The tasks of a job in the engine.
+    /// Returns the numbers of the tasks of a job in the engine. If the engine received the job several times, these are
+    /// the tasks of the last time.
     pub fn tasks(&self, job: JobNumber) -> Range<u64> {
         self.last.get(&job).map_or(0..0, |&at| self.all[at].first..self.all[at].first + self.all[at].tasks)
     }
 }
 
-/// A job as the engine is given it.
+/// Returns a job in the form in which the engine receives it.
 ///
 /// # Errors
-/// Why it does not fit these machines.
+/// The reason why the job does not fit the platform.
 pub(super) fn engine_job(handed: &Handed, platform: &Platform) -> Result<Job, String> {
     let mut job = job_of(&handed.spec, platform)?;
     wrap(&mut job, &handed.title, handed.directory.as_deref(), &handed.environment);

@@ -1,4 +1,4 @@
-//! The thread that plans for those who look: what starts when, and how far that is from the best possible.
+//! The thread that makes the plans that users see: the expected starts and ends of tasks, and the bounds of the plan.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::mpsc::Receiver;
@@ -16,23 +16,23 @@ use crate::prepare::job_of;
 use crate::store::{PendingRow, Reader};
 use crate::words::{BoundPicture, BoxPicture, JobNumber, NodePicture, Picture, State};
 
-/// Between two looks at the engine.
+/// Pause between two requests for a snapshot of the engine.
 const PAUSE: Duration = Duration::from_millis(300);
-/// A plan is made again at the latest after so long, though nothing has happened.
+/// Maximum age of a plan. After this time, a new plan is made even if nothing has changed.
 const LONGEST: Duration = Duration::from_secs(10);
-/// Planning takes at most this share of one core: the others are for jobs.
+/// After planning, the thread rests for this multiple of the planning time, so that the processors are free for jobs.
 const SHARE: u32 = 10;
-/// So that nobody who submits waits long for an expected start, it rests no longer than this after a change.
+/// Maximum rest after planning, so that the expected start of a new job is soon available.
 const LONGEST_REST: Duration = Duration::from_secs(2);
-/// How long one plan is searched for.
+/// Time limit of the search for a plan.
 const SEARCH: Time = Time::from_ticks(Time::TICKS_PER_SECOND / 10);
-/// Most boxes of the past.
+/// Maximum number of boxes of ended tasks.
 const PAST: usize = 2000;
 
-/// Most jobs that wait for others or for their time, and are planned.
+/// Maximum number of planned jobs that wait for other jobs or for their earliest start.
 const PENDING: usize = 1000;
 
-/// A plan of what waits by a rule that takes little time, and its bounds.
+/// Plans an instance with a fast algorithm. Returns the schedule and its bounds.
 pub(super) fn planned(instance: &Instance) -> Result<(Schedule, Vec<makespan_core::Bound>), String> {
     if instance.tasks() == 0 {
         return Ok((Schedule::new(Vec::new()), Vec::new()));
@@ -43,7 +43,7 @@ pub(super) fn planned(instance: &Instance) -> Result<(Schedule, Vec<makespan_cor
     Ok((planned.into_schedule().map_err(|error| error.to_string())?, bounds))
 }
 
-/// The bounds of a plan, counted from now.
+/// Returns the bounds of a plan with their values. Times are counted from `now`.
 pub(super) fn pictured(
     instance: &Instance,
     schedule: &Schedule,
@@ -72,7 +72,7 @@ pub(super) fn pictured(
     bounds.iter().filter_map(one).collect()
 }
 
-/// The thread.
+/// The state of the thread.
 pub(super) struct Drawer {
     pub shared: Arc<Shared>,
     pub snapshots: Receiver<Snapshot>,
@@ -89,7 +89,7 @@ impl Drawer {
             *self.shared.wanted.lock().unwrap_or_else(PoisonError::into_inner) = true;
             let Ok(snapshot) = self.snapshots.recv_timeout(PAUSE) else { continue };
             let is_old = last.is_none_or(|last| last.elapsed() > LONGEST);
-            // Jobs that are held never come to the engine.
+            // Events also change the plan, because held jobs never reach the engine and do not change its snapshots.
             let now = (snapshot.changes, self.shared.wait(u64::MAX, Duration::ZERO));
             if now == changes && !is_old && !self.is_overdue() {
                 rest = Duration::ZERO;
@@ -104,14 +104,13 @@ impl Drawer {
         }
     }
 
-    /// Returns whether an expected start or end is overdue: the instant has passed, but the task has not started or
-    /// ended.
+    /// Returns true if an expected start or end is overdue: the instant has passed, but the task has not started or ended.
     fn is_overdue(&self) -> bool {
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
         outlook.is_some_and(|outlook| outlook.is_overdue(wall()))
     }
 
-    /// Sleeps, unless the service ends.
+    /// Sleeps until the time has passed or the service ends.
     fn rest(&self, rest: Duration) {
         let end = Instant::now() + rest;
         while !self.shared.is_closing() {
@@ -152,7 +151,7 @@ impl Drawer {
         });
         let mut tasks: Vec<Option<Owner>> = waiting.collect();
         drop(owners);
-        // Behind a long queue nobody asks for them.
+        // If the queue is so long that tasks are left out, these jobs are left out too.
         let pending = if *left_out == 0 { self.pending(wall())? } else { Vec::new() };
         let pending: Vec<PendingRow> = {
             let there: BTreeSet<JobNumber> = tasks.iter().flatten().map(|owner| owner.job).collect();
@@ -180,7 +179,7 @@ impl Drawer {
         Ok(Outlook { origin: *origin, now: *now, instance, expected, running, limits, jobs, bounds })
     }
 
-    /// The jobs that wait for others, or for their time.
+    /// Returns the jobs that wait for other jobs or for their earliest start.
     fn pending(&self, now: f64) -> Result<Vec<PendingRow>, String> {
         self.shared.readers.read(|reader| reader.pending(now, PENDING)).map_err(|error| error.to_string())
     }
@@ -233,7 +232,7 @@ impl Drawer {
         let remarks: VecDeque<String> = self.shared.remarks.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Picture {
             version,
-            // The instant from which the bounds count, and not when the plan was ready.
+            // This is the instant from which the bounds count, and not the instant at which the plan was ready.
             now,
             processors: platform.processors(),
             nodes,
@@ -271,7 +270,7 @@ impl Drawer {
     }
 }
 
-/// Whose a task of a plan is.
+/// The job and the user of a task of a plan.
 #[derive(Clone)]
 struct Owner {
     job: JobNumber,
@@ -280,7 +279,7 @@ struct Owner {
     user: String,
 }
 
-/// What waits now, and what will wait later: each job from its time on, and behind those that it waits for.
+/// Adds the pending jobs to an instance. Each pending job starts after its earliest start and after the jobs that it waits for.
 fn with_pending(
     instance: Instance,
     pending: &[PendingRow],
@@ -314,7 +313,7 @@ fn with_pending(
     Ok(instance.with_jobs(jobs))
 }
 
-/// Puts off what its user may not start yet, for the processors of all that run at once.
+/// Delays the planned starts of tasks so that no user exceeds the user's maximum number of processors in use.
 pub(super) fn keep_limits(expected: &mut [Expected], running: &[Runs], limits: &BTreeMap<String, u32>) {
     for (user, &limit) in limits {
         let mut ends: Vec<(f64, u32)> =
@@ -336,7 +335,7 @@ pub(super) fn keep_limits(expected: &mut [Expected], running: &[Runs], limits: &
     expected.sort_by(|one, other| one.start.total_cmp(&other.start));
 }
 
-/// The number of a job of the engine: its name begins with it.
+/// Returns the number of a job of the engine. The name of the job begins with its number.
 pub(super) fn number_of(name: &str) -> Option<JobNumber> {
     name.split(['-', '/']).next()?.parse().ok().map(JobNumber)
 }
@@ -356,8 +355,8 @@ fn box_of(one: &Expected, behind: Option<&Runs>) -> BoxPicture {
     }
 }
 
-/// How much the time of a task may differ from what is expected: as the runs did from which it was learned; a stated one by a little, a
-/// guess by much.
+/// Returns the uncertainty of the run time of a task, as the standard deviation of its logarithm. It is small for stated times and
+/// large for guesses. For learned times, it is the spread of the runs from which the time was learned.
 fn spread(instance: &Instance, task: TaskId) -> f64 {
     match instance.task(task).estimate {
         makespan_core::Estimate::Stated => 0.1,

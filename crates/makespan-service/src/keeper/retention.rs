@@ -1,4 +1,4 @@
-//! The thread that forgets what ended long ago.
+//! The thread that deletes old jobs, events and output.
 
 use std::fs;
 use std::io;
@@ -13,25 +13,25 @@ use super::shared::{Ask, Shared};
 use crate::clock::wall;
 use crate::store::Reader;
 
-/// How often it looks, at most.
+/// Maximum pause between two searches for old jobs.
 const PAUSE: Duration = Duration::from_hours(1);
-/// It looks as often as this part of the time for which things are kept.
+/// Number of searches within the time for which jobs are kept.
 const PART: u32 = 24;
-/// How often it looks whether the service ends.
+/// Interval at which the thread checks whether the service ends.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The thread.
+/// The state of the thread.
 pub(super) struct Retention {
     pub shared: Arc<Shared>,
     pub asks: Sender<Ask>,
     /// The folder of the service.
     pub folder: PathBuf,
-    /// For how long what has ended is kept.
+    /// The time for which ended jobs are kept.
     pub keep: Duration,
 }
 
 impl Retention {
-    /// Forgets until the service ends.
+    /// Deletes old jobs until the service ends.
     pub fn run(self) {
         let pause = (self.keep / PART).clamp(TICK, PAUSE);
         while !self.shared.is_closing() {
@@ -45,11 +45,12 @@ impl Retention {
         }
     }
 
-    /// Forgets in small parts, between which others write.
+    /// Deletes old jobs in small transactions, between which other requests are written, and then the folders of rounds
+    /// without jobs.
     fn forget(&self) -> Result<(), String> {
         let before = wall() - self.keep.as_secs_f64();
         while !self.shared.is_closing() && self.ask(|reply| Ask::Forget(before, reply))? {}
-        // The folder first: a round is known until nothing of it is left.
+        // The folder is deleted before the round, so that an interrupted deletion is repeated.
         for round in self.shared.readers.read(Reader::empty_rounds).map_err(|error| error.to_string())? {
             let folder = folder_of(&self.folder, round);
             match fs::remove_dir_all(&folder) {

@@ -1,4 +1,4 @@
-//! What the threads of a service share.
+//! The data that the threads of a service share.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,13 +18,13 @@ use crate::prepare::PreparedSubmission;
 use crate::store::{Handed, Readers, TaskEnd};
 use crate::words::{JobNumber, Picture, Receipt, Refusal, Reservation, State, Submission, UserSettings, Who};
 
-/// Most remarks that are kept.
+/// Maximum number of stored remarks.
 const REMARKS: usize = 20;
 
-/// Who waits for an answer.
+/// The channel on which a request is answered.
 pub(super) type Reply<T> = Sender<Result<T, Refusal>>;
 
-/// What the thread that writes is asked.
+/// A request to the thread that writes the store.
 pub(super) enum Ask {
     Submit {
         who: Who,
@@ -38,65 +38,67 @@ pub(super) enum Ask {
     SetUser(Who, String, UserSettings, Reply<()>),
     Reserve(Reservation, Reply<Reservation>),
     Unreserve(u64, Reply<bool>),
-    /// How a task stands.
+    /// Stores a change of the state of a task.
     Task(Box<TaskEnd>),
-    /// What runs when a session begins; what ended was told before.
+    /// Reports the tasks that run at the beginning of a session. Tasks that ended before have already been reported.
     Found(BTreeSet<(JobNumber, u64)>),
-    /// Whether these tasks were taken back.
+    /// Reports whether the engine has withdrawn these tasks.
     Withdrawn(Vec<TaskId>, bool),
-    /// Begins a round on machines of this digest, and gives it all that waits.
+    /// Begins a round on the platform with this digest, and hands all waiting jobs to the round.
     Round(String, Sender<Result<(), String>>),
-    /// Forgets what ended before an instant, or the first of it. The answer is whether there may be more.
+    /// Deletes a limited number of jobs that ended before an instant, and of events from before it. The reply is true
+    /// if there may be more.
     Forget(f64, Sender<Result<bool, String>>),
-    /// Forgets a round of which nothing is left.
+    /// Deletes a round if none of its jobs is left.
     ForgetRound(u64, Sender<Result<(), String>>),
-    /// Answers when all that was asked before is on disk.
+    /// Replies when the effects of all earlier requests are on disk.
     Flush(Sender<Result<(), String>>),
-    /// Ends the thread.
+    /// Ends the thread that writes the store.
     End,
 }
 
-/// Who gets the jobs that come.
+/// The recipient of new jobs.
 #[derive(Default)]
 pub(super) struct Delivery {
-    /// The session that goes on.
+    /// The current session, if there is one.
     pub intake: Option<Intake>,
-    /// The position of the last job that it has.
+    /// The position of the last job that the session has received.
     pub upto: u64,
-    /// The machines of its round.
+    /// The platform of the session.
     pub platform: Option<Platform>,
-    /// Jobs that a session is to take back all or none, by the first of them. A session that begins is asked again.
+    /// Groups of jobs that a session must withdraw completely or not at all, by the first job of the group. Each new
+    /// session receives these requests again.
     pub holding: BTreeMap<JobNumber, Vec<JobNumber>>,
 }
 
-/// Who was asked for something that concerns the tasks of jobs.
+/// The recipient of a request about the tasks of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// The session that goes on.
+    /// The current session.
     Session,
-    /// None goes on. The next one is asked before it starts anything.
+    /// There is no current session. The next session receives the request before it starts any task.
     Later,
-    /// The session has no tasks of these jobs.
+    /// Nobody, because the session has no tasks of these jobs.
     Nobody,
 }
 
-/// The engine at an instant, for whoever plans.
+/// The state of the engine at one instant, for the planner.
 pub(super) struct Snapshot {
-    /// The wall clock at instant 0 of the run.
+    /// The wall clock at instant 0 of the run, in seconds since 1970.
     pub origin: f64,
     pub now: Time,
-    /// What waits, or the first of it.
+    /// The waiting tasks, or the first of them if there are many.
     pub part: Part,
     /// Running tasks, with the data from which their lengths are predicted.
     pub running: Vec<(Running, Ahead)>,
-    /// How many tasks wait besides.
+    /// The number of waiting tasks that are not in `part`.
     pub left_out: u64,
     pub down: Vec<ProcSet>,
-    /// How much has happened.
+    /// The number of changes since the beginning of the session.
     pub changes: u64,
 }
 
-/// What the threads share.
+/// The data that the threads of a service share.
 pub(super) struct Shared {
     pub host: Box<dyn Host>,
     pub platform: Platform,
@@ -109,25 +111,25 @@ pub(super) struct Shared {
     pub latest: Mutex<u64>,
     pub changed: Condvar,
     pub picture: RwLock<Arc<Picture>>,
-    /// Whether somebody wants to know how the engine stands.
+    /// Whether the planner has requested a snapshot of the engine.
     pub wanted: Mutex<bool>,
     pub snapshots: Mutex<Sender<Snapshot>>,
     pub closing: AtomicBool,
     /// Number of running checks of submitted files.
     pub checks: AtomicUsize,
-    /// What is wrong, if anything is.
+    /// A description of the present problem, if there is one.
     pub trouble: Mutex<Option<String>>,
-    /// What the engine said last.
+    /// The latest messages for users.
     pub remarks: Mutex<VecDeque<String>>,
-    /// Whether the run has become long, and is to give way to a new one.
+    /// Whether the run is long and must give way to a new one.
     pub worn: AtomicBool,
-    /// Whether the store can be written, and jobs are started.
+    /// Whether the store can be written. `runs` states whether jobs are started.
     pub writes: AtomicBool,
     pub runs: AtomicBool,
 }
 
 impl Shared {
-    /// Something happened, of this number.
+    /// Stores the number of the latest event, and wakes the threads that wait for events.
     pub fn happened(&self, latest: u64) {
         let mut now = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         if latest > *now {
@@ -136,7 +138,8 @@ impl Shared {
         }
     }
 
-    /// Waits until something has happened after this number, at most so long.
+    /// Blocks until an event newer than `after` exists, `timeout` expires or the service ends. Returns the number of
+    /// the latest event.
     pub fn wait(&self, after: u64, timeout: Duration) -> u64 {
         let end = Instant::now() + timeout;
         let mut now = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
@@ -154,18 +157,18 @@ impl Shared {
         self.closing.load(Ordering::Relaxed)
     }
 
-    /// Something is wrong, in words.
+    /// Stores and shows the description of a problem.
     pub fn trouble(&self, text: &str) {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.to_owned());
         self.note(text);
     }
 
-    /// Nothing is wrong any more.
+    /// Clears the description of the problem.
     pub fn relief(&self) {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Something that everybody should know.
+    /// Adds a message for all users.
     pub fn note(&self, text: &str) {
         let mut remarks = self.remarks.lock().unwrap_or_else(PoisonError::into_inner);
         remarks.push_back(text.to_owned());
@@ -174,7 +177,8 @@ impl Shared {
         }
     }
 
-    /// Hands jobs to the session that goes on. Returned are those that do not fit its machines, and why.
+    /// Hands jobs to the current session. Returns the jobs that do not fit its platform, each with its position and the
+    /// reason.
     pub fn deliver(&self, handed: &[Handed]) -> Vec<(JobNumber, u64, String)> {
         let mut delivery = self.delivery.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut jobs, mut refused): (Vec<Job>, _) = (Vec::new(), Vec::new());
@@ -199,12 +203,12 @@ impl Shared {
         refused
     }
 
-    /// Asks the session that goes on for something that concerns the tasks of jobs.
+    /// Sends a request about the tasks of jobs to the current session.
     pub fn ask_engine(&self, jobs: &[JobNumber], ask: impl Fn(&Intake, Vec<TaskId>)) -> Asked {
         self.ask_session(&self.delivery.lock().unwrap_or_else(PoisonError::into_inner), jobs, ask)
     }
 
-    /// Asks the session that goes on, or the next one, to take jobs back, all or none.
+    /// Requests that the current or the next session withdraw all of the jobs or none.
     pub fn withdraw(&self, jobs: &[JobNumber]) -> Asked {
         let mut delivery = self.delivery.lock().unwrap_or_else(PoisonError::into_inner);
         let asked = self.ask_session(&delivery, jobs, Intake::withdraw);
@@ -214,7 +218,7 @@ impl Shared {
         asked
     }
 
-    /// The same, by who has the lock.
+    /// Sends a request as [`Shared::ask_engine`] does, if the caller already holds the lock of `delivery`.
     pub fn ask_session(&self, delivery: &Delivery, jobs: &[JobNumber], ask: impl Fn(&Intake, Vec<TaskId>)) -> Asked {
         let Some(intake) = &delivery.intake else { return Asked::Later };
         let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
@@ -227,7 +231,7 @@ impl Shared {
         Asked::Session
     }
 
-    /// Tells a session when processors are kept free.
+    /// Sends the reservations to the current session.
     pub fn announce(&self, delivery: &Delivery) -> Result<(), rusqlite::Error> {
         let Some(intake) = &delivery.intake else { return Ok(()) };
         let (reservations, round) = self.readers.read(|reader| Ok((reader.reservations(wall())?, reader.round()?)))?;
@@ -242,12 +246,12 @@ impl Shared {
         Ok(())
     }
 
-    /// A session has said whether it has taken a job back.
+    /// Ends the request to withdraw a job, after a session has answered this request.
     pub fn was_withdrawn(&self, job: JobNumber) {
         self.delivery.lock().unwrap_or_else(PoisonError::into_inner).holding.remove(&job);
     }
 
-    /// Ends the session that goes on; what runs goes on.
+    /// Ends the current session. Its running tasks continue.
     pub fn leave(&self) {
         let delivery = self.delivery.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(intake) = &delivery.intake {

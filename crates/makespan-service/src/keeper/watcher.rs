@@ -1,4 +1,4 @@
-//! What the engine tells goes to the store, and to whoever plans.
+//! Passes the events of the engine to the thread that writes the store, and snapshots of the engine to the planner.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -17,20 +17,20 @@ use crate::prepare::unwrapped;
 use crate::store::{Reader, TaskEnd};
 use crate::words::{JobNumber, State};
 
-/// Most tasks that are planned one by one for those who look.
+/// Maximum number of waiting tasks in a snapshot for the planner.
 const PLANNED: usize = 2000;
 
-/// Watches one session of the engine.
+/// The observer of one session of the engine.
 pub(super) struct Watcher {
     shared: Arc<Shared>,
     asks: Sender<Ask>,
-    /// The wall clock at instant 0 of the run.
+    /// The wall clock at instant 0 of the run, in seconds since 1970.
     origin: Option<f64>,
-    /// Whether the session has told what it found.
+    /// Whether the tasks that ran at the beginning of the session have been reported.
     told: bool,
-    /// Ends the session when nothing runs.
+    /// Whether the session ends when nothing runs.
     pub drains: bool,
-    /// What happened since the last picture.
+    /// The number of changes, from 1.
     changes: u64,
     wear: Wear,
 }
@@ -50,7 +50,7 @@ impl Watcher {
         let _ = self.asks.send(Ask::Task(Box::new(end)));
     }
 
-    /// A task in a state; `None` where nobody knows whose it is.
+    /// Returns a change of a task to a state, or `None` if the job of the task is unknown.
     fn task(&self, task: TaskId, state: State) -> Option<TaskEnd> {
         let owners = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
         let (owned, number) = owners.of(task)?;
@@ -99,7 +99,7 @@ impl Watcher {
         self.send(TaskEnd { started, ended, exit, memory, reason, ..end });
     }
 
-    /// A reason in which the engine names jobs, which are numbers to it.
+    /// Replaces the name of a job in a reason of the engine by the number of the job.
     fn named(reason: &str) -> String {
         match reason.strip_prefix('`').and_then(|rest| rest.split_once("`, which it waits for")) {
             Some((name, rest)) => {
@@ -110,7 +110,7 @@ impl Watcher {
         }
     }
 
-    /// What runs when the session begins. What ended before was told.
+    /// Reports the tasks that run at the beginning of the session. Tasks that ended before have already been reported.
     fn tell_found(&mut self, progress: &Progress<'_>) {
         self.told = true;
         let owners = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
@@ -121,7 +121,7 @@ impl Watcher {
         let _ = self.asks.send(Ask::Found(running));
     }
 
-    /// Whether nothing of the jobs that have begun runs or waits.
+    /// Returns true if no task runs and no task of a started job waits.
     fn is_drained(&self, progress: &Progress<'_>) -> bool {
         let limits = self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner);
         let owners = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
@@ -132,7 +132,7 @@ impl Watcher {
         progress.view.running.is_empty() && !progress.view.waiting.iter().any(has_begun)
     }
 
-    /// Whether the run is long and another one is to go on.
+    /// Returns true if the run is long and must give way to a new one.
     fn gives_way(&self, progress: &Progress<'_>) -> bool {
         let jobs = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner).count();
         let open = || {
@@ -151,7 +151,7 @@ impl Watcher {
         Ahead { expected, walltime: instance.walltime(run.task), lengths }
     }
 
-    /// What whoever plans needs, where somebody asks.
+    /// Sends a snapshot of the engine to the planner, if the planner has requested one.
     fn picture(&mut self, progress: &Progress<'_>) {
         let mut wanted = self.shared.wanted.lock().unwrap_or_else(PoisonError::into_inner);
         if !std::mem::take(&mut *wanted) {

@@ -1,33 +1,34 @@
-//! A run of the engine gives way to a new one when it has become long: it keeps all that it was ever given in memory.
+//! Replaces a long run of the engine by a new run, because a run keeps all jobs that it ever received in memory.
 
 use std::time::{Duration, Instant};
 
 use makespan_core::{Running, View};
 
-/// How long the jobs that run may be expected to go on, for each thousand jobs of the run: meanwhile nothing else starts.
+/// Maximum expected remaining time of the running tasks, in seconds for each thousand jobs of the run. No other job starts during
+/// this time.
 const PAUSE: f64 = 1.0;
-/// How many times as long they are waited for.
+/// Factor between the maximum wait for the running tasks and their maximum expected remaining time.
 const PATIENCE: f64 = 3.0;
-/// Between two attempts, where what runs did not end.
+/// Pause before the next attempt, if the running tasks did not end in time.
 const AGAIN: Duration = Duration::from_mins(30);
 
-/// When a run is long, and when it has given way.
+/// Decides when a long run gives way, and how long its running tasks are waited for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wear {
     long: usize,
-    /// Not before.
+    /// The earliest instant of the next attempt.
     from: Instant,
-    /// Until when what runs is waited for.
+    /// The instant until which the running tasks are waited for.
     until: Option<Instant>,
 }
 
 impl Wear {
-    /// Runs are long from so many jobs on.
+    /// Creates a rule by which runs with at least `long` jobs give way.
     pub fn new(long: usize) -> Self {
         Self { long, from: Instant::now(), until: None }
     }
 
-    /// Whether a run of so many jobs is to give way now; `open` tells how many of them have not ended.
+    /// Returns true if a run with `jobs` jobs must give way now. `open` returns the number of unfinished jobs of the service.
     pub fn is_due(&self, jobs: usize, view: &View<'_>, open: impl FnOnce() -> Option<u64>) -> bool {
         if jobs < self.long || Instant::now() < self.from {
             return false;
@@ -37,17 +38,17 @@ impl Wear {
         pause <= limit(jobs) && open().is_some_and(|open| open.saturating_mul(4) < jobs as u64)
     }
 
-    /// What runs is waited for from now on.
+    /// Starts the wait for the running tasks of a run with `jobs` jobs.
     pub fn waits(&self, jobs: usize) -> Self {
         Self { until: Some(Instant::now() + Duration::from_secs_f64(5.0 + PATIENCE * limit(jobs))), ..*self }
     }
 
-    /// Whether it was waited for long enough.
+    /// Returns true if the maximum wait has passed.
     pub fn is_over(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() > until)
     }
 
-    /// Something runs for longer than was expected: another attempt is made later.
+    /// Postpones the next attempt, because tasks run longer than expected.
     pub fn put_off(&mut self) {
         self.from = Instant::now() + AGAIN;
     }

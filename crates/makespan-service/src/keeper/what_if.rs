@@ -16,13 +16,13 @@ const DELAYS: usize = 100;
 /// Prefix of the name of a new job in a plan. The rest of the name is the position of the job in the submission.
 const NEW: &str = "new ";
 
-/// A submission about which somebody asks.
+/// A submission whose effect is predicted.
 pub(super) struct Asked<'a> {
     pub prepared: &'a [Prepared],
     pub who: &'a Who,
-    /// It does not start before.
+    /// The earliest start, in seconds since 1970.
     pub begin: Option<f64>,
-    /// The jobs that it waits for and that have not ended.
+    /// The unfinished jobs that the submission waits for.
     pub after: &'a [JobNumber],
 }
 
@@ -41,7 +41,7 @@ pub(super) fn what_if(outlook: &Outlook, asked: &Asked<'_>, platform: &Platform)
         job.after.extend(first.iter().map(|name| name.as_str().into()));
         jobs.push(job);
     }
-    // By the rule by which the outlook was planned, so that they can be compared.
+    // This plan uses the algorithm of the outlook, so that both plans can be compared.
     let after = plan_of(outlook, jobs)?;
     let mut delays: Vec<Delay> = Vec::new();
     for (job, (start, _)) in &after.jobs {
@@ -95,7 +95,7 @@ fn unknown<'a>(outlook: &'a Outlook, asked: &Asked<'_>, plan: &Plan, new: &[(f64
     for (name, start, end, processors) in &plan.tasks {
         let at: Option<usize> = name.strip_prefix(NEW).and_then(|at| at.parse().ok());
         let Some(job) = at.map(number).or_else(|| number_of(name)) else { continue };
-        // A quota may put it off.
+        // The processor limit of the user may delay the job.
         let put_off = at.and_then(|at| new.get(at)).zip(plan.jobs.get(name));
         let late = put_off.map_or(0.0, |(new, planned)| (new.0 - (outlook.origin + planned.0)).max(0.0));
         let after = at.and_then(|at| after.get(at)).map_or(&[][..], Vec::as_slice);
@@ -138,7 +138,8 @@ fn earliest(outlook: &Outlook, asked: &Asked<'_>, jobs: &[Job]) -> Result<(f64, 
     Ok((earliest, first))
 }
 
-/// Starts and ends of what is asked about, behind what its user may run at once.
+/// Delays the starts and ends of the new jobs so that their user does not exceed the user's maximum number of
+/// processors in use.
 fn limited_too(outlook: &Outlook, asked: &Asked<'_>, new: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let Some(&limit) = outlook.limits.get(&asked.who.user) else { return new };
     let one = |(at, &(start, end)): (usize, &(f64, f64))| Expected {
@@ -174,7 +175,7 @@ struct Plan {
 
 fn plan_of(outlook: &Outlook, jobs: Vec<Job>) -> Result<Plan, Refusal> {
     let failed = |error: String| refusal(RefusalKind::BadInput, "content", error, "");
-    // What runs holds what it holds.
+    // The platform of the outlook already excludes the resources of running tasks.
     let instance = outlook.instance.with_jobs(jobs);
     let (schedule, bounds) = planned(&instance).map_err(failed)?;
     let mut jobs = BTreeMap::<String, (f64, f64)>::new();

@@ -1,4 +1,4 @@
-//! The thread that writes. What comes while it writes is one transaction, the next.
+//! The thread that writes the store. Requests that arrive while it writes form the next transaction.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -14,36 +14,37 @@ use crate::prepare::refusal;
 use crate::store::{Change, Reader, Store};
 use crate::words::{JobNumber, Receipt, Refusal, RefusalKind, State};
 
-/// Most that is done at one instant.
+/// Maximum number of requests in a transaction.
 const MOST: usize = 2000;
-/// Most jobs that are forgotten at one instant.
+/// Maximum number of jobs, and of events, that are deleted in one request.
 const FORGOTTEN: usize = 500;
-/// Between two attempts to write what cannot be written.
+/// Pause before the next attempt after writing has failed.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What somebody is told when it is on disk.
+/// A function that sends a reply when the transaction is on disk.
 type Answer = Box<dyn FnOnce() + Send>;
 
 type Holding = BTreeMap<JobNumber, (Vec<JobNumber>, Vec<Reply<State>>)>;
 
-/// The thread.
+/// The state of the thread.
 pub(super) struct Writer {
     store: Store,
     shared: Arc<Shared>,
     asks: Receiver<Ask>,
-    /// Who waits for a job to be taken back, with those that wait for it in the engine, and these jobs.
+    /// The requests to hold a job that wait for the engine to withdraw it, by job. Each entry contains the withdrawn job, the jobs
+    /// in the engine that wait for it, and the channels for the replies.
     holding: Holding,
 }
 
-/// What is to be done when a transaction is on disk.
+/// The actions that follow when a transaction is on disk.
 #[derive(Default)]
 struct After {
     answers: Vec<Answer>,
     cancel: Vec<JobNumber>,
     withdraw: Vec<(Vec<JobNumber>, Reply<State>)>,
-    /// Somebody's limits or reservations are others.
+    /// Whether the limits of a user have changed.
     limits: bool,
-    /// Jobs that the engine was to take back, and whether it has.
+    /// Jobs that the engine was asked to withdraw, and whether it has withdrawn them.
     withdrawn: Vec<(JobNumber, bool)>,
 }
 
@@ -52,9 +53,9 @@ impl Writer {
         Self { store, shared, asks, holding: BTreeMap::new() }
     }
 
-    /// Writes until it is told to end.
+    /// Writes until a request ends the thread.
     pub fn run(mut self) {
-        // What could not be written, and nobody waits for.
+        // Requests that could not be written and whose senders do not wait for a reply.
         let mut left: Vec<Ask> = Vec::new();
         loop {
             let mut asks = std::mem::take(&mut left);
@@ -82,7 +83,7 @@ impl Writer {
         }
     }
 
-    /// Writes all of it. Returned is what is to be tried again.
+    /// Writes the effects of all requests in one transaction. Returns the requests that must be repeated.
     fn write(&mut self, asks: Vec<Ask>) -> Vec<Ask> {
         let (holding, shared) = (&self.holding, &self.shared);
         let done = self.store.change(|change| {
@@ -123,7 +124,8 @@ impl Writer {
         Vec::new()
     }
 
-    /// Asks the engine to take a job back, with what waits for it there. Where no session goes on, the next one is asked.
+    /// Asks the engine to withdraw a job and the jobs in the engine that wait for it. If there is no session, the next session
+    /// receives the request.
     fn withdraw(&mut self, jobs: Vec<JobNumber>, reply: Reply<State>) {
         let Some(&first) = jobs.first() else { return };
         if self.shared.withdraw(&jobs) == Asked::Nobody {
@@ -133,7 +135,7 @@ impl Writer {
         self.holding.entry(first).or_insert_with(|| (jobs, Vec::new())).1.push(reply);
     }
 
-    /// Tells who waits for it that the engine has taken a job back, or has not.
+    /// Replies to the requests to hold a job, after the engine has or has not withdrawn the job.
     fn withdrawn(&mut self, job: JobNumber, done: bool) {
         self.shared.was_withdrawn(job);
         for reply in self.holding.remove(&job).into_iter().flat_map(|(_, replies)| replies) {
@@ -141,7 +143,7 @@ impl Writer {
         }
     }
 
-    /// Jobs that do not fit the machines end.
+    /// Ends the jobs that do not fit the platform.
     fn drop_refused(&mut self, refused: &[(JobNumber, u64, String)]) {
         if refused.is_empty() {
             return;
@@ -154,7 +156,7 @@ impl Writer {
         }
     }
 
-    /// Reads who may use how much.
+    /// Reads the processor limits of the users from the store.
     fn renew_limits(&self) {
         if let Ok(processors) = self.shared.readers.read(Reader::limits) {
             self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner).processors = processors;
@@ -162,7 +164,7 @@ impl Writer {
     }
 }
 
-/// Sends an answer when all is on disk.
+/// Sends a reply when the transaction is on disk.
 fn answer<T: Send + 'static>(after: &mut After, reply: &Reply<T>, answer: Result<T, Refusal>) {
     let reply = reply.clone();
     after.answers.push(Box::new(move || {
@@ -170,7 +172,7 @@ fn answer<T: Send + 'static>(after: &mut After, reply: &Reply<T>, answer: Result
     }));
 }
 
-/// Says when all is on disk that it is.
+/// Sends a reply to an internal request when the transaction is on disk.
 fn done<T: Send + 'static>(after: &mut After, reply: &Sender<Result<T, String>>, done: T) {
     let reply = reply.clone();
     after.answers.push(Box::new(move || {
@@ -267,7 +269,7 @@ fn submit(change: &mut Change<'_>, ask: &Ask) -> Result<Result<Vec<Receipt>, Ref
     })
 }
 
-/// A refusal of one of several submissions.
+/// Adds the position of a submission to the place of its refusal, if there are several submissions.
 pub(super) fn at_position(refused: Refusal, at: usize, count: usize) -> Refusal {
     if count == 1 {
         return refused;
@@ -276,7 +278,7 @@ pub(super) fn at_position(refused: Refusal, at: usize, count: usize) -> Refusal 
     Refusal { place: Some(format!("submissions[{at}]{place}")), ..refused }
 }
 
-/// The engine has taken tasks back, or has not.
+/// Stores whether the engine has withdrawn tasks.
 fn withdrawn(
     change: &mut Change<'_>,
     (tasks, done): (&[TaskId], bool),
@@ -284,7 +286,7 @@ fn withdrawn(
     holding: &Holding,
     shared: &Shared,
 ) -> Result<(), rusqlite::Error> {
-    // The answer to a request that was asked twice may be about tasks that the job has no more.
+    // After a repeated request, the reply may concern tasks that no longer belong to the job.
     let job = tasks.first().and_then(|&task| {
         let owners = shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
         let (owned, _) = owners.of(task)?;
@@ -303,7 +305,7 @@ fn not_held(job: JobNumber) -> Refusal {
     refusal(RefusalKind::Conflict, "", message, "cancel it, if it is not to go on")
 }
 
-/// Tells whoever waits that the store cannot be written; what nobody waits for is tried again.
+/// Refuses a request because the store cannot be written. Returns the request if it must be repeated.
 fn refuse(ask: Ask, error: &rusqlite::Error) -> Option<Ask> {
     let full = || {
         let message = format!("the store cannot be written: {error}; nothing was taken");
@@ -315,7 +317,7 @@ fn refuse(ask: Ask, error: &rusqlite::Error) -> Option<Ask> {
         Ask::SetUser(.., reply) => _ = reply.send(Err(full())),
         Ask::Reserve(_, reply) => _ = reply.send(Err(full())),
         Ask::Unreserve(_, reply) => _ = reply.send(Err(full())),
-        // Whoever forgets tries again later.
+        // The retention thread repeats these requests later.
         Ask::Forget(_, reply) => _ = reply.send(Err(error.to_string())),
         Ask::ForgetRound(_, reply) => _ = reply.send(Err(error.to_string())),
         ask @ (Ask::Task(_) | Ask::Found(_) | Ask::Withdrawn(..) | Ask::Round(..) | Ask::Flush(_)) => return Some(ask),
