@@ -16,7 +16,7 @@ use crate::words::{Content, Needs, Refusal, RefusalKind, Submission};
 /// Maximum length of a name, in characters.
 const LONGEST_NAME: usize = 1000;
 /// Maximum expected run time and maximum walltime of a task, in seconds. With longer times, the sum over a long queue
-/// could overflow.
+/// could exceed the range of instants.
 const LONGEST: f64 = 366.0 * 86_400.0;
 /// Maximum number of jobs, and of tasks, that are submitted at once.
 const MOST: usize = 100_000;
@@ -365,7 +365,8 @@ fn file_of_jobs(text: &str, file: Option<&str>, platform: &Platform) -> Result<(
     Ok((read.instance, remarks))
 }
 
-/// Returns the program that reads a file with this name, if only `makespan run` with this program can run the file.
+/// Returns the program for which a file with this name is written (`make` or `snakemake`), if the service cannot read
+/// such files.
 fn program_that_reads(file: &str) -> Option<&'static str> {
     let ends = |ending: &str| file.rsplit_once('.').is_some_and(|(_, own)| own == ending);
     match file {

@@ -1,4 +1,4 @@
-//! What all answers share.
+//! The state that all request handlers share.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,27 +15,28 @@ use crate::Service;
 use crate::tokens::Tokens;
 use crate::words::{Metric, Refusal, Who};
 
-/// Questions that are answered at once.
+/// Maximum number of simultaneous quick requests.
 const QUICK: usize = 24;
-/// Changes at once, each of which waits for the disk: those who only look do not wait with them.
+/// Maximum number of simultaneous requests that write. They wait for the disk, so they have a limit separate from that
+/// of quick requests.
 const CHANGES: usize = 16;
-/// Questions at once that wait for the planner.
+/// Maximum number of simultaneous requests that compute plans.
 const SLOW: usize = 4;
-/// How long a question waits for its turn.
+/// Maximum wait of a request for its turn.
 const TURN: Duration = Duration::from_secs(30);
 
-/// How long a question takes.
+/// The expected duration of a request.
 #[derive(Clone, Copy)]
 pub(super) enum Pace {
-    /// Milliseconds.
+    /// The request takes milliseconds.
     Quick,
-    /// As long as the disk takes.
+    /// The request waits for the disk.
     Change,
-    /// As long as the planner takes.
+    /// The request computes a plan.
     Slow,
 }
 
-/// What all answers share.
+/// The state that all request handlers share.
 pub(super) struct App {
     pub(super) service: Arc<dyn Service>,
     pub(super) tokens: Arc<Tokens>,
@@ -45,19 +46,20 @@ pub(super) struct App {
     pub(super) hub: Arc<Hub>,
     /// Becomes true when the server is to stop.
     pub(super) closing: watch::Receiver<bool>,
-    /// Differs from that of an earlier server, so that what it sent is not taken for what this one has.
+    /// A random number of this server process. It distinguishes the entity tags of this process from those of earlier
+    /// processes.
     pub(super) life: String,
     pub(super) counts: Counts,
-    /// The plan as those see it who see all, with its version.
+    /// The version and the JSON text of the plan for readers and admins.
     pub(super) plan: Mutex<Option<(u64, Bytes)>>,
-    /// For the bodies that arrive.
+    /// The memory for request bodies that arrive ([`super::body::room`]).
     pub(super) bodies: Semaphore,
     quick: Semaphore,
     changes: Semaphore,
     slow: Semaphore,
 }
 
-/// What the server itself counts.
+/// The counters of the server.
 #[derive(Default)]
 pub(super) struct Counts {
     pub(super) connections: AtomicUsize,
@@ -65,7 +67,7 @@ pub(super) struct Counts {
     answers: [AtomicU64; 6],
 }
 
-/// One more for as long as it lives.
+/// A guard that increases a counter when it is created, and decreases the counter when it is dropped.
 pub(super) struct Counting(Arc<App>, fn(&Counts) -> &AtomicUsize);
 
 impl Counting {
@@ -82,12 +84,12 @@ impl Drop for Counting {
 }
 
 impl Counts {
-    /// Counts an answer by the first digit of its status.
+    /// Counts a response by the first digit of its status.
     pub(super) fn answered(&self, status: StatusCode) {
         self.answers[usize::from(status.as_u16() / 100).min(5)].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The counts for a monitor.
+    /// Returns the metrics of the server.
     pub(super) fn metrics(&self) -> Vec<Metric> {
         const CLASSES: [&str; 6] = ["", "1xx", "2xx", "3xx", "4xx", "5xx"];
         let classes = CLASSES.iter().zip(&self.answers).skip(2);
@@ -146,7 +148,7 @@ impl App {
         }
     }
 
-    /// Asks the service on a thread that may block, of which there are not many.
+    /// Calls the service on a thread that may block. The number of simultaneous calls is limited for each pace.
     pub(super) async fn ask<T: Send + 'static>(
         self: &Arc<Self>,
         pace: Pace,
@@ -164,12 +166,13 @@ impl App {
         drop(turn);
         match answer {
             Ok(answer) => answer.map_err(Problem::from),
-            // The question has panicked, which was printed.
+            // The call has panicked, and the panic message was printed.
             Err(_) => Err(Problem::internal()),
         }
     }
 
-    /// The plan in JSON for those who see all; it is written once for each version.
+    /// Returns the JSON text of the plan for readers and admins. Calls `write` only if the stored text has another
+    /// version.
     pub(super) fn plan_of_all(&self, version: u64, write: impl FnOnce() -> Bytes) -> Bytes {
         let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         match plan.as_ref() {

@@ -1,4 +1,4 @@
-//! What is sent: JSON of a limited size, within a limited time.
+//! Reads request bodies: JSON of a limited size that arrives within a time limit.
 
 use std::time::Duration;
 
@@ -10,24 +10,26 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::problem::Problem;
 
-/// Most bytes of what is submitted.
+/// Maximum size of the body of a submission, in bytes.
 pub(super) const MAX_SUBMISSION: usize = 16 << 20;
-/// Most bytes of anything else.
+/// Maximum size of any other body, in bytes.
 pub(super) const MAX_OTHER: usize = 64 << 10;
-/// A sender that has not stopped at once is listened to for this long, so that it sees why it is refused.
+/// Maximum time for which the rest of a refused body is read. A client that is still sending sees the response only
+/// after that.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Bytes in each unit of [`room`].
+/// Size of each unit of [`room`], in bytes.
 const UNIT: usize = 64 << 10;
-/// Most bytes of all bodies that arrive at the same time, but for the first unit of each.
+/// Maximum total size of the bodies that arrive at the same time, in bytes. The first unit of each body does not count.
 const MAX_TOGETHER: usize = 256 << 20;
 
-/// Room for the bodies that arrive at the same time: many slow senders fill no memory.
+/// Returns the semaphore that limits the memory of bodies that arrive at the same time. So many slow clients cannot
+/// exhaust the memory.
 pub(super) fn room() -> Semaphore {
     Semaphore::new(MAX_TOGETHER / UNIT)
 }
 
-/// Reads a body of at most so many bytes as JSON.
+/// Reads a JSON body of up to `most` bytes.
 pub(super) async fn bytes(
     headers: &HeaderMap,
     body: Body,
@@ -79,7 +81,8 @@ async fn gathered(body: Body, most: usize, room: &Semaphore) -> Result<Bytes, Pr
     Ok(all.into())
 }
 
-/// Reads on and keeps nothing: who sends more than is taken sees the answer only when all is sent.
+/// Reads and discards the rest of a body, because many clients read the response only after they have sent the whole
+/// body.
 async fn drain(body: Body) {
     let all = async {
         let mut stream = body.into_data_stream();
@@ -99,15 +102,15 @@ fn is_json(content_type: &str) -> bool {
     is_json && parts.all(|part| part.is_empty() || part.replace('"', "").eq_ignore_ascii_case("charset=utf-8"))
 }
 
-/// Reads JSON; what is wrong is told with its place.
+/// Parses a JSON object. An error states the place of the problem.
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    // Lists would be read as objects whose fields stand in their order.
+    // The parser would accept a list as an object with its fields in their declared order.
     if bytes.trim_ascii_start().first().is_some_and(|&first| first != b'{') {
         return Err(Problem::bad_input("it is no JSON object, which begins with {").at("body"));
     }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        // A question mark is a part whose name was not read.
+        // In a path, a question mark stands for a part whose name was not read.
         let path = error.path().to_string();
         let place = match path.trim_end_matches('?').trim_end_matches('.') {
             "" => "body".to_owned(),

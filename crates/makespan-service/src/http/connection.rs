@@ -1,4 +1,4 @@
-//! A connection whose other end must take what is sent.
+//! A connection with a time limit for writing.
 
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
@@ -8,11 +8,11 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A connection that fails when the other end has taken nothing for a time.
+/// A connection on which a write fails if the other end has accepted no bytes for the time `patience`.
 pub(super) struct Patient<S> {
     inner: S,
     patience: Duration,
-    /// When a write that waits fails.
+    /// The timer after which a pending write fails.
     end: Pin<Box<Sleep>>,
     waits: bool,
 }
@@ -22,7 +22,7 @@ impl<S> Patient<S> {
         Self { inner, patience, end: Box::pin(sleep(patience)), waits: false }
     }
 
-    /// Fails in the end what does not get on.
+    /// Returns an error if an operation has been pending for longer than `patience`.
     fn limited<T>(&mut self, poll: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         if poll.is_ready() {
             self.waits = false;

@@ -1,4 +1,4 @@
-//! What happens, as a stream of server-sent events.
+//! The stream of server-sent events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,23 +19,23 @@ use super::hub::{Progress, written};
 use super::problem::Problem;
 use super::query::Query;
 
-/// Most events that are sent at once.
+/// Maximum number of events that are sent together.
 const BATCH: usize = 256;
-/// How long a stream waits before it asks again for what could not be read.
+/// Pause before the next attempt after events could not be read.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// What a stream begins with, as the event `begin`.
+/// The data of the event `begin`, with which a stream begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Latest {
-    /// After which number it begins.
+    /// The number of an event. The stream sends the events with higher numbers.
     pub latest: u64,
 }
 
-/// What happens from now on, or after a number.
+/// Streams the events after a number, or all future events.
 ///
-/// Events without a name hold a `Happening`; their `id` is its number. The event `begin` comes first and tells after which number the
-/// stream begins, as `{"latest": 12}`; the event `plan` tells the version of a new plan, as `{"version": 7}`. A comment comes where nothing
-/// else does for 15 seconds.
+/// Events without a name contain a `Happening`, and their `id` is its number. The first event is `begin`. Its data, such as
+/// `{"latest": 12}`, contain the number after which the stream begins. The event `plan` announces a new plan with its version, such
+/// as `{"version": 7}`. If there is no event for 15 seconds, the server sends a comment.
 #[utoipa::path(
     get,
     path = "/api/v1/events",
@@ -68,7 +68,7 @@ pub(super) async fn events(
     let progress = app.hub.watch();
     let now = *progress.borrow();
     let latest = app.ask(Pace::Quick, &asker.who, |service, _| Ok(service.latest())).await?;
-    // A number that was not reached is of another store.
+    // A number above the latest one comes from another store.
     let after = last.or(stated).unwrap_or(latest).min(latest);
     let following = Following {
         _counting: Counting::new(app.clone(), |counts| &counts.streams),
@@ -90,9 +90,10 @@ pub(super) async fn events(
     Ok(response)
 }
 
-/// A stream of events. It makes the next ones only when the ones before are taken, so a slow client costs no memory.
+/// A stream of events. It produces further events only after the client has received the earlier ones, so a slow client costs no
+/// memory.
 struct Following {
-    /// It counts until it is dropped.
+    /// Counts this stream until it is dropped.
     _counting: Counting,
     app: Arc<App>,
     asker: Asker,
@@ -104,7 +105,7 @@ struct Following {
 }
 
 impl Following {
-    /// The next bytes; none when the server is to stop, or the token is taken away.
+    /// Returns the next bytes, or `None` if the server stops or the token has been removed.
     async fn next(&mut self) -> Option<Bytes> {
         if !self.begun {
             self.begun = true;
@@ -138,7 +139,7 @@ impl Following {
         }
     }
 
-    /// What happened next that the asker may know; it is empty where that is nothing.
+    /// Returns the text of the next events that the client may see. The text is empty if there are none.
     async fn batch(&mut self, latest: u64) -> String {
         if let Some((text, reached)) = self.app.hub.after(&self.asker.who, self.after, BATCH) {
             self.after = reached;
@@ -151,7 +152,7 @@ impl Following {
             tokio::time::sleep(AGAIN).await;
             return String::new();
         };
-        // Fewer than asked for are all that there were up to the number that was known before.
+        // If there are fewer events than requested, these are all events up to `latest`.
         self.after = match happenings.last() {
             Some(last) if happenings.len() == BATCH => last.sequence,
             last => last.map_or(latest, |last| last.sequence.max(latest)),

@@ -1,4 +1,4 @@
-//! Who may go on: each request passes here first, and each answer last.
+//! Access control. Each request passes through this file before it is handled, and each response after that.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use super::problem::Problem;
 use super::strangers::Stranger;
 use crate::words::{Role, Who};
 
-/// Most bytes of an address.
+/// Maximum length of the path and the query of a request, in bytes.
 const MAX_ADDRESS: usize = 8192;
-/// Most bytes of a header `Authorization`.
+/// Maximum length of the value of a header `Authorization`, in bytes.
 const MAX_TOKEN: usize = 256;
 /// Content security policy: a page loads only files of this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
@@ -28,12 +28,12 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 /// to this host for a year.
 const ENCRYPTED: &str = "max-age=31536000";
 
-/// How a request came here.
+/// The connection of a request.
 #[derive(Clone)]
 pub(super) struct Peer {
-    /// From where.
+    /// The address of the client.
     pub(super) from: SocketAddr,
-    /// At which own address.
+    /// The address of the server.
     pub(super) at: SocketAddr,
     /// True if the connection is encrypted.
     pub(super) tls: bool,
@@ -41,7 +41,7 @@ pub(super) struct Peer {
     pub(super) stranger: Option<Arc<Stranger>>,
 }
 
-/// Who asks, and by which token.
+/// The client that sent a request, and the id of its token.
 #[derive(Clone)]
 pub(super) struct Asker {
     pub(super) who: Who,
@@ -49,7 +49,7 @@ pub(super) struct Asker {
 }
 
 impl Asker {
-    /// Refuses those who change nothing.
+    /// Returns the client, or a problem if the client is a reader, which may change nothing.
     pub(super) fn may_change(&self) -> Result<&Who, Problem> {
         match self.who.role {
             Role::Reader => Err(Problem::forbidden("a reader changes nothing").remedy("use the token of a submitter")),
@@ -58,7 +58,7 @@ impl Asker {
     }
 }
 
-/// Lets a request pass that may, and adds to its answer what browsers must know.
+/// Passes a request on if it is allowed, and adds security headers to the response.
 pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let is_encrypted = request.extensions().get::<Peer>().is_some_and(|peer| peer.tls);
     let mut response = match admit(&app, &mut request) {
@@ -106,12 +106,13 @@ fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The page has nothing secret in it, the description neither; of its health the service tells strangers one word.
+/// Returns true if a path requires a token. The page and the `OpenAPI` document contain no secrets, and without a token
+/// the health response contains only two fields.
 fn needs_token(path: &str) -> bool {
     path.starts_with("/api/") && !matches!(path, "/api/v1/health" | "/api/v1/openapi.json")
 }
 
-/// The token of a request, if it has one.
+/// Returns the token of a request, if it has one.
 fn token(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = values.next() else { return Ok(None) };
@@ -135,7 +136,7 @@ fn too_many(seconds: u32) -> Problem {
     Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many", "Too many requests", detail).retry(seconds)
 }
 
-/// The host that a request is meant for.
+/// Returns the host to which a request is addressed.
 fn host(request: &Request) -> Result<Authority, Problem> {
     if let Some(authority) = request.uri().authority() {
         return Ok(authority.clone());
@@ -149,7 +150,7 @@ fn host(request: &Request) -> Result<Authority, Problem> {
     })
 }
 
-/// A page from elsewhere whose name leads to this machine (DNS rebinding) says that name: it is refused.
+/// Refuses requests to a foreign host name that resolves to this machine (DNS rebinding).
 fn check_host(app: &App, request: &Request, peer: &Peer) -> Result<(), Problem> {
     let host = host(request)?;
     if app.behind_proxy || peer.tls || !peer.at.ip().to_canonical().is_loopback() {
@@ -167,7 +168,7 @@ fn check_host(app: &App, request: &Request, peer: &Peer) -> Result<(), Problem> 
         .remedy("ask 127.0.0.1 or localhost; behind a proxy start the service with --behind-proxy"))
 }
 
-/// Pages from elsewhere ask nothing here.
+/// Refuses requests from pages of other origins.
 fn check_origin(app: &App, headers: &HeaderMap, peer: &Peer) -> Result<(), Problem> {
     let refused = |what: &str| {
         Err(Problem::forbidden(format!("the request comes from a page that is not of this service: {what}"))
@@ -191,7 +192,7 @@ fn check_origin(app: &App, headers: &HeaderMap, peer: &Peer) -> Result<(), Probl
     Ok(())
 }
 
-/// Adds what browsers must know to an answer.
+/// Adds security headers to a response.
 fn secured(mut response: Response) -> Response {
     const HEADERS: [(HeaderName, &str); 6] = [
         (header::CONTENT_SECURITY_POLICY, POLICY),

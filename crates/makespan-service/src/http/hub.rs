@@ -1,4 +1,4 @@
-//! One thread waits for what happens, and tells all streams of events: none of them has a thread of its own.
+//! Distributes events to all streams of events. One thread waits for events, so that the streams need no threads of their own.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,32 +10,32 @@ use tokio::sync::watch;
 use crate::Service;
 use crate::words::{Happening, Role, Who};
 
-/// What happened last and is kept in memory; streams that are further behind ask the service.
+/// Maximum number of latest events in memory. Streams that need earlier events read them from the service.
 const KEPT: usize = 20_000;
-/// How many are fetched at once.
+/// Maximum number of events that are read from the service at once.
 const FETCHED: usize = 1000;
-/// How long the thread waits before it looks whether the plan was remade.
+/// Interval at which the thread checks for a new plan.
 const WAIT: Duration = Duration::from_millis(250);
-/// What happens within this time is told at once.
+/// Pause after each announcement, so that events within this time are announced together.
 const GATHERED: Duration = Duration::from_millis(20);
 
-/// How far the service is.
+/// The progress of the service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
-    /// The number of what happened last.
+    /// The number of the latest event.
     pub(super) latest: u64,
     /// The version of the plan.
     pub(super) plan: u64,
 }
 
-/// Something that happened, as it is sent.
+/// An event in the form in which it is sent.
 pub(super) struct Told {
     sequence: u64,
     user: String,
     text: String,
 }
 
-/// What happened last, for all streams.
+/// The latest events, for all streams.
 pub(super) struct Hub {
     kept: RwLock<VecDeque<Arc<Told>>>,
     progress: watch::Sender<Progress>,
@@ -43,7 +43,7 @@ pub(super) struct Hub {
 }
 
 impl Hub {
-    /// Begins at what has happened by now.
+    /// Creates a hub for the events after the present one.
     pub(super) fn new(service: &dyn Service) -> Self {
         let progress = Progress { latest: service.latest(), plan: service.picture(&everybody()).version };
         Self {
@@ -53,7 +53,7 @@ impl Hub {
         }
     }
 
-    /// Tells how far the service is, each time it changes.
+    /// Returns a receiver of the progress of the service.
     pub(super) fn watch(&self) -> watch::Receiver<Progress> {
         self.progress.subscribe()
     }
@@ -63,7 +63,7 @@ impl Hub {
         self.closed.store(true, Ordering::Relaxed);
     }
 
-    /// Waits for what happens, until the hub is closed.
+    /// Waits for events and announces them until the hub is closed.
     pub(super) fn run(&self, service: &dyn Service) {
         let who = everybody();
         while !self.closed.load(Ordering::Relaxed) {
@@ -73,7 +73,7 @@ impl Hub {
             while reached < latest && !self.closed.load(Ordering::Relaxed) {
                 match service.happenings(&who, reached, FETCHED) {
                     Ok(more) if !more.is_empty() => reached = self.keep(&more).max(reached),
-                    // The disk may be gone for a while; what happened is asked for again.
+                    // The store may be unreadable for a while. The events are requested again.
                     _ => {
                         std::thread::sleep(WAIT);
                         break;
@@ -89,7 +89,7 @@ impl Hub {
         }
     }
 
-    /// Keeps what happened; the number of the last one.
+    /// Stores events in memory, and returns the number of the last of them.
     fn keep(&self, more: &[Happening]) -> u64 {
         let told = more.iter().filter_map(|happening| {
             let text = written(happening)?;
@@ -102,8 +102,8 @@ impl Hub {
         more.last().map_or(0, |happening| happening.sequence)
     }
 
-    /// What one who asks may know of what happened after a number, as text of at most so many events, and how far that goes; `None`
-    /// where the beginning is not kept.
+    /// Returns the text of up to `most` events with numbers above `after` that `who` may see, and the number of the last examined
+    /// event. Returns `None` if the first of these events is not in memory.
     pub(super) fn after(&self, who: &Who, after: u64, most: usize) -> Option<(String, u64)> {
         let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
         if kept.front()?.sequence > after + 1 {
@@ -125,13 +125,13 @@ impl Hub {
     }
 }
 
-/// Something that happened, as an event.
+/// Returns an event as the text of a server-sent event.
 pub(super) fn written(happening: &Happening) -> Option<String> {
     let json = serde_json::to_string(happening).ok()?;
     Some(format!("id: {}\ndata: {json}\n\n", happening.sequence))
 }
 
-/// One who sees all.
+/// Returns a client that may see the jobs of all users.
 fn everybody() -> Who {
     Who { user: String::new(), role: Role::Reader }
 }

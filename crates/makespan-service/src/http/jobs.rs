@@ -1,4 +1,4 @@
-//! Jobs: they are submitted, looked at and changed.
+//! Handlers that submit, list, show and change jobs.
 
 use std::sync::Arc;
 
@@ -19,35 +19,35 @@ use super::query::{Query, Segments};
 use crate::words::{Filter, JobDetail, JobNumber, JobSummary, Page, Receipt, State as JobState, Submission};
 use crate::{Service, words};
 
-/// Jobs of a part of the list, where nothing else is asked for.
+/// Default number of jobs on a page of the list.
 const PART: usize = 100;
-/// Most jobs of a part of the list.
+/// Maximum number of jobs on a page of the list.
 const MAX_PART: usize = 1000;
-/// Most characters of an idempotency key.
+/// Maximum length of an idempotency key, in characters.
 const MAX_KEY: usize = 200;
 
-/// Several submissions, of which all are taken or none.
+/// Several submissions. The service accepts all of them or none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Submissions {
-    /// Each of them.
+    /// The submissions.
     #[schema(min_items = 1, max_items = 100_000)]
     pub submissions: Vec<Submission>,
 }
 
-/// What several submissions became.
+/// The receipts of several submissions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Receipts {
-    /// Of each of them.
+    /// The receipts, in the order of the submissions.
     pub receipts: Vec<Receipt>,
 }
 
-/// How a job stands after it was changed.
+/// The state of a job after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Changed {
-    /// Which.
+    /// The number of the job.
     pub job: JobNumber,
-    /// How it stands.
+    /// The state of the job.
     pub state: JobState,
 }
 
@@ -61,7 +61,7 @@ pub(super) enum Sent {
     Several(Submissions),
 }
 
-/// What comes of it.
+/// One receipt or several.
 #[derive(ToSchema)]
 #[schema(as = ReceiptOrReceipts)]
 #[serde(untagged)]
@@ -71,7 +71,8 @@ pub(super) enum Taken {
     Several(Receipts),
 }
 
-/// Submits one thing, or several of which all are taken or none. It is on disk when this is answered.
+/// Submits one submission, or several of which all or none are accepted. Accepted submissions are on disk before the
+/// response is sent.
 #[utoipa::path(
     post,
     path = "/api/v1/jobs",
@@ -96,7 +97,7 @@ pub(super) async fn submit(
     query: Query,
     body: Body,
 ) -> Result<Response, Problem> {
-    /// What tells several from one.
+    /// The field that distinguishes several submissions from one.
     #[derive(Deserialize)]
     struct Several {
         submissions: Option<IgnoredAny>,
@@ -129,7 +130,7 @@ pub(super) async fn submit(
     Ok(response)
 }
 
-/// The idempotency key of a request.
+/// Returns the idempotency key of a request, if it has one.
 fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let mut values = headers.get_all("idempotency-key").iter();
     let Some(value) = values.next() else { return Ok(None) };
@@ -144,7 +145,7 @@ fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     })
 }
 
-/// The queue and what was: jobs in the order of their numbers, in parts.
+/// Lists the jobs that wait, run or have ended, in the order of their numbers, page by page.
 #[utoipa::path(
     get,
     path = "/api/v1/jobs",
@@ -203,7 +204,7 @@ fn filter(query: &mut Query) -> Result<Filter, Problem> {
     })
 }
 
-/// Where the next part of a list is.
+/// Returns the value of the header `Link` for the next page of a list.
 fn next_part(filter: &Filter, next: u64, limit: usize) -> String {
     let mut words = form_urlencoded::Serializer::new(String::new());
     for state in &filter.state {
@@ -221,7 +222,7 @@ fn next_part(filter: &Filter, next: u64, limit: usize) -> String {
     format!("</api/v1/jobs?{}>; rel=\"next\"", words.finish())
 }
 
-/// One job.
+/// Returns the details of a job.
 #[utoipa::path(
     get,
     path = "/api/v1/jobs/{job}",
@@ -244,7 +245,7 @@ pub(super) async fn one(
     app.ask(Pace::Quick, &asker.who, move |service, who| service.job(who, job)).await.map(Json)
 }
 
-/// Changes a job by what the service does to it.
+/// Changes a job by an operation of the service.
 async fn change(
     app: &Arc<App>,
     asker: &Asker,
@@ -286,12 +287,12 @@ macro_rules! changes {
 }
 
 changes! {
-    /// Takes a job back: it does not start, or is ended.
+    /// Cancels a job: a waiting job does not start, and a running job is ended.
     cancel: post "/api/v1/jobs/{job}/cancel" cancel;
-    /// Takes a job back: it does not start, or is ended.
+    /// Cancels a job: a waiting job does not start, and a running job is ended.
     delete: delete "/api/v1/jobs/{job}" cancel;
-    /// Lets a job wait until it is released.
+    /// Holds a waiting job until it is released.
     hold: post "/api/v1/jobs/{job}/hold" hold;
-    /// Ends a hold.
+    /// Releases a held job.
     release: post "/api/v1/jobs/{job}/release" release;
 }

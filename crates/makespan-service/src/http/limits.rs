@@ -1,27 +1,29 @@
-//! How much may be asked, and for how long the server waits for who asks.
+//! Limits on requests and connections.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How much may be asked, and for how long the server waits for who asks.
+/// Limits on requests and connections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// Requests a second of one token, or of one address without a token; as many may come at once.
+    /// Maximum number of requests a second for each token, and for each address without a token. It is also the maximum
+    /// number of requests in a burst.
     pub requests: f64,
     /// Maximum number of connections; further connections wait. An address may have an eighth of this number of
     /// connections without a token. If the address opens more, the server closes the oldest of them.
     pub connections: usize,
-    /// How long a request may take to arrive, without its body; a connection without requests ends then, too.
+    /// Time limit for receiving a request without its body. A connection without requests is closed after the same
+    /// time.
     pub head: Duration,
-    /// How long a body may take to arrive.
+    /// Time limit for receiving a body.
     pub body: Duration,
-    /// How long a client may take nothing of what is sent to it.
+    /// Maximum time for which a client may accept no bytes of a response.
     pub write: Duration,
-    /// After how long a stream of events without any says that it is alive.
+    /// Time without events after which a stream of events sends a comment, which shows that the connection is alive.
     pub alive: Duration,
-    /// How long requests that are being answered may take when the server is to stop.
+    /// Maximum time to finish the current requests when the server stops.
     pub grace: Duration,
 }
 
@@ -40,16 +42,17 @@ impl Default for Limits {
     }
 }
 
-/// Whose requests are counted together.
+/// A group of requests that share a limit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Counted {
-    /// Those with a token.
+    /// The requests with one token, by the id of the token.
     Token(String),
-    /// Those without one, from one address.
+    /// The requests without a valid token from one address.
     Address(IpAddr),
 }
 
-/// Counts requests: each bucket holds the requests of a second, and is filled as time goes by.
+/// Token buckets that limit the rate of requests. The capacity of each bucket is the number of requests that are
+/// allowed in a second.
 pub(super) struct Buckets {
     rate: f64,
     all: Mutex<HashMap<Counted, Bucket>>,
@@ -61,14 +64,15 @@ struct Bucket {
 }
 
 impl Buckets {
-    /// Buckets that are kept; full ones are forgotten when there are more.
+    /// Number of buckets above which full buckets are removed.
     const MAX: usize = 10_000;
 
     pub(super) fn new(rate: f64) -> Self {
         Self { rate, all: Mutex::new(HashMap::new()) }
     }
 
-    /// Takes one request; where none is left, the seconds until one is.
+    /// Counts a request. If the limit is exceeded, returns the number of seconds until the next request is allowed as
+    /// an error.
     pub(super) fn take(&self, who: Counted, now: Instant) -> Result<(), u32> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= Self::MAX && !all.contains_key(&who) {
@@ -89,7 +93,8 @@ impl Buckets {
     }
 }
 
-/// An address as it is counted: of IPv6 the network, in which one host has as many addresses as it likes.
+/// Returns the address under which requests are counted. For IPv6, this is the /64 network, because a host may use any
+/// address of its network.
 pub(super) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,

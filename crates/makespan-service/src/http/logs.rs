@@ -1,4 +1,4 @@
-//! What tasks print.
+//! Handler that sends the output of tasks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,14 +17,14 @@ use super::problem::Problem;
 use super::query::{Query, Segments};
 use crate::words::{JobNumber, LogPart, Stream};
 
-/// Bytes of a part, where nothing else is asked for.
+/// Default maximum size of a part of the output, in bytes.
 const PART: usize = 64 << 10;
-/// Most bytes of a part.
+/// Largest possible size of a part of the output, in bytes.
 const MAX_PART: usize = 1 << 20;
-/// How often a file that is followed is looked at.
+/// Interval at which a followed file is checked for new output.
 const LOOK: Duration = Duration::from_millis(300);
 
-/// A part of what a task printed, or all of it while it prints.
+/// Returns a part of the output of a task, or follows the output until the task ends.
 #[utoipa::path(
     get,
     path = "/api/v1/jobs/{job}/logs/{task}/{stream}",
@@ -94,7 +94,7 @@ pub(super) async fn log(
     Ok(response)
 }
 
-/// Reads what a task prints, part by part.
+/// Reads the output of a task, part by part.
 struct Reader {
     app: Arc<App>,
     asker: Asker,
@@ -115,7 +115,7 @@ impl Reader {
             .await
     }
 
-    /// Takes a part, which is sent next.
+    /// Stores a part, which is sent next.
     fn keep(&mut self, part: LogPart) {
         self.from += part.bytes.len() as u64;
         self.ended = part.ended && self.from >= part.size;
@@ -124,7 +124,7 @@ impl Reader {
         }
     }
 
-    /// The next bytes; none when the task has ended, the server is to stop, or the token is taken away.
+    /// Returns the next bytes, or `None` if the task has ended, the server stops, or the token has been removed.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(bytes) = self.ready.take() {

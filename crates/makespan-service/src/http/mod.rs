@@ -1,7 +1,7 @@
-//! The server through which the service is asked over HTTP: REST below `/api/v1`, a stream of events, and the page at `/`.
+//! The HTTP server of the service: a REST interface below `/api/v1`, a stream of events, and the web page at `/`.
 //!
-//! Each file holds one part of it: `server` accepts connections, `guard` decides who may go on, `jobs`, `plan`, `people`, `logs`, `events`
-//! and `monitor` answer, and `routes` says which path is answered by what, from which the `OpenAPI` document is made.
+//! The module `server` accepts connections, and `guard` controls access. The modules `jobs`, `plan`, `people`, `logs`, `events` and
+//! `monitor` contain the request handlers. The module `routes` maps paths to handlers, and builds the `OpenAPI` document from them.
 
 mod app;
 mod body;

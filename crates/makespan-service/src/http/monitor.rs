@@ -1,4 +1,4 @@
-//! How the service is, for people and for monitors.
+//! Handlers for the health and the metrics of the service.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -17,28 +17,28 @@ use super::problem::Problem;
 use super::query::Query;
 use crate::words::{Health, Metric, Role, Who};
 
-/// How the service is. To those without a token nothing but the first two is told.
+/// The health of the service. Without a token, the response contains only the first two fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct HealthAnswer {
-    /// Whether it accepts submissions.
+    /// Whether the service accepts submissions.
     pub accepts: bool,
-    /// Whether jobs are started.
+    /// Whether the service starts jobs.
     pub runs: bool,
-    /// What is wrong, in words.
+    /// Descriptions of the present problems.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<Vec<String>>,
-    /// Since when it is up, seconds after 1970.
+    /// The instant at which the service started, in seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<f64>,
-    /// Its version.
+    /// The version of makespan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// As whom commands run.
+    /// The system user as which commands run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_as: Option<String>,
 }
 
-/// How the service is. It needs no token.
+/// Returns the health of the service. This request needs no token.
 #[utoipa::path(
     get,
     path = "/api/v1/health",
@@ -75,7 +75,7 @@ pub(super) async fn health(
     Ok((status, Json(answer)).into_response())
 }
 
-/// Numbers for a monitor, as Prometheus reads them; for readers and admins.
+/// Returns metrics in the text format of Prometheus. Only readers and admins may request them.
 #[utoipa::path(
     get,
     path = "/api/v1/metrics",
@@ -100,7 +100,7 @@ pub(super) async fn metrics(
     Ok(([(header::CONTENT_TYPE, content_type)], text(&metrics)).into_response())
 }
 
-/// The text format of Prometheus. A name is written once, with all its values.
+/// Returns metrics in the text format of Prometheus. Each name is written once, with all its values.
 fn text(metrics: &[Metric]) -> String {
     let (mut text, mut names) = (String::new(), BTreeSet::new());
     for metric in metrics {

@@ -1,4 +1,4 @@
-//! Users, what they may do, and what is kept free for them.
+//! Handlers for users and reservations.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::query::{Query, Segments};
 use crate::tokens::is_user;
 use crate::words::{Reservation, Role, UserSettings, UserSummary, Who};
 
-/// Refuses all but an admin.
+/// Returns the client, or a problem if the client is not an admin.
 fn admin(asker: &Asker) -> Result<&Who, Problem> {
     match asker.who.role {
         Role::Admin => Ok(&asker.who),
@@ -23,7 +23,7 @@ fn admin(asker: &Asker) -> Result<&Who, Problem> {
     }
 }
 
-/// Who asks, by the token.
+/// Returns the user and the role of the token.
 #[utoipa::path(
     get,
     path = "/api/v1/whoami",
@@ -38,7 +38,7 @@ pub(super) async fn whoami(Extension(asker): Extension<Asker>, query: Query) -> 
     Ok(Json(asker.who))
 }
 
-/// The users; a submitter is told of itself only.
+/// Lists the users. A submitter receives only its own entry.
 #[utoipa::path(
     get,
     path = "/api/v1/users",
@@ -57,7 +57,7 @@ pub(super) async fn users(
     app.ask(Pace::Quick, &asker.who, |service, who| service.users(who)).await.map(Json)
 }
 
-/// Says what a user may do.
+/// Replaces the settings of a user. Only an admin may do this.
 #[utoipa::path(
     put,
     path = "/api/v1/users/{user}",
@@ -94,7 +94,7 @@ pub(super) async fn set_user(
     app.ask(Pace::Change, who, move |service, who| service.set_user(who, &user, &settings)).await.map(Json)
 }
 
-/// The reservations that are not over.
+/// Lists the reservations that have not ended.
 #[utoipa::path(
     get,
     path = "/api/v1/reservations",
@@ -113,7 +113,7 @@ pub(super) async fn reservations(
     app.ask(Pace::Quick, &asker.who, |service, who| service.reservations(who)).await.map(Json)
 }
 
-/// Makes a reservation.
+/// Creates a reservation. Only an admin may do this.
 #[utoipa::path(
     post,
     path = "/api/v1/reservations",
@@ -144,7 +144,7 @@ pub(super) async fn reserve(
     Ok((StatusCode::CREATED, Json(made)))
 }
 
-/// Takes a reservation back.
+/// Cancels a reservation. Only an admin may do this.
 #[utoipa::path(
     delete,
     path = "/api/v1/reservations/{number}",

@@ -1,4 +1,4 @@
-//! The plan, how good it is, why a job waits, and what would be if.
+//! Handlers for the plan, its bounds, explanations, predictions and the history.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,14 +17,15 @@ use super::problem::Problem;
 use super::query::{Query, Segments};
 use crate::words::{BoundPicture, Explanation, Picture, Role, Span, Submission, WhatIf};
 
-/// Most spans of a history.
+/// Maximum number of spans of a history.
 const MAX_SPANS: usize = 1000;
-/// Spans where nothing is stated.
+/// Default number of spans of a history.
 const SPANS: usize = 48;
-/// Seconds of history where no beginning is stated.
+/// Default length of a history, in seconds.
 const WEEK: f64 = 604_800.0;
 
-/// What was, is and is planned, for a chart. It has an `ETag`, so that it is sent only if it is a new one.
+/// Returns the past, running and planned tasks for a chart. With the entity tag of an earlier response, the plan is
+/// sent only if it has changed.
 #[utoipa::path(
     get,
     path = "/api/v1/plan",
@@ -68,7 +69,7 @@ pub(super) async fn plan(
     Ok(response)
 }
 
-/// Names a version of the plan as one asker of one life of the service sees it.
+/// Returns the entity tag of a version of the plan. It depends on the client and on the server process.
 fn tag(app: &App, asker: &Asker, version: u64) -> String {
     let seen_by = match asker.who.role {
         Role::Submitter => asker.who.user.as_str(),
@@ -79,7 +80,7 @@ fn tag(app: &App, asker: &Asker, version: u64) -> String {
     format!("\"{version}-{digits}\"")
 }
 
-/// How far the plan is from the best possible, for each objective.
+/// Returns the value of the plan and its lower bound, for each objective.
 #[utoipa::path(
     get,
     path = "/api/v1/bounds",
@@ -98,7 +99,7 @@ pub(super) async fn bounds(
     app.ask(Pace::Quick, &asker.who, |service, who| Ok(service.picture(who).bounds.clone())).await.map(Json)
 }
 
-/// Why a job does not run now, and when it is expected to.
+/// Explains why a job does not run now, and predicts its start.
 #[utoipa::path(
     get,
     path = "/api/v1/jobs/{job}/explain",
@@ -121,7 +122,7 @@ pub(super) async fn explain(
     app.ask(Pace::Slow, &asker.who, move |service, who| service.explain(who, job)).await.map(Json)
 }
 
-/// What would become of a submission. Nothing of it is kept.
+/// Predicts the effect of a submission without accepting it.
 #[utoipa::path(
     post,
     path = "/api/v1/what-if",
@@ -151,7 +152,7 @@ pub(super) async fn what_if(
     app.ask(Pace::Slow, &asker.who, move |service, who| service.what_if(who, submission)).await.map(Json)
 }
 
-/// What happened over time, in equal spans: by default the last week.
+/// Returns statistics of equal spans of time, by default of the last week.
 #[utoipa::path(
     get,
     path = "/api/v1/history",

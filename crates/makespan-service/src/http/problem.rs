@@ -7,33 +7,33 @@ use utoipa::ToSchema;
 
 use crate::words::{Refusal, RefusalKind};
 
-/// Why something was not done: problem details as of RFC 9457.
+/// An error response in the format of RFC 9457 (problem details).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Problem {
-    /// What kind of problem it is: `urn:makespan:` and a word, such as `bad_input`.
+    /// The kind of the problem: `urn:makespan:` and a word, such as `bad_input`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The kind in words.
+    /// A short title of the kind.
     pub title: String,
-    /// The status of the answer.
+    /// The HTTP status of the response.
     pub status: u16,
-    /// What is wrong, in a sentence.
+    /// One sentence that states the problem.
     pub detail: String,
-    /// Where: a field such as `content.argv`, or a line of the file.
+    /// The place of the problem: a field such as `content.argv`, or a line of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub place: Option<Box<str>>,
-    /// What to do.
+    /// A sentence that suggests a remedy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub remedy: Option<Box<str>>,
-    /// After how many seconds it may be tried again; also in the header `Retry-After`.
+    /// The number of seconds after which the client may try again. The header `Retry-After` contains the same number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u32>,
 }
 
 impl Problem {
-    /// A problem of a kind, such as `bad_input`.
+    /// Creates a problem of the given kind, such as `bad_input`.
     pub fn new(status: StatusCode, kind: &str, title: &str, detail: impl Into<String>) -> Self {
         Self {
             kind: format!("urn:makespan:{kind}"),
@@ -46,49 +46,49 @@ impl Problem {
         }
     }
 
-    /// With where it is.
+    /// Sets the place of the problem.
     #[must_use]
     pub fn at(mut self, place: impl Into<String>) -> Self {
         self.place = Some(place.into().into());
         self
     }
 
-    /// With what to do.
+    /// Sets the remedy.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into().into());
         self
     }
 
-    /// With when to try again, in seconds.
+    /// Sets the number of seconds after which the client may try again.
     #[must_use]
     pub fn retry(mut self, seconds: u32) -> Self {
         self.retry_after = Some(seconds);
         self
     }
 
-    /// What was sent is not right.
+    /// Creates a problem for an invalid request.
     pub fn bad_input(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad_input", "What was sent is not right", detail)
     }
 
-    /// There is nothing at this path.
+    /// Creates a problem for a path at which there is nothing.
     pub fn not_found(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "unknown", "There is no such thing", detail)
     }
 
-    /// The asker may not do that.
+    /// Creates a problem for a client without the required permission.
     pub fn forbidden(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "forbidden", "Not allowed", detail)
     }
 
-    /// The service did not do what it should; nothing of it is the asker's fault.
+    /// Creates a problem for an internal error of the service.
     pub fn internal() -> Self {
         let detail = "the service could not answer; its own messages say why";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "An error of the service", detail)
     }
 
-    /// More is asked than can be answered now.
+    /// Creates a problem for a request that the busy service cannot handle now.
     pub fn busy() -> Self {
         let detail = "too many questions are being answered";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "Busy", detail).retry(2)

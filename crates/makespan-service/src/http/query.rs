@@ -1,4 +1,4 @@
-//! What stands behind the question mark of an address, and the parts of its path.
+//! Parsers for the query and the path of a URL.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -10,7 +10,8 @@ use axum::http::request::Parts;
 use super::problem::Problem;
 use crate::words::JobNumber;
 
-/// The names and values of a query, each of which is taken once; what is left is an error.
+/// The parameters of a query. Each handler removes the parameters that it knows, and the remaining parameters are
+/// errors.
 pub(super) struct Query {
     words: Vec<(String, String)>,
     known: Vec<&'static str>,
@@ -21,7 +22,7 @@ impl Query {
         Self { words: form_urlencoded::parse(query.as_bytes()).into_owned().collect(), known: Vec::new() }
     }
 
-    /// All values of a name.
+    /// Removes a parameter and returns all its values.
     pub(super) fn all(&mut self, name: &'static str) -> Vec<String> {
         self.known.push(name);
         let (taken, left) = std::mem::take(&mut self.words).into_iter().partition(|(word, _)| word == name);
@@ -30,7 +31,7 @@ impl Query {
         taken.into_iter().map(|(_, value)| value).collect()
     }
 
-    /// The value of a name that may be stated once.
+    /// Removes a parameter that may occur only once, and returns its value.
     pub(super) fn text(&mut self, name: &'static str) -> Result<Option<String>, Problem> {
         let mut values = self.all(name);
         if values.len() > 1 {
@@ -41,7 +42,7 @@ impl Query {
         Ok(values.pop())
     }
 
-    /// A value that is read as a number or a truth.
+    /// Removes a parameter, and returns its parsed value.
     pub(super) fn value<T: FromStr<Err: Display>>(&mut self, name: &'static str) -> Result<Option<T>, Problem> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         text.parse().map(Some).map_err(|error| {
@@ -49,7 +50,7 @@ impl Query {
         })
     }
 
-    /// An instant or a duration, which is finite.
+    /// Removes a parameter that is an instant or a duration, and returns its value, which is finite.
     pub(super) fn seconds(&mut self, name: &'static str) -> Result<Option<f64>, Problem> {
         let value: Option<f64> = self.value(name)?;
         if value.is_some_and(|value| !value.is_finite()) {
@@ -58,7 +59,7 @@ impl Query {
         Ok(value)
     }
 
-    /// Refuses what was not taken.
+    /// Returns a problem if there are remaining parameters.
     pub(super) fn finish(self) -> Result<(), Problem> {
         let Some((word, _)) = self.words.first() else { return Ok(()) };
         let known = if self.known.is_empty() { "nothing is known here".into() } else { self.known.join(", ") };
@@ -76,16 +77,16 @@ impl<S: Send + Sync> FromRequestParts<S> for Query {
     }
 }
 
-/// The parts of a path that stand for something, as they are when they are decoded.
+/// The decoded parameters of a path.
 pub(super) struct Segments(HashMap<String, String>);
 
 impl Segments {
-    /// One of them.
+    /// Returns a parameter as text.
     pub(super) fn text(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
     }
 
-    /// One of them that is a number.
+    /// Returns a parameter that is a number.
     pub(super) fn number(&self, name: &str) -> Result<u64, Problem> {
         let text = self.text(name);
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -96,7 +97,7 @@ impl Segments {
         })
     }
 
-    /// The job.
+    /// Returns the parameter `job`.
     pub(super) fn job(&self) -> Result<JobNumber, Problem> {
         self.number("job").map(JobNumber)
     }

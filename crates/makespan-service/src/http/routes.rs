@@ -1,4 +1,4 @@
-//! Which path is answered by what, and the `OpenAPI` document that is made of it.
+//! The routes from paths to handlers, and the `OpenAPI` document of the interface.
 
 use std::sync::{Arc, OnceLock};
 
@@ -68,7 +68,7 @@ fn interface() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(description))
 }
 
-/// All that is answered.
+/// Returns the router with all routes, including the files of the web page.
 pub(super) fn router(app: Arc<App>) -> Router {
     let (mut router, _) = interface().split_for_parts();
     for asset in ASSETS {
@@ -97,7 +97,7 @@ async fn not_so(method: Method, uri: Uri) -> Problem {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", "Another method is needed", detail).at("method")
 }
 
-/// This description. It needs no token.
+/// Returns this description of the interface. This request needs no token.
 #[utoipa::path(
     get,
     path = "/api/v1/openapi.json",
@@ -111,7 +111,7 @@ async fn description() -> Response {
     ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], text.clone()).into_response()
 }
 
-/// The description of the interface, made of the code.
+/// Returns the `OpenAPI` document of the interface, which is generated from the code.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut document = interface().into_openapi();
     document.info.version = env!("CARGO_PKG_VERSION").into();
@@ -140,7 +140,7 @@ fn close(schema: &mut RefOr<Schema>) {
     }
 }
 
-/// Adds what any operation may answer, and says of all problems how they are sent.
+/// Adds the error responses that every operation may return, and the media type of problems.
 fn complete(operation: &mut Operation) {
     const ANY: [(&str, &str); 8] = [
         ("400", "The request is not right"),
@@ -160,7 +160,7 @@ fn complete(operation: &mut Operation) {
             None => {
                 responses.insert(status.to_owned(), RefOr::T(described.build()));
             }
-            // An answer of a kind of its own may be a problem as well.
+            // The operation documents another body for this status, but the response may also be a problem.
             Some(RefOr::T(known)) if status == "503" => {
                 known.content.insert("application/problem+json".into(), problem());
             }

@@ -1,4 +1,4 @@
-//! Listens, and answers each connection.
+//! Listens on addresses, and serves each connection.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -36,81 +36,81 @@ use super::strangers::Strangers;
 use crate::Service;
 use crate::tokens::Tokens;
 
-/// Most bytes of the head of a request.
+/// Maximum size of the head of a request, in bytes.
 const MAX_HEAD: usize = 64 << 10;
 /// Divisor of the maximum number of connections. The quotient is the maximum number of connections without a token for
 /// one address.
 const SHARE: usize = 8;
-/// Threads for questions to the service.
+/// Maximum number of threads for calls of the service.
 const THREADS: usize = 48;
-/// How long accepting waits after it has failed, for want of file descriptors.
+/// Pause after a connection could not be accepted, for example because there were no free file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How the server listens, and whom it answers.
+/// The options of a server.
 pub struct ServerOptions {
-    /// Where it listens.
+    /// The addresses on which the server listens.
     pub listen: Vec<SocketAddr>,
-    /// With what it encrypts.
+    /// The certificate and the key, if the server itself encrypts connections.
     pub tls: Option<TlsFiles>,
-    /// Whether a proxy encrypts instead.
+    /// Whether a proxy encrypts connections instead.
     pub behind_proxy: bool,
-    /// Who may ask.
+    /// The tokens of the clients.
     pub tokens: Arc<Tokens>,
-    /// How much may be asked.
+    /// The limits on requests and connections.
     pub limits: Limits,
 }
 
-/// Files in PEM.
+/// The files for encryption, in PEM format.
 #[derive(Clone, Debug)]
 pub struct TlsFiles {
-    /// The certificate, and those that lead to one that clients know.
+    /// The file with the certificate of the server, followed by its intermediate certificates.
     pub certificate: PathBuf,
-    /// Its private key.
+    /// The file with the private key.
     pub key: PathBuf,
 }
 
-/// Why a server cannot listen.
+/// The reason why a server cannot start.
 #[derive(Debug, Error)]
 pub enum ServerError {
-    /// Others could read what passes.
+    /// The connections to an address that other machines can reach would be unencrypted.
     #[error(
         "{0}: other machines reach this address, and others could read what passes; name --tls-certificate and --tls-key, or \
          state --behind-proxy if a proxy encrypts, or listen on 127.0.0.1"
     )]
     Unencrypted(SocketAddr),
-    /// There is no address to listen on.
+    /// The list of addresses is empty.
     #[error("there is no address to listen on; name one with --listen, such as 127.0.0.1:8321")]
     Nowhere,
-    /// An address cannot be used.
+    /// The server cannot listen on an address.
     #[error("{address}: cannot listen: {source}; name another one with --listen, or stop what listens there")]
     Listen {
-        /// Which.
+        /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The file of the certificate is not right.
+    /// The file of the certificate is unreadable or invalid.
     #[error("{path}: {message}")]
     Certificate {
-        /// Which.
+        /// The path of the file.
         path: String,
-        /// Why.
+        /// A description of the problem.
         message: String,
     },
-    /// The file of the private key is not right.
+    /// The file of the private key is unreadable, invalid, or open to other users.
     #[error("{path}: {message}")]
     Key {
-        /// Which.
+        /// The path of the file.
         path: String,
-        /// Why.
+        /// A description of the problem.
         message: String,
     },
-    /// The system has no threads or random numbers for it.
+    /// The operating system provides no threads or no random numbers.
     #[error("cannot start the server: {0}")]
     System(String),
 }
 
-/// A server that listens and does not answer yet.
+/// A server that listens and does not yet accept connections.
 pub struct Server {
     listeners: Vec<TcpListener>,
     addresses: Vec<SocketAddr>,
@@ -120,10 +120,11 @@ pub struct Server {
     life: String,
 }
 
-/// Listens where the options say; nothing is answered yet.
+/// Binds the addresses in the options. The returned server does not yet accept connections.
 ///
 /// # Errors
-/// [`ServerError`] where an address cannot be used, a certificate is none, or others could read what passes.
+/// [`ServerError`], for example if an address cannot be used, if a certificate is invalid, or if connections would be
+/// unencrypted.
 pub fn bind(mut options: ServerOptions, service: Arc<dyn Service>) -> Result<Server, ServerError> {
     if options.listen.is_empty() {
         return Err(ServerError::Nowhere);
@@ -142,7 +143,7 @@ pub fn bind(mut options: ServerOptions, service: Arc<dyn Service>) -> Result<Ser
         });
         listeners.push(bound.map_err(|source| ServerError::Listen { address, source })?);
     }
-    // Jobs, the store and what they need have file descriptors, too.
+    // A quarter of the file descriptors is left for jobs and the store.
     if let Ok((soft, _)) = getrlimit(Resource::RLIMIT_NOFILE) {
         let most = usize::try_from(soft / 4 * 3).unwrap_or(usize::MAX).max(16);
         options.limits.connections = options.limits.connections.min(most);
@@ -183,12 +184,12 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, ServerError> {
 }
 
 impl Server {
-    /// Where it listens, with the ports that the system has chosen.
+    /// Returns the addresses on which the server listens, with the ports that the system has chosen.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// Where its page is, for somebody on this machine.
+    /// Returns the URL of the web page for a browser on this machine.
     pub fn url(&self) -> String {
         let scheme = if self.acceptor.is_some() { "https" } else { "http" };
         let mut address = self.addresses[0];
@@ -202,10 +203,10 @@ impl Server {
         format!("{scheme}://{address}")
     }
 
-    /// Answers in the background, on threads of its own.
+    /// Starts serving requests on background threads.
     ///
     /// # Errors
-    /// [`ServerError::System`] where there are no threads for it.
+    /// [`ServerError::System`], if threads cannot be started.
     pub fn start(self) -> Result<RunningServer, ServerError> {
         let (stop, stopped) = oneshot::channel::<()>();
         let (url, addresses) = (self.url(), self.addresses.clone());
@@ -219,14 +220,14 @@ impl Server {
         Ok(RunningServer { stop: Some(stop), thread: Some(thread), url, addresses })
     }
 
-    /// Answers until `stop` is ready, then ends what it answers.
+    /// Serves requests until `stop` is ready, and then finishes the current requests.
     ///
     /// # Errors
-    /// [`ServerError::System`] where there are no threads for it.
+    /// [`ServerError::System`], if threads cannot be started.
     pub fn run(self, stop: impl Future<Output = ()>) -> Result<(), ServerError> {
         let runtime = runtime()?;
         self.run_on(&runtime, stop);
-        // A question that hangs does not keep the program from ending.
+        // A call of the service that hangs must not prevent the program from ending.
         runtime.shutdown_timeout(Duration::from_secs(1));
         Ok(())
     }
@@ -277,7 +278,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, ServerError> {
         .map_err(|error| ServerError::System(error.to_string()))
 }
 
-/// A server that answers until it is stopped or dropped.
+/// A server that serves requests until it is stopped or dropped.
 pub struct RunningServer {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -286,17 +287,17 @@ pub struct RunningServer {
 }
 
 impl RunningServer {
-    /// Where its page is.
+    /// Returns the URL of the web page for a browser on this machine.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Where it listens.
+    /// Returns the addresses on which the server listens.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// Takes no more requests, ends streams, and waits for what is being answered, for some seconds at most.
+    /// Stops accepting requests, ends the streams, and waits for the current requests for up to some seconds.
     pub fn stop(mut self) {
         self.end();
     }
@@ -317,7 +318,7 @@ impl Drop for RunningServer {
     }
 }
 
-/// What a connection is answered with.
+/// The data with which connections are accepted and served.
 #[derive(Clone)]
 struct Door {
     router: Router,
@@ -375,7 +376,7 @@ impl Door {
         match &self.acceptor {
             None => self.answer(stream, peer).await,
             Some(acceptor) => {
-                // Who does not finish the handshake in time is no client.
+                // The connection is closed if the TLS handshake fails or exceeds its time limit.
                 if let Ok(Ok(stream)) = tokio::time::timeout(self.app.limits.head, acceptor.accept(stream)).await {
                     self.answer(stream, peer).await;
                 }
@@ -397,7 +398,7 @@ impl Door {
         tokio::pin!(connection);
         let mut closing = self.app.closing.clone();
         tokio::select! {
-            // What a client did wrong was answered, or it is gone.
+            // An error needs no handling: the client has received a response, or the connection is closed.
             _ = connection.as_mut() => return,
             _ = closing.wait_for(|&closing| closing) => {}
         }

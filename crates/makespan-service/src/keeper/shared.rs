@@ -157,7 +157,7 @@ impl Shared {
         self.closing.load(Ordering::Relaxed)
     }
 
-    /// Stores and shows the description of a problem.
+    /// Stores the description of a problem, and adds it to the messages for all users.
     pub fn trouble(&self, text: &str) {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.to_owned());
         self.note(text);

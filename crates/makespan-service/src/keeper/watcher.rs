@@ -30,7 +30,7 @@ pub(super) struct Watcher {
     told: bool,
     /// Whether the session ends when nothing runs.
     pub drains: bool,
-    /// The number of changes, from 1.
+    /// The number of changes in this session; starts at 1.
     changes: u64,
     wear: Wear,
 }

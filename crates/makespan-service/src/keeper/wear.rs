@@ -38,7 +38,7 @@ impl Wear {
         pause <= limit(jobs) && open().is_some_and(|open| open.saturating_mul(4) < jobs as u64)
     }
 
-    /// Starts the wait for the running tasks of a run with `jobs` jobs.
+    /// Returns a copy of this rule in which the wait for the running tasks of a run with `jobs` jobs begins now.
     pub fn waits(&self, jobs: usize) -> Self {
         Self { until: Some(Instant::now() + Duration::from_secs_f64(5.0 + PATIENCE * limit(jobs))), ..*self }
     }
