@@ -41,12 +41,12 @@ pub struct Latest {
     path = "/api/v1/events",
     tag = "events",
     params(
-        ("after" = Option<u64>, Query, description = "After which number; without it, and without the header, from now on"),
-        ("Last-Event-ID" = Option<u64>, Header, description = "As `after`; it comes before it"),
+        ("after" = Option<u64>, Query, description = "The number of an event after which the stream begins. Without this parameter and the header, the stream contains only future events"),
+        ("Last-Event-ID" = Option<u64>, Header, description = "The number of an event, as in `after`. The header takes precedence over `after`"),
     ),
     responses(
-        (status = 200, description = "A stream", content_type = "text/event-stream", body = String),
-        (status = 400, description = "The number is none", body = Problem),
+        (status = 200, description = "The stream of events", content_type = "text/event-stream", body = String),
+        (status = 400, description = "The number is invalid", body = Problem),
     )
 )]
 pub(super) async fn events(

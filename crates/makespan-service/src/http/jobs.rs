@@ -80,14 +80,14 @@ pub(super) enum Taken {
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 200, pattern = "^[!-~]+$", description = "A text that the client chooses. A repeated request with the same key and the same content has no further effect")),
     request_body(content = Sent),
     responses(
-        (status = 201, description = "It was taken", body = Taken, headers(("Location" = String, description = "Of one job, where it is"))),
-        (status = 400, description = "It is not right", body = Problem),
-        (status = 408, description = "It came too slowly", body = Problem),
-        (status = 409, description = "The key was used for something else", body = Problem),
-        (status = 413, description = "It is too large", body = Problem),
-        (status = 415, description = "It is no JSON", body = Problem),
-        (status = 422, description = "It fits nowhere, or its jobs wait for each other in a circle", body = Problem),
-        (status = 507, description = "The disk is full", body = Problem),
+        (status = 201, description = "The submission was accepted", body = Taken, headers(("Location" = String, description = "The address of the job, if there is only one"))),
+        (status = 400, description = "The request is invalid", body = Problem),
+        (status = 408, description = "The body did not arrive in time", body = Problem),
+        (status = 409, description = "The key was used for another submission", body = Problem),
+        (status = 413, description = "The body is too large", body = Problem),
+        (status = 415, description = "The media type of the body is not JSON", body = Problem),
+        (status = 422, description = "A job needs more resources than the platform has, or jobs wait for each other in a cycle", body = Problem),
+        (status = 507, description = "The store cannot be written, for example because the disk is full", body = Problem),
     )
 )]
 pub(super) async fn submit(
@@ -151,16 +151,16 @@ fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     path = "/api/v1/jobs",
     tag = "jobs",
     params(
-        ("state" = Option<Vec<words::State>>, Query, description = "Of these states; may be stated several times, or with commas", style = Form, explode),
-        ("user" = Option<String>, Query, description = "Of this user"),
-        ("text" = Option<String>, Query, description = "With this in their names"),
-        ("newest" = Option<bool>, Query, description = "The newest first"),
-        ("after" = Option<u64>, Query, description = "Behind this, which the part before has as `next`"),
-        ("limit" = Option<usize>, Query, minimum = 1, maximum = 1000, description = "At most so many, 1 to 1000; 100 where nothing is stated"),
+        ("state" = Option<Vec<words::State>>, Query, description = "The states of the jobs. The parameter may occur several times, or contain several states separated by commas", style = Form, explode),
+        ("user" = Option<String>, Query, description = "The user of the jobs"),
+        ("text" = Option<String>, Query, description = "Text that the names of the jobs contain"),
+        ("newest" = Option<bool>, Query, description = "List the newest jobs first"),
+        ("after" = Option<u64>, Query, description = "The value of `next` on the previous page"),
+        ("limit" = Option<usize>, Query, minimum = 1, maximum = 1000, description = "The maximum number of jobs on the page, 1 to 1000; 100 by default"),
     ),
     responses(
-        (status = 200, description = "A part of the list", body = Page<JobSummary>, headers(("Link" = String, description = "The next part, as rel=\"next\""))),
-        (status = 400, description = "What is asked is not right", body = Problem),
+        (status = 200, description = "A page of the list", body = Page<JobSummary>, headers(("Link" = String, description = "The address of the next page, as rel=\"next\""))),
+        (status = 400, description = "The request is invalid", body = Problem),
     )
 )]
 pub(super) async fn list(
@@ -227,11 +227,11 @@ fn next_part(filter: &Filter, next: u64, limit: usize) -> String {
     get,
     path = "/api/v1/jobs/{job}",
     tag = "jobs",
-    params(("job" = u64, Path, description = "Its number")),
+    params(("job" = u64, Path, description = "The number of the job")),
     responses(
-        (status = 200, description = "All that is known of it", body = JobDetail),
-        (status = 400, description = "The number is none", body = Problem),
-        (status = 404, description = "There is no such job, or it is not the asker's", body = Problem),
+        (status = 200, description = "The details of the job", body = JobDetail),
+        (status = 400, description = "The number is invalid", body = Problem),
+        (status = 404, description = "There is no such job, or the client may not see it", body = Problem),
     )
 )]
 pub(super) async fn one(
@@ -266,13 +266,13 @@ macro_rules! changes {
             $method,
             path = $path,
             tag = "jobs",
-            params(("job" = u64, Path, description = "Its number")),
+            params(("job" = u64, Path, description = "The number of the job")),
             responses(
-                (status = 200, description = "How it stands then", body = Changed),
-                (status = 400, description = "The number is none", body = Problem),
-                (status = 404, description = "There is no such job, or it is not the asker's", body = Problem),
-                (status = 409, description = "It does not stand so that this can be done", body = Problem),
-                (status = 507, description = "The disk is full", body = Problem),
+                (status = 200, description = "The state of the job after the change", body = Changed),
+                (status = 400, description = "The number is invalid", body = Problem),
+                (status = 404, description = "There is no such job, or the client may not see it", body = Problem),
+                (status = 409, description = "The state of the job does not allow this change", body = Problem),
+                (status = 507, description = "The store cannot be written, for example because the disk is full", body = Problem),
             )
         )]
         pub(super) async fn $name(

@@ -33,18 +33,18 @@ const LOOK: Duration = Duration::from_millis(300);
         ("job" = u64, Path, description = "The number of the job"),
         ("task" = u64, Path, description = "The number of the task in the job, from 0"),
         ("stream" = Stream, Path, description = "Standard output or standard error"),
-        ("from" = Option<u64>, Query, description = "From which byte; 0 where nothing is stated"),
-        ("most" = Option<usize>, Query, minimum = 1, maximum = 1_048_576, description = "At most so many bytes, 1 to 1048576; 65536 where nothing is stated"),
-        ("follow" = Option<bool>, Query, description = "Send all from there on, until the task has ended"),
+        ("from" = Option<u64>, Query, description = "The first byte; 0 by default"),
+        ("most" = Option<usize>, Query, minimum = 1, maximum = 1_048_576, description = "The maximum number of bytes, 1 to 1048576; 65536 by default"),
+        ("follow" = Option<bool>, Query, description = "Send all output from there on until the task ends"),
     ),
     responses(
-        (status = 200, description = "The bytes as they were printed", content_type = "text/plain; charset=utf-8", body = String, headers(
-            ("Makespan-Log-Size" = u64, description = "How many bytes were printed; not where it is followed"),
-            ("Makespan-Log-Ended" = bool, description = "Whether nothing more will come; not where it is followed"),
+        (status = 200, description = "The output of the task, unchanged", content_type = "text/plain; charset=utf-8", body = String, headers(
+            ("Makespan-Log-Size" = u64, description = "The size of the whole output in bytes. Absent if the output is followed"),
+            ("Makespan-Log-Ended" = bool, description = "Whether the task has ended, so that the output is complete. Absent if the output is followed"),
         )),
-        (status = 400, description = "What is asked is not right", body = Problem),
-        (status = 404, description = "There is no such job or task, or it is not the asker's", body = Problem),
-        (status = 409, description = "Nothing was started that could print", body = Problem),
+        (status = 400, description = "The request is invalid", body = Problem),
+        (status = 404, description = "There is no such job or task, or the client may not see it", body = Problem),
+        (status = 409, description = "The task has not started", body = Problem),
     )
 )]
 pub(super) async fn log(

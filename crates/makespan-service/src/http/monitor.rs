@@ -45,9 +45,9 @@ pub struct HealthAnswer {
     tag = "service",
     security((), ("token" = [])),
     responses(
-        (status = 200, description = "It accepts submissions", body = HealthAnswer),
-        (status = 400, description = "What is asked is not right", body = Problem),
-        (status = 503, description = "It does not", body = HealthAnswer),
+        (status = 200, description = "The service accepts submissions", body = HealthAnswer),
+        (status = 400, description = "The request is invalid", body = Problem),
+        (status = 503, description = "The service does not accept submissions", body = HealthAnswer),
     )
 )]
 pub(super) async fn health(
@@ -82,7 +82,7 @@ pub(super) async fn health(
     tag = "service",
     responses(
         (status = 200, description = "The text format of Prometheus, version 0.0.4", content_type = "text/plain; version=0.0.4", body = String),
-        (status = 400, description = "What is asked is not right", body = Problem),
+        (status = 400, description = "The request is invalid", body = Problem),
     )
 )]
 pub(super) async fn metrics(

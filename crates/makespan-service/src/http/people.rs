@@ -30,7 +30,7 @@ fn admin(asker: &Asker) -> Result<&Who, Problem> {
     tag = "users",
     responses(
         (status = 200, description = "The user and the role", body = Who),
-        (status = 400, description = "What is asked is not right", body = Problem),
+        (status = 400, description = "The request is invalid", body = Problem),
     )
 )]
 pub(super) async fn whoami(Extension(asker): Extension<Asker>, query: Query) -> Result<Json<Who>, Problem> {
@@ -44,8 +44,8 @@ pub(super) async fn whoami(Extension(asker): Extension<Asker>, query: Query) -> 
     path = "/api/v1/users",
     tag = "users",
     responses(
-        (status = 200, description = "What they have done and may do", body = Vec<UserSummary>),
-        (status = 400, description = "What is asked is not right", body = Problem),
+        (status = 200, description = "The users with their use and their limits", body = Vec<UserSummary>),
+        (status = 400, description = "The request is invalid", body = Problem),
     )
 )]
 pub(super) async fn users(
@@ -62,16 +62,16 @@ pub(super) async fn users(
     put,
     path = "/api/v1/users/{user}",
     tag = "users",
-    params(("user" = String, Path, max_length = 64, pattern = "^[A-Za-z0-9_][A-Za-z0-9._+@-]*$", description = "The name")),
+    params(("user" = String, Path, max_length = 64, pattern = "^[A-Za-z0-9_][A-Za-z0-9._+@-]*$", description = "The name of the user")),
     request_body = UserSettings,
     responses(
-        (status = 200, description = "What the user has done and may do", body = UserSummary),
-        (status = 400, description = "It is not right", body = Problem),
+        (status = 200, description = "The use and the new limits of the user", body = UserSummary),
+        (status = 400, description = "The request is invalid", body = Problem),
         (status = 404, description = "There is no such user", body = Problem),
-        (status = 408, description = "It came too slowly", body = Problem),
-        (status = 413, description = "It is too large", body = Problem),
-        (status = 415, description = "It is no JSON", body = Problem),
-        (status = 507, description = "The disk is full", body = Problem),
+        (status = 408, description = "The body did not arrive in time", body = Problem),
+        (status = 413, description = "The body is too large", body = Problem),
+        (status = 415, description = "The media type of the body is not JSON", body = Problem),
+        (status = 507, description = "The store cannot be written, for example because the disk is full", body = Problem),
     )
 )]
 pub(super) async fn set_user(
@@ -100,8 +100,8 @@ pub(super) async fn set_user(
     path = "/api/v1/reservations",
     tag = "reservations",
     responses(
-        (status = 200, description = "When which processors are kept free", body = Vec<Reservation>),
-        (status = 400, description = "What is asked is not right", body = Problem),
+        (status = 200, description = "The reservations", body = Vec<Reservation>),
+        (status = 400, description = "The request is invalid", body = Problem),
     )
 )]
 pub(super) async fn reservations(
@@ -120,14 +120,14 @@ pub(super) async fn reservations(
     tag = "reservations",
     request_body = Reservation,
     responses(
-        (status = 201, description = "It was made; with its number", body = Reservation),
-        (status = 400, description = "It is not right", body = Problem),
-        (status = 408, description = "It came too slowly", body = Problem),
-        (status = 409, description = "It contradicts another one", body = Problem),
-        (status = 413, description = "It is too large", body = Problem),
-        (status = 415, description = "It is no JSON", body = Problem),
+        (status = 201, description = "The new reservation with its number", body = Reservation),
+        (status = 400, description = "The request is invalid", body = Problem),
+        (status = 408, description = "The body did not arrive in time", body = Problem),
+        (status = 409, description = "The reservation conflicts with another one", body = Problem),
+        (status = 413, description = "The body is too large", body = Problem),
+        (status = 415, description = "The media type of the body is not JSON", body = Problem),
         (status = 422, description = "There are no such processors", body = Problem),
-        (status = 507, description = "The disk is full", body = Problem),
+        (status = 507, description = "The store cannot be written, for example because the disk is full", body = Problem),
     )
 )]
 pub(super) async fn reserve(
@@ -149,12 +149,12 @@ pub(super) async fn reserve(
     delete,
     path = "/api/v1/reservations/{number}",
     tag = "reservations",
-    params(("number" = u64, Path, description = "Its number")),
+    params(("number" = u64, Path, description = "The number of the reservation")),
     responses(
-        (status = 204, description = "It was taken back"),
-        (status = 400, description = "The number is none", body = Problem),
+        (status = 204, description = "The reservation was cancelled"),
+        (status = 400, description = "The number is invalid", body = Problem),
         (status = 404, description = "There is no such reservation", body = Problem),
-        (status = 507, description = "The disk is full", body = Problem),
+        (status = 507, description = "The store cannot be written, for example because the disk is full", body = Problem),
     )
 )]
 pub(super) async fn unreserve(

@@ -30,11 +30,11 @@ const WEEK: f64 = 604_800.0;
     get,
     path = "/api/v1/plan",
     tag = "plan",
-    params(("If-None-Match" = Option<String>, Header, description = "The ETag of the plan that is known")),
+    params(("If-None-Match" = Option<String>, Header, description = "The entity tag of the plan that the client has")),
     responses(
-        (status = 200, description = "The plan", body = Picture, headers(("ETag" = String, description = "Which version it is"))),
-        (status = 304, description = "It is the known one"),
-        (status = 400, description = "What is asked is not right", body = Problem),
+        (status = 200, description = "The plan", body = Picture, headers(("ETag" = String, description = "The entity tag of this version of the plan"))),
+        (status = 304, description = "The client has the latest plan"),
+        (status = 400, description = "The request is invalid", body = Problem),
     )
 )]
 pub(super) async fn plan(
@@ -87,7 +87,7 @@ fn tag(app: &App, asker: &Asker, version: u64) -> String {
     tag = "plan",
     responses(
         (status = 200, description = "The bounds with their proofs", body = Vec<BoundPicture>),
-        (status = 400, description = "What is asked is not right", body = Problem),
+        (status = 400, description = "The request is invalid", body = Problem),
     )
 )]
 pub(super) async fn bounds(
@@ -104,11 +104,11 @@ pub(super) async fn bounds(
     get,
     path = "/api/v1/jobs/{job}/explain",
     tag = "plan",
-    params(("job" = u64, Path, description = "Its number")),
+    params(("job" = u64, Path, description = "The number of the job")),
     responses(
-        (status = 200, description = "Why not now", body = Explanation),
-        (status = 400, description = "The number is none", body = Problem),
-        (status = 404, description = "There is no such job, or it is not the asker's", body = Problem),
+        (status = 200, description = "The explanation", body = Explanation),
+        (status = 400, description = "The number is invalid", body = Problem),
+        (status = 404, description = "There is no such job, or the client may not see it", body = Problem),
     )
 )]
 pub(super) async fn explain(
@@ -129,14 +129,14 @@ pub(super) async fn explain(
     tag = "plan",
     request_body = Submission,
     responses(
-        (status = 200, description = "When it would start, what it would delay, and what it costs", body = WhatIf),
-        (status = 400, description = "It is not right", body = Problem),
-        (status = 404, description = "It waits for a job that there is not", body = Problem),
-        (status = 408, description = "It came too slowly", body = Problem),
-        (status = 409, description = "It contradicts what is", body = Problem),
-        (status = 413, description = "It is too large", body = Problem),
-        (status = 415, description = "It is no JSON", body = Problem),
-        (status = 422, description = "It fits nowhere, or its jobs wait for each other in a circle", body = Problem),
+        (status = 200, description = "The starts and ends of the jobs, the delays of other jobs, and the bounds of the plan", body = WhatIf),
+        (status = 400, description = "The request is invalid", body = Problem),
+        (status = 404, description = "The submission waits for an unknown job", body = Problem),
+        (status = 408, description = "The body did not arrive in time", body = Problem),
+        (status = 409, description = "The submission contradicts the present state", body = Problem),
+        (status = 413, description = "The body is too large", body = Problem),
+        (status = 415, description = "The media type of the body is not JSON", body = Problem),
+        (status = 422, description = "A job needs more resources than the platform has, or jobs wait for each other in a cycle", body = Problem),
     )
 )]
 pub(super) async fn what_if(
@@ -158,13 +158,13 @@ pub(super) async fn what_if(
     path = "/api/v1/history",
     tag = "plan",
     params(
-        ("start" = Option<f64>, Query, description = "From when, seconds after 1970; a week before the end where nothing is stated"),
-        ("end" = Option<f64>, Query, description = "Until when; now where nothing is stated"),
-        ("spans" = Option<usize>, Query, minimum = 1, maximum = 1000, description = "How many spans, 1 to 1000; 48 where nothing is stated"),
+        ("start" = Option<f64>, Query, description = "The start, in seconds since 1970; a week before the end by default"),
+        ("end" = Option<f64>, Query, description = "The end, in seconds since 1970; now by default"),
+        ("spans" = Option<usize>, Query, minimum = 1, maximum = 1000, description = "The number of spans, 1 to 1000; 48 by default"),
     ),
     responses(
         (status = 200, description = "The spans", body = Vec<Span>),
-        (status = 400, description = "What is asked is not right", body = Problem),
+        (status = 400, description = "The request is invalid", body = Problem),
     )
 )]
 pub(super) async fn history(

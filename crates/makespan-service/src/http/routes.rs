@@ -27,19 +27,19 @@ use crate::words::Happening;
 #[openapi(
     info(
         title = "makespan serve",
-        description = "A service that runs jobs for several people, shows its plan, and says how far that is from the best possible. \
-                       Instants are seconds after 1970, durations are seconds, sizes are bytes. Commands run as the user who started the service.",
+        description = "A service that runs jobs for several users, shows its plan, and proves bounds on how good the plan is. \
+                       Instants are seconds since 1970, durations are seconds, sizes are bytes. Commands run as the user who started the service.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
     ),
     servers((url = "/")),
     components(schemas(Problem, Happening, events::Latest, crate::words::Stream)),
     tags(
-        (name = "jobs", description = "Jobs: they are submitted, looked at and changed"),
-        (name = "plan", description = "The plan, how good it is, why a job waits, and what would be if"),
-        (name = "users", description = "Who asks, and what users may do"),
-        (name = "reservations", description = "When processors are kept free"),
-        (name = "events", description = "What happens"),
-        (name = "service", description = "How the service is"),
+        (name = "jobs", description = "Submit, list, show and change jobs"),
+        (name = "plan", description = "The plan, its bounds, explanations and predictions"),
+        (name = "users", description = "The user of the token, and the limits of users"),
+        (name = "reservations", description = "Periods in which processors are kept free"),
+        (name = "events", description = "Events of jobs and plans"),
+        (name = "service", description = "The health and the metrics of the service"),
     )
 )]
 struct Document;
@@ -143,14 +143,14 @@ fn close(schema: &mut RefOr<Schema>) {
 /// Adds the error responses that every operation may return, and the media type of problems.
 fn complete(operation: &mut Operation) {
     const ANY: [(&str, &str); 8] = [
-        ("400", "The request is not right"),
-        ("401", "There is no token, or it is not known"),
-        ("403", "The asker may not do that, or the request comes from a page of another origin"),
+        ("400", "The request is invalid"),
+        ("401", "There is no token, or the token is unknown"),
+        ("403", "The client lacks the permission, or the request comes from a page of another origin"),
         ("414", "The address is too long"),
-        ("421", "The request is meant for another host"),
-        ("429", "Too many requests, or the user has as much as is allowed; `Retry-After` says when to try again"),
+        ("421", "The request is addressed to another host"),
+        ("429", "Too many requests, or a limit of the user is exceeded; `Retry-After` is the wait in seconds"),
         ("500", "An error of the service"),
-        ("503", "The service is not ready, or busy; `Retry-After` says when to try again"),
+        ("503", "The service is not ready or busy; `Retry-After` is the wait in seconds"),
     ];
     let problem = || ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
     let responses = &mut operation.responses.responses;
