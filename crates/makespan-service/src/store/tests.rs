@@ -12,7 +12,7 @@ fn who(user: &str, role: Role) -> Who {
     Who { user: user.into(), role }
 }
 
-/// Jobs as a store of the first version has them: `(user, state, submitted, started, ended, width)`.
+/// The columns of a job that all versions of the store have: `(user, state, submitted, started, ended, width)`.
 type Job = (&'static str, State, f64, Option<f64>, Option<f64>, u32);
 
 fn jobs(count: usize, seed: u64) -> Vec<Job> {
@@ -28,7 +28,7 @@ fn jobs(count: usize, seed: u64) -> Vec<Job> {
     (0..count).map(one).collect()
 }
 
-/// Fills a store whose tables are of any version.
+/// Fills a store that may have any version.
 fn fill(store: &Store, jobs: &[Job]) {
     for (at, (user, state, submitted, started, ended, width)) in jobs.iter().enumerate() {
         let sql = "INSERT INTO jobs (user, name, state, submitted, started, ended, weight, priority, environment, spec, processors, \
@@ -41,7 +41,7 @@ fn fill(store: &Store, jobs: &[Job]) {
     }
 }
 
-/// What is counted is what there is.
+/// Checks that the table of counts matches the table of jobs.
 fn check_counts(store: &Store) {
     let read = |sql: &str| -> BTreeMap<(String, String), i64> {
         let mut select = store.writer.prepare(sql).unwrap();
@@ -125,7 +125,7 @@ fn a_full_disk_is_an_error_and_nothing_is_changed() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// A list in parts is the list, in its order, and its length is told.
+    /// The pages of a list together contain all jobs in their order, and each page contains the total number of jobs.
     #[test]
     fn a_list_in_parts_is_the_list(
         seed in any::<u64>(), count in 0..60_usize, limit in 1..20_usize, newest in any::<bool>(), role in 0..3_usize,
@@ -164,7 +164,8 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 
-    /// What ended before an instant is forgotten but what a job waits for that has not ended, in parts as at once.
+    /// Jobs that ended before an instant are deleted, except jobs that an unfinished job waits for. The size of the
+    /// parts makes no difference.
     #[test]
     fn what_is_forgotten_has_ended_and_nobody_waits_for_it(
         seed in any::<u64>(), count in 1..60_usize, limit in 1..20_usize, before in 0.0..1500.0_f64,
@@ -189,7 +190,7 @@ proptest! {
         let expected: Vec<u64> = (0..count).filter(|&at| stays(at)).map(|at| at as u64 + 1).collect();
         let page = store.readers().read(|reader| reader.jobs(&who("", Role::Admin), &Filter::default(), None, 100)).unwrap();
         prop_assert_eq!(page.items.iter().map(|job| job.number.0).collect::<Vec<_>>(), expected);
-        // These events are of now, and a later instant forgets all but the last.
+        // These events are of the present, so deleting with a later instant leaves only the last event.
         let events = |store: &Store| store.readers().read(|reader| reader.happenings(&who("", Role::Admin), 0, 100)).unwrap();
         prop_assert_eq!(events(&store).len(), count);
         while store.change(|change| change.forget(wall() + 10.0, limit)).unwrap().0 {}
@@ -197,7 +198,7 @@ proptest! {
         check_counts(&store);
     }
 
-    /// What spans tell is what is counted span by span.
+    /// The statistics of spans equal the results of a simple count for each span.
     #[test]
     fn spans_are_what_is_counted(seed in any::<u64>(), count in 0..60_usize, spans in 1..12_usize, start in 0.0..500.0_f64, length in 1.0..900.0_f64) {
         let temporary = tempfile::tempdir().unwrap();

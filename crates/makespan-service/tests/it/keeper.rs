@@ -1,4 +1,4 @@
-//! A service from the inside: jobs are kept, run, taken back, held, and found again.
+//! Tests of the service without HTTP: jobs are stored, run, cancelled, held and listed.
 
 use crate::common;
 
@@ -48,7 +48,7 @@ fn jobs_wait_for_others_are_held_and_taken_back() {
     let first = submit(&keeper, script(&until_there(&go)));
     let second = submit(&keeper, after("true", &[first]));
     let third = submit(&keeper, after("true", &[second]));
-    // One that waits in the engine is taken from there, with what waits for it.
+    // The engine withdraws a waiting job when the job is held, and also the jobs that wait for it.
     assert_eq!(keeper.hold(&admin(), second).unwrap(), State::Held);
     std::fs::write(&go, "").unwrap();
     until_state(&keeper, first, State::Succeeded);
@@ -57,7 +57,7 @@ fn jobs_wait_for_others_are_held_and_taken_back() {
     until_state(&keeper, third, State::Succeeded);
     assert_eq!(state(&keeper, second), State::Succeeded);
     assert_eq!(keeper.hold(&admin(), third).unwrap_err().kind, RefusalKind::Conflict);
-    // What runs is ended; what waits for it never starts; what was held all the time is forgotten.
+    // When a running or a held job is cancelled, the jobs that wait for it never start.
     let long = submit(&keeper, script("sleep 100"));
     let behind = submit(&keeper, after("true", &[long]));
     let held = submit(&keeper, Submission { hold: true, ..script("true") });
@@ -73,7 +73,7 @@ fn jobs_wait_for_others_are_held_and_taken_back() {
     assert_eq!(keeper.cancel(&admin(), held).unwrap_err().kind, RefusalKind::Conflict);
     let late = submit(&keeper, after("true", &[long]));
     until_state(&keeper, late, State::NotStarted);
-    // One that waits for processors.
+    // A job that waits for processors is cancelled without a start.
     let wide = [submit(&keeper, script("sleep 100")), submit(&keeper, script("sleep 100"))];
     until("both run", || wide.iter().all(|&job| state(&keeper, job) == State::Running));
     let waits = submit(&keeper, script("true"));
@@ -167,7 +167,7 @@ fn what_is_wrong_is_refused_with_its_place_and_nothing_is_kept() {
     assert_eq!(keeper.latest(), 0);
 }
 
-/// A command that sleeps, and is known to.
+/// Returns a submission of a command that sleeps and states its run time.
 fn sleeping(processors: u32, seconds: f64) -> Submission {
     let needs = Needs { processors: Some(processors), time: Some(seconds), ..Needs::default() };
     submission(Content::Command { argv: vec!["sleep".into(), seconds.to_string()], needs })
@@ -189,7 +189,7 @@ fn what_waits_for_others_or_its_time_is_expected_behind_them() {
     assert!((expected(later).unwrap() - begin).abs() < 0.1);
     let why = keeper.explain(&admin(), later).unwrap();
     assert!(why.why_not.iter().all(|reason| reason.text.contains("not to start before")), "{why:?}");
-    // What would be if knows what a submission may state.
+    // Predictions take the release date, predecessors and holds of a submission into account.
     let asked = |one: Submission| keeper.what_if(&admin(), one);
     let now = wall();
     assert!(asked(sleeping(1, 1.0)).unwrap().starts.iter().all(|start| start.unwrap() >= now));
@@ -373,7 +373,7 @@ fn the_plan_is_shown_with_its_bounds_and_explained() {
     assert!(what_if.starts[0].unwrap() < start, "{what_if:?}");
     assert!(what_if.delays.iter().any(|delay| delay.job == behind && delay.seconds > 5.0), "{what_if:?}");
     assert_eq!(keeper.jobs(&admin(), &Filter::default(), None, 10).unwrap().total, 3);
-    // A submitter is not told whose the others are.
+    // A submitter cannot see the jobs and users of other boxes.
     let other = keeper.picture(&who("bob", Role::Submitter));
     assert!(other.boxes.iter().all(|one| one.user.is_empty() && one.name.is_empty() && one.job == JobNumber(0)));
     for job in [runs, wide, behind] {
@@ -407,7 +407,7 @@ fn a_reservation_keeps_processors_free() {
     assert_eq!(keeper.reserve(&admin(), odd).unwrap_err().place.unwrap(), "name");
     let empty = Reservation { processors: vec![(0, 2)], ..reservation.clone() };
     assert_eq!(keeper.reserve(&admin(), empty).unwrap_err().kind, RefusalKind::BadInput);
-    // The engine is there.
+    // Wait until the engine runs jobs.
     let first = submit(&keeper, script("true"));
     until_state(&keeper, first, State::Succeeded);
     let kept = keeper.reserve(&admin(), reservation).unwrap();

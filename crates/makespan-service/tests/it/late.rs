@@ -1,4 +1,4 @@
-//! A service whose engine does not come at once.
+//! Tests of a service whose engine starts late.
 
 use crate::common;
 
@@ -15,7 +15,7 @@ use makespan_service::host::{Host, Wake, local};
 use makespan_service::words::{JobNumber, State, Submission};
 use makespan_service::{Keeper, KeeperOptions, Service};
 
-/// This machine, which runs nothing until it is allowed to.
+/// A host whose engine cannot start until the test allows it.
 struct Late {
     platform: Platform,
     allowed: Arc<AtomicBool>,
@@ -53,9 +53,11 @@ fn what_is_asked_before_the_engine_runs_is_done_when_it_does() {
         ..KeeperOptions::new(temporary.path())
     };
     let keeper = Keeper::start(&options, Box::new(host)).unwrap();
-    // The engine was given its machines, and has failed: jobs are handed to it, and nobody is there.
+    // The first attempt to start the engine has failed. A round has begun, so jobs are handed to the engine although
+    // there is no session.
     until("the engine is asked for", || asked.load(Ordering::Relaxed) > 0);
-    // Both processors are taken first, so that a hold that comes late on a busy machine is in time as well.
+    // The first jobs occupy both processors. So the hold requests arrive before the other jobs start, even on a busy
+    // machine.
     let go = temporary.path().join("go");
     let taken = [(); 2].map(|()| submit(&keeper, script(&until_there(&go))));
     let [held, cancelled, runs] = ["held", "cancelled", "runs"].map(|name| {

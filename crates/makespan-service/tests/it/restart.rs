@@ -1,5 +1,5 @@
-//! A service that ends or is killed at any instant: nothing acknowledged is lost, nothing that finished runs again, and what runs goes
-//! on.
+//! Tests of a service that ends or is killed at any instant. No acknowledged job is lost, no finished job runs again, and running
+//! jobs continue.
 
 use crate::common;
 
@@ -19,14 +19,14 @@ use rand_chacha::ChaCha8Rng;
 
 const FOLDER: &str = "MAKESPAN_TEST_FOLDER";
 
-/// A job that notes its begin and its end.
+/// Returns a submission of a job that writes its start and its end to a file.
 fn noting(folder: &Path, name: &str, seconds: f64) -> Submission {
     let log = folder.join(format!("log-{name}"));
     let text = format!("echo begin >>{0}; sleep {seconds}; echo end >>{0}", log.display());
     Submission { name: Some(name.into()), ..script(&text) }
 }
 
-/// The same, of one that runs until the file `go` is there.
+/// Returns a submission of a job that also writes its start and its end, and runs until the file `go` exists.
 fn lasting(folder: &Path, name: &str) -> Submission {
     let log = folder.join(format!("log-{name}"));
     let waits = until_there(&folder.join("go"));
@@ -64,7 +64,7 @@ fn what_runs_goes_on_when_a_service_ends_and_the_next_takes_it_over() {
     }
     let sequence: Vec<u64> = second.happenings(&admin(), 0, 1000).unwrap().iter().map(|one| one.sequence).collect();
     assert_eq!(sequence, (1..=sequence.len() as u64).collect::<Vec<_>>());
-    // Another service on the same store is refused.
+    // A second service on the same store is refused.
     let options = KeeperOptions::new(&store);
     let refused = Keeper::start(&options, Box::new(ThisMachine(Platform::flat(2).unwrap()))).err().unwrap();
     assert!(refused.contains("another service"), "{refused}");
@@ -85,7 +85,8 @@ fn on_other_machines_what_has_begun_comes_to_its_end_first() {
     until("the new machines are shown", || second.picture(&admin()).processors == 3);
 }
 
-/// Not a test of its own: the service that is killed. It acknowledges each name that it is given on a line of its own.
+/// The service that is killed in a process of its own. It is a test only so that the test program can start it. It reads the names
+/// of jobs from standard input, and prints a line for each accepted job.
 #[test]
 fn helper() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
@@ -105,7 +106,7 @@ fn spawn(folder: &Path) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// Kills a service so many times while it takes and runs jobs.
+/// Kills a service `count` times while it accepts and runs jobs.
 fn kills(count: usize, seed: u64) {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path();
@@ -151,7 +152,7 @@ fn kills(count: usize, seed: u64) {
     }
     for job in all.items {
         let lines = noted(folder, &job.name);
-        // What its own process died with may have begun before; it has ended once.
+        // Each job has started and ended exactly once.
         assert_eq!(lines.matches("end").count(), 1, "job {} of {taken:?}: {lines}", job.name);
         assert_eq!(lines.matches("begin").count(), 1, "job {}: {lines}", job.name);
     }
@@ -170,7 +171,7 @@ fn twenty_kills_lose_nothing_and_repeat_nothing() {
     kills(20, 1);
 }
 
-/// The run of record: `cargo test -p makespan-service --test it -- --ignored --nocapture three_hundred`.
+/// Kills a service 300 times. Run this test with `cargo test -p makespan-service --test it -- --ignored --nocapture three_hundred`.
 #[test]
 #[ignore = "long: minutes of kills"]
 fn three_hundred_kills() {
@@ -180,7 +181,7 @@ fn three_hundred_kills() {
     }
 }
 
-/// A service whose runs are long from six jobs on.
+/// Starts a service whose runs of the engine give way to new runs from six jobs on.
 fn short_runs(folder: &Path, keep: Option<Duration>) -> Keeper {
     let options = KeeperOptions {
         shim: Some(env!("CARGO_BIN_EXE_service-shim").into()),
@@ -202,7 +203,7 @@ fn a_long_run_gives_way_to_a_new_one_and_no_job_notices() {
     let jobs: Vec<JobNumber> = (0..12).map(|job| submit(&keeper, noting(at, &job.to_string(), 0.05))).collect();
     jobs.iter().for_each(|&job| until_state(&keeper, job, State::Succeeded));
     until("another run has begun", || store.join("round-2").join("platform.json").exists());
-    // What is told of the first run, and what waits for it, is there in the second one.
+    // After the change to the second run, jobs can wait for jobs of the first run, and the output of those jobs can still be read.
     let last = submit(&keeper, Submission { after: vec![jobs[11]], ..noting(at, "last", 0.0) });
     until_state(&keeper, last, State::Succeeded);
     keeper.release(&admin(), held).unwrap();
@@ -236,7 +237,7 @@ fn what_has_ended_is_forgotten_and_what_has_not_goes_on() {
     until("it has run", || noted(at, "held") == "begin\nend\n");
     let last = keeper.latest();
     keeper.close();
-    // Numbers of jobs and events are not given again.
+    // The numbers of deleted jobs and events are not used again.
     let next = short_runs(&store, Some(Duration::ZERO));
     assert!(next.latest() >= last);
     assert!(submit(&next, noting(at, "more", 0.0)).0 > jobs[11].0);

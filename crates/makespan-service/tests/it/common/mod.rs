@@ -1,4 +1,4 @@
-//! A service on two processors.
+//! Functions for tests of a service.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,10 +9,10 @@ use makespan_service::host::ThisMachine;
 use makespan_service::words::{Content, JobNumber, Needs, Role, State, Submission, Who};
 use makespan_service::{Keeper, KeeperOptions, Service};
 
-/// How long anything may take on a busy machine.
+/// Maximum time for any step on a busy machine.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A service on this folder, on so many processors.
+/// Starts a service with the given folder and number of processors.
 pub fn keeper_on(folder: &Path, processors: u32) -> Keeper {
     let options = KeeperOptions {
         shim: Some(env!("CARGO_BIN_EXE_service-shim").into()),
@@ -35,12 +35,12 @@ pub fn admin() -> Who {
     who("root", Role::Admin)
 }
 
-/// A job that runs a shell script.
+/// Returns a submission of one job that runs a shell script.
 pub fn script(text: &str) -> Submission {
     command(&["sh", "-c", text])
 }
 
-/// The lines of a shell that wait until a file is there, however slow the machine is.
+/// Returns a shell script that waits until a file exists, even on a slow machine.
 pub fn until_there(file: &Path) -> String {
     format!("until [ -e '{}' ]; do sleep 0.02; done", file.display())
 }
@@ -76,7 +76,7 @@ pub fn state(keeper: &dyn Service, job: JobNumber) -> State {
     keeper.job(&admin(), job).unwrap().summary.state
 }
 
-/// Waits until something is so.
+/// Waits until `is_so` returns true.
 pub fn until(what: &str, is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -85,7 +85,7 @@ pub fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Waits until a job stands so.
+/// Waits until a job has the given state.
 pub fn until_state(keeper: &dyn Service, job: JobNumber, state: State) {
     let begun = Instant::now();
     loop {

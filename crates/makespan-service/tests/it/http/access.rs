@@ -1,4 +1,4 @@
-//! Who may ask, from where, how often, and what.
+//! Tests of access control: tokens, roles, hosts, origins and rate limits.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What is sent wrongly, by mistake or with intent.
+//! Tests of invalid and malicious requests.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -85,7 +85,7 @@ fn what_is_too_large_is_refused_while_it_comes() {
     let large = vec![b' '; 100 << 20];
     site.request("POST /api/v1/jobs", &head, &large).problem(413);
     site.request("PUT /api/v1/users/alice", &[&bearer(&site.admin), head[1]], &large[..70_000]).problem(413);
-    // Of a body in chunks the size is not known before.
+    // The size of a chunked body is not known in advance.
     let address = site.address();
     let mut bytes = format!(
         "POST /api/v1/jobs HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{}\r\n{}\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -99,7 +99,7 @@ fn what_is_too_large_is_refused_while_it_comes() {
     }
     bytes.extend_from_slice(b"0\r\n\r\n");
     site.raw(&bytes).problem(413);
-    // Who asks first is told before it sends.
+    // A client that sends `Expect: 100-continue` receives the response before it sends the body.
     let text = format!(
         "POST /api/v1/jobs HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{}\r\n{}\r\nExpect: 100-continue\r\nContent-Length: 104857600\r\n\r\n",
         head[0], head[1]
@@ -170,7 +170,7 @@ fn heads_cannot_be_injected_or_smuggled() {
     let site = Site::new();
     let address = site.address();
     let token = bearer(&site.alice);
-    // A name with line breaks comes back as JSON, and never in a head.
+    // A name with line breaks is returned in JSON, and never in a header.
     let evil = json!({ "content": { "command": { "argv": ["a"] } }, "name": "x\r\nSet-Cookie: a=b\r\n\r\n<script>" })
         .to_string();
     let answer = site.send(&site.alice, "POST /api/v1/jobs", &evil);
@@ -197,7 +197,8 @@ fn heads_cannot_be_injected_or_smuggled() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Whatever is sent, the server answers or closes the connection, is not at fault, and goes on.
+    /// For any bytes, the server responds or closes the connection. It never returns an internal error, and continues
+    /// to serve requests.
     #[test]
     fn noise_is_answered(head in proptest::collection::vec(any::<u8>(), 0..200), body in any::<String>(), path in "[ -~]{0,40}") {
         use std::io::Write;

@@ -1,4 +1,4 @@
-//! The client of the command line before the server.
+//! Tests of the client with a real server.
 
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt;

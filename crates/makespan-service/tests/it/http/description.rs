@@ -1,4 +1,4 @@
-//! The description of the interface against what is answered.
+//! Tests that the responses of the server match the `OpenAPI` document.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::common::{admin, keeper, script, until};
 use crate::http::site::{Answer, Site, submission};
 
-/// One request with the status of its answer: method, path in the description, path, body, status.
+/// A request and the expected status: method, path in the `OpenAPI` document, path of the request, body, status.
 type Case = (&'static str, &'static str, &'static str, String, u16);
 
 fn cases() -> Vec<Case> {
@@ -78,7 +78,7 @@ impl Document {
         all.filter(|(key, _)| verbs.contains(&key.as_str())).map(|(key, path)| (key.clone(), path.clone())).collect()
     }
 
-    /// Checks that an answer is one of those described.
+    /// Checks that the document describes the response.
     pub fn check(&self, method: &str, path: &str, answer: &Answer) {
         let what = format!("{method} {path}: {} {}", answer.status, answer.text());
         let described = &self.0["paths"][path][method]["responses"][answer.status.to_string()];
@@ -119,7 +119,7 @@ fn each_operation_answers_as_it_is_described() {
         let answer = ask(&site, case);
         assert_eq!(answer.status, case.4, "{case:?}: {}", answer.text());
         document.check(case.0, case.1, &answer);
-        // Without a token, from another page, for another host.
+        // Requests without a token and requests from another origin.
         let line = format!("{} {}", case.0.to_uppercase(), case.2);
         for head in [&[][..], &["Origin: http://evil.example"][..]] {
             document.check(case.0, case.1, &site.request(&line, head, b""));
@@ -144,7 +144,7 @@ fn requests_are_described() {
     document.validate(&schema, &happening, "an event");
 }
 
-/// JSON of any kind, some of it near to what is asked for.
+/// Generates arbitrary JSON values. Some of them resemble valid requests.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -178,7 +178,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever is sent to an operation, the answer is one of those described, and the service is not at fault.
+    /// The document describes the response to any request, and the service never returns an internal error.
     #[test]
     fn any_request_is_answered_as_described(which in 0..cases().len(), body in any_json(), word in "[a-z0-9%.-]{1,8}", query in "[a-z]{1,6}=[a-z0-9]{0,3}") {
         static SITE: std::sync::OnceLock<(Site, Document)> = std::sync::OnceLock::new();
@@ -186,7 +186,7 @@ proptest! {
         asked((site, document), which, &body, (&word, &query))?;
     }
 
-    /// The same of a service that keeps and runs jobs.
+    /// The document also describes the responses of a service that stores and runs jobs.
     #[test]
     fn any_request_to_a_real_service_is_answered_as_described(which in 0..cases().len(), body in any_json(), word in "[0-9]|[a-z0-9%.-]{1,8}", query in "[a-z]{1,6}=[a-z0-9]{0,3}") {
         static SITE: std::sync::OnceLock<(Site, Document, tempfile::TempDir)> = std::sync::OnceLock::new();
@@ -210,7 +210,7 @@ fn asked(
     let (method, template, ..) = cases()[which].clone();
     let path = template.replace("{stream}", "out").replace("{user}", "carol");
     let path = path.replace("{job}", word).replace("{task}", word).replace("{number}", word);
-    // Without a query a stream of events would not end.
+    // A stream of events would not end without this invalid query.
     let query = if template.ends_with("events") { "after=none" } else { query };
     let line = format!("{} {path}?{query}", method.to_uppercase());
     let answer = site.send(&site.admin, &line, &body.to_string());

@@ -1,4 +1,4 @@
-//! The stream of events.
+//! Tests of the stream of events.
 
 use makespan_service::words::State;
 

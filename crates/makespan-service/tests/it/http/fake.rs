@@ -1,4 +1,4 @@
-//! A service that is kept in memory and runs nothing. The first word of a command chooses a refusal.
+//! A service that stores jobs in memory and runs nothing. The first word of a command selects a refusal.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -39,21 +39,21 @@ impl Fake {
         self.inner.lock().unwrap()
     }
 
-    /// Changes the plan.
+    /// Replaces the plan by a plan with the given number of boxes.
     pub fn plan_again(&self, boxes: usize) {
         let mut inner = self.inner();
         inner.version += 1;
         inner.boxes = boxes;
     }
 
-    /// Prints something.
+    /// Appends bytes to the output of all tasks.
     pub fn print(&self, bytes: &[u8], ended: bool) {
         let mut inner = self.inner();
         inner.logs.extend_from_slice(bytes);
         inner.logs_ended = ended;
     }
 
-    /// Ends a job.
+    /// Ends a job with the given state.
     pub fn end(&self, job: u64, state: State) {
         self.change(&mut self.inner(), job, state, HappeningKind::Ended);
     }

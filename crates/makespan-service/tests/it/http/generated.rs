@@ -296,7 +296,7 @@ fn send(site: &Site, request: &Request) -> Answer {
     site.request(&request.line, &head, body.as_bytes())
 }
 
-/// Returns whether a request was refused for a reason that a schema cannot express: the content of a file, a
+/// Returns true if a request was refused for a reason that a schema cannot express: the content of a file, a
 /// combination of values, or the state of the service.
 fn is_of_meaning(answer: &Answer) -> bool {
     let problem = answer.json();

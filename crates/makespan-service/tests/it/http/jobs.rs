@@ -1,4 +1,4 @@
-//! What is answered to those who ask rightly.
+//! Tests of valid requests for jobs, plans, output, metrics and the web page.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The server, asked over real sockets, before a service that is kept in memory.
+//! Tests of the HTTP server over real sockets, mostly with a service that stores jobs in memory.
 
 mod access;
 mod bad_input;

@@ -1,4 +1,5 @@
-//! A server on a port of its own, with tokens for an admin, a reader and two submitters, and raw requests to it.
+//! A server on a free port, with tokens for an admin, a reader and two submitters, and functions that send raw requests
+//! to it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -15,7 +16,7 @@ use tempfile::TempDir;
 
 use super::fake::Fake;
 
-/// How long a condition is waited for.
+/// Maximum wait for a condition.
 pub const LIMIT: Duration = Duration::from_mins(1);
 
 pub struct Site {
@@ -47,7 +48,7 @@ impl Answer {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The problem that it is, after a look at what every problem has.
+    /// Checks the properties that every problem has, and returns the problem.
     pub fn problem(&self, status: u16) -> Problem {
         assert_eq!(self.status, status, "{}", self.text());
         assert_eq!(self.header("content-type"), Some("application/problem+json"));
@@ -80,7 +81,7 @@ impl Site {
         Self::serving(fake.clone(), fake, limits)
     }
 
-    /// A server that asks any service.
+    /// Starts a server for the given service.
     pub fn of(service: Arc<dyn Service>) -> Self {
         Self::serving(service, Arc::default(), Limits::default())
     }
@@ -114,14 +115,14 @@ impl Site {
         stream
     }
 
-    /// Sends these bytes and reads the answer.
+    /// Sends bytes and reads the response.
     pub fn raw(&self, bytes: &[u8]) -> Answer {
         let mut stream = self.connect();
         stream.write_all(bytes).unwrap();
         answer(stream)
     }
 
-    /// Sends a request with these lines in its head.
+    /// Sends a request with the given header lines, and reads the response.
     pub fn request(&self, line: &str, head: &[&str], body: &[u8]) -> Answer {
         let mut text = format!("{line} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.address());
         for line in head {
@@ -140,7 +141,7 @@ impl Site {
         self.request(&format!("GET {path}"), &[&bearer(token)], b"")
     }
 
-    /// Sends JSON.
+    /// Sends a request with a JSON body, and reads the response.
     pub fn send(&self, token: &str, line: &str, body: &str) -> Answer {
         self.request(line, &[&bearer(token), "Content-Type: application/json"], body.as_bytes())
     }
@@ -170,7 +171,7 @@ pub fn submission(name: &str) -> String {
     serde_json::json!({ "content": { "command": { "argv": ["true"] } }, "name": name }).to_string()
 }
 
-/// Reads an answer up to the end of the connection.
+/// Reads a response up to the end of the connection.
 pub fn answer(mut stream: impl Read) -> Answer {
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
@@ -191,7 +192,7 @@ pub fn answer(mut stream: impl Read) -> Answer {
     answer
 }
 
-/// The chunks of a body, one behind the other.
+/// Joins the chunks of a chunked body.
 fn joined(mut body: &[u8]) -> Vec<u8> {
     let mut all = Vec::new();
     while let Some(end) = body.windows(2).position(|two| two == b"\r\n") {
@@ -205,11 +206,11 @@ fn joined(mut body: &[u8]) -> Vec<u8> {
     all
 }
 
-/// A stream of events. The sizes of chunks stand on lines of their own, which are none of events.
+/// A stream of events. The lines with the sizes of chunks are not lines of events, and are skipped.
 pub struct Stream(BufReader<TcpStream>);
 
 impl Stream {
-    /// The next line that begins so, without its beginning.
+    /// Reads up to the next line that begins with `start`, and returns the rest of this line.
     pub fn line(&mut self, start: &str) -> String {
         loop {
             let mut line = String::new();
@@ -220,7 +221,7 @@ impl Stream {
         }
     }
 
-    /// The next happening.
+    /// Returns the next event of a job.
     pub fn happening(&mut self) -> Value {
         loop {
             let value: Value = serde_json::from_str(&self.line("data:")).unwrap();
@@ -237,7 +238,7 @@ impl Stream {
     }
 }
 
-/// Waits until something holds.
+/// Waits until `holds` returns true.
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + LIMIT;
     while !holds() {

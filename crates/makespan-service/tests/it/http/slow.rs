@@ -1,4 +1,4 @@
-//! Clients that are slow, hang, or are many.
+//! Tests of slow clients, hanging clients and large numbers of clients.
 
 use std::io::{Read, Write};
 use std::time::Instant;
@@ -14,12 +14,12 @@ fn a_head_that_does_not_come_ends_the_connection() {
         let mut stream = site.connect();
         stream.write_all(start.as_bytes()).unwrap();
         let mut left = Vec::new();
-        // The server ends it, not the limit of this test.
+        // The server must close the connection before the time limit of this test.
         let begun = Instant::now();
         let _ = stream.read_to_end(&mut left);
         assert!(begun.elapsed() < LIMIT, "`{start}`");
     }
-    // One that drips is not waited for longer.
+    // A client that sends single bytes gets no more time.
     let mut stream = site.connect();
     eventually("a client that drips is cut off", || stream.write_all(b"X").is_err());
 }
@@ -60,7 +60,7 @@ fn a_client_that_reads_nothing_is_dropped() {
 fn further_connections_wait() {
     let site = Site::with(Limits { connections: 16, ..quick_limits() });
     let idle: Vec<_> = (0..16).map(|_| site.connect()).collect();
-    // It is answered when the idle ones are cut off.
+    // The request is answered when the server closes the idle connections.
     assert_eq!(site.get(&site.admin, "/api/v1/whoami").status, 200);
     drop(idle);
 }

@@ -1,4 +1,5 @@
-//! Encrypted connections, and when they are needed. The certificates are for these tests alone; nobody has the key of their authority.
+//! Tests of encrypted connections. The certificates are only for these tests, and the private key of their authority no longer
+//! exists.
 
 use std::fs;
 use std::net::SocketAddr;
