@@ -231,14 +231,14 @@ fn check(submission: &Submission) -> Result<(), Refusal> {
     {
         return Err(bad(
             "directory",
-            "it is no absolute path",
+            "it is not an absolute path",
             "write the path from / on, without {processors} or {gpus}",
         ));
     }
     for (name, value) in environment {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if name.is_empty() || !name.chars().all(plain) || name.starts_with(|c: char| c.is_ascii_digit()) {
-            let message = format!("`{name}` is no name of a variable");
+            let message = format!("`{name}` is not a valid name of a variable");
             return Err(bad("environment", message, "names have letters, digits and _"));
         }
         if is_special(value) {
@@ -249,7 +249,7 @@ fn check(submission: &Submission) -> Result<(), Refusal> {
     check_words("environment", environment.iter().map(|(name, value)| name.len() + value.len()))?;
     for (field, value) in [("deadline", deadline), ("begin", begin)] {
         if value.is_some_and(|value| !(0.0..=wall() + FARTHEST).contains(&value)) {
-            return Err(bad(field, "it is no instant of the next 30 years", "write seconds after 1970"));
+            return Err(bad(field, "it is not an instant within the next 30 years", "write seconds after 1970"));
         }
     }
     if after.len() > MAX_BEFORE {
@@ -272,7 +272,7 @@ fn check_words(place: &str, lengths: impl Iterator<Item = usize>) -> Result<(), 
         all += length + 9;
         if length > LONGEST_WORD || all > LONGEST_COMMAND {
             let message = format!("one word has more than {LONGEST_WORD} bytes, or all more than {LONGEST_COMMAND}");
-            return Err(bad(place, message, "put it into a file, and name that"));
+            return Err(bad(place, message, "put the text into a file, and pass the name of the file"));
         }
     }
     Ok(())
@@ -304,7 +304,7 @@ fn command(submission: &Submission, argv: &[String], needs: &Needs, platform: &P
     for (field, value) in [("time", needs.time), ("walltime", needs.walltime)] {
         if value.is_some_and(|value| !value.is_finite() || value <= 0.0 || value > LONGEST) {
             let place = format!("content.command.needs.{field}");
-            return Err(bad(&place, "it is no duration", "write seconds above 0, at most 366 days"));
+            return Err(bad(&place, "it is not a valid duration", "write seconds above 0, at most 366 days"));
         }
     }
     let mut name = submission.name.clone().unwrap_or_else(|| named(argv));
@@ -340,13 +340,13 @@ fn named(argv: &[String]) -> String {
 /// Reads the jobs of a file. Returns the instance and the warnings.
 fn file_of_jobs(text: &str, file: Option<&str>, platform: &Platform) -> Result<(Instance, Vec<String>), Refusal> {
     if let Some(program) = file.and_then(program_that_reads) {
-        let message = format!("a service does not read what is written for {program}");
+        let message = format!("a service does not read files of {program}");
         return Err(bad("content.instance.file", message, &format!("submit what does: {program}")));
     }
     let options = ReadOptions { machine: Some(platform.clone()), workflows_on_machine: true, ..ReadOptions::default() };
     let read = parse_instance(text.as_bytes(), file.unwrap_or("file"), &options).map_err(|error| of_file(&error))?;
     if !read.instance.unavailable().is_empty() {
-        let message = "the file closes processors for a time, and the machines of a service are for all who submit";
+        let message = "the file closes processors for a time, but the machines of a service are shared by all users";
         return Err(bad(
             "content: unavailable",
             message,
@@ -412,7 +412,7 @@ fn check_jobs(instance: &Instance, platform: &Platform) -> Result<(), Refusal> {
     let alone =
         Instance::new(platform.clone(), instance.all_submitted(), Vec::new()).map_err(|error| of_instance(&error))?;
     policy_for(crate::POLICY, &alone, 0).map(drop).map_err(|error| {
-        bad("content", format!("these jobs cannot be run beside others: {error}"), "run them by `makespan run`")
+        bad("content", format!("a service cannot run these jobs: {error}"), "run them by `makespan run`")
     })
 }
 

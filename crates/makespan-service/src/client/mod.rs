@@ -220,8 +220,8 @@ impl Client {
         self.json(answer?)
     }
 
-    /// Submits a submission. If no response arrives, this function repeats the request with the same idempotency key,
-    /// so the submission is accepted only once.
+    /// Sends a submission to the service. If no response arrives, this function repeats the request with the same
+    /// idempotency key, so the submission is accepted only once.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -289,7 +289,7 @@ impl Client {
         let size = header("makespan-log-size").and_then(|size| size.parse().ok());
         let ended = header("makespan-log-ended").map(|ended| ended == "true");
         let (Some(size), Some(ended)) = (size, ended) else {
-            return Err(self.strange("it does not say how much was printed".into()));
+            return Err(self.strange("its response does not contain the size of the output".into()));
         };
         let mut bytes = Vec::new();
         let read = response.body_mut().as_reader().take(MAX_ANSWER).read_to_end(&mut bytes);

@@ -17,8 +17,8 @@ use crate::words::{Metric, Refusal, Who};
 
 /// Maximum number of simultaneous quick requests.
 const QUICK: usize = 24;
-/// Maximum number of simultaneous requests that write. They wait for the disk, so they have a limit separate from that
-/// of quick requests.
+/// Maximum number of simultaneous requests that write. Their limit is separate from the limit of quick requests,
+/// because they wait for the disk.
 const CHANGES: usize = 16;
 /// Maximum number of simultaneous requests that compute plans.
 const SLOW: usize = 4;
@@ -99,7 +99,7 @@ impl Counts {
         vec![
             Metric {
                 name: "makespan_http_answers_total",
-                help: "Answers over HTTP.",
+                help: "HTTP responses.",
                 is_counter: true,
                 values: answers.collect(),
             },

@@ -23,8 +23,8 @@ const UNIT: usize = 64 << 10;
 /// Maximum total size of the bodies that arrive at the same time, in bytes. The first unit of each body does not count.
 const MAX_TOGETHER: usize = 256 << 20;
 
-/// Returns the semaphore that limits the memory of bodies that arrive at the same time. So many slow clients cannot
-/// exhaust the memory.
+/// Returns the semaphore that limits the memory of bodies that arrive at the same time. Without this limit, a large
+/// number of slow clients could exhaust the memory.
 pub(super) fn room() -> Semaphore {
     Semaphore::new(MAX_TOGETHER / UNIT)
 }
@@ -41,7 +41,7 @@ pub(super) async fn bytes(
         let said =
             if content_type.is_empty() { "none is stated".into() } else { format!("`{content_type}` is stated") };
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-        return Err(Problem::new(status, "media_type", "Another media type is read", said)
+        return Err(Problem::new(status, "media_type", "The media type is not supported", said)
             .at("header.content-type")
             .remedy("send JSON in UTF-8, with the header Content-Type: application/json"));
     }
@@ -57,8 +57,8 @@ pub(super) async fn bytes(
         Err(_) => Err(Problem::new(
             StatusCode::REQUEST_TIMEOUT,
             "too_slow",
-            "It took too long",
-            format!("the body was not there after {} s", patience.as_secs_f64()),
+            "The request took too long",
+            format!("the body did not arrive within {} s", patience.as_secs_f64()),
         )),
     }
 }
@@ -68,7 +68,7 @@ async fn gathered(body: Body, most: usize, room: &Semaphore) -> Result<Bytes, Pr
     let mut all = Vec::new();
     let mut taken: Vec<SemaphorePermit<'_>> = Vec::new();
     while let Some(part) = stream.next().await {
-        let part = part.map_err(|_| Problem::bad_input("the body ended before its end").at("body"))?;
+        let part = part.map_err(|_| Problem::bad_input("the body is incomplete").at("body"))?;
         if all.len() + part.len() > most {
             drain(Body::from_stream(stream)).await;
             return Err(too_large(most));
@@ -106,7 +106,7 @@ fn is_json(content_type: &str) -> bool {
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     // The parser would accept a list as an object with its fields in their declared order.
     if bytes.trim_ascii_start().first().is_some_and(|&first| first != b'{') {
-        return Err(Problem::bad_input("it is no JSON object, which begins with {").at("body"));
+        return Err(Problem::bad_input("it is not a JSON object, which begins with {").at("body"));
     }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {

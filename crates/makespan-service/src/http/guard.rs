@@ -52,7 +52,9 @@ impl Asker {
     /// Returns the client, or a problem if the client is a reader, which may change nothing.
     pub(super) fn may_change(&self) -> Result<&Who, Problem> {
         match self.who.role {
-            Role::Reader => Err(Problem::forbidden("a reader changes nothing").remedy("use the token of a submitter")),
+            Role::Reader => {
+                Err(Problem::forbidden("a reader may not change anything").remedy("use the token of a submitter"))
+            }
             Role::Submitter | Role::Admin => Ok(&self.who),
         }
     }
@@ -125,14 +127,14 @@ fn token(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
 }
 
 fn unknown_token(why: &str) -> Problem {
-    let detail = format!("a token is needed, and {why}");
-    Problem::new(StatusCode::UNAUTHORIZED, "token", "A token is needed", detail)
+    let detail = format!("a token is required, but {why}");
+    Problem::new(StatusCode::UNAUTHORIZED, "token", "A token is required", detail)
         .at("header.authorization")
         .remedy("send the header Authorization: Bearer TOKEN; who started the service finds one in the file `token` of its store")
 }
 
 fn too_many(seconds: u32) -> Problem {
-    let detail = "more requests came than are answered in a second";
+    let detail = "the limit of requests per second is exceeded";
     Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many", "Too many requests", detail).retry(seconds)
 }
 
@@ -144,9 +146,7 @@ fn host(request: &Request) -> Result<Authority, Problem> {
     let mut values = request.headers().get_all(header::HOST).iter();
     let value = values.next().filter(|_| values.next().is_none()).and_then(|value| value.to_str().ok());
     value.and_then(|value| value.parse().ok()).ok_or_else(|| {
-        Problem::bad_input("the request does not say for which host it is")
-            .at("header.host")
-            .remedy("send one header Host")
+        Problem::bad_input("the request does not name its host").at("header.host").remedy("send one header Host")
     })
 }
 
@@ -163,9 +163,14 @@ fn check_host(app: &App, request: &Request, peer: &Peer) -> Result<(), Problem> 
         return Ok(());
     }
     let status = StatusCode::MISDIRECTED_REQUEST;
-    Err(Problem::new(status, "other_host", "Another host is meant", format!("`{name}` is not this machine"))
-        .at("header.host")
-        .remedy("ask 127.0.0.1 or localhost; behind a proxy start the service with --behind-proxy"))
+    Err(Problem::new(
+        status,
+        "other_host",
+        "The request is addressed to another host",
+        format!("`{name}` is not this machine"),
+    )
+    .at("header.host")
+    .remedy("ask 127.0.0.1 or localhost; behind a proxy start the service with --behind-proxy"))
 }
 
 /// Refuses requests from pages of other origins.

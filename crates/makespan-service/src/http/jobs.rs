@@ -71,8 +71,8 @@ pub(super) enum Taken {
     Several(Receipts),
 }
 
-/// Submits one submission, or several of which all or none are accepted. Accepted submissions are on disk before the
-/// response is sent.
+/// Submits one or several submissions. The service accepts all of them or none. Accepted submissions are on disk before
+/// the response is sent.
 #[utoipa::path(
     post,
     path = "/api/v1/jobs",
@@ -193,7 +193,7 @@ fn filter(query: &mut Query) -> Result<Filter, Problem> {
             let known: Vec<&str> = JobState::ALL.iter().map(|state| state.name()).collect();
             Problem::bad_input(format!("`{name}` is no state"))
                 .at("query.state")
-                .remedy(format!("known are: {}", known.join(", ")))
+                .remedy(format!("known states: {}", known.join(", ")))
         })?);
     }
     Ok(Filter {

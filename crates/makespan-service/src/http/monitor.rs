@@ -92,7 +92,7 @@ pub(super) async fn metrics(
 ) -> Result<Response, Problem> {
     query.finish()?;
     if asker.who.role == Role::Submitter {
-        return Err(Problem::forbidden("these numbers are of all users").remedy("use the token of a reader"));
+        return Err(Problem::forbidden("the metrics are about all users").remedy("use the token of a reader"));
     }
     let mut metrics = app.ask(Pace::Quick, &asker.who, |service, _| Ok(service.metrics())).await?;
     metrics.extend(app.counts.metrics());

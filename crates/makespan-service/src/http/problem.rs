@@ -69,12 +69,12 @@ impl Problem {
 
     /// Creates a problem for an invalid request.
     pub fn bad_input(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "bad_input", "What was sent is not right", detail)
+        Self::new(StatusCode::BAD_REQUEST, "bad_input", "The request is invalid", detail)
     }
 
     /// Creates a problem for a path at which there is nothing.
     pub fn not_found(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, "unknown", "There is no such thing", detail)
+        Self::new(StatusCode::NOT_FOUND, "unknown", "Not found", detail)
     }
 
     /// Creates a problem for a client without the required permission.
@@ -84,13 +84,13 @@ impl Problem {
 
     /// Creates a problem for an internal error of the service.
     pub fn internal() -> Self {
-        let detail = "the service could not answer; its own messages say why";
+        let detail = "the service could not answer; see its own messages for the reason";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "An error of the service", detail)
     }
 
     /// Creates a problem for a request that the busy service cannot handle now.
     pub fn busy() -> Self {
-        let detail = "too many questions are being answered";
+        let detail = "too many requests are being processed";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "Busy", detail).retry(2)
     }
 }
@@ -98,16 +98,16 @@ impl Problem {
 impl From<Refusal> for Problem {
     fn from(Refusal { kind, message, place, remedy }: Refusal) -> Self {
         let (status, word, title) = match kind {
-            RefusalKind::BadInput => (StatusCode::BAD_REQUEST, "bad_input", "What was sent is not right"),
+            RefusalKind::BadInput => (StatusCode::BAD_REQUEST, "bad_input", "The request is invalid"),
             RefusalKind::FitsNowhere => {
-                (StatusCode::UNPROCESSABLE_ENTITY, "fits_nowhere", "It needs more than there is")
+                (StatusCode::UNPROCESSABLE_ENTITY, "fits_nowhere", "A job needs more resources than the platform has")
             }
-            RefusalKind::Cycle => (StatusCode::UNPROCESSABLE_ENTITY, "cycle", "Jobs wait for each other in a circle"),
-            RefusalKind::Unknown => (StatusCode::NOT_FOUND, "unknown", "There is no such thing"),
+            RefusalKind::Cycle => (StatusCode::UNPROCESSABLE_ENTITY, "cycle", "Jobs wait for each other in a cycle"),
+            RefusalKind::Unknown => (StatusCode::NOT_FOUND, "unknown", "Not found"),
             RefusalKind::Forbidden => (StatusCode::FORBIDDEN, "forbidden", "Not allowed"),
-            RefusalKind::Conflict => (StatusCode::CONFLICT, "conflict", "It contradicts what is"),
+            RefusalKind::Conflict => (StatusCode::CONFLICT, "conflict", "The request contradicts the present state"),
             RefusalKind::Full => (StatusCode::INSUFFICIENT_STORAGE, "full", "The disk is full"),
-            RefusalKind::Quota => (StatusCode::TOO_MANY_REQUESTS, "quota", "The user has as much as is allowed"),
+            RefusalKind::Quota => (StatusCode::TOO_MANY_REQUESTS, "quota", "A limit is exceeded"),
             RefusalKind::Closing => (StatusCode::SERVICE_UNAVAILABLE, "closing", "The service is not ready"),
         };
         let retry_after = match kind {

@@ -62,10 +62,10 @@ impl Query {
     /// Returns a problem if there are remaining parameters.
     pub(super) fn finish(self) -> Result<(), Problem> {
         let Some((word, _)) = self.words.first() else { return Ok(()) };
-        let known = if self.known.is_empty() { "nothing is known here".into() } else { self.known.join(", ") };
-        Err(Problem::bad_input(format!("`{word}` is not known"))
+        let known = if self.known.is_empty() { "none".into() } else { self.known.join(", ") };
+        Err(Problem::bad_input(format!("`{word}` is an unknown parameter"))
             .at(format!("query.{word}"))
-            .remedy(format!("known are: {known}")))
+            .remedy(format!("known parameters: {known}")))
     }
 }
 

@@ -67,7 +67,8 @@ impl Keeper {
         let trouble = self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let why = trouble.unwrap_or_else(|| "the disk of the store is slow".to_owned());
         let message = format!("no answer in {} s ({why}); it may still be done", PATIENCE.as_secs());
-        let remedy = "look at the queue before you try again; what has the same Idempotency-Key is taken once";
+        let remedy =
+            "check the queue before you try again; requests with the same Idempotency-Key are executed only once";
         refusal(RefusalKind::Closing, "", message, remedy)
     }
 
@@ -102,7 +103,7 @@ impl Keeper {
 }
 
 fn unreadable(error: &rusqlite::Error) -> Refusal {
-    refusal(RefusalKind::Full, "", format!("the store cannot be read: {error}"), "look at its disk")
+    refusal(RefusalKind::Full, "", format!("the store cannot be read: {error}"), "check its disk")
 }
 
 fn unknown(job: JobNumber) -> Refusal {
@@ -119,10 +120,9 @@ fn only_admin(who: &Who, what: &str) -> Result<(), Refusal> {
 impl Service for Keeper {
     fn submit(&self, who: &Who, submission: Submission, key: Option<&str>) -> Result<Receipt, Refusal> {
         let receipts = self.submit_many(who, vec![submission], key)?;
-        receipts
-            .into_iter()
-            .next()
-            .ok_or_else(|| refusal(RefusalKind::Conflict, "", "this key was used for nothing", ""))
+        receipts.into_iter().next().ok_or_else(|| {
+            refusal(RefusalKind::Conflict, "", "this idempotency key belongs to a request without submissions", "")
+        })
     }
 
     fn submit_many(&self, who: &Who, submissions: Vec<Submission>, key: Option<&str>) -> Result<Vec<Receipt>, Refusal> {
@@ -130,7 +130,7 @@ impl Service for Keeper {
             return Err(refusal(
                 RefusalKind::Forbidden,
                 "",
-                "a reader submits nothing",
+                "a reader may not submit jobs",
                 "use the token of a submitter",
             ));
         }
@@ -322,26 +322,26 @@ impl Service for Keeper {
             return Err(refusal(
                 RefusalKind::Forbidden,
                 "",
-                "a reader submits nothing",
+                "a reader may not submit jobs",
                 "use the token of a submitter",
             ));
         }
         let (submission, prepared) = self.checked(submission)?;
         let prepared = prepared.jobs;
         if submission.hold {
-            let message = "what is held starts when somebody releases it";
+            let message = "a held submission starts only after its release";
             return Err(refusal(
                 RefusalKind::BadInput,
                 "hold",
                 message,
-                "leave it out, to ask as if it were released now",
+                "leave it out to predict the effect of an immediate release",
             ));
         }
         let mut after = Vec::with_capacity(submission.after.len());
         for &job in &submission.after {
             let row = self.row(who, job).map_err(|refused| Refusal { place: Some("after".into()), ..refused })?;
             if row.summary.state == State::Held {
-                let message = format!("job {job} is held, and nobody knows when it is released");
+                let message = format!("job {job} is held, so its end is unknown");
                 return Err(refusal(RefusalKind::BadInput, "after", message, "release it first, or leave it out"));
             }
             if !row.summary.state.is_final() {
@@ -351,7 +351,7 @@ impl Service for Keeper {
         let tasks: u64 = prepared.iter().map(|one| one.tasks).sum();
         if tasks > MAX_TRIED {
             let message =
-                format!("there are {tasks} tasks, and at most {MAX_TRIED} are planned to say what would be if");
+                format!("there are {tasks} tasks, and the effect of at most {MAX_TRIED} tasks can be predicted");
             return Err(refusal(RefusalKind::BadInput, "content", message, "ask for a part of them"));
         }
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -384,11 +384,11 @@ impl Service for Keeper {
 
     fn history(&self, who: &Who, start: f64, end: f64, spans: usize) -> Result<Vec<Span>, Refusal> {
         if !(start.abs() <= MAX_INSTANT && end.abs() <= MAX_INSTANT) {
-            let message = "it is no instant of the next 3,000 years";
+            let message = "it is more than 3,000 years away from 1970";
             return Err(refusal(RefusalKind::BadInput, "start", message, "write seconds after 1970"));
         }
         if start >= end {
-            return Err(refusal(RefusalKind::BadInput, "start", "the time does not end behind its start", "swap them"));
+            return Err(refusal(RefusalKind::BadInput, "start", "the end is not after the start", "swap them"));
         }
         if !(1..=SPANS).contains(&spans) {
             let message = format!("there are 1 to {SPANS} spans");
@@ -418,7 +418,7 @@ impl Service for Keeper {
         let Reservation { name, start, end, processors, .. } = &reservation;
         let bad = |place: &str, what: &str, remedy: &str| Err(refusal(RefusalKind::BadInput, place, what, remedy));
         if !(start.is_finite() && end.is_finite() && start < end && *end > wall() && *end < wall() + FARTHEST) {
-            let what = "it does not end behind its start, or is over, or ends in more than 30 years";
+            let what = "it does not end after its start, has already ended, or ends in more than 30 years";
             return bad("end", what, "write seconds after 1970");
         }
         if name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {

@@ -193,8 +193,8 @@ mod tests {
     }
 
     proptest! {
-        /// Expected starts and ends are never in the past. If a job waits behind a task with an unknown end, its start
-        /// or its end is unknown, and the result names this task. All other jobs have both.
+        /// Expected starts and ends are never in the past. If a job depends on a task with an unknown end, its start or
+        /// its end is unknown, and the result names this task. All other jobs have both.
         #[test]
         fn nothing_behind_an_unknown_end_is_expected(
             ends in proptest::collection::vec((1_u32..20, proptest::bool::ANY), 0..4),

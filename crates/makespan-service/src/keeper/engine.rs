@@ -49,7 +49,7 @@ impl Runner {
                 Ok(()) => self.shared.relief(),
                 Err(error) => {
                     self.shared.runs.store(false, Ordering::Relaxed);
-                    self.shared.trouble(&format!("no job is started: {error}"));
+                    self.shared.trouble(&format!("jobs cannot be started: {error}"));
                     thread::sleep(PAUSE);
                 }
             }
@@ -72,7 +72,7 @@ impl Runner {
             (true, false) => return Ok(round),
             (true, true) => self.wear.waits(self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner).count()),
             (false, _) => {
-                self.shared.note("the machines are others than before; what runs comes to its end first");
+                self.shared.note("the platform has changed; started jobs end first on the previous platform");
                 self.wear
             }
         };

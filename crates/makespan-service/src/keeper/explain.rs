@@ -116,7 +116,7 @@ fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
     let (needs, free) = (row.summary.processors, platform.saturating_sub(used));
     let mut reasons = Vec::new();
     let Some(&JobPlan { start, .. }) = outlook.jobs.get(&job) else {
-        let text = "it is not among the tasks that are planned one by one: many others come first, or it was submitted a moment ago";
+        let text = "it is not in the plan yet: many other jobs come first, or it was submitted a moment ago";
         return vec![Reason { text: text.into(), jobs: Vec::new(), resource: None }];
     };
     if needs > free {
@@ -136,11 +136,13 @@ fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
     if !ahead.is_empty() {
         let count = ahead.len();
         let what = if count == 1 { "task is" } else { "tasks are" };
-        let text = format!("{count} {what} planned to start before it: so the sum of all weighted ends is less");
+        let text = format!(
+            "{count} {what} planned to start before it, which makes the weighted completion of all jobs smaller"
+        );
         reasons.push(Reason { text, jobs: ahead.into_iter().take(NAMED).collect(), resource: None });
     }
     if reasons.is_empty() {
-        let text = "what it needs is not free together on one place, or is kept for a job that has waited longer";
+        let text = "its resources are not free on the same nodes, or they are kept for a job that has waited longer";
         reasons.push(Reason { text: text.into(), jobs: Vec::new(), resource: None });
     }
     reasons

@@ -127,7 +127,7 @@ impl Drawer {
         let outlook = self.outlook_of(snapshot);
         let picture = self.picture(snapshot, outlook.as_ref().ok(), version, begun.elapsed());
         if let Err(error) = &outlook {
-            self.shared.note(&format!("no plan can be shown: {error}"));
+            self.shared.note(&format!("no plan can be made: {error}"));
         }
         *self.outlook.lock().unwrap_or_else(PoisonError::into_inner) = outlook.ok().map(Arc::new);
         *self.shared.picture.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(picture);
@@ -151,7 +151,7 @@ impl Drawer {
         });
         let mut tasks: Vec<Option<Owner>> = waiting.collect();
         drop(owners);
-        // If the queue is so long that tasks are left out, these jobs are left out too.
+        // If the snapshot omits tasks of a long queue, pending jobs are omitted too.
         let pending = if *left_out == 0 { self.pending(wall())? } else { Vec::new() };
         let pending: Vec<PendingRow> = {
             let there: BTreeSet<JobNumber> = tasks.iter().flatten().map(|owner| owner.job).collect();

@@ -36,7 +36,7 @@ impl Retention {
         let pause = (self.keep / PART).clamp(TICK, PAUSE);
         while !self.shared.is_closing() {
             if let Err(error) = self.forget() {
-                self.shared.note(&format!("old jobs are not forgotten: {error}"));
+                self.shared.note(&format!("old jobs cannot be deleted: {error}"));
             }
             let end = Instant::now() + pause;
             while !self.shared.is_closing() && Instant::now() < end {

@@ -78,7 +78,7 @@ pub(super) enum Asked {
     Session,
     /// There is no current session. The next session receives the request before it starts any task.
     Later,
-    /// Nobody, because the session has no tasks of these jobs.
+    /// There is no recipient, because the session has no tasks of these jobs.
     Nobody,
 }
 

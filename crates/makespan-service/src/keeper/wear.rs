@@ -12,13 +12,13 @@ const PATIENCE: f64 = 3.0;
 /// Pause before the next attempt, if the running tasks did not end in time.
 const AGAIN: Duration = Duration::from_mins(30);
 
-/// Decides when a long run gives way, and how long its running tasks are waited for.
+/// The rule for when a long run gives way, and for the maximum wait for its running tasks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wear {
     long: usize,
     /// The earliest instant of the next attempt.
     from: Instant,
-    /// The instant until which the running tasks are waited for.
+    /// The end of the wait for running tasks, if the wait has begun.
     until: Option<Instant>,
 }
 

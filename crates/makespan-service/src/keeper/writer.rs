@@ -106,8 +106,9 @@ impl Writer {
             Err(error) => {
                 let first = self.shared.writes.swap(false, Ordering::Relaxed);
                 if first {
-                    self.shared
-                        .trouble(&format!("the store cannot be written: {error}; nothing is accepted until it can"));
+                    self.shared.trouble(&format!(
+                        "the store cannot be written: {error}; until it can, no requests that change it are accepted"
+                    ));
                 }
                 return asks.into_iter().filter_map(|ask| refuse(ask, &error)).collect();
             }

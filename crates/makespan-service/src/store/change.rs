@@ -136,7 +136,7 @@ impl<'a> Change<'a> {
             return Ok(Err(refusal(
                 RefusalKind::Forbidden,
                 "",
-                "a reader changes nothing",
+                "a reader may not change anything",
                 "use the token of a submitter",
             )));
         }
@@ -247,10 +247,10 @@ impl<'a> Change<'a> {
         let count = prepared.len();
         let forbidden = |message: &str, remedy: &str| Ok(Err(refusal(RefusalKind::Forbidden, "", message, remedy)));
         if who.role == Role::Reader {
-            return forbidden("a reader submits nothing", "use the token of a submitter");
+            return forbidden("a reader may not submit jobs", "use the token of a submitter");
         }
         if who.role != Role::Admin && submission.priority.unwrap_or(0) > 0 {
-            return forbidden("only an admin states a priority above 0", "leave it out, or write 0 or less");
+            return forbidden("only an admin may state a priority above 0", "leave it out, or write 0 or less");
         }
         for &before in &submission.after {
             let known = self.known(before)?.filter(|known| who.role == Role::Admin || known.user == who.user);
@@ -270,13 +270,19 @@ impl<'a> Change<'a> {
         {
             let message =
                 format!("job `{}` may use {} processors, and you may use at most {most} at once", one.name, one.widest);
-            return Ok(Err(refusal(RefusalKind::Quota, "", message, "ask for fewer, or an admin for more")));
+            return Ok(Err(refusal(
+                RefusalKind::Quota,
+                "",
+                message,
+                "use fewer processors, or ask an admin for a higher limit",
+            )));
         }
         if let Some(most) = most {
             let there = self.waiting_of(&who.user)?;
             if there + count as i64 > most {
-                let message = format!("{there} of your jobs wait, these are {count}, and at most {most} may");
-                return Ok(Err(refusal(RefusalKind::Quota, "", message, "submit them when others have ended")));
+                let message =
+                    format!("you submit {count} jobs, {there} of your jobs already wait, and at most {most} may wait");
+                return Ok(Err(refusal(RefusalKind::Quota, "", message, "submit them after other jobs have ended")));
             }
         }
         Ok(Ok(()))
@@ -291,7 +297,7 @@ impl<'a> Change<'a> {
     /// Stores the settings of a user.
     pub fn set_user(&self, who: &Who, user: &str, settings: &UserSettings) -> Answer<()> {
         if who.role != Role::Admin {
-            return Ok(Err(refusal(RefusalKind::Forbidden, "", "only an admin says what users may do", "")));
+            return Ok(Err(refusal(RefusalKind::Forbidden, "", "only an admin changes the settings of users", "")));
         }
         let weight = settings.weight.unwrap_or(1.0);
         if !(1e-3..=1e3).contains(&weight) {

@@ -87,7 +87,7 @@ impl Change<'_> {
         if prepared.iter().fold(self.length_so_far()?, sum) <= MOST {
             return Ok(Ok(()));
         }
-        let message = "with these jobs all that the service was given takes more than 73 years, one after the other";
+        let message = "with these jobs, the run times of all jobs of the service add up to more than 73 years";
         Ok(Err(refusal(RefusalKind::Quota, "", message, "state shorter times, or submit them later")))
     }
 

@@ -87,15 +87,15 @@ impl Store {
         // Other users may list the folder: only the owner can read the files and folders in it. Write permission of the group is
         // allowed, because many users have a group of their own.
         if mode & 0o002 != 0 {
-            let why = "everybody may write into this folder, in which commands and tokens are kept";
+            let why = "all users may write to this folder, which contains commands and tokens";
             return Err(format!("{}: {why} (mode {:o}); `chmod 700` it", folder.display(), mode & 0o777));
         }
         let lock = locked(&folder.join("lock")).map_err(|error| at(&folder, &error))?;
         let path = folder.join(FILE);
         let is_new = fs::metadata(&path).map_or(true, |metadata| metadata.len() == 0);
         if is_new && let Some(round) = a_round_of(&folder) {
-            let message = "the database is missing or empty, and jobs of it have run in";
-            let remedy = "put back a copy of it, or name another folder";
+            let message = "the database is missing or empty, but its jobs have run in";
+            let remedy = "restore it from a copy, or name another folder";
             return Err(format!("{}: {message} {round}; {remedy}", path.display()));
         }
         private(&path).map_err(|error| at(&path, &error))?;
@@ -181,8 +181,8 @@ fn a_round_of(folder: &Path) -> Option<String> {
     names.filter(is_round).min()
 }
 
-/// Refuses a database that is older than the folders `round-N` beside it. Such a database would give new jobs the
-/// numbers of old jobs, whose output files still exist.
+/// Refuses a database that is older than the folders `round-N` in the same folder. Such a database would give new jobs the numbers
+/// of old jobs, whose output files still exist.
 fn compare(folder: &Path, database: &Connection) -> Result<(), String> {
     let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| error.to_string());
     let last_round = number("SELECT coalesce(max(round), 0) FROM rounds")? as u64;

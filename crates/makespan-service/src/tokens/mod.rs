@@ -38,7 +38,7 @@ pub enum TokenError {
         source: std::io::Error,
     },
     /// Other users may read a file with secrets.
-    #[error("{path}: others may read it (mode {mode:o}); take that from them: chmod 600 {path}")]
+    #[error("{path}: other users may read it (mode {mode:o}); run chmod 600 {path}")]
     Open {
         /// The path of the file.
         path: String,
@@ -64,7 +64,7 @@ pub enum TokenError {
     #[error("there is no token `{0}`; `makespan token list` shows them")]
     Unknown(String),
     /// The operating system provides no random numbers.
-    #[error("the system gives no random numbers: {0}")]
+    #[error("the operating system provides no random numbers: {0}")]
     Random(String),
 }
 

@@ -260,9 +260,8 @@ fn a_reservation_is_kept_over_a_restart() {
     until_state(&second, waits, State::Succeeded);
 }
 
-/// After a clean stop, the database file alone is a complete copy. The service refuses a database that is older than
-/// the folders `round-N` beside it. Such a database would give new jobs the numbers of old jobs, whose output files
-/// still exist.
+/// After a clean stop, the database file alone is a complete copy. The service refuses a database that is older than the folders
+/// `round-N` in the same folder. Such a database would give new jobs the numbers of old jobs, whose output files still exist.
 #[test]
 fn a_database_that_is_older_than_its_rounds_is_refused() {
     let temporary = tempfile::tempdir().unwrap();
