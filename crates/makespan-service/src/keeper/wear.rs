@@ -7,7 +7,7 @@ use makespan_core::{Running, View};
 /// Maximum expected remaining time of the running tasks, in seconds for each thousand jobs of the run. No other job starts during
 /// this time.
 const PAUSE: f64 = 1.0;
-/// Factor between the maximum wait for the running tasks and their maximum expected remaining time.
+/// The maximum wait for the running tasks is this factor times their maximum expected remaining time, plus 5 s.
 const PATIENCE: f64 = 3.0;
 /// Pause before the next attempt, if the running tasks did not end in time.
 const AGAIN: Duration = Duration::from_mins(30);

@@ -29,7 +29,7 @@ pub struct TaskEnd {
     pub width: u32,
     /// The names of the nodes, separated by commas.
     pub nodes: Option<String>,
-    /// The path of the output file in the folder of the round, without its extension.
+    /// The name of the output files in the folder of the round, without their extensions.
     pub output: Option<String>,
     /// The exit status.
     pub exit: Option<i32>,
