@@ -14,7 +14,8 @@ pub trait Host: Send + Sync {
     /// Returns the display name of the host: `this machine` or `Slurm`.
     fn name(&self) -> String;
 
-    /// Returns true if jobs run on this machine. The service then reserves cores and memory of the machine.
+    /// Returns true if jobs run on this machine. The service then compares the platform with the cores and the memory
+    /// of this machine.
     fn is_local(&self) -> bool;
 
     /// Creates the engine that starts jobs, for a run in `folder`. Passes to `wake` a function that ends the waits of

@@ -254,7 +254,7 @@ fn keep_platform(folder: &Path, platform: &Platform) -> Result<(), String> {
     if path.exists() {
         return Ok(());
     }
-    // Only the owner may read commands and their output, whatever the mode of the store is.
+    // Only the owner may read commands and their output, regardless of the mode of the store.
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| format!("{}: {error}", folder.display()))?;
     let alone = Instance::new(platform.clone(), Vec::new(), Vec::new()).map_err(|error| error.to_string())?;

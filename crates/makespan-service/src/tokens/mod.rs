@@ -114,8 +114,8 @@ impl Tokens {
     /// Returns the client to which a token belongs, and the id of the token. The comparison takes the same time for every token, so
     /// that its time reveals nothing about the stored hashes.
     pub fn who(&self, token: &str) -> Option<(Who, String)> {
-        // The second search finds a token that was added a moment ago. Its minimum age of the list prevents a client with invalid
-        // tokens from causing a check of the file at every request.
+        // If the token is unknown, the second search checks the file again after only a tenth of the time, and so finds a token
+        // that was added a moment ago. This minimum time keeps a client with invalid tokens from causing a check at every request.
         self.find(token, STALE).or_else(|| self.find(token, STALE / 10))
     }
 

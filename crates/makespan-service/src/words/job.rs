@@ -7,7 +7,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::JobNumber;
 
-/// The state of a job or a task. A job of several tasks is running from the start of its first task to the end of its last task.
+/// The state of a job or a task. A job of several tasks is running if one of its tasks runs, or if some but not all of its tasks
+/// have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
