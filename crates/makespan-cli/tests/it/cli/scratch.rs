@@ -138,7 +138,7 @@ fn a_walltime_ends_what_is_copied_and_kills_leave_nothing() {
         planner.wait().unwrap();
         assert!(!sandbox.path("a").exists());
         if with_planner {
-            assert_eq!(below(&sandbox, "s"), 1, "nobody is there to remove it");
+            assert_eq!(below(&sandbox, "s"), 1, "no process removes it");
             sandbox.write("w.json", workflow(&[("slow", "echo whole >a", &[], &["a"])]));
             assert_eq!(sandbox.makespan(&format!("{line} --resume")).status, Some(0));
             assert_eq!(sandbox.read("a"), "whole\n");
