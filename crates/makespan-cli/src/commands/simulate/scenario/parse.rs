@@ -174,7 +174,7 @@ mod tests {
             ("without ann", "whose jobs"),
             ("user=ann", "without `without`"),
             ("load=0", "no load"),
-            ("estimates=good", "no kind"),
+            ("estimates=good", "not a kind"),
             ("faster", "no such word"),
         ] {
             let error = Scenario::parse(bad).unwrap_err();
