@@ -1,4 +1,4 @@
-//! Why there is no history.
+//! Errors of the history.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
-/// Why a history cannot be read or written. Each message begins with the file.
+/// Reason why a history cannot be read or written. Each message about a file begins with the path of the file.
 #[derive(Debug, Error)]
 pub enum HistoryError {
-    /// Its folder cannot be made, or the file cannot be opened, read or written.
+    /// The folder cannot be created, or the file cannot be opened, read or written.
     #[error("{}: cannot use the history: {reason}", .path.display())]
     Unavailable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// Message of the operating system.
         reason: String,
     },
-    /// It can be read but not written.
+    /// The file can be read but not written.
     #[error("{}: cannot write the history: the file or its folder is read-only", .path.display())]
     ReadOnly {
         /// The file.
@@ -30,21 +30,21 @@ pub enum HistoryError {
         /// The file.
         path: PathBuf,
     },
-    /// It is no database, or a part of it was overwritten.
+    /// The file is not a database, or a part of it was overwritten.
     #[error("{}: the history is damaged ({reason}); move the file away, and the next run begins a new one", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What `SQLite` says.
+        /// Message of `SQLite`.
         reason: String,
     },
-    /// It is a database of another program.
+    /// The file is a database of another program.
     #[error("{}: this database belongs to another program; name another file for the history", .path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
     },
-    /// A later version made it.
+    /// A later version of Makespan created the file.
     #[error(
         "{}: a later version of makespan made this history (its version is {version}, this program knows {known}); \
          use that version, or name another file", .path.display()
@@ -52,32 +52,32 @@ pub enum HistoryError {
     Later {
         /// The file.
         path: PathBuf,
-        /// Of the file.
+        /// Version of the tables in the file.
         version: i64,
-        /// Of this program.
+        /// Latest version that this program supports.
         known: i64,
     },
-    /// Another process held it for longer than one waits.
+    /// Another process held the lock of the file for longer than the timeout.
     #[error("{}: another process keeps the history locked", .path.display())]
     Busy {
         /// The file.
         path: PathBuf,
     },
-    /// Anything else.
+    /// Any other error of `SQLite`.
     #[error("{}: {source}", .path.display())]
     Other {
         /// The file.
         path: PathBuf,
-        /// What `SQLite` says.
+        /// Error of `SQLite`.
         source: rusqlite::Error,
     },
-    /// What was exported could not be written.
+    /// The exported table could not be written.
     #[error("cannot write the table: {0}")]
     Output(io::Error),
 }
 
 impl HistoryError {
-    /// What an error of `SQLite` means for a file.
+    /// Converts an error of `SQLite` that occurred with the file `path`.
     pub(crate) fn of(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match source.sqlite_error_code() {
@@ -96,7 +96,8 @@ impl HistoryError {
     }
 }
 
-/// Whether the file, or the folder in which its log is made, may not be written. `SQLite` only says that it cannot open something.
+/// Returns whether the file, or the folder in which `SQLite` creates its log, is read-only. `SQLite` itself reports only that it
+/// cannot open a file.
 fn is_read_only(path: &Path) -> bool {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let guarded = folder.metadata().is_ok_and(|folder| folder.permissions().readonly());
@@ -104,7 +105,7 @@ fn is_read_only(path: &Path) -> bool {
     guarded || matches!(refused, Some(io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied))
 }
 
-/// The words of `SQLite`, without those of its binding.
+/// Returns the message of `SQLite` without the text that its Rust binding adds.
 fn message(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),

@@ -1,9 +1,10 @@
-//! What happened in earlier runs, and what can be expected of the next.
+//! Records of earlier runs, and estimates of the next run from these records.
 //!
-//! A [`History`] is a database of `SQLite` with a [`Record`] of each process that a run started: its [`Command`], how long it took on
-//! how many processors, what it used and how it ended. [`estimate`] makes times from it for tasks that state none, and
-//! [`law`] fits speed-up laws to times at several allotments. [`Recorder`] appends from a thread of its own, so that a run never
-//! waits for the disk, and gives up with one message where the history cannot be written.
+//! A [`History`] is an `SQLite` database with one [`Record`] for each process that a run started: its [`Command`], its run time,
+//! the number of its processors, the resources that it used and its outcome. From these records, [`estimate`] predicts the run
+//! times of tasks that state none. [`law`] fits speed-up laws to run times at several allotments. [`Recorder`] appends in a
+//! separate thread, so that a run never waits for the disk. If the history cannot be written, the recorder stops after one error
+//! message.
 
 #![warn(missing_docs)]
 

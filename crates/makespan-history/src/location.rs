@@ -1,17 +1,17 @@
-//! Where the history is.
+//! Default path of the history.
 
 use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The file that `MAKESPAN_HISTORY` names; else `makespan/history.sqlite` in the folder for data ([`data_folder`]). `None` where
-/// there is neither a variable nor a home.
+/// Returns the path in `MAKESPAN_HISTORY`, or else `makespan/history.sqlite` in the user's data folder ([`data_folder`]).
+/// Returns `None` if no variable determines a path.
 pub fn default_path() -> Option<PathBuf> {
     path_from(&|name| env::var_os(name))
 }
 
-/// The user's folder for data, by the XDG base directory specification: `XDG_DATA_HOME`, or `~/.local/share`. `None` where there
-/// is neither a variable nor a home.
+/// Returns the user's data folder according to the XDG base directory specification: `XDG_DATA_HOME`, or `~/.local/share`.
+/// Returns `None` if neither `XDG_DATA_HOME` nor `HOME` is an absolute path.
 pub fn data_folder() -> Option<PathBuf> {
     data_from(&|name| env::var_os(name))
 }
@@ -25,7 +25,7 @@ fn path_from(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 }
 
 fn data_from(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    // The specification: a path that is not absolute is ignored.
+    // The specification requires that relative paths be ignored.
     let absolute = |name: &str| set(variable, name).filter(|path| path.is_absolute());
     absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")))
 }

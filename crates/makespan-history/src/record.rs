@@ -1,4 +1,4 @@
-//! What is remembered of a process.
+//! Records of finished processes.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -6,52 +6,53 @@ use makespan_core::Time;
 
 use crate::Command;
 
-/// What is remembered of one process of a run.
+/// Record of one process of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// What it ran.
+    /// Command that the process ran.
     pub command: Command,
-    /// The folder in which it ran.
+    /// Working folder of the process.
     pub folder: String,
     /// The name of the machine.
     pub host: String,
-    /// The allotment.
+    /// Number of processors.
     pub processors: u32,
-    /// From its start to its end.
+    /// Time from start to end.
     pub wall: Time,
-    /// Time on processors of all its processes, where the kernel counted it.
+    /// CPU time of the process and all its descendants, if the kernel counted it.
     pub cpu: Option<Time>,
-    /// Most bytes of memory that it held at a time, where the kernel counted them.
+    /// Peak memory in bytes, if the kernel counted it.
     pub memory: Option<u64>,
-    /// How it ended.
+    /// Outcome of the process.
     pub ending: Ending,
-    /// When it ended: seconds since 1970 by the clock of the machine.
+    /// End of the process, in seconds since 1970 by the clock of the machine.
     pub ended: i64,
-    /// Bytes of the files among its arguments when it started ([`Command::input_bytes`]).
+    /// Total size in bytes of the input files at the start ([`Command::input_bytes`]).
     pub inputs: Option<u64>,
-    /// True if it was pinned to its processors, so that its time does not depend on other jobs.
+    /// True if the process was pinned to its processors, so that its run time does not depend on
+    /// other jobs.
     pub pinned: bool,
-    /// Mean number of jobs of the run that ran at once while it ran, itself included.
+    /// Mean number of jobs of the run that ran at the same time, including this one.
     pub at_once: Option<f64>,
-    /// Whether it ran on this allotment to learn how it speeds up ([`crate::estimate::Exploration`]).
+    /// True if the process was a trial to learn a speed-up ([`crate::estimate::Exploration`]).
     pub explored: bool,
 }
 
-/// How a process ended.
+/// Outcome of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// With success.
+    /// The process succeeded.
     Succeeded,
     /// The program returned this status, or a signal ended it (128 + its number).
     Failed(i32),
-    /// It reached its limit of time.
+    /// The process reached its time limit.
     TimedOut,
     /// The run was stopped.
     Interrupted,
 }
 
 impl Ending {
-    /// The name and the exit status, as the history keeps them.
+    /// Returns the outcome's name and exit status as the history stores them.
     pub const fn parts(self) -> (&'static str, Option<i32>) {
         match self {
             Self::Succeeded => ("succeeded", Some(0)),
@@ -62,12 +63,12 @@ impl Ending {
     }
 }
 
-/// The present folder, as text.
+/// Returns the current folder as text, or an empty text if it cannot be determined.
 pub fn folder_here() -> String {
     std::env::current_dir().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Seconds since 1970; 0 where the clock stands before it.
+/// Returns the seconds since 1970, or 0 if the clock shows an earlier time.
 pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)

@@ -1,4 +1,4 @@
-//! Appends from a thread.
+//! Appends records in a separate thread.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,11 +6,11 @@ use std::thread::{self, JoinHandle};
 
 use crate::{History, HistoryError, Record};
 
-/// Records that are written together at most.
+/// Maximum number of records in one transaction.
 const BATCH: usize = 1000;
 
-/// Appends records to a history from a thread of its own: whoever hands one over never waits. What waits is written together.
-/// The first error ends it: a run goes on without a history.
+/// Appends records to a history in a separate thread, so that callers never wait. Queued records are written together. After
+/// the first error, the recorder stops writing, and the run continues without a history.
 #[derive(Debug)]
 pub struct Recorder {
     records: Option<Sender<Record>>,
@@ -19,7 +19,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins to append to this history.
+    /// Starts a thread that appends to `history`.
     pub fn new(history: History) -> Self {
         let (records, received) = mpsc::channel();
         let failure = Arc::default();
@@ -28,20 +28,21 @@ impl Recorder {
         Self { records: Some(records), thread: Some(thread), failure }
     }
 
-    /// Hands a record over. After an error it is dropped.
+    /// Queues a record. After an error, the record is dropped.
     pub fn append(&self, record: Record) {
         if let Some(records) = &self.records {
-            // Nobody receives after an error, which is told once by `failure`.
+            // After an error, the channel has no receiver. `failure` reports the error.
             let _ = records.send(record);
         }
     }
 
-    /// Why no more is written, told once.
+    /// Returns the error that stopped the recorder. The error is returned only once.
     pub fn failure(&self) -> Option<HistoryError> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Waits until all that was handed over is written, and returns why it was not, unless that was told.
+    /// Waits until all queued records are written. Returns the error that stopped the recorder, unless `failure` has already
+    /// returned it.
     pub fn finish(mut self) -> Option<HistoryError> {
         self.join();
         self.failure()

@@ -2,19 +2,19 @@
 
 use rusqlite::{Connection, Error, TransactionBehavior};
 
-/// What a database is.
+/// Owner of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A database of this application, and the version of its tables. An empty database has version 0.
     Ours(i64),
-    /// Another program's.
+    /// A database of another program.
     Foreign,
 }
 
 /// Returns the kind of a database. `application` is the number in the file header that identifies this program.
 ///
 /// # Errors
-/// The errors of the database.
+/// Any error of the database.
 pub fn kind(connection: &Connection, application: i64) -> Result<Kind, Error> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (stated, version) = (number("application_id")?, number("user_version")?);
@@ -32,7 +32,7 @@ pub fn kind(connection: &Connection, application: i64) -> Result<Kind, Error> {
 /// and then has nothing to do.
 ///
 /// # Errors
-/// The errors of the database.
+/// Any error of the database.
 pub fn migrate(connection: &mut Connection, application: i64, steps: &[&str]) -> Result<Kind, Error> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found = kind(&transaction, application)?;

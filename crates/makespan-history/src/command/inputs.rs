@@ -1,4 +1,4 @@
-//! The files that a command reads, as far as its text names them.
+//! The input files that the text of a command names.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use super::words::{Role, unquoted};
 use super::{Command, Part};
 
-/// Words that are looked up; a command of more names files that are counted in part.
+/// Maximum number of words that are looked up as files. In a longer command, the files that the remaining words name are not
+/// counted.
 const MAX_WORDS: usize = 1000;
 
 impl Command {
-    /// The bytes of the files that arguments name, seen from a folder; `None` where no argument is a file. Programs and what the
-    /// shell writes do not count. `--option=FILE` and `name=FILE` do.
+    /// Returns the total size in bytes of the files that the arguments name. Relative names are resolved against `folder`.
+    /// Returns `None` if no argument names a file. Programs and files that the shell writes are not counted. Files in
+    /// `--option=FILE` and `name=FILE` are counted.
     pub fn input_bytes(&self, folder: &Path) -> Option<u64> {
         let by_shell = self.shell_line().is_some();
         let parts = self.parts();

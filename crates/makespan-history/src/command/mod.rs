@@ -1,4 +1,4 @@
-//! Commands, as the history knows them.
+//! Commands as the history stores them.
 
 mod inputs;
 mod template;
@@ -9,8 +9,8 @@ pub use words::programs;
 
 use words::{Part, shell_parts, word_parts};
 
-/// What a task runs: its words before `{processors}` and the like are replaced, so that runs at different allotments are runs of
-/// one command.
+/// The command of a task, with placeholders such as `{processors}` still in its words. Runs at different allotments are
+/// therefore runs of one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     words: Vec<String>,
@@ -18,33 +18,33 @@ pub struct Command {
 }
 
 impl Command {
-    /// A program and its arguments; `sh -c LINE` is the line.
+    /// Creates a command from a program and its arguments. The words `sh -c LINE` represent the shell line `LINE`.
     pub fn new(words: Vec<String>) -> Self {
         Self { words, stated: None }
     }
 
-    /// The same command, which was made from this template: `gzip {}` for `gzip a.txt`.
+    /// Returns this command with the template that the user wrote, such as `gzip {}` for `gzip a.txt`.
     #[must_use]
     pub fn from_template(self, template: impl Into<String>) -> Self {
         Self { stated: Some(template.into()), ..self }
     }
 
-    /// The program and its arguments.
+    /// Returns the program and its arguments.
     pub fn words(&self) -> &[String] {
         &self.words
     }
 
-    /// The template that the user wrote, where the command was made from one.
+    /// Returns the template that the user wrote, if the command was made from a template.
     pub fn stated_template(&self) -> Option<&str> {
         self.stated.as_deref()
     }
 
-    /// The command with a hole wherever it has a number, a path or the name of a file ([`Template`]).
+    /// Returns the command with a hole in place of each number, path or file name ([`Template`]).
     pub fn template(&self) -> Template {
         Template::of(&self.parts())
     }
 
-    /// The command as one would type it.
+    /// Returns the command as a user would type it in a shell.
     pub fn line(&self) -> String {
         match self.shell_line() {
             Some(line) => line.to_owned(),
@@ -52,7 +52,7 @@ impl Command {
         }
     }
 
-    /// What the shell is given to run.
+    /// Returns the line that `sh -c` runs, if the command has this form.
     fn shell_line(&self) -> Option<&str> {
         match self.words.as_slice() {
             [shell, option, line] if shell == "sh" && option == "-c" => Some(line),
@@ -68,7 +68,7 @@ impl Command {
     }
 }
 
-/// A word as a shell reads it back.
+/// Returns a word in quotes if a shell would otherwise read it differently.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%^{}".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

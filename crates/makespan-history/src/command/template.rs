@@ -1,16 +1,16 @@
-//! Commands with holes.
+//! Commands with holes in place of their variable parts.
 
 use super::words::{Part, Role, is_name};
 
-/// A hole.
+/// Text of a hole.
 const HOLE: &str = "{}";
 
-/// A command in which numbers, paths and names of files are holes, and what stands in the holes. Commands of one template do
-/// the same thing with other arguments, as far as one can tell from their text.
+/// A command with holes in place of numbers, paths and file names, together with the texts that fill the holes. Judging by their
+/// text, commands with the same template do the same work with different arguments.
 ///
-/// Holes are: numbers, with a unit or without; words with a slash, a wildcard or an ending such as `.txt`; what stands behind
-/// `--option=`, `name=` or `-j`, if it is one of these; and any digits in other words. Programs stay, with the script that an
-/// interpreter runs.
+/// These texts become holes: numbers with or without a unit; words with a slash, a wildcard or an extension such as `.txt`; such
+/// a number or name after `--option=`, `name=` or `-j`; and digits within other words. The program does not become a hole, nor
+/// does the script that an interpreter runs.
 ///
 /// ```
 /// use makespan_history::Command;
@@ -24,7 +24,7 @@ const HOLE: &str = "{}";
 pub struct Template {
     /// The command with `{}` for each hole.
     pub text: String,
-    /// What stands in the holes, in their order.
+    /// Texts that fill the holes, in order of position.
     pub arguments: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ impl Template {
         template
     }
 
-    /// The command again.
+    /// Returns the command with its holes filled.
     pub fn filled(&self) -> String {
         let mut arguments = self.arguments.iter();
         let mut pieces = self.text.split(HOLE);
@@ -49,11 +49,11 @@ impl Template {
         pieces.fold(first, |text, piece| text + arguments.next().map_or("", String::as_str) + piece)
     }
 
-    /// A word that may vary, in part or whole.
+    /// Appends a word that may vary in part or as a whole.
     fn argument(&mut self, word: &str) {
         let value_at = match word.split_once('=') {
             Some((name, _)) if name.starts_with('-') || is_name(name) => name.len() + 1,
-            // The number behind a letter, as in -j8; --sha256 is one word.
+            // A number after a letter, as in -j8, is a value. --sha256 is one word.
             _ if word.starts_with("--") => word.len(),
             _ if word.starts_with('-') => word.find(|c: char| c != '-' && !c.is_alphabetic()).unwrap_or(word.len()),
             _ => 0,
@@ -72,7 +72,7 @@ impl Template {
         }
     }
 
-    /// A text in which digits vary.
+    /// Appends a text in which each sequence of digits becomes a hole.
     fn digits(&mut self, text: &str) {
         let mut rest = text;
         while let Some(from) = rest.find(|c: char| c.is_ascii_digit()) {
@@ -84,7 +84,8 @@ impl Template {
         self.keep(rest);
     }
 
-    /// A text that stays. What looks like a hole in it is one with itself in it, so that [`Template::filled`] gives the command.
+    /// Appends a text that does not vary. If the text contains `{}`, this `{}` becomes a hole that is filled with `{}`, so that
+    /// [`Template::filled`] returns the original command.
     fn keep(&mut self, text: &str) {
         for (index, piece) in text.split(HOLE).enumerate() {
             if index > 0 {
@@ -100,13 +101,13 @@ impl Template {
     }
 }
 
-/// Whether a word as a whole is a number, a path or the name of a file.
+/// Returns whether the whole word is a number, a path or a file name.
 fn varies(word: &str) -> bool {
     let word = word.trim_matches(['\'', '"']);
     is_number(word) || is_path(word)
 }
 
-/// A number, with a sign, a fraction, an exponent or a unit of letters.
+/// Returns whether a word is a number. The number may have a sign, a fraction, an exponent or a unit of letters.
 fn is_number(word: &str) -> bool {
     let digits = word.trim_start_matches(['-', '+']);
     let unit = digits.trim_start_matches(|c: char| c.is_ascii_digit() || "._,:+-eE".contains(c));
@@ -115,7 +116,7 @@ fn is_number(word: &str) -> bool {
         && unit.chars().all(|c| c.is_alphabetic() || c == '%')
 }
 
-/// A path, a pattern of files, or a name with an ending.
+/// Returns whether a word is a path, a file pattern, or a name with an extension.
 fn is_path(word: &str) -> bool {
     const LONGEST_ENDING: usize = 8;
     if word.starts_with('-') || word.contains('=') || word.contains('$') {

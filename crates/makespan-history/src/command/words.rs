@@ -25,13 +25,13 @@ pub(super) enum Role {
     Output,
 }
 
-/// Programs whose first argument that is no option is the program that they run.
+/// Programs whose first non-option argument is the script or program that they run.
 const INTERPRETERS: [&str; 17] = [
     "bash", "dash", "env", "exec", "java", "julia", "lua", "nice", "node", "nohup", "perl", "php", "python", "python3",
     "Rscript", "ruby", "sh",
 ];
 
-/// Words of the shell after which a program stands.
+/// Shell keywords that precede a program.
 const KEYWORDS: [&str; 10] = ["!", "{", "do", "elif", "else", "if", "then", "time", "until", "while"];
 
 /// Returns the words of a shell line at the positions where the shell expects a program. The words keep their quotes.
@@ -138,7 +138,7 @@ impl Roles {
 #[derive(Default)]
 struct Nested {
     roles: Roles,
-    /// The commands around this one.
+    /// State of each enclosing command.
     outer: Vec<Roles>,
     /// True within a comment, which ends at the end of the line.
     comment: bool,
@@ -191,13 +191,14 @@ fn is_assignment(word: &str) -> bool {
     name.is_some_and(|name| is_name(name) && !name.contains('-'))
 }
 
-/// Whether a text can be the name of a variable or of a setting.
+/// Returns whether a text can be the name of a variable or of a setting.
 pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
-/// A word without its quotes and backslashes, as the program gets it where nothing is substituted.
+/// Returns a word without its quotes and backslashes. This is the word that the program receives if the shell
+/// substitutes nothing.
 pub(super) fn unquoted(word: &str) -> String {
     let (mut quote, mut escaped, mut text) = (None, false, String::with_capacity(word.len()));
     for c in word.chars() {

@@ -1,4 +1,4 @@
-//! Allotments of which nothing is known, within bounds.
+//! Trials: runs on allotments without recorded run times, within a limit on the work.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -8,55 +8,57 @@ use makespan_core::{Profile, Time};
 use super::Learned;
 use crate::{Command, History, HistoryError};
 
-/// The share of all work that may be spent to learn speed-ups.
+/// Maximum share of all work that may be spent on learning speed-ups.
 pub const SHARE: f64 = 0.05;
 
-/// By how much a further allotment must shorten the time, as far as the law says, to be tried.
+/// Run time on a larger allotment, relative to the current one, above which the larger allotment is not tried. The speed-up law
+/// predicts this run time.
 const WORTHWHILE: f64 = 0.9;
 
 /// A task that may be tried on another allotment.
 #[derive(Clone, Debug)]
 pub struct Candidate<'a> {
-    /// What it runs: of the commands of one template one is tried on each allotment.
+    /// Command of the task. Of all commands with one template, only one is tried on each allotment.
     pub command: &'a Command,
-    /// What is known of it.
+    /// Prediction from the history.
     pub learned: &'a Learned,
-    /// The fewest and the most processors that it may have.
+    /// Minimum and maximum number of processors that the task accepts.
     pub processors: RangeInclusive<u32>,
 }
 
-/// A task that is tried on another allotment.
+/// A task that will be tried on another allotment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
-    /// Its position among the candidates.
+    /// Index of the task among the candidates.
     pub candidate: usize,
-    /// That allotment and the time that is expected there, at most.
+    /// Allotment of the trial, and an upper limit on the expected run time.
     pub profile: Profile,
 }
 
-/// How much work may still be spent to learn speed-ups.
+/// Budget of processor-seconds for learning speed-ups.
 ///
-/// The rule: of all work of this machine, that of the latest 10,000 records and that which is about to begin, at most 5 % is work of
-/// trials. A trial counts with its whole work, as if more processors did not help and fewer cost nothing. A task is tried on twice the
-/// most processors that are known, if it may have them and the law says that it would be at least 10 % faster; or else on half the
-/// fewest. The cheapest trials come first.
+/// Trials may take up to 5 % of the total work, which consists of the last 10,000 records of this machine and the work of the
+/// planned run. The whole work of a trial is charged to this budget. On more processors, the run time is assumed to stay the same.
+/// On fewer processors, the work is assumed to stay the same. A task is tried on twice its largest measured allotment if the task
+/// accepts this allotment and the law predicts a run time at least 10 % shorter. Otherwise, the task is tried on half its smallest
+/// measured allotment. The cheapest trials are chosen first.
 #[derive(Clone, Copy, Debug)]
 pub struct Exploration {
     budget: f64,
 }
 
 impl Exploration {
-    /// What may be spent in a run on this machine of so many processor-seconds.
+    /// Computes the budget for a run on this machine with `planned` processor-seconds of work.
     ///
     /// # Errors
-    /// [`HistoryError`] when the history cannot be read.
+    /// [`HistoryError`] if the history cannot be read.
     pub fn new(history: &History, host: &str, planned: f64) -> Result<Self, HistoryError> {
         let (done, explored) = history.work(host)?;
         let planned = if planned.is_finite() { planned.max(0.0) } else { 0.0 };
         Ok(Self { budget: SHARE * (done + planned) - explored })
     }
 
-    /// The trials that are worth it, by candidate.
+    /// Returns the trials that fit into the budget, in order of the candidates.
     pub fn choose(mut self, candidates: &[Candidate<'_>]) -> Vec<Trial> {
         let mut possible: Vec<(f64, usize, u32, Time)> = Vec::new();
         for (index, candidate) in candidates.iter().enumerate() {
@@ -82,7 +84,7 @@ impl Exploration {
     }
 }
 
-/// The allotment that a task would be tried on, and the longest time that it is expected to take there.
+/// Returns the next allotment to try for a task, and an upper limit on the expected run time on this allotment.
 fn next(candidate: &Candidate<'_>) -> Option<(u32, Time)> {
     let Candidate { learned, processors: wanted, .. } = candidate;
     let Learned { model, inputs, .. } = learned;

@@ -1,16 +1,17 @@
-//! Times of tasks that state none, from what the history knows.
+//! Predicted run times of tasks that state none, from the records of the history.
 //!
-//! Two things are asked for a task, in this order: runs of the same command, and runs of commands of the same template with other
-//! arguments. Only runs that succeeded count, the latest of each allotment, those on this machine before those on others. The
-//! estimate is their median; where the size of the input files explains markedly more, a robust line through the sizes. Times
-//! at several allotments give a speed-up law ([`crate::law`]). Times at one allotment give one, too, if the kernel counted the time on
-//! processors: a process that kept 3.6 of 4 processors busy was 3.6 times as fast as on one, if it did no more work for it.
+//! An estimate first uses runs of the same command, and then runs of commands with the same template but other arguments. Only
+//! successful runs count: the latest runs of each allotment, with runs on this machine preferred to runs on others. The estimate is
+//! the median of their run times. If the size of the input files explains the run times markedly better, the estimate is a robust
+//! line through the sizes. Run times at several allotments give a speed-up law ([`crate::law`]). Run times at one allotment also
+//! give a law if the kernel counted the CPU time. A process that kept 3.6 of 4 processors busy was 3.6 times as fast as on one
+//! processor, provided that both runs do the same work.
 //!
-//! Runs that were pinned to their processors and runs that were not are kept apart, because the time of an unpinned run depends
-//! on the jobs beside it. A pinned task learns from pinned runs only. An unpinned run says nothing of speed-ups.
+//! Pinned and unpinned runs are kept apart, because the run time of an unpinned job depends on the jobs that run at the same time.
+//! A pinned task learns from pinned runs only. An unpinned run gives no information about speed-ups.
 //!
-//! A profile that is learned has the allotments between the fewest and the most that are known. Others are tried within bounds
-//! ([`Exploration`]).
+//! A learned profile covers the allotments between the smallest and the largest measured one. Other allotments are tried within
+//! limits ([`Exploration`]).
 
 mod bounded;
 mod exploration;
@@ -30,52 +31,54 @@ use model::Model;
 
 pub use exploration::{Candidate, Exploration, SHARE, Trial};
 
-/// The latest runs of each allotment that count for the command itself: few, so that a program that became slower is noticed.
+/// Maximum number of runs per allotment that an estimate from the same command uses. It is small so that an estimate soon reflects
+/// a program that became slower.
 const RECENT_OF_COMMAND: usize = 9;
-/// The same for a template, whose commands differ.
+/// Maximum number of runs per allotment that an estimate from a template uses. It is larger because the commands differ.
 const RECENT_OF_TEMPLATE: usize = 50;
-/// Records that are read for one estimate.
+/// Maximum number of records that are read for one estimate.
 const LIMIT_OF_COMMAND: usize = 100;
 const LIMIT_OF_TEMPLATE: usize = 1000;
 
-/// A task whose times are asked for.
+/// A task whose run time is to be estimated.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
-    /// What it runs.
+    /// Command of the task.
     pub command: &'a Command,
-    /// The fewest and the most processors that it may have.
+    /// Minimum and maximum number of processors that the task accepts.
     pub processors: RangeInclusive<u32>,
-    /// True if it will be pinned to its processors. Such a task learns only from runs that were pinned.
+    /// True if the task will be pinned to its processors. Such a task learns from pinned runs only.
     pub pinned: bool,
-    /// Bytes of the files among its arguments now ([`Command::input_bytes`]).
+    /// Current total size in bytes of the input files ([`Command::input_bytes`]).
     pub inputs: Option<u64>,
 }
 
-/// What was learned of a task.
+/// A run-time estimate from the history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learned {
-    /// Times on the allotments that are known, as far as the task may have them; else on the next one that it may have.
+    /// Run times on the measured allotments that the task accepts. If the task accepts none of them, the profile has the nearest
+    /// allotment that it accepts.
     pub profile: Profile,
-    /// How many runs it is learned from.
+    /// Number of runs that the estimate uses.
     pub runs: u32,
-    /// The standard deviation of their times over the mean, estimated robustly; 0 of one run.
+    /// Robust estimate of the relative standard deviation of the run times; 0 for a single run.
     pub spread: f64,
-    /// Whose runs.
+    /// Commands whose runs the estimate uses.
     pub basis: Basis,
     model: Model,
     inputs: Option<u64>,
 }
 
-/// Whose runs an estimate is from.
+/// Source of the runs that an estimate uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// Of the same command.
+    /// Runs of the same command.
     Command,
-    /// Of commands of the same template.
+    /// Runs of commands with the same template.
     Template,
 }
 
-/// Answers questions from a history, and keeps what it learned of templates.
+/// Estimates run times from a history, and caches the models of templates.
 #[derive(Debug)]
 pub struct Estimator<'a> {
     history: &'a History,
@@ -84,21 +87,21 @@ pub struct Estimator<'a> {
     templates: BTreeMap<TemplateKey, Option<Model>>,
 }
 
-/// A template, whether the user stated it, and whether its runs were pinned.
+/// Text of a template, true if the user stated it, and true if its runs were pinned.
 type TemplateKey = (String, bool, bool);
 
 impl<'a> Estimator<'a> {
-    /// An estimator for tasks that run on this machine in this folder.
+    /// Creates an estimator for tasks that run on this machine in this folder.
     pub fn new(history: &'a History, host: impl Into<String>, folder: impl Into<String>) -> Self {
         Self { history, host: host.into(), folder: folder.into(), templates: BTreeMap::new() }
     }
 
-    /// What is known of a task; `None` where neither its command nor one of its template has succeeded.
+    /// Returns the estimate for a task, or `None` if neither its command nor a command with its template has succeeded.
     ///
     /// # Errors
-    /// [`HistoryError`] when the history cannot be read.
+    /// [`HistoryError`] if the history cannot be read.
     pub fn estimate(&mut self, question: &Question<'_>) -> Result<Option<Learned>, HistoryError> {
-        // The time of a pinned run still helps to order the starts of tasks that are not pinned.
+        // Run times of pinned runs still help to order the starts of unpinned tasks.
         let kinds: &[bool] = if question.pinned { &[true] } else { &[false, true] };
         let mut own = None;
         for &pinned in kinds {
@@ -110,7 +113,7 @@ impl<'a> Estimator<'a> {
         }
         let wanted = &question.processors;
         let complete = own.as_ref().is_some_and(|own| own.law.is_some() || *wanted == own.known);
-        // What a template knows of speed-ups helps a command that ran on one allotment only.
+        // The speed-up law of the template completes the model of a command that ran on one allotment only.
         let mut shared = None;
         for &pinned in kinds {
             if !complete && shared.is_none() {
@@ -128,7 +131,8 @@ impl<'a> Estimator<'a> {
         Ok(Some(Learned { profile, runs, spread, basis, model, inputs }))
     }
 
-    /// The model of the template that the user stated, or else of the one with holes.
+    /// Returns the model of the template that the user stated. If that template has none, returns the model of the template with
+    /// holes.
     fn of_template(&mut self, command: &Command, pinned: bool) -> Result<Option<Model>, HistoryError> {
         let stated = command.stated_template().map(|template| (template.to_owned(), true, pinned));
         for key in stated.into_iter().chain([(command.template().text, false, pinned)]) {
@@ -145,7 +149,8 @@ impl<'a> Estimator<'a> {
     }
 }
 
-/// The median of times: what a task of which nothing is known may take, by those of its run that have ended. `None` of none.
+/// Returns the median of the positive run times, or `None` if there are none. The median of the finished tasks of a run is the
+/// guess for its tasks without a history.
 pub fn typical(times: &[Time]) -> Option<Time> {
     let mut sorted: Vec<Time> = times.iter().copied().filter(|time| *time > Time::ZERO).collect();
     sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! What the runs of one command, or of one template, say together.
+//! Run-time model from the runs of one command or one template.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -11,26 +11,28 @@ use super::size::{Size, Sized};
 use super::speedup::Speedup;
 use crate::store::Recalled;
 
-/// Times by allotment and by the size of the input files, learned from runs.
+/// Run times by allotment and by size of the input files, learned from runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Model {
     size: Size,
-    /// How it speeds up; `None` where all runs had one allotment and say nothing of others.
+    /// Speed-up law, or `None` if no law could be determined from the runs.
     pub law: Option<SpeedupLaw>,
-    /// The allotments between which its times are known.
+    /// Range between the smallest and the largest allotment that the runs cover.
     pub known: RangeInclusive<u32>,
     pub runs: u32,
-    /// The standard deviation of times over what is expected, relative to it.
+    /// Relative standard deviation of the measured run times from the expected ones.
     pub spread: f64,
 }
 
 impl Model {
-    /// Learns from successes, the latest first, of which the latest `recent` of each allotment count. Those on this machine are
-    /// preferred to others, and among these those in this folder. `None` of none.
+    /// Learns a model from successful runs, ordered from latest to earliest. Only the latest `recent` runs of each allotment
+    /// count. Runs on this machine are preferred to others, and among these, runs in this folder. Returns `None` if there are no
+    /// runs.
     pub fn of(rows: &[Recalled], recent: usize) -> Option<Self> {
         let mut runs = chosen(rows, recent);
         let mut size = Size::of(&sequential(&runs, None))?;
-        // Which sizes ran on which allotments is no accident: each of law and size is found with the other taken out.
+        // Sizes and allotments can be correlated. The law is therefore fitted with the effect of the sizes removed, and the sizes
+        // with the effect of the law removed.
         let mut speedup = Speedup::of(&runs, &size);
         if let Speedup::Unknown { most_often } = speedup {
             runs.retain(|run| run.processors == most_often);
@@ -51,7 +53,7 @@ impl Model {
         Some(Self { size, law, known, runs: runs.len() as u32, spread })
     }
 
-    /// The same times, sped up as another model is, where this one does not know how.
+    /// Adopts the speed-up law of `other` if this model has no law and `other` covers its allotment.
     pub fn with_speedup_of(self, other: &Self) -> Self {
         let ran = *self.known.start();
         match (self.law, other.law) {
@@ -63,8 +65,8 @@ impl Model {
         }
     }
 
-    /// The expected time. Beyond the known allotments it is by the law, and without one the longest that is possible: no speed-up
-    /// on more processors, a perfect one on fewer.
+    /// Returns the expected run time. Beyond the measured allotments, the law extrapolates. Without a law, the result is the
+    /// longest plausible time: no speed-up on more processors, and a linear slowdown on fewer.
     pub fn time(&self, processors: u32, inputs: Option<u64>) -> Time {
         let fraction = match self.law {
             Some(law) => law.time_fraction(processors),
@@ -73,7 +75,8 @@ impl Model {
         bounded(self.size.seconds(inputs) * fraction)
     }
 
-    /// The times on those of the wanted allotments that are known, or on the next one.
+    /// Returns a profile of the measured allotments within `wanted`. If there are none, the profile has the nearest allotment
+    /// within `wanted`.
     pub fn profile(&self, wanted: &RangeInclusive<u32>, inputs: Option<u64>) -> Option<Profile> {
         let (low, high) = (*wanted.start().max(self.known.start()), *wanted.end().min(self.known.end()));
         let only = if low < high {
@@ -94,7 +97,7 @@ impl Model {
     }
 }
 
-/// Those that count.
+/// Returns the runs that the model uses.
 fn chosen(rows: &[Recalled], recent: usize) -> Vec<&Recalled> {
     let rows = preferred(preferred(rows.iter().collect(), |row| row.here), |row| row.in_folder);
     let mut taken: BTreeMap<u32, usize> = BTreeMap::new();
@@ -106,13 +109,13 @@ fn chosen(rows: &[Recalled], recent: usize) -> Vec<&Recalled> {
     rows.into_iter().filter(|row| take(row)).collect()
 }
 
-/// The better ones, if there are any.
+/// Returns the rows that satisfy `better`, or all rows if none does.
 fn preferred(rows: Vec<&Recalled>, better: fn(&Recalled) -> bool) -> Vec<&Recalled> {
     let some: Vec<&Recalled> = rows.iter().copied().filter(|row| better(row)).collect();
     if some.is_empty() { rows } else { some }
 }
 
-/// What runs would have taken on one processor.
+/// Converts runs to their equivalent run times on one processor.
 fn sequential(runs: &[&Recalled], law: Option<SpeedupLaw>) -> Vec<Sized> {
     let fraction = |processors: u32| law.map_or(1.0, |law| law.time_fraction(processors));
     runs.iter().map(|run| Sized { seconds: run.seconds / fraction(run.processors), inputs: run.inputs }).collect()

@@ -1,6 +1,7 @@
-//! Statistics that a few wrong values do not move.
+//! Statistics that are insensitive to a few wrong values.
 
-/// The middle value, or the mean of the two middle ones; `None` of none.
+/// Returns the middle value, or the mean of the two middle values. Values that are not finite are ignored. Returns `None` if no
+/// value is left.
 pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
@@ -8,7 +9,7 @@ pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     Some(f64::midpoint(*low, *high))
 }
 
-/// The median distance from 0, times the factor that makes it the standard deviation of a normal distribution.
+/// Estimates the standard deviation: the median absolute value, times the factor for a normal distribution.
 pub(super) fn deviation(residuals: impl IntoIterator<Item = f64>) -> f64 {
     const OF_A_NORMAL_DISTRIBUTION: f64 = 1.4826;
     OF_A_NORMAL_DISTRIBUTION * median(residuals.into_iter().map(f64::abs)).unwrap_or(0.0)
@@ -26,8 +27,9 @@ impl Line {
         self.intercept + self.slope * x
     }
 
-    /// The line of Theil and Sen: the median of the slopes between all pairs of points, and the median intercept with it. Up to
-    /// 29 % of the points may be anywhere. `None` where no two points differ in `x`: a slope that is not finite is none. O(n^2).
+    /// Returns the Theil-Sen line. Its slope is the median of the slopes between all pairs of points, and its intercept is the
+    /// median of the intercepts with this slope. Up to 29 % of the points may be arbitrary. Returns `None` if all points have
+    /// equal `x`, because slopes that are not finite are ignored. O(n^2).
     ///
     /// P. K. Sen, "Estimates of the regression coefficient based on Kendall's tau", Journal of the American Statistical
     /// Association 63, 1968, doi:10.1080/01621459.1968.10480934.

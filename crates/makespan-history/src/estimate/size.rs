@@ -1,28 +1,28 @@
-//! How times depend on the size of the input files.
+//! Dependence of run times on the size of the input files.
 
 use super::robust::{Line, deviation, median};
 
-/// A time on one processor and the bytes of its input files.
+/// A run time on one processor, and the size of the input files in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sized {
     pub seconds: f64,
     pub inputs: Option<u64>,
 }
 
-/// The time on one processor: the same for all, or by the size of the input files.
+/// Run time on one processor: a constant, or a function of the size of the input files.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Size {
-    /// Where the size is not known, or says nothing.
+    /// Median run time in seconds, for inputs of unknown size or without a line.
     typical: f64,
     line: Option<Line>,
 }
 
-/// Points beyond which no line is looked for, since all pairs are.
+/// Maximum number of points in a fit, which examines all pairs.
 const MAX_POINTS: usize = 100;
-/// Fewer points, or fewer sizes, make no line.
+/// Minimum number of points and of different sizes for a line.
 const MIN_POINTS: usize = 5;
 const MIN_SIZES: usize = 3;
-/// A line is believed when the deviation from it is at most this part of that from the median.
+/// Maximum ratio of the deviation from the line to the deviation from the median for which the line is used.
 const MARKEDLY: f64 = 0.5;
 
 impl Size {
@@ -38,24 +38,25 @@ impl Size {
         }
     }
 
-    /// The time of an input over that of a typical one.
+    /// Returns the run time for this input size relative to the median run time.
     pub fn factor(&self, inputs: Option<u64>) -> f64 {
         self.seconds(inputs) / self.typical
     }
 
-    /// Whether the size of the input files says something.
+    /// Returns whether run times depend on the size of the input files.
     pub fn is_line(&self) -> bool {
         self.line.is_some()
     }
 
-    /// The same shape, where times are this much longer.
+    /// Returns this model with all run times multiplied by `factor`.
     pub fn scaled(self, factor: f64) -> Self {
         let line = |line: Line| Line { intercept: line.intercept * factor, slope: line.slope * factor };
         Self { typical: self.typical * factor, line: self.line.map(line) }
     }
 }
 
-/// The line through the samples, if it rises from no negative time and explains markedly more than the median does.
+/// Returns the line through the samples if the line rises, gives positive times, and explains the times markedly
+/// better than their median does.
 fn line(samples: &[Sized], typical: f64) -> Option<Line> {
     let sized = samples.iter().filter_map(|sample| Some((sample.inputs? as f64, sample.seconds)));
     let points: Vec<(f64, f64)> = sized.take(MAX_POINTS).collect();
@@ -66,7 +67,8 @@ fn line(samples: &[Sized], typical: f64) -> Option<Line> {
         return None;
     }
     let fitted = Line::theil_sen(&points)?;
-    // A time at size 0 below 0 is a small one that the noise hides: then times are proportional.
+    // A negative time at size 0 means that the constant part is too small to measure. Run times are then taken as
+    // proportional to the size.
     let proportional = || median(points.iter().map(|(x, y)| y / x)).map(|slope| Line { intercept: 0.0, slope });
     let line = if fitted.intercept >= 0.0 { fitted } else { proportional()? };
     let residual = |fitted: f64, seconds: f64| seconds / fitted - 1.0;

@@ -1,4 +1,4 @@
-//! How runs speed up.
+//! Speed-up laws from the runs of a command or template.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -11,30 +11,30 @@ use super::size::Size;
 use crate::law::{Sample, best};
 use crate::store::Recalled;
 
-/// What runs say of their speed-up.
+/// Result of fitting a speed-up law to runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Speedup {
-    /// This law, between the fewest and the most processors that it is fitted to.
+    /// A law was fitted to run times at the smallest to the largest of these allotments.
     Known { law: SpeedupLaw, allotments: RangeInclusive<u32> },
-    /// Nothing.
+    /// The runs do not determine a law.
     Unknown {
-        /// The allotment of most runs; of several the largest.
+        /// Allotment with the largest number of runs. Ties go to the largest allotment.
         most_often: u32,
     },
 }
 
-/// Logarithms of median times by allotment: of one command, or of all.
+/// Logarithms of median run times by allotment, of one command or of all commands.
 type Times = BTreeMap<u32, f64>;
 
-/// Medians of a few runs are this far off without a cause.
+/// Relative error of a median of few runs that random variation explains.
 const NOISE: f64 = 0.05;
 
-/// Runs that an allotment must have where commands differ, to be compared with another one.
+/// Minimum number of runs of an allotment in a comparison of different commands.
 const ENOUGH: usize = 3;
 
 impl Speedup {
-    /// The best law through the times of each command at several allotments. Where no command has such, the medians of all commands
-    /// at each allotment are compared, sizes of input files taken out.
+    /// Fits the best law to the run times of each command at several allotments. If no command has several allotments, the fit uses
+    /// the median over all commands at each allotment, with the effect of the input size removed.
     pub fn of(runs: &[&Recalled], size: &Size) -> Self {
         let times = within_commands(runs).or_else(|| between_commands(runs, size)).unwrap_or_default();
         let sample = |(&processors, logarithm): (&u32, &f64)| Sample { processors, time: bounded(logarithm.exp()) };
@@ -62,8 +62,8 @@ fn most_often(runs: &[&Recalled]) -> u32 {
     counts.into_iter().max_by_key(|&(processors, count)| (count, processors)).map_or(1, |(processors, _)| processors)
 }
 
-/// Times at several allotments relative to each other, by commands that have some at several. Commands differ by a factor each,
-/// which is taken out together with the effect of allotments by sweeps of medians.
+/// Returns relative run times by allotment, from the commands that ran at several allotments. Each command has its own constant
+/// factor. Repeated sweeps of medians separate these factors from the effects of the allotments.
 ///
 /// J. W. Tukey, "Exploratory Data Analysis", Addison-Wesley, 1977, chapter 11 (median polish).
 fn within_commands(runs: &[&Recalled]) -> Option<Times> {
@@ -87,8 +87,9 @@ fn within_commands(runs: &[&Recalled]) -> Option<Times> {
     (effects.len() > 1).then_some(effects)
 }
 
-/// The times of one command by allotment. If it never ran on one processor, the time on processors tells how long it would take
-/// there; what waits for something else keeps no processor busy, and more of them do not help it as far as one sees.
+/// Returns the median run times of one command by allotment. If the command never ran on one processor, its CPU time is the
+/// estimate for one processor. This estimate is at least the run time, because time spent waiting does not shorten with more
+/// processors.
 fn times(runs: &[&Recalled]) -> Times {
     let mut by_allotment: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for run in runs {
@@ -100,7 +101,8 @@ fn times(runs: &[&Recalled]) -> Times {
     measured.chain(alone.map(|seconds| (1, seconds))).map(|(processors, seconds)| (processors, seconds.ln())).collect()
 }
 
-/// Median times by allotment over all commands, where there are enough of each.
+/// Returns the median run times of all commands by allotment, for allotments with enough runs, or `None` if fewer than two
+/// allotments have enough.
 fn between_commands(runs: &[&Recalled], size: &Size) -> Option<Times> {
     let mut by_allotment: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for run in runs {

@@ -1,24 +1,26 @@
-//! Downey's law: a search in two dimensions.
+//! Downey's speed-up law: a search in two dimensions.
 
 use makespan_core::SpeedupLaw;
 
 use super::laws::{Point, scale};
 use super::search::search;
 
-/// Beyond this multiple of the largest measured allotment the parallelism cannot be told from the times.
+/// Maximum parallelism, as a multiple of the largest measured allotment. Measured times cannot distinguish larger
+/// values.
 const FARTHEST: f64 = 16.0;
 
-/// How far, on the logarithmic scale, the speed-up of the largest allotment is from the parallelism where it is that
-/// but for the measuring.
+/// Half-width of the logarithmic interval around the measured speed-up of the largest allotment in which a second
+/// search looks for the parallelism.
 const NEAR: f64 = 0.05;
 
-/// The largest variance that is searched; speed-ups hardly change beyond it.
+/// Maximum variance in the search. Larger values hardly change the speed-ups.
 const WIDEST: f64 = 64.0;
 
-/// The law of least error: for each parallelism, on a logarithmic scale, the best `sigma / (1 + sigma)`. The error has
-/// a kink wherever a measured allotment changes its case of the law, which is why no gradient is followed.
+/// Returns the law with the least error. The search uses a logarithmic scale for the parallelism, and finds the best
+/// `sigma / (1 + sigma)` for each value. The error has kinks at which a measured allotment moves to another case of
+/// the law, so the search uses no gradient.
 pub(super) fn downey(points: &[Point]) -> SpeedupLaw {
-    // Grids fine enough to meet each valley of the error: 3 per cent of parallelism, 1/30 of the share.
+    // Step widths that find each valley of the error: 3 per cent of the parallelism, 1/30 of the share.
     const PARALLELISM_STEPS: u32 = 200;
     const SHARE_STEPS: u32 = 30;
     let most = points.iter().map(|point| f64::from(point.processors)).fold(1.0, f64::max);
@@ -32,8 +34,8 @@ pub(super) fn downey(points: &[Point]) -> SpeedupLaw {
     let error = |logarithm: f64| scale(points, law(logarithm, best_share(logarithm))).1;
     let farthest = (most * FARTHEST).ln();
     let mut best = search(0.0, farthest, PARALLELISM_STEPS, &error);
-    // Allotments beyond the law's last bend all have the parallelism as their speed-up, and only that one: a valley
-    // narrower than the grid, around the speed-up of the largest.
+    // If the largest allotments lie beyond the last bend of the law, their speed-up equals the parallelism. The error
+    // then has a valley around this speed-up that is narrower than the grid.
     if let (Some(first), Some(last)) = (points.first(), points.last()) {
         let speedup = (f64::from(first.processors) * first.seconds / last.seconds).ln();
         let near = |offset: f64| (speedup + offset).clamp(0.0, farthest);

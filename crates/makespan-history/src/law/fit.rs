@@ -1,16 +1,16 @@
-//! All laws, best first.
+//! Fits all laws and ranks them from best to worst.
 
 use makespan_core::{SpeedupLaw, Time};
 
 use super::downey::downey;
 use super::laws::{Point, amdahl, power, scale};
 
-/// One measured time.
+/// A measured run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// The allotment.
+    /// Number of processors.
     pub processors: u32,
-    /// How long the command took on it.
+    /// Run time on this allotment.
     pub time: Time,
 }
 
@@ -19,31 +19,31 @@ pub struct Sample {
 pub struct Fit {
     /// The law with its parameters.
     pub law: SpeedupLaw,
-    /// The time on one processor by the fit, which is not quite the measured one.
+    /// Fitted run time on one processor, which may differ from the measured one.
     pub sequential: Time,
-    /// How many figures were fitted, the sequential time among them.
+    /// Number of fitted parameters, including the sequential time.
     pub parameters: usize,
     /// Root of the mean squared relative error; 0.02 is two per cent.
     pub error: f64,
-    /// How each point is met, by allotment.
+    /// Deviations from the measured times, in order of allotment.
     pub residuals: Vec<Residual>,
 }
 
-/// How a law meets one measured time.
+/// Deviation of a law from one measured time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Residual {
-    /// The allotment.
+    /// Number of processors.
     pub processors: u32,
-    /// The shortest measured time.
+    /// Shortest measured time on this allotment.
     pub measured: Time,
-    /// The time by the law.
+    /// Time according to the law.
     pub fitted: Time,
     /// `fitted / measured - 1`.
     pub relative: f64,
 }
 
 impl Fit {
-    /// The law's name in instance files.
+    /// Returns the name of the law in instance files.
     pub fn name(&self) -> &'static str {
         match self.law {
             SpeedupLaw::Linear {} => "linear",
@@ -54,13 +54,14 @@ impl Fit {
     }
 }
 
-/// Errors this close cannot be told apart by timing programs; the law of fewer parameters is preferred.
+/// Difference in error that is too small to measure. Among laws within this difference of the best, those with fewer parameters
+/// come first.
 const TIE: f64 = 0.005;
 
-/// Fits the laws of Amdahl, of powers and of Downey to the shortest times, each with its sequential time free, by least
-/// squared relative error; best first, and among errors within half a per cent of the best the fewest parameters
-/// first. A law needs as many different allotments as it has parameters: 2, 2 and 3. With fewer the list is shorter,
-/// or empty, as [`advice`] explains.
+/// Fits the laws of Amdahl, of powers and of Downey to the shortest time of each allotment, by least squared relative error.
+/// The sequential time is a free parameter of each law. The result is ordered from best to worst; among laws with an error
+/// within half a per cent of the least error, those with fewer parameters come first. A law needs as many different allotments
+/// as it has parameters: 2, 2 and 3. With fewer allotments, the list is shorter or empty, as [`advice`] explains.
 pub fn fit(samples: &[Sample]) -> Vec<Fit> {
     let points = points(samples);
     let mut fits = Vec::new();
@@ -77,8 +78,9 @@ pub fn fit(samples: &[Sample]) -> Vec<Fit> {
     fits
 }
 
-/// The best law alone. A law of two parameters is taken as it is if its error is at most `noise`, since an error that size says
-/// nothing; then Downey's law, whose search takes milliseconds, is not fitted. `None` with fewer than two allotments.
+/// Returns the best law only. If a law with two parameters has an error of at most `noise`, this function returns it without
+/// fitting Downey's law, whose search takes milliseconds: errors below `noise` are not significant. Returns `None` if there are
+/// fewer than two allotments.
 pub fn best(samples: &[Sample], noise: f64) -> Option<Fit> {
     let points = points(samples);
     if points.len() < 2 {
@@ -89,8 +91,8 @@ pub fn best(samples: &[Sample], noise: f64) -> Option<Fit> {
     if points.len() == 2 || better.error <= noise { Some(better) } else { fit(samples).into_iter().next() }
 }
 
-/// What the number of measured allotments does not allow, in one sentence; `None` when every law can be fitted and
-/// checked.
+/// Explains in one sentence which laws the number of measured allotments rules out or cannot check. Returns `None` if every law
+/// can be fitted and checked.
 pub fn advice(samples: &[Sample]) -> Option<String> {
     let say = |text: &str| Some(text.to_owned());
     match points(samples).len() {
@@ -103,7 +105,7 @@ pub fn advice(samples: &[Sample]) -> Option<String> {
     }
 }
 
-/// The shortest time of each allotment, ascending.
+/// Returns the shortest time of each allotment, in ascending order of allotment.
 fn points(samples: &[Sample]) -> Vec<Point> {
     let mut shortest = std::collections::BTreeMap::new();
     for sample in samples.iter().filter(|sample| sample.processors > 0 && sample.time > Time::ZERO) {

@@ -1,21 +1,22 @@
-//! One law at a time, by least squared relative error.
+//! Fits a single law by least squared relative error.
 //!
-//! With `f(n)` the law's fraction of the sequential time `T` that remains on `n` processors, and `t(n)` the measured
-//! time, the error is the sum over points of `(T f(n) / t(n) - 1)^2`. For a given `f` the best `T` is known in closed
-//! form ([`scale`]), so a search runs over the parameters of `f` alone.
+//! Let `f(n)` be the law's fraction of the sequential time `T` that remains on `n` processors, and let `t(n)` be the
+//! measured time. The error is the sum over points of `(T f(n) / t(n) - 1)^2`. For a given `f`, the best `T` has a
+//! closed form ([`scale`]), so a search covers only the parameters of `f`.
 
 use makespan_core::SpeedupLaw;
 
 use super::search::golden;
 
-/// A measured time, seconds.
+/// A measured time in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     pub processors: u32,
     pub seconds: f64,
 }
 
-/// The sequential time, seconds, that suits a law best, and the sum of squared relative errors with it.
+/// Returns the sequential time, in seconds, that minimises the sum of squared relative errors of a law, and this
+/// minimum.
 pub(super) fn scale(points: &[Point], law: SpeedupLaw) -> (f64, f64) {
     let ratios = || points.iter().map(|point| law.time_fraction(point.processors) / point.seconds);
     let (sum, squares) = ratios().fold((0.0, 0.0), |(sum, squares), ratio| (sum + ratio, squares + ratio * ratio));
@@ -23,7 +24,7 @@ pub(super) fn scale(points: &[Point], law: SpeedupLaw) -> (f64, f64) {
     (sequential, ratios().map(|ratio| (sequential * ratio - 1.0).powi(2)).sum())
 }
 
-/// Amdahl's law: linear least squares in `a + b / n` with `a, b >= 0`; the serial share is `a / (a + b)`.
+/// Fits Amdahl's law by linear least squares in `a + b / n` with `a, b >= 0`. The serial share is `a / (a + b)`.
 pub(super) fn amdahl(points: &[Point]) -> SpeedupLaw {
     // Normal equations of (a / t + b / (n t) - 1).
     let (mut aa, mut ab, mut bb, mut a1, mut b1) = (0.0, 0.0, 0.0, 0.0, 0.0);
@@ -34,7 +35,7 @@ pub(super) fn amdahl(points: &[Point]) -> SpeedupLaw {
     }
     let determinant = aa * bb - ab * ab;
     let (a, b) = ((a1 * bb - b1 * ab) / determinant, (aa * b1 - ab * a1) / determinant);
-    // The error is convex, so an optimum outside the quadrant moves to its border.
+    // The error is convex. If the optimum lies outside the quadrant, the constrained optimum lies on its border.
     let serial = if a <= 0.0 {
         0.0
     } else if b <= 0.0 {
@@ -45,8 +46,8 @@ pub(super) fn amdahl(points: &[Point]) -> SpeedupLaw {
     SpeedupLaw::Amdahl { serial }
 }
 
-/// The power law: a straight line through the logarithms, then a golden-section search of the relative error around
-/// it.
+/// Fits the power law. A straight line through the logarithms gives an exponent, and a golden-section search near
+/// this exponent minimises the relative error.
 pub(super) fn power(points: &[Point]) -> SpeedupLaw {
     let count = points.len() as f64;
     let x = |point: &Point| f64::from(point.processors).ln();

@@ -1,7 +1,7 @@
-//! Speed-up laws from measured times.
+//! Fits speed-up laws to measured run times.
 //!
-//! [`fit()`] turns the times of a command at several allotments into laws, best first. `makespan profile` gives it what it
-//! measured; [`crate::estimate`] asks for the [`best`] of what the history has.
+//! [`fit()`] fits laws to the run times of a command at several allotments, and ranks them from best to worst. `makespan
+//! profile` uses it for its measurements. [`crate::estimate`] uses the [`best`] law for the records of the history.
 
 mod downey;
 mod fit;

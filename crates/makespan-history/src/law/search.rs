@@ -1,7 +1,7 @@
 //! Minima of functions of one variable.
 
-/// A minimum on an interval: the lowest places of a grid that are lower than both neighbours, each refined by golden
-/// sections, so that a function with a few valleys is searched in the deepest of them.
+/// Returns a minimum on an interval. The search evaluates a grid, selects the lowest points among its local minima,
+/// and refines each by golden-section search. It thus finds the deepest of a few valleys.
 pub(super) fn search(low: f64, high: f64, steps: u32, error: &dyn Fn(f64) -> f64) -> f64 {
     const VALLEYS: usize = 3;
     let width = (high - low) / f64::from(steps);
@@ -18,7 +18,7 @@ pub(super) fn search(low: f64, high: f64, steps: u32, error: &dyn Fn(f64) -> f64
     ends.chain(places.first().copied()).min_by(|a, b| a.0.total_cmp(&b.0)).map_or(low, |(_, place)| place)
 }
 
-/// A minimum of a function with one valley on an interval, its ends included.
+/// Returns a minimum on a closed interval of a function with one valley.
 pub(super) fn golden(mut low: f64, mut high: f64, error: &dyn Fn(f64) -> f64) -> f64 {
     const NARROW: f64 = 1e-8;
     let ends = [low, high];

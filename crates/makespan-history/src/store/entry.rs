@@ -1,44 +1,45 @@
-//! Records out, to be shown.
+//! Reads records for display.
 
 use rusqlite::Row;
 
 use super::{Filter, History};
 use crate::HistoryError;
 
-/// A record as the history has it: nothing is checked, so that odd records can be seen and forgotten.
+/// A record as the database stores it. Its values are not checked, so that users can see and remove
+/// invalid records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Its number: later records have larger ones.
+    /// Number of the record. Later records have larger numbers.
     pub id: i64,
-    /// The command as one would type it.
+    /// Command as a user would type it.
     pub line: String,
-    /// The template that the user wrote, else the command with holes.
+    /// Template that the user wrote, or else the command with holes.
     pub template: String,
-    /// The folder in which it ran.
+    /// Working folder of the process.
     pub folder: String,
-    /// The machine.
+    /// Name of the machine.
     pub host: String,
-    /// The allotment.
+    /// Number of processors.
     pub processors: i64,
-    /// Nanoseconds from start to end.
+    /// Time from start to end, in nanoseconds.
     pub wall: i64,
-    /// Nanoseconds on processors.
+    /// CPU time in nanoseconds.
     pub cpu: Option<i64>,
-    /// Most bytes of memory at a time.
+    /// Peak memory in bytes.
     pub memory: Option<i64>,
-    /// How it ended: `succeeded`, `failed`, `timed-out` or `interrupted`.
+    /// Outcome: `succeeded`, `failed`, `timed-out` or `interrupted`.
     pub ending: String,
-    /// Its exit status.
+    /// Exit status.
     pub status: Option<i64>,
-    /// Seconds since 1970.
+    /// End, in seconds since 1970.
     pub ended: i64,
-    /// Bytes of the files among its arguments.
+    /// Total size of the input files in bytes.
     pub inputs: Option<i64>,
-    /// Whether it ran to learn how it speeds up.
+    /// True if the run was a trial to learn a speed-up.
     pub explored: bool,
-    /// True if it was pinned to its processors.
+    /// True if the process was pinned to its processors.
     pub pinned: bool,
-    /// Mean number of jobs that ran at once while it ran.
+    /// Mean number of jobs that ran at the same time.
     pub at_once: Option<f64>,
 }
 
@@ -69,7 +70,7 @@ impl Entry {
 }
 
 impl History {
-    /// The latest records that the filter lets through, at most `limit`, the latest first.
+    /// Returns up to `limit` records that match `filter`, from latest to earliest.
     ///
     /// # Errors
     /// [`HistoryError`].
@@ -87,7 +88,7 @@ impl History {
         read().map_err(|error| self.error(error))
     }
 
-    /// How many records the filter lets through.
+    /// Returns the number of records that match `filter`.
     ///
     /// # Errors
     /// [`HistoryError`].

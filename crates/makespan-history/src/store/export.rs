@@ -1,4 +1,4 @@
-//! All records as a table.
+//! Exports records as a table.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use super::entry::COLUMNS;
 use super::{Entry, Filter, History};
 use crate::HistoryError;
 
-/// The columns of the table.
+/// Names of the columns.
 const HEADING: [&str; 16] = [
     "id",
     "command",
@@ -29,8 +29,8 @@ const HEADING: [&str; 16] = [
 ];
 
 impl History {
-    /// Writes the records that the filter lets through as CSV, the oldest first. Each text goes through `guard`, which protects
-    /// spreadsheets from formulas. Times are seconds, `ended` seconds since 1970; what is not known is empty.
+    /// Writes the records that match `filter` as CSV, from earliest to latest. `guard` converts each text so that spreadsheets
+    /// do not read it as a formula. Times are in seconds, and `ended` is in seconds since 1970. Unknown values are empty.
     ///
     /// # Errors
     /// [`HistoryError`].
@@ -79,7 +79,7 @@ fn row(entry: &Entry, guard: &dyn Fn(&str) -> String) -> [String; 16] {
     ]
 }
 
-/// Nanoseconds as exact seconds.
+/// Formats nanoseconds as exact seconds.
 fn seconds(nanoseconds: i64) -> String {
     const SECOND: u64 = 1_000_000_000;
     let (sign, size) = (if nanoseconds < 0 { "-" } else { "" }, nanoseconds.unsigned_abs());

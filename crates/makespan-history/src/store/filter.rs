@@ -1,23 +1,23 @@
-//! Which records.
+//! Selects records.
 
 use rusqlite::types::Value;
 
 use super::History;
 use crate::HistoryError;
 
-/// Which records are meant: those that fulfil all that is stated. The default means all.
+/// Selection of records that match all conditions. The default selects all records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// The whole command is like this, where `*` stands for any text and `?` for any character.
+    /// Pattern for the whole command, in which `*` matches any text and `?` matches any character.
     pub command: Option<String>,
-    /// They ran on this machine.
+    /// Name of the machine.
     pub host: Option<String>,
-    /// They ended before this instant, seconds since 1970.
+    /// Upper limit on the end, exclusive, in seconds since 1970.
     pub before: Option<i64>,
 }
 
 impl Filter {
-    /// A condition of SQL, and the values of its parameters.
+    /// Returns an SQL condition and the values of its parameters.
     pub(super) fn condition(&self) -> (String, Vec<Value>) {
         let mut conditions = vec!["1"];
         let mut values = Vec::new();
@@ -27,7 +27,7 @@ impl Filter {
                 values.push(value);
             }
         };
-        // A bracket is a set of characters to GLOB, and only itself to us.
+        // In GLOB, a bracket begins a set of characters. In this filter, a bracket matches itself.
         let pattern = self.command.as_ref().map(|pattern| pattern.replace('[', "[[]"));
         add("line GLOB ?", pattern.map(Value::from));
         add("host = ?", self.host.clone().map(Value::from));
@@ -37,11 +37,11 @@ impl Filter {
 }
 
 impl History {
-    /// Removes the records that the filter lets through, and commands of which none is left. What they said is overwritten.
-    /// Returns how many records were removed.
+    /// Removes the records that match `filter`, and the commands without remaining records. The removed content is
+    /// overwritten on disk. Returns the number of removed records.
     ///
     /// # Errors
-    /// [`HistoryError`]; then nothing was removed.
+    /// [`HistoryError`]. In this case nothing is removed.
     pub fn forget(&mut self, filter: &Filter) -> Result<u64, HistoryError> {
         self.removed(filter).map_err(|error| HistoryError::of(&self.path, error))
     }
@@ -57,7 +57,8 @@ impl History {
         let removed = transaction.execute(&text, rusqlite::params_from_iter(values))?;
         transaction.execute("DELETE FROM commands WHERE id NOT IN (SELECT command FROM runs)", [])?;
         transaction.commit()?;
-        // The log still has what was removed, and the file its room. Where another process reads, they go at another time.
+        // Removed content may remain in the log, and the file keeps its size. If another process is reading, a later
+        // cleanup removes both.
         let _ = self.connection.execute_batch("VACUUM");
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         Ok(removed as u64)

@@ -1,4 +1,4 @@
-//! The database.
+//! Database of records.
 
 mod append;
 mod entry;
@@ -23,11 +23,11 @@ pub use entry::Entry;
 pub use filter::Filter;
 pub(crate) use recall::{LONGEST, Recalled, Setting};
 
-/// How long one waits for another process that writes. Each writes for milliseconds.
+/// Timeout for the lock of another process that writes. Each write takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The history of earlier runs: a file of `SQLite`, with a write-ahead log, which several processes may use at once. A process
-/// that is killed loses the records that it had not handed over, and no other.
+/// Database of earlier runs: an `SQLite` file with a write-ahead log. Several processes may use it at the same time. If a
+/// process is killed, only records that it had not yet committed are lost.
 #[derive(Debug)]
 pub struct History {
     connection: Connection,
@@ -35,8 +35,8 @@ pub struct History {
 }
 
 impl History {
-    /// Opens a history, to read and write. The file and its folder are made where they are missing, readable by their owner
-    /// alone: commands may contain secrets.
+    /// Opens a history for reading and writing. A missing file or folder is created, with access for its owner only, because
+    /// commands may contain secrets.
     ///
     /// # Errors
     /// [`HistoryError`].
@@ -51,7 +51,7 @@ impl History {
         let mut connection = Connection::open_with_flags(path, flags).map_err(fail)?;
         connection.busy_timeout(PATIENCE).map_err(fail)?;
         let known = steps.len() as i64;
-        // At one instant: another process may be making the tables.
+        // Both values are read in one transaction, because another process may be creating the tables.
         let kind =
             connection.unchecked_transaction().and_then(|instant| tables::kind(&instant, APPLICATION)).map_err(fail)?;
         match kind {
@@ -68,15 +68,15 @@ impl History {
         Ok(Self { connection, path: path.to_owned() })
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether every page and every index is as `SQLite` wrote it. Reads the whole file.
+    /// Checks that every page and every index is intact. This function reads the whole file.
     ///
     /// # Errors
-    /// [`HistoryError::Damaged`] where one is not.
+    /// [`HistoryError::Damaged`] if a page or index is damaged.
     pub fn check(&self) -> Result<(), HistoryError> {
         let verdict = self.connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
         match verdict.map_err(|error| self.error(error))? {
@@ -90,11 +90,12 @@ impl History {
     }
 }
 
-/// The write-ahead log and the tables. Which journal there is can be changed by one process at a time only, which does not wait.
+/// Enables the write-ahead log and creates the tables. Only one process at a time can change the journal mode. `SQLite` does not
+/// wait for this lock, so the change is retried.
 fn prepare(connection: &mut Connection, steps: &[&str]) -> Result<(), rusqlite::Error> {
     const TRIES: u32 = 100;
     let mut tried = 1;
-    // A file system without shared memory keeps the journal that it has, which is as safe.
+    // A file system without shared memory keeps its journal mode, which is equally safe.
     while let Err(error) = connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(())) {
         if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) || tried == TRIES {
             return Err(error);
@@ -102,8 +103,8 @@ fn prepare(connection: &mut Connection, steps: &[&str]) -> Result<(), rusqlite::
         tried += 1;
         std::thread::sleep(PATIENCE / TRIES);
     }
-    // Of a write-ahead log the file is synced before its pages are written back: a power cut may lose the last records and
-    // damages nothing.
+    // With a write-ahead log, this setting syncs the log before its pages are written back. A power failure may lose the last
+    // records but causes no damage.
     connection.pragma_update(None, "synchronous", "normal")?;
     tables::migrate(connection, APPLICATION, steps).map(drop)
 }

@@ -1,4 +1,4 @@
-//! Records out, to be learned from.
+//! Reads records for estimates.
 
 use makespan_core::{Platform, Time};
 use rusqlite::{Row, params};
@@ -6,40 +6,41 @@ use rusqlite::{Row, params};
 use super::History;
 use crate::{Command, HistoryError};
 
-/// Times beyond this are not believed: ten years.
+/// Maximum run time that an estimate accepts, in ticks: ten years.
 pub(crate) const LONGEST: i64 = 10 * 366 * 86_400 * Time::TICKS_PER_SECOND;
 
-/// A success that can be learned from.
+/// A successful run that an estimate can use.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Recalled {
-    /// The number of its command.
+    /// Database number of the command.
     pub command: i64,
     pub processors: u32,
     pub seconds: f64,
-    /// Seconds on processors.
+    /// CPU time in seconds.
     pub cpu: Option<f64>,
     pub inputs: Option<u64>,
-    /// Whether it ran on the machine that was asked for.
+    /// True if the process ran on the machine in [`Setting::host`].
     pub here: bool,
-    /// Whether it ran in the folder that was asked for.
+    /// True if the process ran in the folder in [`Setting::folder`].
     pub in_folder: bool,
 }
 
-/// Runs that an estimate may use.
+/// Selection of runs that an estimate may use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting<'a> {
-    /// The machine whose runs are preferred.
+    /// Preferred machine.
     pub host: &'a str,
-    /// The folder whose runs are preferred.
+    /// Preferred folder.
     pub folder: &'a str,
-    /// Whether the runs were pinned to their processors. Others are not used.
+    /// Selects runs that were pinned to their processors if true, and unpinned runs if false.
     pub pinned: bool,
 }
 
 const COLUMNS: &str = "processors, wall, cpu, inputs, host, folder, command";
 
 impl History {
-    /// The latest successes of a command, the latest first: the order in which they came, since clocks may be wrong.
+    /// Returns the latest successful runs of a command, from latest to earliest. The order is that of insertion,
+    /// because clocks may be wrong.
     pub(crate) fn of_command(
         &self,
         command: &Command,
@@ -53,7 +54,8 @@ impl History {
         self.recalled(&text, &super::append::json(command.words()), setting)
     }
 
-    /// The latest successes of all commands of a template that the user stated, or else of one with holes.
+    /// Returns the latest successful runs of all commands with a template. The template is one that the user stated
+    /// if `stated` is true, and one with holes otherwise.
     pub(crate) fn of_template(
         &self,
         template: &str,
@@ -78,7 +80,8 @@ impl History {
         read().map_err(|error| self.error(error))
     }
 
-    /// Processor-seconds of the latest records of a machine, and how much of it was to learn.
+    /// Returns the processor-seconds of the latest records of a machine, and the part of them that was spent on
+    /// trials.
     pub(crate) fn work(&self, host: &str) -> Result<(f64, f64), HistoryError> {
         const LATEST: usize = 10_000;
         let text =
@@ -101,13 +104,13 @@ impl History {
     }
 }
 
-/// A row, unless its figures cannot be.
+/// Converts a row, or returns `None` if its values are impossible.
 fn believed(row: &Row<'_>, Setting { host, folder, .. }: Setting<'_>) -> Result<Option<Recalled>, rusqlite::Error> {
     let number = |column: usize| row.get_ref(column).map(|value| value.as_i64().ok());
     let is = |column: usize, text: &str| row.get_ref(column).map(|value| value.as_str() == Ok(text));
     let (processors, seconds) = (number(0)?.and_then(believed_processors), number(1)?.and_then(believed_time));
     let (Some(processors), Some(seconds)) = (processors, seconds) else { return Ok(None) };
-    // A clock of the processors may be a tick ahead; more than they can have worked is wrong.
+    // The CPU clock may be a tick ahead. A larger excess over the possible CPU time is an error.
     let possible = |cpu: &f64| *cpu <= 1.1 * seconds * f64::from(processors) + 0.1;
     Ok(Some(Recalled {
         command: number(6)?.unwrap_or(0),

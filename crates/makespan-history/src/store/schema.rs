@@ -1,13 +1,13 @@
-//! Tables of a history.
+//! Tables of the history.
 
-/// Marks the database as ours in its header: `Mksp`.
+/// Application number in the header of the database: `Mksp`.
 pub(super) const APPLICATION: i64 = 0x4d6b_7370;
 
-/// What makes version `k + 1` of version `k`, beginning with an empty database. A step never changes: what becomes different is
-/// another step behind it.
+/// Migration steps. Step `k` converts version `k` to version `k + 1`, and version 0 is an empty database. A step never changes
+/// after its release; each later change is a new step at the end.
 pub(super) const STEPS: [&str; 2] = [
-    // A command is stored once. Its words are a JSON array; times are nanoseconds, sizes bytes, `ended` seconds since 1970.
-    // No value is trusted when it is read (`estimate`), so nothing here refuses one.
+    // A command is stored once. Its words are a JSON array. Times are in nanoseconds, sizes in bytes, and `ended` in seconds
+    // since 1970. The tables accept any value, because readers check every value (`estimate`).
     "CREATE TABLE commands (
          id INTEGER PRIMARY KEY,
          words TEXT NOT NULL UNIQUE,
