@@ -20,7 +20,7 @@ pub struct Proven {
 }
 
 impl Proven {
-    /// A bound on this instance.
+    /// Creates a bound on this instance.
     pub fn new(core: Core, instance: &Arc<CoreInstance>) -> Self {
         Self { core, instance: Arc::clone(instance) }
     }
@@ -28,62 +28,63 @@ impl Proven {
 
 #[pymethods]
 impl Proven {
-    /// The name of the objective.
+    /// Name of the objective.
     #[getter]
     fn objective(&self) -> &'static str {
         self.core.objective.name()
     }
 
-    /// The nearest float of the value.
+    /// Float nearest to the value.
     #[getter]
     fn value(&self) -> f64 {
         figure(self.core.objective, &self.core.value)
     }
 
-    /// The value as an exact decimal.
+    /// Value as an exact decimal.
     #[getter]
     fn exact(&self) -> String {
         self.core.value.decimal(self.core.objective)
     }
 
-    /// The longest makespan of which it speaks, in seconds; None when it speaks of all schedules.
+    /// Maximum makespan in seconds of the schedules that the bound covers, or None if it covers all
+    /// schedules.
     #[getter]
     fn makespan_at_most(&self) -> Option<f64> {
         self.core.makespan_at_most.map(makespan::Time::seconds)
     }
 
-    /// The kind of its proof.
+    /// Kind of the proof.
     #[getter]
     fn proof(&self) -> &'static str {
         self.core.proof.name()
     }
 
-    /// Whether it rests on times that are guesses.
+    /// True if the bound depends on guessed times.
     #[getter]
     fn rests_on_guesses(&self) -> bool {
         self.instance.has_guesses()
     }
 
-    /// The instance of which it speaks.
+    /// Instance that the bound covers.
     #[getter]
     fn of(&self) -> Instance {
         Instance::shared(&self.instance)
     }
 
-    /// The value with its certificate, as JSON.
+    /// Returns the value with its certificate as JSON.
     fn certificate(&self) -> PyResult<String> {
         let mut text = Vec::new();
         write_bound(&self.instance, &self.core, &mut text).map_err(PyOSError::new_err)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// What is wrong with it: None when the certificate proves it.
+    /// Returns the defect of the certificate, or None if the certificate proves the bound.
     fn problem(&self, py: Python<'_>) -> Option<String> {
         py.detach(|| self.core.verify(&self.instance)).err().map(|error| error.to_string())
     }
 }
 
-/// The standard bounds of an instance, each with its certificate.
+/// Returns the standard bounds of an instance, each with its certificate.
 #[pyfunction]
 pub fn bound(py: Python<'_>, instance: &Instance, thorough: bool) -> PyResult<Vec<Proven>> {
     let core = Arc::clone(&instance.core);
@@ -98,7 +99,7 @@ pub fn bound(py: Python<'_>, instance: &Instance, thorough: bool) -> PyResult<Ve
     Ok(bounds.into_iter().map(|bound| Proven::new(bound, &instance.core)).collect())
 }
 
-/// The bound that the text of its certificate states, unchecked: what `pickle` makes of it.
+/// Restores a bound from its certificate without checking it. `pickle` calls this function.
 #[pyfunction]
 pub fn bound_of_text(py: Python<'_>, instance: &Instance, objective: &str, text: &str) -> PyResult<Proven> {
     let entry: BoundEntry = serde_json::from_str(text).map_err(|error| errors::input(py, error))?;

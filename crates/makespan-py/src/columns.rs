@@ -1,4 +1,4 @@
-//! Tables by column, which pandas, polars and pyarrow take over without copying them value by value.
+//! Tables stored by column. pandas, polars and pyarrow read them without copying single values.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList};
 
-/// A table: columns of one length, of integers, floats or texts.
+/// A table of integer, float or text columns with equal length.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Columns {
     batch: RecordBatch,
 }
 
-/// Columns while they are made.
+/// Builder of a table.
 #[derive(Default)]
 pub struct Table {
     fields: Vec<Field>,
@@ -31,32 +31,32 @@ impl Table {
         self
     }
 
-    /// The same with a column of integers.
+    /// Appends a column of integers.
     pub fn integers(self, name: &str, values: impl IntoIterator<Item = i64>) -> Self {
         self.with(name, DataType::Int64, Arc::new(Int64Array::from_iter_values(values)))
     }
 
-    /// The same with a column of floats.
+    /// Appends a column of floats.
     pub fn floats(self, name: &str, values: impl IntoIterator<Item = f64>) -> Self {
         self.with(name, DataType::Float64, Arc::new(Float64Array::from_iter_values(values)))
     }
 
-    /// The same with a column of floats, some of which are missing.
+    /// Appends a column of floats with missing values.
     pub fn some_floats(self, name: &str, values: impl IntoIterator<Item = Option<f64>>) -> Self {
         self.with(name, DataType::Float64, Arc::new(values.into_iter().collect::<Float64Array>()))
     }
 
-    /// The same with a column of texts.
+    /// Appends a column of texts.
     pub fn texts<T: AsRef<str>>(self, name: &str, values: impl IntoIterator<Item = T>) -> Self {
         self.with(name, DataType::Utf8, Arc::new(StringArray::from_iter_values(values)))
     }
 
-    /// The same with a column of texts, some of which are missing.
+    /// Appends a column of texts with missing values.
     pub fn some_texts<T: AsRef<str>>(self, name: &str, values: impl IntoIterator<Item = Option<T>>) -> Self {
         self.with(name, DataType::Utf8, Arc::new(values.into_iter().collect::<StringArray>()))
     }
 
-    /// The columns, which have one length.
+    /// Returns the table. All columns must have the same length.
     pub fn finish(self) -> PyResult<Columns> {
         let batch = RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.arrays).map_err(defect)?;
         Ok(Columns { batch })
@@ -69,14 +69,14 @@ fn defect(error: ArrowError) -> PyErr {
 
 #[pymethods]
 impl Columns {
-    /// The names of the columns.
+    /// Names of the columns.
     #[getter]
     fn names(&self) -> Vec<String> {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// A table of these columns, each a name, a type (`integer`, `float` or `text`) and its values with None for what is missing: what
-    /// `pickle` makes of a table.
+    /// Restores a table. Each column is a name, a type (`integer`, `float` or `text`) and its values, with None for a missing
+    /// value. `pickle` calls this function.
     #[staticmethod]
     fn of_columns(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Self> {
         let mut table = Table::default();
@@ -90,7 +90,7 @@ impl Columns {
         table.finish()
     }
 
-    /// The columns as `of_columns` takes them.
+    /// Returns the columns in the form that `of_columns` accepts.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, &'static str, Bound<'py, PyList>)>> {
         let schema = self.batch.schema();
         let column = |field: &Arc<Field>| {
@@ -104,7 +104,7 @@ impl Columns {
         schema.fields().iter().map(column).collect()
     }
 
-    /// So many rows from this one on, which are there.
+    /// Returns `count` rows starting with row `first`. These rows must exist.
     fn slice(&self, first: usize, count: usize) -> Self {
         let first = first.min(self.batch.num_rows());
         Self { batch: self.batch.slice(first, count.min(self.batch.num_rows() - first)) }
@@ -118,7 +118,7 @@ impl Columns {
         self.batch.num_rows()
     }
 
-    /// The values of a column, with None for what is missing.
+    /// Returns the values of a column, with None for a missing value.
     fn values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let array = self.column(name)?;
         match array.data_type() {
@@ -135,8 +135,8 @@ impl Columns {
         }
     }
 
-    /// The numbers of a column as they stand in memory, 8 bytes each, with the name of their type in numpy; NaN stands for what is
-    /// missing. None of columns that are not of numbers.
+    /// Returns the numbers of a column as they are stored in memory, 8 bytes each, and the name of their numpy type. NaN represents
+    /// a missing value. Returns None if the column is not numeric.
     fn buffer<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<(Bound<'py, PyBytes>, &'static str)>> {
         let array = self.column(name)?;
         let bytes = match array.data_type() {
@@ -158,14 +158,14 @@ impl Columns {
         Ok(Some(bytes))
     }
 
-    /// The table as a stream of Arrow's C interface, in a capsule.
+    /// Returns the table as a capsule with a stream of Arrow's C interface.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The protocol leaves it to the producer whether it casts.
+        // The protocol lets the producer decide whether to cast.
         let _ = requested_schema;
         let reader = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")

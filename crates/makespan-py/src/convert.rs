@@ -1,11 +1,11 @@
-//! Values of Python as values of Makespan.
+//! Converts Python values to Makespan values.
 
 use makespan::{Objective, Time};
 use pyo3::prelude::*;
 
 use crate::errors;
 
-/// An instant or a duration: seconds as a number, a text with a unit, or a `timedelta`.
+/// Converts a number of seconds, a text with a unit, or a `timedelta` to an instant or a duration.
 ///
 /// # Errors
 /// `InputError` with the name of the argument.
@@ -17,10 +17,11 @@ pub fn time(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Time> {
     Time::parse(&text).map_err(|error| errors::at(value.py(), name, error))
 }
 
-/// The objective of this name, with either of `_`, `-` and blanks between its words.
+/// Returns the objective with this name. The words of the name may be separated by `_`, `-` or
+/// blanks.
 ///
 /// # Errors
-/// `InputError` that lists the names.
+/// `InputError` with a list of the valid names.
 pub fn objective(py: Python<'_>, name: &str) -> PyResult<Objective> {
     let wanted = name.replace(['-', ' '], "_");
     let all = Objective::OF_SCHEDULES.into_iter().chain([Objective::Throughput]);
@@ -30,7 +31,8 @@ pub fn objective(py: Python<'_>, name: &str) -> PyResult<Objective> {
     })
 }
 
-/// A float for display: seconds, weight times seconds, a cost, or weighted tasks a second.
+/// Converts a value to a float for display: seconds, weight times seconds, a cost, or weighted
+/// tasks per second.
 pub fn figure(objective: Objective, value: &makespan::Value) -> f64 {
     match value {
         makespan::Value::Integer(value) => *value as f64 / 10_f64.powi(objective.places() as i32),

@@ -1,6 +1,7 @@
-//! Python's objects as the text of a native instance, so that one reader checks both.
+//! Converts Python objects to the text of a native instance, so that a single reader checks files
+//! and objects.
 //!
-//! Numbers keep their decimals: `2.2` is read as 2.2 seconds exactly, as it would be from a file.
+//! Numbers keep their decimals: `2.2` is read as exactly 2.2 seconds, as in a file.
 
 use std::fmt::Write;
 
@@ -9,13 +10,13 @@ use pyo3::types::{PyBool, PyDelta, PyDict, PyFloat, PyInt, PyList, PyString, PyT
 
 use crate::errors;
 
-/// Deeper than any instance is.
+/// Maximum depth of nested values, which no valid instance reaches.
 const MAX_DEPTH: usize = 32;
 const NOT_UNICODE: &str = "a text with half a surrogate pair stands here, which is no Unicode text; write one that is";
 const FINITE: &str = "write a finite number, or leave it out";
 const TOO_LONG: &str = "a number of thousands of digits stands here; write a smaller one";
 
-/// The way from the document to a value.
+/// Path from the document to a value.
 struct Path<'a> {
     above: Option<&'a Path<'a>>,
     step: Step<'a>,
@@ -35,7 +36,7 @@ impl Path<'_> {
         Path { above: Some(self), step, depth: self.depth + 1 }
     }
 
-    /// Such as `jobs[3].time[0]`.
+    /// Formats the path, such as `jobs[3].time[0]`.
     fn text(&self) -> String {
         let mut text = self.above.map_or_else(String::new, Path::text);
         match self.step {
@@ -52,20 +53,21 @@ impl Path<'_> {
     }
 }
 
-/// The JSON text of a dict of numbers, texts, lists and dicts. An entry that is None is left out.
+/// Converts a dict of numbers, texts, lists and dicts to JSON text. Entries that are None are
+/// omitted.
 ///
 /// # Errors
-/// `InputError` with the place of a value of another type.
+/// `InputError` with the path of a value of an unsupported type.
 pub fn json(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let mut text = String::new();
     write(value, &mut text, &Path::ROOT)?;
     Ok(text)
 }
 
-/// The same of a value that is an argument of this name.
+/// Converts the argument called `name` to JSON text.
 ///
 /// # Errors
-/// As [`json`], with the name.
+/// `InputError` with the name of the argument and the path of the unsupported value.
 pub fn json_of(value: &Bound<'_, PyAny>, name: &str) -> PyResult<String> {
     let mut text = String::new();
     write(value, &mut text, &Path::ROOT.to(Step::Key(name)))?;
@@ -142,7 +144,7 @@ fn sequence<'py>(values: impl Iterator<Item = Bound<'py, PyAny>>, out: &mut Stri
     Ok(())
 }
 
-/// Durations, decimals, ranges, and what numpy makes of numbers and lists.
+/// Converts durations, decimals, ranges, and numpy numbers and arrays.
 fn other(value: &Bound<'_, PyAny>, out: &mut String, path: &Path<'_>) -> PyResult<()> {
     let py = value.py();
     if value.is_instance_of::<PyDelta>() {
@@ -159,7 +161,7 @@ fn other(value: &Bound<'_, PyAny>, out: &mut String, path: &Path<'_>) -> PyResul
         out.push_str(value.str()?.to_cow()?.as_ref());
         return Ok(());
     }
-    // Arrays and scalars of numpy and their like.
+    // Arrays and scalars of numpy and similar packages.
     for method in ["tolist", "item"] {
         if value.hasattr(method)? {
             let plain = value.call_method0(method)?;
@@ -172,7 +174,7 @@ fn other(value: &Bound<'_, PyAny>, out: &mut String, path: &Path<'_>) -> PyResul
     Err(errors::at(py, &path.text(), problem))
 }
 
-/// Seconds, exactly.
+/// Writes a duration in exact seconds.
 fn duration(value: &Bound<'_, PyAny>, out: &mut String) -> PyResult<()> {
     let part = |name: &str| value.getattr(name)?.extract::<i128>();
     let microseconds = (part("days")? * 86_400 + part("seconds")?) * 1_000_000 + part("microseconds")?;
@@ -181,7 +183,7 @@ fn duration(value: &Bound<'_, PyAny>, out: &mut String) -> PyResult<()> {
     Ok(())
 }
 
-/// The shortest decimal that denotes the number, which is what Python shows of it.
+/// Writes the shortest decimal that identifies the number, as Python displays it.
 fn float(py: Python<'_>, number: f64, out: &mut String, path: &Path<'_>) -> PyResult<()> {
     if !number.is_finite() {
         let problem = format!("{number} stands here; {FINITE}");

@@ -1,4 +1,4 @@
-//! What a policy hears, and what it may answer.
+//! Events that a policy receives, and decisions that it may return.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::convert;
 use crate::processors::{count_of, set_of};
 use crate::view::Task;
 
-/// Something that happened.
+/// An event of a simulation or run.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Event {
     core: Core,
@@ -17,7 +17,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// An event of a simulation of this instance.
+    /// Creates an event for a simulation of this instance.
     pub fn new(core: Core, instance: &Arc<Instance>) -> Self {
         Self { core, instance: Arc::clone(instance) }
     }
@@ -25,7 +25,8 @@ impl Event {
 
 #[pymethods]
 impl Event {
-    /// `submitted`, `finished`, `failed`, `interrupted`, `node_up`, `node_down`, `estimated` or `wake`.
+    /// Kind: `submitted`, `finished`, `failed`, `interrupted`, `node_up`, `node_down`, `estimated` or
+    /// `wake`.
     #[getter]
     fn kind(&self) -> &'static str {
         match self.core {
@@ -40,7 +41,7 @@ impl Event {
         }
     }
 
-    /// The task that it is about; None of nodes and wake-ups.
+    /// Task of the event, or None for nodes and wake-ups.
     #[getter]
     fn task(&self) -> Option<Task> {
         match self.core {
@@ -53,7 +54,7 @@ impl Event {
         }
     }
 
-    /// The name of the node that went up or down.
+    /// Name of the node that went up or down.
     #[getter]
     fn node(&self) -> Option<&str> {
         match self.core {
@@ -70,30 +71,31 @@ impl Event {
     }
 }
 
-/// How many processors, or which.
+/// Number or set of processors that a decision requests.
 pub enum Wanted {
-    /// As few as the task accepts.
+    /// Minimum number that the task accepts.
     Fewest,
-    /// So many of those that are free.
+    /// Number of free processors.
     Count(u32),
-    /// These.
+    /// Set of processors.
     These(ProcSet),
 }
 
-/// Start a waiting task now.
+/// Decision to start a waiting task now.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Start {
-    /// Which task.
+    /// Task to start.
     pub task: TaskId,
-    /// Of which instance.
+    /// Instance of the task.
     pub of: Arc<Instance>,
-    /// Where.
+    /// Requested processors.
     pub wanted: Wanted,
 }
 
 #[pymethods]
 impl Start {
-    /// On so many of the free processors, on these, or on as few as the task accepts.
+    /// Creates a decision with a number of free processors, a set of processors, or the minimum number
+    /// that the task accepts.
     #[new]
     #[pyo3(signature = (task, processors=None))]
     fn new(task: &Task, processors: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
@@ -108,10 +110,10 @@ impl Start {
     }
 }
 
-/// Ask again at an instant, unless something else happens before.
+/// Decision to call the policy again at an instant, unless another event occurs earlier.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Wake {
-    /// When.
+    /// Instant of the call.
     pub at: Time,
 }
 
@@ -123,12 +125,12 @@ impl Wake {
     }
 }
 
-/// Give a waiting task up.
+/// Decision to cancel a waiting task.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Cancel {
-    /// Which task.
+    /// Task to cancel.
     pub task: TaskId,
-    /// Of which instance.
+    /// Instance of the task.
     pub of: Arc<Instance>,
 }
 

@@ -1,4 +1,4 @@
-//! Jobs on this machine, handed in while they run: what the package's `Executor` stands on.
+//! Runs on this machine to which jobs are added while they run. The package's `Executor` uses this module.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -17,29 +17,29 @@ use pyo3::types::PyDict;
 
 use crate::{document, errors, options, tables};
 
-/// The share of one core on which the plan of what waits is improved, as in other runs.
+/// Share of one core for improving the plan of the waiting tasks, as in other runs.
 const SHARE: f64 = 0.1;
 
-/// What the run tells.
+/// A message of the run.
 enum Told {
-    /// So many tasks were taken in.
+    /// Number of tasks that were added.
     Grown(u64),
-    /// A job was not taken in.
+    /// Reason why a job was not added.
     NotGrown(String),
     Started(TaskId),
-    /// How it ended, and why.
+    /// Outcome of a task, with its reason.
     Ended(TaskId, &'static str, Option<String>),
     Cancelled(TaskId),
-    /// The run is over; because of this, if it failed.
+    /// End of the run, with the reason if the run failed.
     Over(Option<String>),
 }
 
-/// Passes on what happens.
+/// Observer that forwards events to a channel.
 struct Teller(Sender<Told>);
 
 impl Teller {
     fn tell(&self, told: Told) {
-        // Nobody listens to a run that was left.
+        // After a run was left, the channel has no receiver.
         let _ = self.0.send(told);
     }
 }
@@ -66,7 +66,7 @@ impl Observer for Teller {
     }
 }
 
-/// A run on this machine that grows.
+/// A run on this machine to which jobs can be added.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Session {
     intake: Intake,
@@ -77,7 +77,8 @@ pub struct Session {
 
 #[pymethods]
 impl Session {
-    /// Begins a run in this folder on a platform, a dict with the keys of a native file. Each job is guarded by this program.
+    /// Starts a run in this folder. The platform is a dict with the keys of a native file. This program also serves as the
+    /// shim of each job.
     #[new]
     fn new(py: Python<'_>, folder: PathBuf, guard: PathBuf, platform: &Bound<'_, PyDict>) -> PyResult<Self> {
         let platform = options::platform(py, platform)?;
@@ -91,7 +92,7 @@ impl Session {
         };
         let instance = Instance::new(platform.clone(), Vec::new(), Vec::new());
         let instance = instance.map_err(|error| errors::input(py, error))?;
-        // What the machine does not have is said before there is a thread.
+        // An instance that this machine cannot execute is rejected before a thread starts.
         py.detach(|| reserve(&instance, &options).map(drop)).map_err(|error| errors::input(py, error))?;
         let (sender, receiver) = channel();
         let intake_of_run = intake.clone();
@@ -103,13 +104,14 @@ impl Session {
         Ok(Self { intake, stop, platform, told: Mutex::new(receiver) })
     }
 
-    /// How many processors the run has.
+    /// Number of processors of the run.
     #[getter]
     fn processors(&self) -> u32 {
         self.platform.processors()
     }
 
-    /// Hands a job in, a dict with the keys of a native file; `after` names earlier ones. `next` tells whether it was taken.
+    /// Submits a job, given as a dict with the keys of a native file. `after` names earlier jobs. `next` reports whether the
+    /// job was added.
     fn append(&self, job: &Bound<'_, PyAny>, after: Vec<String>) -> PyResult<()> {
         let py = job.py();
         let text = format!(r#"{{"version":2,"jobs":[{}]}}"#, document::json(job)?);
@@ -121,23 +123,24 @@ impl Session {
         Ok(())
     }
 
-    /// Takes tasks back: ends those that run.
+    /// Cancels tasks, and ends those that are running.
     fn cancel(&self, tasks: Vec<u64>) {
         self.intake.cancel(tasks.into_iter().map(TaskId).collect());
     }
 
-    /// Ends the run when nothing of it runs.
+    /// Ends the run when none of its tasks is running.
     fn leave(&self) {
         self.intake.leave();
     }
 
-    /// Ends the run with all that runs.
+    /// Ends the run and its running tasks.
     fn end(&self) {
         self.stop.request();
         self.intake.leave();
     }
 
-    /// What happened next: a word, the task or the number of tasks, and a text; None when nothing did for so many seconds.
+    /// Returns the next event: a word, the task or the number of tasks, and a text. Returns None if no event occurs within
+    /// `seconds`.
     fn next(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<(&'static str, u64, Option<String>)>> {
         let wait = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let told = py.detach(|| match self.told.lock() {
@@ -173,14 +176,14 @@ fn run(instance: &Instance, options: &ExecuteOptions, intake: &Intake, told: &Se
     ended.map(drop).map_err(|error| error.to_string())
 }
 
-/// How many cores this process may use, and how many bytes of memory, where that is known.
+/// Returns the number of cores that this process may use, and the number of bytes of memory if it is known.
 #[pyfunction]
 pub fn machine() -> PyResult<(usize, Option<u64>)> {
     let cores = cores().map_err(|error| PyOSError::new_err(error.to_string()))?;
     Ok((cores.len(), makespan_exec::memory()))
 }
 
-/// Makes this process the guard of a job, if its arguments say so; then it does not return.
+/// Runs this process as the shim of a job if its arguments request this. In that case, the function does not return.
 #[pyfunction]
 pub fn guard(arguments: Vec<std::ffi::OsString>) {
     makespan_exec::serve_as(arguments);

@@ -1,4 +1,5 @@
-//! Instances: made of Python's objects, read from files, written, and shown as tables.
+//! Instances: created from Python objects, read from files, written to files, and converted to
+//! tables.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,23 +16,23 @@ use crate::options::Reading;
 use crate::view::Task;
 use crate::{document, errors, tables};
 
-/// Machines and jobs, checked.
+/// A checked instance of machines and jobs.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Instance {
-    /// What is shared with plans and simulations.
+    /// Instance shared with plans and simulations.
     pub core: Arc<Core>,
     remarks: Vec<String>,
     format: String,
 }
 
 impl Instance {
-    /// One that no file was read for.
+    /// Creates an instance that was not read from a file.
     pub fn new(core: Core) -> Self {
         let remarks = core.notes().iter().map(|note| note.describe(&core)).collect();
         Self { core: Arc::new(core), remarks, format: "instance".into() }
     }
 
-    /// One that others have, too.
+    /// Creates an instance that shares `core`.
     pub fn shared(core: &Arc<Core>) -> Self {
         Self { core: Arc::clone(core), remarks: Vec::new(), format: "instance".into() }
     }
@@ -55,7 +56,7 @@ fn on_flat(
 
 #[pymethods]
 impl Instance {
-    /// The instance that a dict states, with the keys of a native file.
+    /// Creates an instance from a dict with the keys of a native file.
     #[staticmethod]
     fn of_document(document: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = document.py();
@@ -65,7 +66,7 @@ impl Instance {
         Ok(Self::new(read.instance))
     }
 
-    /// The instance in a file of any format.
+    /// Reads an instance from a file of any format.
     #[staticmethod]
     fn of_file(py: Python<'_>, path: PathBuf, reading: Reading<'_>) -> PyResult<Self> {
         let options = reading.of_instance(py)?;
@@ -76,7 +77,7 @@ impl Instance {
         Self::read(py, read)
     }
 
-    /// The instance in a text of any format.
+    /// Reads an instance from a text of any format.
     #[staticmethod]
     fn of_text(py: Python<'_>, text: &str, name: &str, reading: Reading<'_>) -> PyResult<Self> {
         let options = reading.of_instance(py)?;
@@ -87,49 +88,49 @@ impl Instance {
         Self::read(py, read)
     }
 
-    /// How many processors the platform has.
+    /// Number of processors of the platform.
     #[getter]
     fn processors(&self) -> u32 {
         self.core.processors()
     }
 
-    /// How many jobs there are.
+    /// Number of jobs.
     #[getter]
     fn job_count(&self) -> usize {
         self.core.jobs().len()
     }
 
-    /// How many tasks there are: the copies of a bag count one by one.
+    /// Number of tasks. Each task of a bag counts.
     #[getter]
     fn task_count(&self) -> u64 {
         self.core.tasks()
     }
 
-    /// How many edges there are between tasks.
+    /// Number of edges between tasks.
     #[getter]
     fn edge_count(&self) -> usize {
         self.core.edges().len()
     }
 
-    /// What the reader, and the check of the jobs, have to tell.
+    /// Warnings of the reader and of the check of the jobs.
     #[getter]
     fn remarks(&self) -> Vec<String> {
         self.remarks.clone()
     }
 
-    /// The name of the format that it was read from.
+    /// Name of the format of the file.
     #[getter]
     fn format(&self) -> &str {
         &self.format
     }
 
-    /// How many of the times are guesses.
+    /// Number of guessed times.
     #[getter]
     fn guesses(&self) -> usize {
         self.core.guesses()
     }
 
-    /// The task of this number, of which there are `task_count`.
+    /// Returns the task with this number, which is less than `task_count`.
     fn task(&self, number: u64) -> PyResult<Task> {
         let task = TaskId(number);
         if self.core.has_task(task) {
@@ -138,12 +139,12 @@ impl Instance {
         Err(PyIndexError::new_err(format!("there are {} tasks", self.core.tasks())))
     }
 
-    /// Refuses more tasks than are looked at one by one.
+    /// Rejects instances with too many tasks for functions that process each task.
     fn check_task_count(&self, py: Python<'_>) -> PyResult<()> {
         self.core.check_task_count().map_err(|error| errors::input(py, error))
     }
 
-    /// The machines alone, as the text of a native file.
+    /// Returns the machines without jobs, as the text of a native file.
     fn machines(&self, py: Python<'_>) -> PyResult<String> {
         let machines = Core::new(self.core.platform().clone(), Vec::new(), self.core.unavailable().to_vec());
         let machines = machines.map_err(|error| errors::input(py, error))?;
@@ -152,13 +153,13 @@ impl Instance {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// What `pickle` makes of the text of an instance that has jobs, or none.
+    /// Restores an instance, with or without jobs, from its text. `pickle` calls this function.
     #[staticmethod]
     fn of_pickle(py: Python<'_>, text: &str, jobs: usize, reading: Reading<'_>) -> PyResult<Self> {
         if jobs > 0 {
             return Self::of_text(py, text, "instance", reading);
         }
-        // Readers want a job, which goes again.
+        // Readers require at least one job. This job is removed after reading.
         let end = text.rfind('}').unwrap_or_default();
         let text = format!("{}, \"jobs\": [{{\"name\": \"any\", \"time\": 1}}]}}", text.get(..end).unwrap_or_default());
         let read = Self::of_text(py, &text, "instance", reading)?.core;
@@ -166,22 +167,22 @@ impl Instance {
         empty.map(Self::new).map_err(|error| errors::input(py, error))
     }
 
-    /// The jobs, one a row.
+    /// Returns a table with one row for each job.
     fn jobs(&self) -> PyResult<Columns> {
         tables::jobs(&self.core)
     }
 
-    /// The nodes of the platform, one a row.
+    /// Returns a table with one row for each node of the platform.
     fn nodes(&self) -> PyResult<Columns> {
         tables::nodes(&self.core)
     }
 
-    /// The edges between tasks, one a row.
+    /// Returns a table with one row for each edge between tasks.
     fn edges(&self) -> PyResult<Columns> {
         tables::edges(&self.core)
     }
 
-    /// The text of a native file.
+    /// Returns the text of a native file.
     #[pyo3(signature = (toml=false))]
     fn text(&self, py: Python<'_>, toml: bool) -> PyResult<String> {
         let mut text = Vec::new();

@@ -1,10 +1,10 @@
-//! The compiled half of the Python package `makespan`: what takes time, and what must be exact.
+//! Compiled part of the Python package `makespan`. It contains the time-critical and the exact computations.
 //!
-//! The package's own modules, under `python/makespan`, are what users see; they call this one, `makespan._native`, which is
-//! typed in `_native.pyi`. Nothing here is meant for Rust programs: those use the crate `makespan`.
+//! Users import the modules under `python/makespan`, which call this module, `makespan._native`. Its types are declared in
+//! `_native.pyi`. Rust programs use the crate `makespan` instead.
 //!
-//! Searches run on threads of their own, while Python's main thread waits without the interpreter's lock and looks after
-//! signals (`waiting`).
+//! Searches run on separate threads. Meanwhile, Python's main thread waits without the interpreter lock and handles signals
+//! (`waiting`).
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -39,7 +39,7 @@ mod waiting;
 
 use pyo3::prelude::pymodule;
 
-/// What the Python package calls.
+/// Functions and classes that the Python package uses.
 #[pymodule]
 mod _native {
     use pyo3::prelude::*;

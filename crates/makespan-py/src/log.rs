@@ -1,4 +1,4 @@
-//! Logs: what policies may know, apart from what really happened.
+//! Logs, in which the information for policies is separate from the real run times.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use crate::errors;
 use crate::instance::Instance;
 use crate::options::Reading;
 
-/// Jobs as they are told to policies, and how long they really take.
+/// Jobs with the estimates that policies see, and with their real run times.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Log {
-    /// With estimates.
+    /// Instance with estimates.
     pub instance: Arc<CoreInstance>,
-    /// The real times.
+    /// Real run times.
     pub actual: Arc<Actual>,
     remarks: Vec<String>,
-    /// Whether policies are told how long jobs of a log really take, or nothing.
+    /// True if policies see the real run times of a log.
     pub is_clairvoyant: bool,
 }
 
 impl Log {
-    /// What the simulator can play.
+    /// Checks that the simulator can process this log.
     pub fn checked(
         py: Python<'_>,
         instance: Arc<CoreInstance>,
@@ -51,7 +51,7 @@ fn on_flat(path: &std::path::Path, mut options: ReplayOptions) -> Option<Replay>
 
 #[pymethods]
 impl Log {
-    /// Reads a log, or an instance, whose tasks then take as long as estimated.
+    /// Reads a log, or an instance whose tasks take as long as estimated.
     #[staticmethod]
     fn of_file(py: Python<'_>, path: PathBuf, reading: Reading<'_>) -> PyResult<Self> {
         let options = reading.of_log(py)?;
@@ -65,8 +65,8 @@ impl Log {
         Ok(Self { is_clairvoyant: reading.is_clairvoyant(), ..Self::checked(py, Arc::new(instance), actual, remarks)? })
     }
 
-    /// An instance whose tasks take as long as estimated, or that times a factor of their own, log-normal of mean 1 and this standard
-    /// deviation.
+    /// Creates a log from an instance. The real run time of each task is its estimate, optionally multiplied by a random log-normal
+    /// factor with mean 1 and this standard deviation.
     #[staticmethod]
     fn of_instance(py: Python<'_>, instance: &Instance, deviation: Option<f64>, seed: u64) -> PyResult<Self> {
         let core = Arc::clone(&instance.core);
@@ -81,13 +81,13 @@ impl Log {
         Self::checked(py, core, actual, Vec::new())
     }
 
-    /// What policies are told.
+    /// Instance that policies see.
     #[getter]
     fn instance(&self) -> Instance {
         Instance::shared(&self.instance)
     }
 
-    /// What was odd in the file.
+    /// Warnings of the reader.
     #[getter]
     fn remarks(&self) -> Vec<String> {
         self.remarks.clone()

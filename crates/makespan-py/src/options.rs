@@ -1,4 +1,4 @@
-//! On which machines a file is read, and how.
+//! Options for reading a file: platform, format and assumptions.
 
 use std::path::PathBuf;
 
@@ -10,12 +10,12 @@ use pyo3::types::PyDict;
 
 use crate::{document, errors};
 
-/// What the readers of the package hand over, as keyword arguments.
+/// Keyword arguments of the Python functions that read files.
 #[derive(FromPyObject)]
 pub struct Reading<'py> {
     #[pyo3(item)]
     processors: Option<u32>,
-    /// A platform as a dict, or None.
+    /// Platform as a dict, or None.
     #[pyo3(item)]
     platform: Option<Bound<'py, PyDict>>,
     #[pyo3(item)]
@@ -37,7 +37,7 @@ pub struct Reading<'py> {
 }
 
 impl Reading<'_> {
-    /// To plan.
+    /// Returns the options for reading an instance to plan.
     pub fn of_instance(&self, py: Python<'_>) -> PyResult<ReadOptions> {
         Ok(ReadOptions {
             processors: self.processors,
@@ -53,7 +53,7 @@ impl Reading<'_> {
         })
     }
 
-    /// To replay.
+    /// Returns the options for reading a log to replay.
     pub fn of_log(&self, py: Python<'_>) -> PyResult<ReplayOptions> {
         let estimates = if self.are_unknown() { "clairvoyant" } else { &self.estimates };
         let estimates = estimates.parse::<Estimates>().map_err(|problem| {
@@ -75,12 +75,12 @@ impl Reading<'_> {
         })
     }
 
-    /// Whether policies are told how long jobs really take, or nothing.
+    /// Returns whether policies see the real run times.
     pub fn is_clairvoyant(&self) -> bool {
         self.are_unknown() || self.estimates == "clairvoyant"
     }
 
-    /// Whether policies are told no times.
+    /// Returns whether policies see no run times.
     pub fn are_unknown(&self) -> bool {
         self.estimates == "unknown"
     }
@@ -102,12 +102,12 @@ impl Reading<'_> {
     }
 }
 
-/// A platform that was stated alone.
+/// Reads a platform that is given without jobs.
 ///
 /// # Errors
-/// `InputError` with the field.
+/// `InputError` with the name of the field.
 pub fn platform(py: Python<'_>, stated: &Bound<'_, PyDict>) -> PyResult<Platform> {
-    // Readers want a job beside it.
+    // Readers require at least one job.
     let text = document::json(stated.as_any())?;
     let text = format!(r#"{{"version":2,"platform":{text},"jobs":[{{"name":"any","time":1}}]}}"#);
     let read = makespan::formats::parse_instance(text.as_bytes(), "platform", &ReadOptions::default());
@@ -119,7 +119,7 @@ fn trace_of(path: &PathBuf) -> PyResult<NextflowTrace> {
     Ok(NextflowTrace { file: path.display().to_string(), text: std::fs::read_to_string(path)? })
 }
 
-/// This machine as a platform: for files that say nothing of machines.
+/// Returns this machine as a platform, for files that describe no machines.
 fn machine(py: Python<'_>) -> PyResult<Option<Platform>> {
     let Ok(cores) = makespan_exec::cores() else { return Ok(None) };
     let memory = makespan_exec::memory().map(|bytes| (Resource::MEMORY.to_owned(), bytes));

@@ -1,4 +1,4 @@
-//! Pictures and pages, as texts.
+//! Charts and interactive pages as texts.
 
 use makespan::formats::gantt::{GanttOptions, NamedSchedule, write_svg};
 use makespan::formats::report::{Report, TreePicture, TreeReport, write_html, write_tree};
@@ -10,17 +10,17 @@ use pyo3::prelude::*;
 
 use crate::errors;
 
-/// The text that a writer writes.
+/// Returns the text that `write` produces.
 ///
 /// # Errors
-/// Those of the writer.
+/// Any error of `write`.
 pub fn text(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> PyResult<String> {
     let mut bytes = Vec::new();
     write(&mut bytes).map_err(PyOSError::new_err)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The interactive page of a plan.
+/// Returns the interactive page of a plan.
 pub fn page(py: Python<'_>, title: &str, instance: &Instance, planned: &Planned, seed: u64) -> PyResult<String> {
     let Planned { algorithm, plan, bounds, remarks } = planned;
     if let Plan::Periodic(state) = plan {
@@ -51,7 +51,7 @@ pub fn page(py: Python<'_>, title: &str, instance: &Instance, planned: &Planned,
     text(|out| write_html(out, &report))
 }
 
-/// A Gantt chart.
+/// Returns a Gantt chart.
 pub fn chart(title: &str, instance: &Instance, planned: &Planned, width: u32) -> PyResult<String> {
     let schedule = planned.plan.schedule().cloned().unwrap_or_default();
     let schedules = [NamedSchedule { name: "plan", schedule: &schedule }];

@@ -1,4 +1,4 @@
-//! Plans, as the package shows them.
+//! Plans as the Python package presents them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use crate::{errors, pages, tables};
 /// A plan with its instance and its bounds.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Plan {
-    /// What was planned.
+    /// Planned instance.
     pub instance: Arc<CoreInstance>,
     /// The plan.
     pub planned: Arc<Planned>,
-    /// Of all random choices.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// Whether Ctrl-C ended the search.
+    /// True if Ctrl-C ended the search.
     pub stopped: bool,
-    /// How long planning and proving took, in seconds.
+    /// Time for planning and proving, in seconds.
     pub seconds: f64,
 }
 
@@ -42,31 +42,31 @@ impl Plan {
 
 #[pymethods]
 impl Plan {
-    /// The full spec of the algorithm.
+    /// Full spec of the algorithm.
     #[getter]
     fn algorithm(&self) -> &str {
         &self.planned.algorithm
     }
 
-    /// What the user should know.
+    /// Warnings about the plan.
     #[getter]
     fn remarks(&self) -> Vec<String> {
         self.planned.remarks.clone()
     }
 
-    /// Whether Ctrl-C ended the search.
+    /// True if Ctrl-C ended the search.
     #[getter]
     fn stopped(&self) -> bool {
         self.stopped
     }
 
-    /// How long planning and proving took.
+    /// Time for planning and proving, in seconds.
     #[getter]
     fn seconds(&self) -> f64 {
         self.seconds
     }
 
-    /// `schedule`, `front`, `strategy` or `steady state`.
+    /// Kind of the plan: `schedule`, `front`, `strategy` or `steady state`.
     #[getter]
     fn kind(&self) -> &'static str {
         match &self.planned.plan {
@@ -86,7 +86,7 @@ impl Plan {
         }
     }
 
-    /// The names of the objectives that it is measured by.
+    /// Names of the objectives by which the plan is measured.
     #[getter]
     fn objectives(&self) -> Vec<&'static str> {
         match &self.planned.plan {
@@ -95,42 +95,42 @@ impl Plan {
         }
     }
 
-    /// The value of an objective as a float; None of what such a plan does not have.
+    /// Returns the value of an objective as a float, or None if the plan has no such value.
     fn value(&self, py: Python<'_>, name: &str) -> PyResult<Option<f64>> {
         let objective = objective(py, name)?;
         let value = self.planned.plan.value(objective, &self.instance);
         Ok(value.map(|value| figure(objective, &value)))
     }
 
-    /// The same as an exact decimal.
+    /// Returns the value of an objective as an exact decimal, or None if the plan has no such value.
     fn exact(&self, py: Python<'_>, name: &str) -> PyResult<Option<String>> {
         let objective = objective(py, name)?;
         let value = self.planned.plan.value(objective, &self.instance);
         Ok(value.map(|value| value.reached(objective)))
     }
 
-    /// The bounds, at most one an objective.
+    /// Returns the bounds, up to one for each objective.
     fn bounds(&self) -> Vec<Proven> {
         self.planned.bounds.iter().map(|bound| Proven::new(bound.clone(), &self.instance)).collect()
     }
 
-    /// How many times worse than its bound the value of an objective is; None without a bound that speaks of the plan.
+    /// Returns the ratio of the value of an objective to its bound, or None if no bound covers the plan.
     fn ratio(&self, py: Python<'_>, name: &str) -> PyResult<Option<f64>> {
         let objective = objective(py, name)?;
         let bound = self.planned.bounds.iter().find(|bound| bound.objective == objective);
         let Some(bound) = bound else { return Ok(None) };
         let ratio = plan_ratio(&self.instance, &self.planned.plan, bound);
-        // What meets its bound exactly does so in floats, too.
+        // If a value equals its bound exactly, the ratio of the floats is also exact.
         let meets = self.planned.plan.value(objective, &self.instance).is_some_and(|value| value == bound.value);
         Ok(ratio.map(|ratio| if meets { 1.0 } else { ratio }))
     }
 
-    /// The placements; None of a steady state.
+    /// Returns the placements, or None for a steady state.
     fn schedule(&self) -> PyResult<Option<Columns>> {
         self.planned.plan.schedule().map(|schedule| tables::schedule(&self.instance, schedule)).transpose()
     }
 
-    /// The plans to choose from of a front or a strategy, in their order.
+    /// Returns the alternative plans of a front or a strategy, in order.
     fn points(&self) -> Vec<Plan> {
         match &self.planned.plan {
             CorePlan::Front(front) => {
@@ -149,18 +149,18 @@ impl Plan {
         }
     }
 
-    /// The instance that it plans.
+    /// Instance of the plan.
     #[getter]
     fn of(&self) -> Instance {
         Instance::shared(&self.instance)
     }
 
-    /// What is wrong with the schedules, the rates and the bounds, checked anew: nothing of a plan that holds.
+    /// Checks the schedules, rates and bounds again, and returns their defects. The list is empty if the plan is valid.
     fn problems(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| problems(&self.instance, &self.planned))
     }
 
-    /// The text of a plan file.
+    /// Returns the text of a plan file.
     fn text(&self, py: Python<'_>) -> PyResult<String> {
         pages::text(|out| self.write_json(out)).map_err(|error| errors::input(py, error))
     }
@@ -170,17 +170,17 @@ impl Plan {
         write_atomic(&path, |out| self.write_json(out)).map_err(|error| errors::of_file(py, &error))
     }
 
-    /// The interactive page.
+    /// Returns the interactive page.
     fn page(&self, py: Python<'_>, title: &str) -> PyResult<String> {
         pages::page(py, title, &self.instance, &self.planned, self.seed)
     }
 
-    /// A Gantt chart in SVG.
+    /// Returns a Gantt chart in SVG.
     fn chart(&self, title: &str, width: u32) -> PyResult<String> {
         pages::chart(title, &self.instance, &self.planned, width)
     }
 
-    /// The placements as CSV, in the columns of Batsim and evalys.
+    /// Returns the placements as CSV with the columns of Batsim and evalys.
     fn csv(&self, workload: &str) -> PyResult<String> {
         let schedule = self.planned.plan.schedule().cloned().unwrap_or_default();
         let mut bytes = Vec::new();
@@ -218,7 +218,7 @@ impl Plan {
     }
 }
 
-/// Checks a plan without trusting who made it.
+/// Checks a plan independently of the program that made it.
 fn problems(instance: &CoreInstance, planned: &Planned) -> Vec<String> {
     let mut problems = Vec::new();
     for schedule in planned.plan.schedules() {

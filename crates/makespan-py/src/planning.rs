@@ -1,4 +1,4 @@
-//! Planning: which algorithm, until when, and what came of it.
+//! Planning: selects the algorithm and its time limit, and returns the result.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::plan::Plan;
 use crate::scheduler::Own;
 use crate::waiting::Watch;
 
-/// What is asked of the planner.
+/// Options of the planner.
 #[derive(FromPyObject)]
 pub struct Wishes {
     #[pyo3(item)]
@@ -23,13 +23,13 @@ pub struct Wishes {
     #[pyo3(item)]
     objective: Option<String>,
     #[pyo3(item)]
-    /// Seconds, or a time with a unit.
+    /// Time limit as a number of seconds or a time with a unit.
     time_limit: Option<String>,
     #[pyo3(item)]
     makespan_at_most: Option<f64>,
     #[pyo3(item)]
     seed: u64,
-    /// Whether bounds are proved.
+    /// True if bounds are to be proved.
     #[pyo3(item)]
     prove: bool,
 }
@@ -48,7 +48,7 @@ impl Wishes {
     }
 }
 
-/// Plans by an algorithm of the catalogue.
+/// Computes a plan with an algorithm of the catalogue.
 #[pyfunction]
 pub fn plan(
     py: Python<'_>,
@@ -82,7 +82,8 @@ fn made(instance: &Instance, mut planned: Planned, seed: u64, stopped: bool, beg
     Plan { instance: Arc::clone(&instance.core), planned: Arc::new(planned), seed, stopped, seconds }
 }
 
-/// Plans by a scheduler that is written in Python: its schedule is checked, and bounds are proved, as those of the others are.
+/// Computes a plan with a scheduler written in Python. Its schedule is checked and its bounds are proved, as with other
+/// schedulers.
 #[pyfunction]
 pub fn plan_with(
     py: Python<'_>,
@@ -95,7 +96,7 @@ pub fn plan_with(
     instance.core.check_task_count().map_err(|error| errors::input(py, error))?;
     let own = Own::new(scheduler, &instance.core)?;
     let planner = Planner::new().seed(seed);
-    // Here, and not on another thread: Ctrl-C interrupts Python code as it always does.
+    // The scheduler runs on the calling thread, so that Ctrl-C interrupts Python code as usual.
     let planned = planner.plan_unproved_by(&own, &instance.core);
     own.raised()?;
     let mut planned = planned.map_err(|error| errors::of_plan(py, &error, Some(own.called())))?;
@@ -108,7 +109,7 @@ pub fn plan_with(
     Ok(made(instance, planned, seed, false, begin))
 }
 
-/// The bounds on what these plans of one instance are measured by.
+/// Returns the bounds on the objectives by which these plans of one instance are measured.
 #[pyfunction]
 pub fn bounds_of_plans(py: Python<'_>, instance: &Instance, plans: Vec<PyRef<'_, Plan>>) -> PyResult<Vec<Proven>> {
     let planned: Vec<Arc<Planned>> = plans.iter().map(|plan| Arc::clone(&plan.planned)).collect();
@@ -120,13 +121,14 @@ pub fn bounds_of_plans(py: Python<'_>, instance: &Instance, plans: Vec<PyRef<'_,
     Ok(bounds.into_iter().map(|bound| Proven::new(bound, &instance.core)).collect())
 }
 
-/// The specs that are compared by default.
+/// Returns the specs that are compared by default.
 #[pyfunction]
 pub fn compared(instance: &Instance) -> Vec<String> {
     makespan::compared(&instance.core)
 }
 
-/// The catalogue: for each algorithm its name, what it does, plans and guarantees, its source and its parameters.
+/// Returns the catalogue: the name of each algorithm, its purpose, its kinds of plan, its guarantees, its source and its
+/// parameters.
 #[pyfunction]
 pub fn algorithms(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let entry = |entry: &makespan::Entry| {

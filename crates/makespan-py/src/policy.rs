@@ -1,4 +1,4 @@
-//! A policy that is written in Python drives the simulator.
+//! Runs a simulation with a policy written in Python.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::events::{Cancel, Event, Start, Wake, Wanted};
 use crate::processors::shown;
 use crate::view::{SEEN, View};
 
-/// A policy of Python, on the thread that holds the interpreter's lock.
+/// A Python policy, on the thread that holds the interpreter lock.
 pub struct Own<'py> {
     on: Bound<'py, PyAny>,
     name: String,
@@ -23,10 +23,10 @@ pub struct Own<'py> {
 }
 
 impl<'py> Own<'py> {
-    /// An object with a method `on(events, view)`.
+    /// Creates a policy from an object with a method `on(events, view)`.
     ///
     /// # Errors
-    /// `AttributeError` without such a method.
+    /// `AttributeError` if the object has no such method.
     pub fn new(policy: &Bound<'py, PyAny>, name: &str, instance: &Arc<Instance>, stop: &Stop) -> PyResult<Self> {
         Ok(Self {
             on: policy.getattr("on")?,
@@ -38,7 +38,7 @@ impl<'py> Own<'py> {
         })
     }
 
-    /// The exception that it raised.
+    /// Returns the exception that the policy raised.
     pub fn raised(&mut self) -> Option<PyErr> {
         self.raised.take()
     }
@@ -66,7 +66,8 @@ impl<'py> Own<'py> {
         Ok(())
     }
 
-    /// What is free beside what the decisions before this one take, as far as it is known, is kept in `free`.
+    /// Converts a decision. `free` caches the free processors that earlier decisions of this call leave, once
+    /// they have been computed.
     fn decision(
         &self,
         decision: &Bound<'_, PyAny>,
@@ -100,14 +101,14 @@ impl<'py> Own<'py> {
         Err(self.undecided(decision))
     }
 
-    /// What `on` returned is no decision.
+    /// Returns an error about a result of `on` that is not a decision.
     fn undecided(&self, answer: &Bound<'_, PyAny>) -> PyErr {
         let kind = answer.get_type().name().map_or_else(|_| "object".into(), |name| name.to_string());
         let problem = format!("`on` decided {}, a `{kind}`; return a list of Start, Wake and Cancel", shown(answer));
         errors::policy(self.view.py(), problem)
     }
 
-    /// Tasks have numbers, and another instance has the same.
+    /// Rejects a task of another instance, because task numbers do not identify the instance.
     fn knows(&self, of: &Arc<Instance>) -> PyResult<()> {
         if Arc::ptr_eq(of, &self.instance) {
             return Ok(());

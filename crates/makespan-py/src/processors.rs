@@ -6,18 +6,18 @@ use pyo3::types::{PyInt, PyString};
 
 use crate::errors;
 
-/// A set of processors by their ids, written as `0-3,8`. It does not change.
+/// An immutable set of processors by their ids, written as `0-3,8`.
 #[pyclass(frozen, eq, module = "makespan._native")]
 #[derive(PartialEq)]
 pub struct Processors {
-    /// The ids.
+    /// Ids of the processors.
     pub set: ProcSet,
 }
 
-/// Which processors are meant: a text such as `0-3,8`, or ids.
+/// Converts a text such as `0-3,8` or a sequence of ids to a set of processors.
 ///
 /// # Errors
-/// `InputError` for a text that is none.
+/// `InputError` if the text is not a set of processors.
 pub fn set_of(value: &Bound<'_, PyAny>) -> PyResult<ProcSet> {
     if let Ok(processors) = value.cast::<Processors>() {
         return Ok(processors.get().set.clone());
@@ -42,10 +42,10 @@ pub fn set_of(value: &Bound<'_, PyAny>) -> PyResult<ProcSet> {
     Ok(ProcSet::from_intervals(intervals))
 }
 
-/// How many processors are meant, if it is a number: of Python, or of numpy.
+/// Converts a Python or numpy number to a number of processors. Other values give `None`.
 ///
 /// # Errors
-/// `InputError` for a number that counts nothing.
+/// `InputError` if the number is not a valid count.
 pub fn count_of(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     let is_number = value.is_instance_of::<PyInt>() || value.hasattr("__index__")? && !value.hasattr("__len__")?;
     if !is_number {
@@ -57,7 +57,7 @@ pub fn count_of(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     })
 }
 
-/// A value as Python shows it, at most a line.
+/// Returns Python's representation of a value, shortened to one line.
 pub fn shown(value: &Bound<'_, PyAny>) -> String {
     let text = value.repr().map_or_else(|_| "something without a `repr`".into(), |text| text.to_string());
     text.chars().take(80).collect()
@@ -82,7 +82,7 @@ impl Processors {
         Ids { set: self.set.clone(), interval: 0, next: 0 }
     }
 
-    /// What `pickle` makes it of.
+    /// Returns the constructor and the arguments for `pickle`.
     fn __reduce__(&self, py: Python<'_>) -> (Py<PyAny>, (String,)) {
         (py.get_type::<Self>().into_any().unbind(), (self.set.to_string(),))
     }
@@ -112,13 +112,14 @@ impl Processors {
         Self { set: self.set.difference(&other.set) }
     }
 
-    /// So many of them: a contiguous block if there is one, otherwise the lowest ids; None when there are fewer.
+    /// Returns `count` of these processors: a contiguous block if there is one, or else the lowest ids. Returns
+    /// None if there are fewer.
     fn take(&self, count: u32) -> Option<Self> {
         self.set.clone().take(count).map(|set| Self { set })
     }
 }
 
-/// The ids, ascending.
+/// Iterator over the ids in ascending order.
 #[pyclass(module = "makespan._native")]
 struct Ids {
     set: ProcSet,

@@ -11,7 +11,7 @@ use crate::processors::set_of;
 use crate::view::Task;
 use crate::{convert, errors};
 
-/// An object with a method `schedule(tasks, platform)` of the package.
+/// A Python object with a method `schedule(tasks, platform)`.
 pub struct Own {
     schedule: Py<PyAny>,
     name: String,
@@ -20,10 +20,10 @@ pub struct Own {
 }
 
 impl Own {
-    /// Of the package's `Scheduler`.
+    /// Wraps a `Scheduler` of the Python package.
     ///
     /// # Errors
-    /// `AttributeError` without its methods.
+    /// `AttributeError` if a method is missing.
     pub fn new(scheduler: &Bound<'_, PyAny>, instance: &Arc<Instance>) -> PyResult<Self> {
         let name = scheduler.getattr("name").and_then(|name| name.extract());
         let name = name.or_else(|_| scheduler.get_type().name().map(|name| name.to_string()))?;
@@ -31,15 +31,15 @@ impl Own {
         Ok(Self { schedule, name, instance: Arc::clone(instance), raised: Mutex::new(None) })
     }
 
-    /// Its name.
+    /// Returns the name of the scheduler.
     pub fn called(&self) -> &str {
         &self.name
     }
 
-    /// The exception that it raised, as an error.
+    /// Returns the exception that the scheduler raised as an error.
     ///
     /// # Errors
-    /// That exception.
+    /// The exception of the scheduler.
     pub fn raised(&self) -> PyResult<()> {
         match self.raised.lock().ok().and_then(|mut raised| raised.take()) {
             Some(error) => Err(error),
@@ -63,7 +63,8 @@ impl Own {
             let processors = set_of(&processors)?;
             let last = instance.processors() - 1;
             let known = instance.has_task(task) && processors.last().is_some_and(|id| id <= last);
-            // What cannot be timed is left to the check of the schedule, which names it.
+            // If the run time of a placement cannot be computed, the check of the schedule reports
+            // this placement.
             let time = known.then(|| instance.try_time(task, &processors)).flatten().unwrap_or(Time::TICK);
             placements.push(Placement { task, start, end: start + time, processors });
         }

@@ -1,4 +1,4 @@
-//! Simulation: policies of the catalogue on threads, policies of Python on the thread that calls.
+//! Simulation. Policies of the catalogue run on separate threads, Python policies on the calling thread.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -24,17 +24,17 @@ use crate::policy::Own;
 use crate::waiting::Watch;
 use crate::{errors, pages, tables};
 
-/// With more tasks a Gantt chart shows nothing but colour.
+/// Maximum number of tasks in a Gantt chart. With more tasks, bars cannot be distinguished.
 const CHARTED: u64 = 20_000;
-/// How often Python hears of progress.
+/// Interval between progress reports to Python.
 const TICK: Duration = Duration::from_millis(50);
 
-/// What happens besides jobs and policies.
+/// Failures and other conditions of the simulation.
 #[derive(FromPyObject)]
 pub struct Rules {
     #[pyo3(item)]
     kill_at_walltime: bool,
-    /// A file, or a model such as `model:mtbf=30d,mttr=4h`.
+    /// A file, or a failure model such as `model:mtbf=30d,mttr=4h`.
     #[pyo3(item)]
     failures: Option<String>,
     #[pyo3(item)]
@@ -60,7 +60,7 @@ impl Rules {
     }
 }
 
-/// What a policy made of a log.
+/// Result of simulating a log under a policy.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Simulation {
     instance: Arc<CoreInstance>,
@@ -70,37 +70,37 @@ pub struct Simulation {
 
 #[pymethods]
 impl Simulation {
-    /// The spec or the name of the policy.
+    /// Spec or name of the policy.
     #[getter]
     fn policy(&self) -> &str {
         &self.simulated.policy
     }
 
-    /// How long the simulation took, in real time.
+    /// Time that the simulation took, in real seconds.
     #[getter]
     fn seconds(&self) -> f64 {
         self.seconds
     }
 
-    /// How many events the policy was told.
+    /// Number of events that the policy received.
     #[getter]
     fn events(&self) -> u64 {
         self.simulated.simulation.events
     }
 
-    /// The names of the tasks that the policy gave up.
+    /// Names of the tasks that the policy cancelled.
     #[getter]
     fn given_up(&self) -> Vec<String> {
         let cancelled = &self.simulated.simulation.cancelled;
         cancelled.iter().map(|&task| self.instance.name(task).into_owned()).collect()
     }
 
-    /// The executions, one a row.
+    /// Returns a table with one row for each execution.
     fn runs(&self) -> PyResult<Columns> {
         tables::runs(&self.instance, &self.simulated.simulation.trace)
     }
 
-    /// Processors held and jobs waiting from each instant on.
+    /// Returns the number of busy processors and of waiting jobs from each instant on.
     fn usage(&self) -> PyResult<Columns> {
         let usage = Usage::of(&self.instance, &self.simulated.simulation.trace);
         let steps = &usage.steps;
@@ -111,12 +111,12 @@ impl Simulation {
             .finish()
     }
 
-    /// Waits, slowdowns, utilisation and the rest, as JSON.
+    /// Returns waits, slowdowns, utilisation and other measures as JSON.
     fn measures(&self) -> PyResult<String> {
         serde_json::to_string(&self.simulated.measures).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// The executions as CSV, in the columns of Batsim and evalys.
+    /// Returns the executions as CSV with the columns of Batsim and evalys.
     fn csv(&self, workload: &str) -> PyResult<String> {
         let (mut bytes, trace) = (Vec::new(), &self.simulated.simulation.trace);
         jobs_csv::write_trace(&self.instance, workload, trace, CsvNames::Raw, &mut bytes)
@@ -125,7 +125,7 @@ impl Simulation {
     }
 }
 
-/// Counts the tasks that ended, for all policies together.
+/// Counts the ended tasks of all policies together.
 struct Count<'a> {
     all: &'a AtomicUsize,
     shown: usize,
@@ -138,7 +138,7 @@ impl Observer for Count<'_> {
     }
 }
 
-/// What policies of the catalogue make of a log, several at the same time.
+/// Simulates a log under policies of the catalogue, several of them in parallel.
 #[pyfunction]
 pub fn simulate(
     py: Python<'_>,
@@ -169,7 +169,7 @@ pub fn simulate(
     made.into_iter().map(simulation).collect()
 }
 
-/// An outcome, and how long it took in seconds.
+/// Result of a simulation, and its real time in seconds.
 type Timed = (Result<Simulated, SimulateError>, f64);
 
 fn play(scene: &Scene<'_>, specs: &[String], threads: usize, ended: &AtomicUsize) -> Vec<Timed> {
@@ -195,7 +195,7 @@ fn play(scene: &Scene<'_>, specs: &[String], threads: usize, ended: &AtomicUsize
     done.into_inner().unwrap_or_default().into_iter().flatten().collect()
 }
 
-/// Tells Python how far the simulation is, and looks after signals, on the thread of Python.
+/// Reports the progress of the simulation to Python and handles signals, on the thread of Python.
 struct Told<'a, 'py> {
     py: Python<'py>,
     progress: Option<&'a Bound<'py, PyAny>>,
@@ -219,7 +219,7 @@ impl Observer for Told<'_, '_> {
     }
 }
 
-/// What a policy that is written in Python makes of a log.
+/// Simulates a log under a policy written in Python.
 #[pyfunction]
 pub fn simulate_with<'py>(
     py: Python<'py>,
@@ -244,7 +244,7 @@ pub fn simulate_with<'py>(
     Ok(Simulation { instance: Arc::clone(&log.instance), simulated, seconds: begin.elapsed().as_secs_f64() })
 }
 
-/// The page of several policies side by side.
+/// Returns a page that compares several policies.
 #[pyfunction]
 pub fn report(
     title: &str,
@@ -300,7 +300,7 @@ fn summary(measures: &Measures) -> String {
     )
 }
 
-/// A figure of a policy, by its name in the table.
+/// Name and formatting function of a measure in the table.
 type Row = (&'static str, fn(&Measures) -> String);
 
 fn comparison(all: &[&Simulated]) -> Section {
@@ -325,7 +325,8 @@ fn comparison(all: &[&Simulated]) -> Section {
     }
 }
 
-/// The policies of the catalogue: for each its name, what it does and drives, its source and its parameters.
+/// Returns the catalogue of policies: the name of each policy, its purpose, the instances that it supports,
+/// its source and its parameters.
 #[pyfunction]
 pub fn policies(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let mut all = Vec::new();

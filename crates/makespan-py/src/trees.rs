@@ -1,4 +1,4 @@
-//! Bags of tasks on a tree of machines, simulated under decentralised policies.
+//! Simulates bags of tasks on a tree of machines under decentralised policies.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -19,7 +19,7 @@ use crate::instance::Instance;
 use crate::waiting::Watch;
 use crate::{convert, errors};
 
-/// How a tree is simulated.
+/// Options for simulating a tree.
 #[derive(FromPyObject)]
 pub struct Rules<'py> {
     #[pyo3(item)]
@@ -28,7 +28,7 @@ pub struct Rules<'py> {
     sends: u32,
     #[pyo3(item)]
     slow_requests: bool,
-    /// When, to which node, and what: a word (`bandwidth`, `speed` or `removed`) and its value.
+    /// Changes: the instant, the node, the kind (`bandwidth`, `speed` or `removed`) and the new value.
     #[pyo3(item)]
     changes: Vec<(Bound<'py, PyAny>, String, String, String)>,
 }
@@ -64,7 +64,7 @@ impl Rules<'_> {
     }
 }
 
-/// What a policy made of bags of tasks on a tree.
+/// Result of simulating bags of tasks on a tree under a policy.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct TreeSimulation {
     instance: Arc<Core>,
@@ -75,61 +75,62 @@ pub struct TreeSimulation {
 
 #[pymethods]
 impl TreeSimulation {
-    /// The spec of the policy.
+    /// Spec of the policy.
     #[getter]
     fn policy(&self) -> String {
         self.run.heuristic.to_string()
     }
 
-    /// Weighted tasks a second of the application that has fewest, in the steady part; None when no application was done.
+    /// Minimum over the applications of weighted tasks per second in the steady part, or None if no application was
+    /// completed.
     #[getter]
     fn throughput(&self) -> Option<f64> {
         self.run.measured.as_ref().map(|measured| measured.fair)
     }
 
-    /// No schedule has more in the long run.
+    /// Upper bound on the fair throughput of any schedule in the long run.
     #[getter]
     fn bound(&self) -> f64 {
         self.scene.bound
     }
 
-    /// When the run ended.
+    /// Instant at which the run ended.
     #[getter]
     fn end(&self) -> f64 {
         self.run.run.end.seconds()
     }
 
-    /// How many tasks were not done.
+    /// Number of tasks that were not completed.
     #[getter]
     fn unfinished(&self) -> u64 {
         self.run.run.unfinished()
     }
 
-    /// Whether tasks were left and nothing happened any more.
+    /// True if tasks remained but no further event occurred.
     #[getter]
     fn stalled(&self) -> bool {
         self.run.run.stalled
     }
 
-    /// How many tasks were sent over a link.
+    /// Number of tasks that were sent over a link.
     #[getter]
     fn hops(&self) -> u64 {
         self.run.run.hops
     }
 
-    /// How many tasks came back to the root from nodes that were removed.
+    /// Number of tasks that returned to the root from removed nodes.
     #[getter]
     fn resent(&self) -> u64 {
         self.run.run.resent
     }
 
-    /// How long the simulation took in real time.
+    /// Time that the simulation took, in real seconds.
     #[getter]
     fn seconds(&self) -> f64 {
         self.seconds
     }
 
-    /// The applications, one a row.
+    /// Returns a table with one row for each application.
     fn applications(&self) -> PyResult<Columns> {
         let (run, measured) = (&self.run.run, self.run.measured.as_ref());
         let all = || 0..run.tasks.len();
@@ -143,7 +144,7 @@ impl TreeSimulation {
             .finish()
     }
 
-    /// The nodes, one a row; loads are shares of the time.
+    /// Returns a table with one row for each node. Loads are shares of the time.
     fn nodes(&self) -> PyResult<Columns> {
         let (run, nodes, end) = (&self.run.run, self.scene.network.nodes(), self.run.run.end.seconds());
         let load = |busy: Time, units: u32| {
@@ -163,7 +164,7 @@ impl TreeSimulation {
             .finish()
     }
 
-    /// When each task was done, one a row, in order of the applications and of time.
+    /// Returns a table with the completion time of each task, in order of the applications and of time.
     fn completions(&self) -> PyResult<Columns> {
         let all = self.run.run.completions.iter().enumerate();
         let each: Vec<(usize, Time)> = all.flat_map(|(at, ends)| ends.iter().map(move |&end| (at, end))).collect();
@@ -174,7 +175,7 @@ impl TreeSimulation {
     }
 }
 
-/// What these policies make of bags of tasks on a tree, several at the same time.
+/// Simulates bags of tasks on a tree under these policies, several of them in parallel.
 #[pyfunction]
 pub fn simulate_tree(
     py: Python<'_>,
@@ -208,10 +209,10 @@ pub fn simulate_tree(
     runs.map(|run| simulation(run?)).collect()
 }
 
-/// A run, and how long it took in seconds.
+/// Result of a run, and its real time in seconds.
 type Timed = (Result<TreeRun, TreeRunError>, f64);
 
-/// Runs in the order of the heuristics, some at the same time.
+/// Runs the heuristics, some of them in parallel, and returns their results in order of the heuristics.
 fn play(
     scene: &TreeScene,
     heuristics: &[Heuristic],

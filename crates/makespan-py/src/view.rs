@@ -1,7 +1,7 @@
-//! What a policy sees, and tasks.
+//! Views of policies, and tasks.
 //!
-//! A view of Rust is borrowed for one call of the policy. It is set aside for the thread while Python decides, so that Python
-//! asks for what it needs and nothing is copied for it in advance.
+//! A Rust view is borrowed for one call of the policy. During this call it is stored for the thread, so that Python can query it
+//! and no data is copied in advance.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use scoped_tls_hkt::scoped_thread_local;
 use crate::processors::{Processors, count_of, set_of};
 
 scoped_thread_local!(
-    /// What the policy that decides on this thread sees.
+    /// View of the policy that currently decides on this thread.
     pub static SEEN: for<'a> Core<'a>
 );
 
-/// What the policy that decides now sees.
+/// Queries the view of the policy that currently decides.
 ///
 /// # Errors
 /// `RuntimeError` outside of `Policy.on`.
@@ -32,18 +32,18 @@ fn seen<R>(ask: impl FnOnce(&Core<'_>) -> PyResult<R>) -> PyResult<R> {
 /// A task of an instance.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Task {
-    /// Its number.
+    /// Number of the task.
     pub id: TaskId,
     instance: Arc<Instance>,
 }
 
 impl Task {
-    /// A task of this instance, which has it.
+    /// Creates a task of this instance, in which `id` must exist.
     pub fn new(id: TaskId, instance: &Arc<Instance>) -> Self {
         Self { id, instance: Arc::clone(instance) }
     }
 
-    /// Whose it is.
+    /// Returns the instance of the task.
     pub fn instance(&self) -> &Arc<Instance> {
         &self.instance
     }
@@ -51,79 +51,80 @@ impl Task {
 
 #[pymethods]
 impl Task {
-    /// Its number: all tasks of all jobs, in the order of the instance.
+    /// Number of the task, counted over all tasks of all jobs in the order of the instance.
     #[getter]
     fn id(&self) -> u64 {
         self.id.0
     }
 
-    /// Its full name.
+    /// Full name of the task.
     #[getter]
     pub fn name(&self) -> Cow<'_, str> {
         self.instance.name(self.id)
     }
 
-    /// The name of its job.
+    /// Name of the job.
     #[getter]
     fn job(&self) -> &str {
         &self.instance.job_of(self.id).name
     }
 
-    /// When it is released, in seconds.
+    /// Release date in seconds.
     #[getter]
     fn released(&self) -> f64 {
         self.instance.release(self.id).seconds()
     }
 
-    /// Its part of the weight of its job.
+    /// Share of this task in the weight of its job.
     #[getter]
     fn weight(&self) -> f64 {
         self.instance.weight(self.id).as_f64()
     }
 
-    /// The priority of its job.
+    /// Priority of the job.
     #[getter]
     fn priority(&self) -> i32 {
         self.instance.job_of(self.id).priority
     }
 
-    /// The number of who submitted it, where that is known.
+    /// Number of the user who submitted the job, if it is known.
     #[getter]
     fn user(&self) -> Option<u32> {
         self.instance.job_of(self.id).user
     }
 
-    /// When its job should have ended.
+    /// Deadline of the job.
     #[getter]
     fn deadline(&self) -> Option<f64> {
         self.instance.job_of(self.id).deadline.map(Time::seconds)
     }
 
-    /// After how long it is ended.
+    /// Time limit of the task.
     #[getter]
     fn walltime(&self) -> Option<f64> {
         self.instance.walltime(self.id).map(Time::seconds)
     }
 
-    /// The fewest processors that it accepts.
+    /// Minimum number of processors that the task accepts.
     #[getter]
     fn min_processors(&self) -> u32 {
         self.instance.profile(self.id).min_processors()
     }
 
-    /// The most processors that it accepts.
+    /// Maximum number of processors that the task accepts.
     #[getter]
     fn max_processors(&self) -> u32 {
         self.instance.profile(self.id).max_processors()
     }
 
-    /// The numbers of processors worth choosing from: more of them are faster.
+    /// Allotments worth choosing: each is faster than all smaller ones.
     #[getter]
     fn allotments(&self) -> Vec<u32> {
         self.instance.profile(self.id).allotments().collect()
     }
 
-    /// How long it is estimated to take, in seconds: on so many processors of speed 1, on these, or on as few as it accepts.
+    /// Returns the estimated run time in seconds on a number of processors of speed 1, on a set of processors, or on the minimum
+    /// number that the task accepts.
     #[pyo3(signature = (processors=None))]
     fn time(&self, processors: Option<&Bound<'_, PyAny>>) -> PyResult<f64> {
         let profile = self.instance.profile(self.id);
@@ -153,13 +154,13 @@ impl Task {
         })
     }
 
-    /// The tasks that it waits for.
+    /// Predecessors, which must end before this task starts.
     #[getter]
     fn predecessors(&self) -> Vec<Task> {
         self.instance.incoming(self.id).map(|edge| Task::new(edge.from, &self.instance)).collect()
     }
 
-    /// The tasks that wait for it.
+    /// Successors, which wait for this task.
     #[getter]
     fn successors(&self) -> Vec<Task> {
         self.instance.outgoing(self.id).map(|edge| Task::new(edge.to, &self.instance)).collect()
@@ -178,7 +179,7 @@ impl Task {
     }
 }
 
-/// A task that runs.
+/// A running task.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Running {
     task: TaskId,
@@ -190,39 +191,39 @@ pub struct Running {
 
 #[pymethods]
 impl Running {
-    /// Which task.
+    /// The task itself.
     #[getter]
     fn task(&self) -> Task {
         Task::new(self.task, &self.instance)
     }
 
-    /// Since when, in seconds.
+    /// Start in seconds.
     #[getter]
     fn start(&self) -> f64 {
         self.start.seconds()
     }
 
-    /// When it is expected to end, in seconds.
+    /// Expected end in seconds.
     #[getter]
     fn expected_end(&self) -> f64 {
         self.expected_end.seconds()
     }
 
-    /// Where.
+    /// Processors that the task holds.
     #[getter]
     fn processors(&self) -> Processors {
         Processors { set: self.processors.clone() }
     }
 }
 
-/// What a policy may know: estimates only. It is valid while `on` decides.
+/// Information for a policy, with estimates only. It is valid during a call of `on`.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct View {
     instance: Arc<Instance>,
 }
 
 impl View {
-    /// A view for policies that drive this instance.
+    /// Creates a view for policies of this instance.
     pub fn new(instance: &Arc<Instance>) -> Self {
         Self { instance: Arc::clone(instance) }
     }
@@ -230,37 +231,37 @@ impl View {
 
 #[pymethods]
 impl View {
-    /// The present instant, in seconds.
+    /// Current instant in seconds.
     #[getter]
     fn now(&self) -> PyResult<f64> {
         seen(|view| Ok(view.now.seconds()))
     }
 
-    /// How many processors there are.
+    /// Number of processors.
     #[getter]
     fn processors(&self) -> u32 {
         self.instance.processors()
     }
 
-    /// How many processors are free now.
+    /// Number of processors that are currently free.
     #[getter]
     fn free(&self) -> PyResult<u32> {
         seen(|view| Ok(view.free.len()))
     }
 
-    /// Which processors are free now.
+    /// Processors that are currently free.
     #[getter]
     fn free_processors(&self) -> PyResult<Processors> {
         seen(|view| Ok(Processors { set: view.free.clone() }))
     }
 
-    /// The tasks that wait, in the order of the instance.
+    /// Waiting tasks, in the order of the instance.
     #[getter]
     fn waiting(&self) -> Waiting {
         Waiting { instance: Arc::clone(&self.instance) }
     }
 
-    /// The tasks that run, in no order.
+    /// Running tasks, in no particular order.
     #[getter]
     fn running(&self) -> PyResult<Vec<Running>> {
         seen(|view| {
@@ -275,13 +276,15 @@ impl View {
         })
     }
 
-    /// When all data of a task have arrived on these processors, in seconds; None when something that it waits for has not ended.
+    /// Returns the instant in seconds at which all data of a task will have arrived on these processors, or None if a predecessor
+    /// has not ended.
     fn arrival(&self, task: &Task, processors: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let set = set_of(processors)?;
         seen(|view| Ok(view.arrival(task.id, &set).map(Time::seconds)))
     }
 
-    /// Whether a task may start on these processors now: all are free, it accepts them, and the memory and whatever else it needs is left.
+    /// Returns whether a task may start on these processors now: they are free, the task accepts them, and its memory and other
+    /// resources are available.
     fn fits(&self, task: &Task, processors: &Bound<'_, PyAny>) -> PyResult<bool> {
         let set = set_of(processors)?;
         seen(|view| {
@@ -292,7 +295,7 @@ impl View {
     }
 }
 
-/// The tasks that wait, while `on` decides.
+/// Waiting tasks, valid during a call of `on`.
 #[pyclass(frozen, module = "makespan._native")]
 struct Waiting {
     instance: Arc<Instance>,
@@ -308,7 +311,7 @@ impl Waiting {
         seen(|view| Ok(view.waiting.contains(task.id)))
     }
 
-    /// The task at a place, counted from the end where it is negative. O(waiting tasks).
+    /// Returns the task at this index. Negative indices count from the end. O(waiting tasks).
     fn __getitem__(&self, at: isize) -> PyResult<Task> {
         let found = seen(|view| {
             let len = view.waiting.len();
@@ -324,7 +327,7 @@ impl Waiting {
     }
 }
 
-/// The tasks that wait, one by one.
+/// Iterator over the waiting tasks.
 #[pyclass(module = "makespan._native")]
 struct WaitingTasks {
     instance: Arc<Instance>,

@@ -1,4 +1,4 @@
-//! Waiting for work without the interpreter's lock, while Ctrl-C and progress are looked after.
+//! Waits for work without the interpreter lock, while handling Ctrl-C and reporting progress.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -8,29 +8,29 @@ use makespan::Stop;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 
-/// How often signals and progress are looked at.
+/// Interval between checks of signals and progress.
 const TICK: Duration = Duration::from_millis(50);
-/// As much as the main thread of a program has.
+/// Stack size in bytes, equal to that of a program's main thread.
 const STACK: usize = 8 << 20;
 
-/// How work is watched.
+/// Options for waiting.
 pub struct Watch<'a, 'py> {
-    /// Ends the work.
+    /// Stop request for the work.
     pub stop: Stop,
-    /// Whether the work returns the best that it has when it is to end; otherwise Ctrl-C raises `KeyboardInterrupt` at once.
+    /// True if the stopped work returns its best result so far. Otherwise Ctrl-C raises `KeyboardInterrupt` at once.
     pub is_anytime: bool,
-    /// Ends the work after so long.
+    /// Time limit of the work.
     pub limit: Option<Duration>,
-    /// Called with what is done and what there is to do.
+    /// Function that receives the completed and the total amount of work.
     pub progress: Option<&'a Bound<'py, PyAny>>,
 }
 
 impl Watch<'_, '_> {
-    /// What `work` makes on a thread of its own, and whether Ctrl-C ended it. `done` says how far it is: what is done and all that there
-    /// is to do, where that is known; without it that is the time.
+    /// Runs `work` on a separate thread, and returns its result and whether Ctrl-C ended it. `done` returns the completed and the
+    /// total amount of work, as far as they are known. Without `done`, progress is the elapsed time.
     ///
-    /// The first Ctrl-C asks the work to end with what it has, the second raises `KeyboardInterrupt`. What else the handler of a signal
-    /// raises, or `progress`, is raised at once; the thread then ends by itself as soon as it looks.
+    /// The first Ctrl-C asks the work to stop and return its current result. The second raises `KeyboardInterrupt`. Other
+    /// exceptions from signal handlers or `progress` are raised at once. The thread then stops at its next check.
     pub fn wait<T: Send + 'static>(
         self,
         py: Python<'_>,
@@ -40,7 +40,7 @@ impl Watch<'_, '_> {
         let (sender, mut receiver) = channel();
         let begin = Instant::now();
         let thread = thread::Builder::new().name("makespan".into()).stack_size(STACK).spawn(move || {
-            // Nobody listens any more after a second Ctrl-C.
+            // After a second Ctrl-C, the channel has no receiver.
             let _ = sender.send(work());
         });
         thread.map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
@@ -57,7 +57,7 @@ impl Watch<'_, '_> {
             }
             if let Err(signal) = py.check_signals() {
                 self.stop.request();
-                // Handlers of signals may raise anything, and only Ctrl-C means the search alone.
+                // Signal handlers may raise any exception. Only Ctrl-C stops the search alone.
                 let is_ctrl_c = signal.is_instance_of::<PyKeyboardInterrupt>(py);
                 if interrupted || !self.is_anytime || !is_ctrl_c {
                     return Err(signal);

@@ -104,13 +104,13 @@ fn word_length(text: &str) -> usize {
 /// State of a simple command. This state decides the role of the next word.
 #[derive(Default)]
 struct Roles {
-    /// A keyword was there.
+    /// True if a keyword has been read.
     opened: bool,
-    /// The program was there.
+    /// True if the program has been read.
     begun: bool,
-    /// An interpreter was there and its script was not.
+    /// True if an interpreter has been read but its script has not.
     script: bool,
-    /// Role of the next word after a redirection, where the word names a file that the shell reads or writes.
+    /// Role of the next word, if a redirection precedes it.
     file: Option<Role>,
 }
 
