@@ -96,7 +96,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The modules that few programs need are loaded when they are asked for."""
+    """Modules that few programs need are imported on first use."""
     if name in ("adapters", "executor"):
         return importlib.import_module(f"makespan.{name}")
     raise AttributeError(f"module 'makespan' has no attribute {name!r}")

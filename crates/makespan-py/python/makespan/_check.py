@@ -1,4 +1,4 @@
-"""Checks of arguments, with the name of the argument and what would be right."""
+"""Checks of arguments. Their errors name the argument and a valid value."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MAX_SEED = 2**64 - 1
 
 
 def shown(value: Any) -> str:
-    """A value as Python shows it, at most a line."""
+    """Returns Python's representation of a value, shortened to one line."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def whole(value: Any, name: str, least: int = 0, most: int = 2**32 - 1) -> int:
-    """A whole number in a range, of Python or numpy.
+    """Returns an integer in a range. Python and numpy integers are accepted.
 
     >>> whole(3, "seed")
     3
@@ -36,12 +36,12 @@ def whole(value: Any, name: str, least: int = 0, most: int = 2**32 - 1) -> int:
 
 
 def seed(value: Any) -> int:
-    """A seed of random choices."""
+    """Returns a valid seed of random choices."""
     return whole(value, "seed", 0, MAX_SEED)
 
 
 def number(value: Any, name: str) -> float:
-    """A number that is not NaN."""
+    """Returns a number that is not NaN."""
     try:
         found = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -52,7 +52,7 @@ def number(value: Any, name: str) -> float:
 
 
 def limit(value: Any, name: str) -> str:
-    """A positive time, as the spec of an algorithm states it.
+    """Returns a positive time in the format of an algorithm spec.
 
     >>> limit(timedelta(minutes=1), "time_limit"), limit("2min", "time_limit"), limit(1.5, "time_limit")
     ('60.0', '2min', '1.5')
@@ -66,21 +66,21 @@ def limit(value: Any, name: str) -> str:
 
 
 def text(value: Any, name: str, example: str) -> str:
-    """A text."""
+    """Returns a valid text."""
     if not isinstance(value, str):
         raise InputError(f"{shown(value)} is no text; give one such as {example!r}", field=name)
     return str(value)
 
 
 def function(value: Any, name: str) -> Any:
-    """Something that can be called, or None."""
+    """Returns a callable object or None."""
     if value is not None and not callable(value):
         raise InputError(f"{shown(value)} cannot be called; give a function of what is done and what there is to do", field=name)
     return value
 
 
 def module(name: str) -> Any:
-    """A library that is used where it is installed.
+    """Returns an optional library.
 
     Raises:
         ImportError: says how to install it.
@@ -92,7 +92,7 @@ def module(name: str) -> Any:
 
 
 def several(values: Any, name: str, what: str) -> list[Any]:
-    """A list of at least one thing, from anything that can be gone through; a text is one thing."""
+    """Converts an iterable to a list with at least one item. A text counts as one item."""
     if isinstance(values, str):
         return [values]
     if not isinstance(values, Iterable):
@@ -104,7 +104,7 @@ def several(values: Any, name: str, what: str) -> list[Any]:
 
 
 def row(value: Any, count: int, columns: list[str]) -> int:
-    """The number of a row, from the end where it is negative."""
+    """Returns a valid row number. Negative numbers count from the end."""
     try:
         at = operator.index(value)
     except TypeError:

@@ -1,14 +1,14 @@
-"""What can go wrong, with the place and what would be right."""
+"""Exceptions with the position of the problem and its remedy."""
 
 from __future__ import annotations
 
 
 class MakespanError(Exception):
-    """Anything that this package refuses or finds wrong."""
+    """Base class of the exceptions of this package."""
 
 
 class InputError(MakespanError, ValueError):
-    """Input that is wrong.
+    """Invalid input.
 
     Attributes:
         problem: What is wrong, and what would be right.
@@ -43,19 +43,19 @@ class InputError(MakespanError, ValueError):
 
 
 class AlgorithmError(MakespanError, ValueError):
-    """An algorithm or a policy that is unknown, or cannot do what is asked of it."""
+    """An algorithm or policy is unknown, or does not support the request."""
 
 
 class PolicyError(MakespanError):
-    """A policy or a scheduler, one of yours perhaps, that breaks a rule: it uses processors that are not free, say."""
+    """A policy or scheduler breaks a rule, for example by using processors that are not free."""
 
 
 class StoppedError(MakespanError):
-    """A simulation that was ended from outside."""
+    """The simulation was stopped."""
 
 
 class VerificationError(MakespanError):
-    """A plan that does not hold.
+    """A plan is invalid.
 
     Attributes:
         problems: One sentence each.
@@ -70,4 +70,4 @@ class VerificationError(MakespanError):
 
 
 class RunError(MakespanError):
-    """A callable that could not be run, or whose process failed."""
+    """A callable could not run, or its process failed."""

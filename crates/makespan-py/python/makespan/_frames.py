@@ -1,4 +1,4 @@
-"""Rows of DataFrames as dicts."""
+"""Converts rows of DataFrames to dicts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from makespan._errors import InputError
 
 
 def records(rows: Any) -> Iterable[Any]:
-    """The rows of a DataFrame of pandas, polars or pyarrow, without empty cells; anything else as it is. A row whose time is empty says
-    nothing of it, and is refused: a guess has to be asked for.
+    """Returns the rows of a pandas, polars or pyarrow DataFrame as dicts without their empty cells. Other objects are returned
+    unchanged. A row with an empty time is rejected, because a guess must be requested explicitly.
 
     >>> list(records([{"name": "a"}]))
     [{'name': 'a'}]
@@ -40,7 +40,7 @@ def _stated(row: dict[str, Any], at: int) -> dict[str, Any]:
 
 
 def _is_empty(value: Any) -> bool:
-    """None, NaN, NaT and pandas' NA: none of them equals itself for certain."""
+    """None, NaN, NaT and pandas' NA do not reliably equal themselves."""
     if value is None:
         return True
     if isinstance(value, (str, list, tuple, dict)) or hasattr(value, "__len__"):

@@ -1,4 +1,4 @@
-"""Machines, jobs and instances, from Python's own objects."""
+"""Machines, jobs and instances as Python objects."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from makespan._native import Task
 
 Time: TypeAlias = Union[int, float, str, timedelta, Decimal]
-"""Seconds as a number, a text with a unit such as ``"2h"``, or a ``timedelta``."""
+"""A time: a number of seconds, a text with a unit such as ``"2h"``, or a ``timedelta``."""
 
 Amount: TypeAlias = Union[int, str]
-"""How much of a resource: a number, or a text with a unit such as ``"4GiB"``."""
+"""An amount of a resource: a number, or a text with a unit such as ``"4GiB"``."""
 
 Speedup: TypeAlias = Union[str, Mapping[str, Mapping[str, float]]]
-"""A law: ``"linear"``, or its name with its parameters as :func:`amdahl`, :func:`power` and :func:`downey` write them."""
+"""A speed-up law: ``"linear"``, or a result of :func:`amdahl`, :func:`power` or :func:`downey`."""
 
 _FIELDS = frozenset(
     "name time work time_on speedup estimate processors needs command weight priority released deadline walltime count "
@@ -42,17 +42,17 @@ _OF_PLATFORM = tuple(
 
 
 def amdahl(serial: float) -> dict[str, dict[str, float]]:
-    """Amdahl's law with this share of work that is not sped up."""
+    """Returns Amdahl's law with this serial share of the work."""
     return {"amdahl": {"serial": serial}}
 
 
 def power(exponent: float) -> dict[str, dict[str, float]]:
-    """The time on p processors is the work over p to this power."""
+    """Returns the power law: the time on p processors is the work divided by p to this power."""
     return {"power": {"exponent": exponent}}
 
 
 def downey(parallelism: float, sigma: float) -> dict[str, dict[str, float]]:
-    """Downey's law with this average parallelism and its deviation."""
+    """Returns Downey's law with this average parallelism and deviation."""
     return {"downey": {"parallelism": parallelism, "sigma": sigma}}
 
 
@@ -61,7 +61,7 @@ def _law(speedup: Speedup | None) -> Any:
 
 
 def _range(processors: Any) -> Any:
-    """A pair is a range."""
+    """A pair is a range of numbers of processors."""
     if isinstance(processors, (tuple, list)) or getattr(processors, "ndim", 0) == 1:
         if len(processors) != 2:
             problem = f"{_check.shown(processors)} is no range; write the fewest and the most, such as (1, 8)"
@@ -83,7 +83,7 @@ def _listed(values: Any, place: str, what: str) -> list[Any]:
 
 
 class Node(dict[str, Any]):
-    """A machine of a platform: its processors, their speed, its place in a tree and what else it has.
+    """A node of a platform, with its processors, their speed, its parent in a tree, and its resources.
 
     >>> Node("gpu0", processors=8, speed=2.0, resources={"memory": "64GiB", "gpus": 2})["speed"]
     2.0
@@ -106,7 +106,7 @@ class Node(dict[str, Any]):
 
 
 class Platform:
-    """Machines: so many equal processors, a cluster of equal nodes, or nodes that differ.
+    """A platform: a number of equal processors, a cluster of equal nodes, or nodes that differ.
 
     >>> Platform(processors=4)
     Platform(processors=4)
@@ -146,11 +146,11 @@ class Platform:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The platform as the keys of a native file."""
+        """The platform as a dict with the keys of a native file."""
         return self._document
 
     if TYPE_CHECKING:
-        # What is not stated is None.
+        # Attributes without a stated value are None.
         processors: int | None
         nodes: Any
         processors_per_node: int | None
@@ -164,7 +164,7 @@ class Platform:
     else:
 
         def __getattr__(self, key: str) -> Any:
-            """What is stated, such as ``platform.processors``; None of what is not."""
+            """Returns a stated attribute such as ``platform.processors``, or None if it has no stated value."""
             if key in _OF_PLATFORM:
                 return self._document.get(key)
             raise AttributeError(f"a platform has no attribute {key!r}; it has {', '.join(_OF_PLATFORM)}")
@@ -190,7 +190,7 @@ def _plain(mapping: Mapping[str, Any] | None, name: str) -> dict[str, Any] | Non
 
 
 def _nodes(nodes: Any) -> Any:
-    """How many, or each: nodes, dicts, or the rows of a DataFrame."""
+    """``nodes`` is a number, or a list of nodes and dicts, or a DataFrame with one row for each node."""
     if nodes is None or hasattr(nodes, "__index__") and not hasattr(nodes, "__len__"):
         return nodes
     each = _listed(records(nodes), "platform.nodes", "makespan.Node, or say how many equal ones there are")
@@ -199,11 +199,11 @@ def _nodes(nodes: Any) -> Any:
 
 
 class Graph:
-    """Tasks that wait for each other: the work of a compound job.
+    """A graph of tasks with precedence constraints: the work of a compound job.
 
-    Tasks are :class:`Job` objects, or dicts with their keys. Edges are pairs of names, or triples with what is carried: bytes, or
-    a dict with ``data`` (bytes) or ``transfer`` (a time). Without tasks, ``edges`` may be a networkx ``DiGraph``, whose nodes have the
-    keys of tasks as attributes and whose edges have ``data`` or ``transfer``.
+    Tasks are :class:`Job` objects, or dicts with their keys. Edges are pairs of names, or triples with a payload: a number of
+    bytes, or a dict with ``data`` (bytes) or ``transfer`` (a time). If there are no tasks, ``edges`` may be a networkx ``DiGraph``.
+    Its nodes have the keys of tasks as attributes, and its edges have ``data`` or ``transfer``.
 
     >>> graph = Graph([Job("split", time=1), Job("sort", time=4)], edges=[("split", "sort", 1_000_000)])
     >>> graph.edges
@@ -241,7 +241,7 @@ def _networkx(graph: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 
 def _node(node: Any, attributes: Mapping[str, Any]) -> dict[str, Any]:
-    # `job` and `task` are those of `Instance.to_networkx`.
+    # `job` and `task` are attributes that `Instance.to_networkx` adds.
     stated = {key: value for key, value in attributes.items() if value is not None and key not in ("job", "task")}
     if not any(key in stated for key in TIMES):
         problem = "the node has no time; give it an attribute `time` or `work`, or `estimate=\"guessed\"` to have it guessed"
@@ -266,7 +266,7 @@ def _edge(edge: Any, place: str) -> dict[str, Any]:
 
 
 class Job:
-    """What is submitted and waited for: a task, a bag of ``count`` equal ones, or a ``graph`` of them.
+    """A job: a single task, a bag of ``count`` equal tasks, or a ``graph`` of tasks.
 
     Args:
         name: Unique in its instance.
@@ -288,7 +288,7 @@ class Job:
     __slots__ = ("_fields",)
 
     if TYPE_CHECKING:
-        # What is not stated is None.
+        # Attributes without a stated value are None.
         name: str
         time: Any
         work: Any
@@ -311,7 +311,7 @@ class Job:
     else:
 
         def __getattr__(self, key: str) -> Any:
-            """What is stated, such as ``job.time``; None of what is not."""
+            """Returns a stated attribute such as ``job.time``, or None if it has no stated value."""
             if key in _FIELDS:
                 return self._fields.get(key)
             raise AttributeError(f"a job has no attribute {key!r}; it has {', '.join(sorted(_FIELDS))}")
@@ -338,7 +338,7 @@ class Job:
         after: str | Sequence[str] | None = None,
         graph: Graph | Any | None = None,
     ) -> None:
-        # None is left out when the instance is made.
+        # Fields that are None are omitted when the instance is created.
         fields: dict[str, Any] = {"name": name, "time": _kept(time), "weight": weight, "released": released}
         if processors is not None:
             fields["processors"] = _range(processors)
@@ -369,7 +369,7 @@ class Job:
         self._fields = fields
 
     def get(self, key: str, default: Any = None) -> Any:
-        """What is stated under a key of a native file, or something else where nothing is."""
+        """Returns the value of a key of a native file, or a default if the key is not stated."""
         value = self._fields.get(key)
         return default if value is None else value
 
@@ -380,7 +380,7 @@ class Job:
         return value
 
     def keys(self) -> Iterable[str]:
-        """The keys of a native file that are stated; ``dict(job)`` has their values."""
+        """Returns the stated keys of a native file. ``dict(job)`` has their values."""
         return self.document().keys()
 
     def __iter__(self) -> Iterator[str]:
@@ -398,7 +398,7 @@ class Job:
         return hash(str(self._fields["name"]))
 
     def document(self) -> dict[str, Any]:
-        """The job as the keys of a native file."""
+        """Returns the job as a dict with the keys of a native file."""
         return {key: value for key, value in self._fields.items() if value is not None}
 
     def __repr__(self) -> str:
@@ -410,7 +410,7 @@ class Job:
 
 
 def _kept(value: Any) -> Any:
-    """A copy of what could be changed later."""
+    """Returns a copy of a mutable value."""
     if value is None or isinstance(value, (int, float, str)):
         return value
     if isinstance(value, Mapping):
@@ -421,18 +421,18 @@ def _kept(value: Any) -> Any:
 
 
 def _after(names: Any, place: str) -> list[Any]:
-    """One name, or several."""
+    """Returns one or several names as a list."""
     return [names] if isinstance(names, str) else _listed(names, place, "names of jobs")
 
 
 def _close(word: Any, known: Iterable[str]) -> str:
-    """The word that was meant, perhaps."""
+    """Suggests the closest known word."""
     close = difflib.get_close_matches(str(word), list(known), n=1)
     return f"; did you mean `{close[0]}`?" if close else ""
 
 
 def _plainly(value: Any) -> Any:
-    """Without arrays, whose comparison is an array."""
+    """Converts arrays to lists, because comparing arrays gives an array."""
     if isinstance(value, dict):
         return {key: _plainly(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -441,7 +441,7 @@ def _plainly(value: Any) -> Any:
 
 
 def _fields(job: Any, place: str) -> dict[str, Any]:
-    """The keys of a job or a task that may be a dict."""
+    """Returns the keys of a job or a task that may be a dict."""
     if isinstance(job, Job):
         return job._fields
     if not isinstance(job, Mapping):
@@ -467,10 +467,10 @@ def _fields(job: Any, place: str) -> dict[str, Any]:
 
 
 class Instance:
-    """Machines and jobs, checked: what is planned.
+    """A checked instance of machines and jobs, ready for planning.
 
-    Jobs are :class:`Job` objects, dicts with their keys, or a DataFrame of pandas or polars with a row a job and the keys as columns;
-    empty cells are left out.
+    Jobs are :class:`Job` objects, dicts with their keys, or a pandas or polars DataFrame. A DataFrame has one row for each job and
+    the keys as columns. Its empty cells are omitted.
 
     >>> instance = Instance(
     ...     platform=Platform(processors=4),
@@ -527,71 +527,72 @@ class Instance:
 
     @classmethod
     def from_json(cls, text: str) -> Instance:
-        """The instance that a native JSON text states."""
+        """Reads an instance from native JSON text."""
         found = _check.text(text, "text", '{"version": 2, ..}')
         return cls._of(_native.Instance.of_text(found, "instance", _reading()))
 
     @property
     def processors(self) -> int:
-        """How many processors the platform has."""
+        """Number of processors of the platform."""
         return self._native.processors
 
     @property
     def task_count(self) -> int:
-        """How many tasks there are; the copies of a bag count one by one."""
+        """Number of tasks. Each task of a bag counts."""
         return self._native.task_count
 
     @property
     def remarks(self) -> list[str]:
-        """What the reader has to tell: skipped records of a log, allotments that are never chosen."""
+        """Warnings of the reader, such as skipped records of a log or allotments that are never chosen."""
         return self._native.remarks
 
     @property
     def format(self) -> str:
-        """What it was read from."""
+        """Format from which the instance was read."""
         return self._native.format
 
     @property
     def platform(self) -> Platform:
-        """The machines."""
+        """Platform of the instance."""
         return Platform._of(json.loads(self._native.machines())["platform"])
 
     @property
     def guesses(self) -> int:
-        """How many times are guesses, since none was stated: plans and bounds hold if they do."""
+        """Number of guessed times. Plans and bounds are valid only if the guesses are correct."""
         return self._native.guesses
 
     @property
     def tasks(self) -> Tasks:
-        """All tasks, in order. Each is made when it is asked for, so that a bag may have a million million."""
+        """All tasks in order. Each task is created on access, so that a bag may have 10^12 tasks."""
         return Tasks(self._native)
 
     @property
     def jobs(self) -> Table:
-        """The jobs, one a row."""
+        """Table with one row for each job."""
         return Table(self._native.jobs())
 
     @property
     def nodes(self) -> Table:
-        """The nodes of the platform, one a row."""
+        """Table with one row for each node of the platform."""
         return Table(self._native.nodes())
 
     @property
     def edges(self) -> Table:
-        """The edges between tasks, one a row."""
+        """Table with one row for each edge between tasks."""
         return Table(self._native.edges())
 
     def to_json(self) -> str:
-        """The text of a native file."""
+        """Returns the text of a native file."""
         return self._native.text()
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Writes a native file: TOML if the name ends so, otherwise JSON. The file takes its place whole or not at all."""
+        """Writes a native file: TOML if the name ends in ``.toml``, otherwise JSON. The file is written completely or not at all.
+        """
         name = os.fsdecode(path)
         self._native.write(name, name.endswith(".toml"))
 
     def to_networkx(self) -> Any:
-        """The tasks and the edges between them as a networkx ``DiGraph``."""
+        """Returns the tasks and the edges between them as a networkx ``DiGraph``."""
         graph = _check.module("networkx").DiGraph()
         self._native.check_task_count()
         for task in self.tasks:
@@ -624,23 +625,23 @@ class Instance:
 
 
 def _restored(text: str, jobs: int) -> Instance:
-    """What pickle makes of an instance: that of its native file, which must have jobs, while one that was drawn may have none."""
+    """Restores an instance from its native text for pickle. The instance may have no jobs, unlike a native file."""
     return Instance._of(_native.Instance.of_pickle(text, jobs, _reading()))
 
 
 def _guessed(guesses: int) -> str:
-    """What is said of times that nobody stated."""
+    """Returns the note about guessed times for the representation of an instance."""
     return "" if guesses == 0 else ", 1 time is a guess" if guesses == 1 else f", {guesses} times are guesses"
 
 
 def _named(row: dict[str, Any]) -> dict[str, Any]:
-    """Rows may be numbered."""
+    """A name may be a number, as in numbered rows."""
     name = row.get("name")
     return {**row, "name": str(name)} if hasattr(name, "__index__") and not isinstance(name, bool) else row
 
 
 def _of_task(task: Task, least: int, most: int) -> dict[str, Any]:
-    """Time and processors as keys of a task, where one processor is like another."""
+    """Returns time and processors as keys of a task, for platforms whose processors are all equal."""
     try:
         times = [task.time(count) for count in range(least, most + 1)] if least in (1, most) and most <= 1024 else None
     except ValueError:
@@ -651,7 +652,7 @@ def _of_task(task: Task, least: int, most: int) -> dict[str, Any]:
 
 
 def _place(problem: str, fields: list[dict[str, Any]]) -> str | None:
-    """The job that a problem of the whole instance names."""
+    """Returns the job that a problem of the whole instance names."""
     cycle = re.search("in a cycle: (.+?) -> ", problem)
     named = cycle or re.search("(?:job|task) `([^`]+)`", problem)
     if named is None:
@@ -664,7 +665,7 @@ def _place(problem: str, fields: list[dict[str, Any]]) -> str | None:
 
 
 class Tasks(Sequence["Task"]):
-    """The tasks of an instance, in order, each made when it is asked for.
+    """Sequence of the tasks of an instance, in order. Each task is created on access.
 
     >>> tasks = Instance(processors=2, jobs=[Job("a", time=1, count=10**9)]).tasks
     >>> len(tasks), tasks[-1], tasks[2].time()
@@ -707,7 +708,7 @@ class Tasks(Sequence["Task"]):
 
 
 def _reading(**stated: Any) -> dict[str, Any]:
-    """How a file is read."""
+    """Returns the options for reading a file."""
     usual: dict[str, Any] = {
         "processors": None,
         "platform": None,
@@ -749,7 +750,8 @@ def read(
     seed: int = 0,
     strict: bool = False,
 ) -> Instance:
-    """Reads an instance of any format that ``makespan.FORMATS`` names; the content decides. Files may be compressed by gzip or bzip2.
+    """Reads an instance of any format in ``makespan.FORMATS``. The format is detected from the content. Files may be compressed by
+    gzip or bzip2.
 
     Args:
         processors, platform: The machines, instead of those of the file: so many equal processors, or a platform.

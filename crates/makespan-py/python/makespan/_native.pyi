@@ -1,4 +1,4 @@
-"""The compiled half of the package. It is called by the other modules, which are documented."""
+"""Compiled part of the package. The other modules call it and are documented."""
 
 from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
@@ -160,7 +160,7 @@ class TreeSimulation:
 
 @final
 class Processors:
-    """A set of processors by their ids, written as ``0-3,8``. It does not change."""
+    """An immutable set of processors by their ids, written as ``0-3,8``."""
 
     def __new__(cls, ids: Processors | str | Iterable[int]) -> Processors: ...
     def __len__(self) -> int: ...
@@ -180,7 +180,7 @@ class Processors:
 
 @final
 class Task:
-    """A task of an instance, with what a policy may know of it. Times are in seconds."""
+    """A task of an instance, with the information that a policy may use. Times are in seconds."""
 
     @property
     def id(self) -> int: ...
@@ -217,7 +217,7 @@ class Task:
 
 @final
 class Running:
-    """A task that runs. Times are in seconds."""
+    """A running task. Times are in seconds."""
 
     @property
     def task(self) -> Task: ...
@@ -238,7 +238,7 @@ class Waiting:
 
 @final
 class View:
-    """What a policy may know: estimates only. It is valid while ``on`` decides."""
+    """Information for a policy, with estimates only. It is valid during a call of ``on``."""
 
     @property
     def now(self) -> float: ...
@@ -257,8 +257,8 @@ class View:
 
 @final
 class Event:
-    """Something that happened. ``kind`` is one of ``submitted``, ``finished``, ``failed``, ``interrupted``, ``node_up``,
-    ``node_down``, ``estimated`` and ``wake``."""
+    """An event. ``kind`` is one of ``submitted``, ``finished``, ``failed``, ``interrupted``, ``node_up``, ``node_down``,
+    ``estimated`` and ``wake``."""
 
     @property
     def kind(self) -> str: ...
@@ -269,19 +269,20 @@ class Event:
 
 @final
 class Start:
-    """Start a waiting task now: on so many of the free processors, on these, or on as few as it accepts."""
+    """Decision to start a waiting task now, on a number of free processors, on a set of processors, or on the minimum
+    number that the task accepts."""
 
     def __new__(cls, task: Task, processors: int | Processors | str | Iterable[int] | None = None) -> Start: ...
 
 @final
 class Wake:
-    """Ask the policy again at an instant, unless something else happens before."""
+    """Decision to call the policy again at an instant, unless another event occurs earlier."""
 
     def __new__(cls, at: float | str) -> Wake: ...
 
 @final
 class Cancel:
-    """Give a waiting task up."""
+    """Decision to cancel a waiting task."""
 
     def __new__(cls, task: Task) -> Cancel: ...
 

@@ -16,18 +16,18 @@ from makespan._policy import Scheduler
 from makespan._table import Rows, Table
 
 Progress = Callable[[float, float], object]
-"""Called some twenty times a second with what is done and what there is to do."""
+"""Function that is called about twenty times per second with the completed and the total amount of work."""
 
 SearchProgress = Callable[[float, Union[float, None]], object]
-"""Called some twenty times a second with the seconds that have gone and the time limit, None where there is none."""
+"""Function that is called about twenty times per second with the elapsed seconds and the time limit, or None without a limit."""
 
 Objective: TypeAlias = Literal["makespan", "weighted_completion", "mean_flow", "cost", "max_lateness", "weighted_lateness"]
-"""What is minimised. Objectives of specs, such as ``"optimise[objective=pareto]"``, are more."""
+"""Objective to minimise. Specs such as ``"optimise[objective=pareto]"`` support further objectives."""
 
 
 class Bound:
-    """A proven bound: no schedule has a smaller value (or a larger one of ``fair_throughput``). It is a number, its :attr:`value`, in
-    arithmetic, comparisons and formats. :meth:`verify` checks its certificate in exact integers, without a solver.
+    """A proven bound: no schedule has a smaller value (or a larger one of ``fair_throughput``). In arithmetic, comparisons and
+    formats, a bound acts as its :attr:`value`. :meth:`verify` checks its certificate in exact integers, without a solver.
 
     >>> import makespan
     >>> instance = makespan.Instance(processors=2, jobs=[makespan.Job(name, time=3) for name in "abc"])
@@ -44,36 +44,36 @@ class Bound:
 
     @property
     def objective(self) -> str:
-        """What is bounded, such as ``makespan``."""
+        """Bounded objective, such as ``makespan``."""
         return self._native.objective
 
     @property
     def value(self) -> float:
-        """The nearest float: seconds, weight times seconds, a cost, or weighted tasks a second."""
+        """Nearest float to the value, in seconds, weight times seconds, a cost, or weighted tasks per second."""
         return self._native.value
 
     @property
     def exact(self) -> str:
-        """The value as an exact decimal."""
+        """Value as an exact decimal."""
         return self._native.exact
 
     @property
     def proof(self) -> str:
-        """The kind of proof."""
+        """Kind of the proof."""
         return self._native.proof
 
     @property
     def makespan_at_most(self) -> float | None:
-        """The bound speaks of schedules of at most this makespan; None: of all."""
+        """Maximum makespan of the schedules that the bound covers, or None if it covers all schedules."""
         return self._native.makespan_at_most
 
     @property
     def rests_on_guesses(self) -> bool:
-        """Whether some times of the instance are guesses."""
+        """True if some times of the instance are guesses."""
         return self._native.rests_on_guesses
 
     def certificate(self) -> str:
-        """The value with its proof, as JSON."""
+        """Returns the value with its proof, as JSON."""
         return self._native.certificate()
 
     def verify(self) -> None:
@@ -163,17 +163,17 @@ class Bound:
 
 
 def _bound(instance: Instance, objective: str, certificate: str) -> Bound:
-    """What pickle makes of a bound: that of its certificate, which :meth:`Bound.verify` checks."""
+    """Restores a bound from its certificate for pickle. The certificate is unchecked until :meth:`Bound.verify` is called."""
     return Bound(_native.bound_of_text(instance._native, objective, certificate))
 
 
 def _plain(value: Any) -> Any:
-    """The number of a bound."""
+    """Returns the number of a bound."""
     return value.value if isinstance(value, Bound) else value
 
 
 class Plan:
-    """A plan with proofs of how good it is. Values are in seconds, or weight times seconds."""
+    """A plan with proven bounds on its quality. Values are in seconds, or weight times seconds."""
 
     def __init__(self, native: _native.Plan, objective: str | None = None) -> None:
         self._native = native
@@ -181,38 +181,39 @@ class Plan:
 
     @property
     def algorithm(self) -> str:
-        """The full spec of the algorithm."""
+        """Full spec of the algorithm."""
         return self._native.algorithm
 
     @property
     def kind(self) -> str:
-        """``schedule``; ``front`` or ``strategy``, which have :attr:`points` to choose from; ``steady state``, which has rates."""
+        """Kind of the plan: ``schedule``; ``front`` or ``strategy``, whose alternatives are in :attr:`points`; or ``steady state``,
+        which has rates."""
         return self._native.kind
 
     @property
     def objective(self) -> str:
-        """What :attr:`value` and :attr:`gap` speak of: what was minimised, as far as that is known, and otherwise the makespan."""
+        """Objective of :attr:`value` and :attr:`gap`: the minimised objective if it is known, and otherwise the makespan."""
         if self.kind == "steady state":
             return "fair_throughput"
         return self._objective or self._native.minimised or "makespan"
 
     @property
     def value(self) -> float:
-        """The value of the objective."""
+        """Value of the objective."""
         return self._figure(self.objective)
 
     @property
     def makespan(self) -> float:
-        """When the last job ends."""
+        """End of the last job."""
         return self._figure("makespan")
 
     @property
     def values(self) -> dict[str, float]:
-        """The value of each objective."""
+        """Value of each objective."""
         return {name: self._figure(name) for name in self._native.objectives}
 
     def exact(self, objective: str) -> str:
-        """The value of an objective as an exact decimal."""
+        """Returns the value of an objective as an exact decimal."""
         value = self._native.exact(objective)
         if value is None:
             raise AlgorithmError(f"a {self.kind} has no {objective}")
@@ -226,23 +227,23 @@ class Plan:
 
     @property
     def bounds(self) -> dict[str, Bound]:
-        """The proven bounds, by objective."""
+        """Proven bounds by objective."""
         return {bound.objective: Bound(bound) for bound in self._native.bounds()}
 
     @property
     def gap(self) -> float | None:
-        """By which share the objective is worse than its bound at most: 0 is proven optimal. None without a bound."""
+        """Upper limit on the relative excess of the objective over its bound; 0 means proven optimal. None without a bound."""
         return self.gaps.get(self.objective)
 
     @property
     def gaps(self) -> dict[str, float]:
-        """The same for each objective with a bound."""
+        """Gap of each objective with a bound, as in :attr:`gap`."""
         ratios = {name: self._native.ratio(name) for name in self._native.objectives}
         return {name: ratio - 1 for name, ratio in ratios.items() if ratio is not None}
 
     @property
     def schedule(self) -> Table:
-        """The placements, one a row."""
+        """Table with one row for each placement."""
         columns = self._native.schedule()
         if columns is None:
             raise AlgorithmError("a steady state has rates and no placements; `to_json()` states them")
@@ -250,26 +251,26 @@ class Plan:
 
     @property
     def points(self) -> list[Plan]:
-        """The plans to choose from, of a front or a strategy."""
+        """Alternative plans of a front or a strategy."""
         return [Plan(point, self._objective) for point in self._native.points()]
 
     @property
     def remarks(self) -> list[str]:
-        """What the algorithm has to tell."""
+        """Warnings of the algorithm."""
         return self._native.remarks
 
     @property
     def stopped(self) -> bool:
-        """Whether Ctrl-C ended the search."""
+        """True if Ctrl-C ended the search."""
         return self._native.stopped
 
     @property
     def seconds(self) -> float:
-        """How long planning and proving took."""
+        """Time for planning and proving, in seconds."""
         return self._native.seconds
 
     def verify(self) -> None:
-        """Checks the plan and all bounds anew, without trusting who made them.
+        """Checks the plan and all bounds again, independently of the program that made them.
 
         Raises:
             VerificationError: with a sentence for each rule that is broken.
@@ -279,29 +280,30 @@ class Plan:
             raise VerificationError(problems)
 
     def to_json(self) -> str:
-        """The text of a plan file, which ``makespan verify`` checks."""
+        """Returns the text of a plan file, which ``makespan verify`` checks."""
         return self._native.text()
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Writes a plan file, whole or not at all."""
+        """Writes a plan file, completely or not at all."""
         self._native.write(os.fsdecode(path))
 
     def to_html(self, title: str = "plan") -> str:
-        """The interactive chart as a page that loads nothing."""
+        """Returns the interactive chart as an HTML page that loads no other files."""
         return self._native.page(title)
 
     def to_svg(self, title: str = "plan", width: int = 1200) -> str:
-        """A Gantt chart."""
+        """Returns a Gantt chart."""
         return self._native.chart(title, _check.whole(width, "width", 100, 100_000))
 
     def to_evalys(self) -> Any:
-        """The placements as a DataFrame in the columns of Batsim, which evalys reads: see :func:`makespan.adapters.evalys_frame`."""
+        """Returns the placements as a DataFrame with the columns of Batsim, which evalys reads: see
+        :func:`makespan.adapters.evalys_frame`."""
         from makespan.adapters import evalys_frame
 
         return evalys_frame(self._native.csv("makespan"))
 
     def plot(self, title: str = "plan", width: int = 1000) -> Chart:
-        """A Gantt chart that a notebook shows."""
+        """Returns a Gantt chart that a notebook displays."""
         return Chart(self.to_svg(title, width))
 
     def _repr_html_(self) -> str:
@@ -321,12 +323,12 @@ class Plan:
 
 
 def _restored(instance: Instance, text: str, objective: str | None, stopped: bool, seconds: float) -> Plan:
-    """What pickle makes of a plan: that of its file."""
+    """Restores a plan from the text of its file for pickle."""
     return Plan(_native.plan_of_text(instance._native, text, stopped, seconds), objective)
 
 
 class Chart:
-    """A picture that a notebook shows; ``svg`` is its text."""
+    """A chart that a notebook displays. ``svg`` is its text."""
 
     def __init__(self, svg: str) -> None:
         self.svg = svg
@@ -336,7 +338,7 @@ class Chart:
 
 
 def framed(page: str, height: int = 640) -> str:
-    """A page within the page of a notebook, where it may run its own script and nothing else."""
+    """Embeds an HTML page in a notebook, in a frame in which only its own script may run."""
     content = html.escape(page, quote=True)
     style = f"width:100%;height:{height}px;border:0"
     return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{content}"></iframe>'
@@ -353,10 +355,10 @@ def plan(
     prove: bool = True,
     progress: SearchProgress | None = None,
 ) -> Plan:
-    """Plans an instance, checks the plan, and proves how far it is from the best possible at most.
+    """Plans an instance, checks the plan, and proves an upper limit on its distance from the optimum.
 
-    Python goes on meanwhile: the interpreter's lock is released. Ctrl-C ends a search with the best plan so far (``stopped`` says so); a
-    second one raises KeyboardInterrupt.
+    Other Python threads run meanwhile, because the interpreter lock is released. Ctrl-C ends the search and returns the best plan
+    so far, with ``stopped`` set. A second Ctrl-C raises KeyboardInterrupt.
 
     Args:
         algorithm: A spec such as ``"demt[shuffles=5]"`` (see :func:`algorithms`), or a :class:`Scheduler` of your own. By default the
@@ -403,7 +405,7 @@ def plan(
 
 
 def _objective(name: Any) -> str:
-    """The name of an objective, with a hint for one that is misspelled."""
+    """Returns the name of an objective. The error for an unknown name suggests a similar one."""
     wanted = _check.text(name, "objective", "makespan")
     known = get_args(Objective)
     if wanted.replace("-", "_").replace(" ", "_") not in (*known, "fair_throughput"):
@@ -413,13 +415,14 @@ def _objective(name: Any) -> str:
 
 
 def bound(instance: Instance, *, thorough: bool = False) -> dict[str, Bound]:
-    """Proven bounds on the standard objectives, each with its certificate. ``thorough`` searches some ten times as long."""
+    """Returns proven bounds on the standard objectives, each with its certificate. With ``thorough``, the search takes about ten
+    times as long."""
     _instance(instance)
     return {bound.objective: Bound(bound) for bound in _native.bound(instance._native, bool(thorough))}
 
 
 def verify(instance: Instance, path: str | PathLike[str]) -> Plan:
-    """Reads a plan file against its instance and checks placements, stated values and bounds.
+    """Reads a plan file for an instance, and checks its placements, stated values and bounds.
 
     Raises:
         VerificationError: with a sentence for each rule that is broken.
@@ -438,11 +441,11 @@ def compare(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Rows:
-    """What several algorithms make of instances: for each the values of all objectives, their ratios to proven bounds, and the time.
+    """Compares algorithms on instances: the values of all objectives, their ratios to proven bounds, and the times taken.
 
-    Without ``algorithms`` those of the catalogue are compared that handle the instance; what you name must handle it. The ratios rest
-    on guesses where the column ``guesses`` says so. Ctrl-C returns the rows that are complete, without the search that it cut short: the
-    table is ``interrupted``, and a warning says how much is missing.
+    Without ``algorithms``, all algorithms of the catalogue that support the instance are compared. Algorithms that you name must
+    support the instance. The column ``guesses`` shows whether the ratios depend on guessed times. After Ctrl-C, the result has only
+    the rows of completed searches: the table is ``interrupted``, and a warning states how much is missing.
 
     >>> import makespan as m
     >>> table = m.compare(m.generate.moldable(jobs=20, processors=8), ["demt", "list"])
@@ -509,5 +512,6 @@ def _rows(name: str, instance: Instance, plans: list[Plan]) -> list[dict[str, An
 
 
 def algorithms() -> Rows:
-    """The algorithms of the catalogue: what each does and plans, what is proved of it, its source and its parameters."""
+    """Returns the algorithms of the catalogue: the purpose of each, its kinds of plan, its proven guarantees, its source and its
+    parameters."""
     return Rows(_native.algorithms())

@@ -1,4 +1,4 @@
-"""Policies and schedulers of your own."""
+"""User-defined policies and schedulers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ Decision: TypeAlias = Union[Start, Wake, Cancel]
 
 
 class Policy(ABC):
-    """An online policy: it hears what happened and decides what starts. The simulator holds it to the rules by which it holds its own:
-    a task starts on processors that are free and that it accepts, with all that it needs, and no task waits for ever.
+    """An online policy. It receives events and decides which tasks start. The simulator enforces the rules that also hold for
+    built-in policies: a task starts on free processors that it accepts, with all its resources available, and no task waits
+    forever.
 
     >>> import makespan as m
     >>> class InTurn(m.Policy):
@@ -38,20 +39,20 @@ class Policy(ABC):
 
     @property
     def name(self) -> str:
-        """What it is called in results; the name of the class."""
+        """Name of the policy in results. The default is the name of the class."""
         return type(self).__name__
 
     @abstractmethod
     def on(self, events: list[Event], view: View) -> Iterable[Decision] | None:
-        """Answers all events of one instant. Decisions are done in their order.
+        """Returns the decisions for all events of one instant. They are carried out in order.
 
-        ``view`` shows the state after the last event, and not yet what is decided here. A decision that names a number of processors
-        gets those that the decisions before it leave.
+        ``view`` shows the state after the last event, without the decisions of this call. A decision with a number of processors
+        receives processors that the earlier decisions leave free.
         """
 
 
 class Placement(NamedTuple):
-    """Where and from when a task runs; its end follows from its time there."""
+    """Start and processors of a task. Its run time on these processors determines its end."""
 
     task: Task
     start: float
@@ -59,8 +60,8 @@ class Placement(NamedTuple):
 
 
 class Scheduler(ABC):
-    """A scheduler of your own, for :func:`makespan.plan` and :func:`makespan.compare`. Its schedule is validated like any other, and
-    bounds are proved beside it.
+    """A user-defined scheduler for :func:`makespan.plan` and :func:`makespan.compare`. Its schedule is validated and bounds are
+    proved, as with other schedulers.
 
     >>> import makespan as m
     >>> class OneByOne(m.Scheduler):
@@ -76,12 +77,12 @@ class Scheduler(ABC):
 
     @property
     def name(self) -> str:
-        """What it is called in results; the name of the class."""
+        """Name of the scheduler in results. The default is the name of the class."""
         return type(self).__name__
 
     @abstractmethod
     def schedule(self, instance: Instance, tasks: list[Task]) -> Iterable[Placement]:
-        """Places every task once."""
+        """Returns one placement for each task."""
 
     def _placements(self, native: _native.Instance, tasks: list[Task]) -> list[tuple[Any, ...]]:
         from makespan._model import Instance

@@ -1,4 +1,4 @@
-"""Simulation: logs, policies, and what came of them."""
+"""Simulation: logs, policies and results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from makespan._table import Rows, Table
 
 
 class Log:
-    """Jobs as policies are told of them, and how long they really took. :func:`read_log` reads one.
+    """Jobs with the estimates that policies see, and with their real run times. :func:`read_log` reads a log.
 
     >>> import makespan as m
     >>> log = m.Log(m.Instance(processors=4, jobs=[m.Job("a", time=60)]), deviation=0.3, seed=7)
@@ -26,8 +26,8 @@ class Log:
     """
 
     def __init__(self, instance: Instance, *, deviation: float | None = None, seed: int = 0) -> None:
-        """An instance whose tasks take as long as estimated, or that times a factor of their own, log-normal of mean 1 and this
-        standard deviation."""
+        """Creates a log from an instance. The real run time of each task is its estimate, optionally multiplied by a random
+        log-normal factor with mean 1 and this standard deviation."""
         share = None if deviation is None else _check.number(deviation, "deviation")
         self._native = _native.Log.of_instance(_instance(instance)._native, share, _check.seed(seed))
 
@@ -39,12 +39,12 @@ class Log:
 
     @property
     def instance(self) -> Instance:
-        """What policies are told."""
+        """Instance that policies see."""
         return Instance._of(self._native.instance)
 
     @property
     def remarks(self) -> list[str]:
-        """What was odd in the file."""
+        """Warnings of the reader."""
         return self._native.remarks
 
     def __reduce__(self) -> Any:
@@ -70,7 +70,7 @@ def read_log(
     seed: int = 0,
     strict: bool = False,
 ) -> Log:
-    """Reads a log to be replayed: SWF, Batsim, ``sacct``, or any instance, whose tasks then take as long as estimated.
+    """Reads a log to replay: SWF, Batsim, ``sacct``, or any instance, whose tasks then take as long as estimated.
 
     Args:
         estimates: The times that policies are told: ``"user"`` (what was requested), ``"clairvoyant"`` (the run times) or
@@ -94,49 +94,50 @@ def read_log(
 
 
 class Simulation:
-    """What a policy made of a log. Times are in seconds."""
+    """Result of simulating a log under a policy. Times are in seconds."""
 
     def __init__(self, native: _native.Simulation) -> None:
         self._native = native
 
     @property
     def policy(self) -> str:
-        """The spec or the name of the policy."""
+        """Spec or name of the policy."""
         return self._native.policy
 
     @property
     def jobs(self) -> Table:
-        """The executions, one a row: job, task, submitted, start, end, wait, allotment, processors, outcome."""
+        """Table with one row for each execution: job, task, submitted, start, end, wait, allotment, processors, outcome."""
         return Table(self._native.runs())
 
     @property
     def usage(self) -> Table:
-        """From each instant on: processors held, and jobs waiting."""
+        """Table with the number of busy processors and of waiting jobs from each instant on."""
         return Table(self._native.usage())
 
     @property
     def measures(self) -> dict[str, Any]:
-        """Distributions of waits, flow times and bounded slowdowns, utilisation, makespan, fairness and the rest."""
+        """Distributions of waits, flow times and bounded slowdowns, utilisation, makespan, fairness and other measures."""
         measures: dict[str, Any] = json.loads(self._native.measures())
         return measures
 
     @property
     def given_up(self) -> list[str]:
-        """Tasks that the policy gave up."""
+        """Tasks that the policy cancelled."""
         return self._native.given_up
 
     @property
     def events(self) -> int:
-        """How many events the policy was told."""
+        """Number of events that the policy received."""
         return self._native.events
 
     @property
     def seconds(self) -> float:
-        """How long the simulation took in real time."""
+        """Time that the simulation took, in real seconds."""
         return self._native.seconds
 
     def to_evalys(self) -> Any:
-        """The executions as a DataFrame in the columns of Batsim, which evalys reads: see :func:`makespan.adapters.evalys_frame`."""
+        """Returns the executions as a DataFrame with the columns of Batsim, which evalys reads: see
+        :func:`makespan.adapters.evalys_frame`."""
         from makespan.adapters import evalys_frame
 
         return evalys_frame(self._native.csv("makespan"))
@@ -151,7 +152,8 @@ class Simulation:
 
 
 class Simulations(Sequence[Simulation]):
-    """What several policies made of one log, in their order; also by name: ``results["easy"]``."""
+    """Results of several policies for one log, in the order of the policies. They are also available by name, as in
+    ``results["easy"]``."""
 
     def __init__(self, simulations: list[Simulation], remarks: list[str], seed: int) -> None:
         self._all = simulations
@@ -180,12 +182,12 @@ class Simulations(Sequence[Simulation]):
 
     @property
     def policies(self) -> list[str]:
-        """Their names."""
+        """Names of the policies."""
         return [simulation.policy for simulation in self._all]
 
     @property
     def table(self) -> Rows:
-        """The figures side by side, a policy a row."""
+        """Table of the measures with one row for each policy."""
         rows = []
         for simulation in self._all:
             of = simulation.measures
@@ -205,7 +207,7 @@ class Simulations(Sequence[Simulation]):
         return Rows(rows)
 
     def to_html(self, title: str = "simulation") -> str:
-        """All policies on one interactive page that loads nothing."""
+        """Returns an interactive HTML page with all policies. The page loads no other files."""
         return _native.report(title, [one._native for one in self._all], self._seed, self.remarks)
 
     def _repr_html_(self) -> str:
@@ -226,10 +228,10 @@ def simulate(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Simulations:
-    """Plays a log in virtual time, once for each policy.
+    """Simulates a log in virtual time, once for each policy.
 
-    Policies of the catalogue run side by side without the interpreter's lock; yours run one after the other. All meet the same jobs
-    and the same failures.
+    Policies of the catalogue run in parallel without the interpreter lock. User-defined policies run one after another. All
+    policies see the same jobs and the same failures.
 
     Args:
         log: A log, an instance, or the path of either.
@@ -292,5 +294,5 @@ def _threads(threads: int | None) -> int:
 
 
 def policies() -> Rows:
-    """The policies of the catalogue: what each does and drives, its source and its parameters."""
+    """Returns the policies of the catalogue: the purpose of each, the instances that it supports, its source and its parameters."""
     return Rows(_native.policies())

@@ -1,4 +1,4 @@
-"""Tables by column, for pandas, polars, pyarrow, or nothing but Python."""
+"""Tables stored by column, for pandas, polars, pyarrow, or plain Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _SHOWN = 20
 
 
 class Table:
-    """A table. It has a length, columns by name and rows, and any library that knows Arrow's C interface takes it over.
+    """A table with columns by name and with rows. Its length is the number of rows. Any library that supports Arrow's C
+    interface can import it.
 
     >>> import makespan
     >>> plan = makespan.plan(makespan.Instance(processors=2, jobs=[makespan.Job("a", time=3)]))
@@ -33,7 +34,7 @@ class Table:
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns."""
+        """Names of the columns."""
         return self._native.names
 
     def __len__(self) -> int:
@@ -49,7 +50,7 @@ class Table:
     def __getitem__(self, key: slice) -> list[dict[str, Any]]: ...
 
     def __getitem__(self, key: Any) -> Any:
-        """A column by its name, a row by its number, or several rows."""
+        """Returns a column by name, a row by number, or several rows."""
         if isinstance(key, str):
             return self._native.values(key)
         if isinstance(key, slice):
@@ -77,7 +78,7 @@ class Table:
         return self._native.__arrow_c_stream__(requested_schema)
 
     def to_pandas(self) -> Any:
-        """The table as a pandas DataFrame. With pyarrow nothing is copied value by value; it works without as well."""
+        """Returns the table as a pandas DataFrame. With pyarrow, values are not copied one by one. pyarrow is optional."""
         pandas = _check.module("pandas")
         try:
             import pyarrow
@@ -86,15 +87,15 @@ class Table:
         return pyarrow.table(self).to_pandas()
 
     def to_polars(self) -> Any:
-        """The table as a polars DataFrame, through Arrow's C interface."""
+        """Returns the table as a polars DataFrame through Arrow's C interface."""
         return _check.module("polars").DataFrame(self)
 
     def to_arrow(self) -> Any:
-        """The table as a pyarrow Table."""
+        """Returns the table as a pyarrow Table."""
         return _check.module("pyarrow").table(self)
 
     def _arrays(self) -> dict[str, Any]:
-        """Columns as numpy has them: pandas is never without it."""
+        """Columns as numpy arrays. pandas always comes with numpy."""
         import numpy
 
         arrays: dict[str, Any] = {}
@@ -133,9 +134,10 @@ def _shown(value: Any) -> str:
 
 
 class Rows:
-    """Rows that Python made, as a table for the libraries that read lists of dicts: what :func:`makespan.compare` returns.
+    """A table of rows that Python code created, for libraries that read lists of dicts. :func:`makespan.compare` returns
+    such a table.
 
-    It has a length, columns and rows, and becomes a DataFrame by :meth:`to_pandas` or :meth:`to_polars`.
+    It has a length, columns and rows. :meth:`to_pandas` and :meth:`to_polars` convert it to a DataFrame.
 
     Attributes:
         interrupted: Whether Ctrl-C ended what made them, so that rows are missing.
@@ -151,7 +153,7 @@ class Rows:
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns."""
+        """Names of the columns."""
         return list(self._names)
 
     def __len__(self) -> int:
@@ -167,7 +169,7 @@ class Rows:
     def __getitem__(self, key: slice) -> list[dict[str, Any]]: ...
 
     def __getitem__(self, key: Any) -> Any:
-        """A column by its name, a row by its number, or several rows."""
+        """Returns a column by name, a row by number, or several rows."""
         if isinstance(key, slice):
             return list(self)[key]
         if not isinstance(key, str):
@@ -186,11 +188,11 @@ class Rows:
         return ({name: row.get(name) for name in self._names} for row in self._rows)
 
     def to_pandas(self) -> Any:
-        """The table as a pandas DataFrame."""
+        """Returns the table as a pandas DataFrame."""
         return _check.module("pandas").DataFrame(list(self))
 
     def to_polars(self) -> Any:
-        """The table as a polars DataFrame."""
+        """Returns the table as a polars DataFrame."""
         return _check.module("polars").DataFrame(list(self))
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Bags of tasks on a tree of machines, simulated."""
+"""Simulation of bags of tasks on a tree of machines."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from makespan._table import Rows, Table
 
 @dataclass(frozen=True)
 class Change:
-    """What happens to a node of a tree during a simulation: another bandwidth of the link from its parent, another speed, or its end with
-    all that is below it. Tasks that are lost are sent again.
+    """A change to a node of a tree during a simulation: a new bandwidth of the link from its parent, a new speed, or the removal of
+    its subtree. Lost tasks are sent again.
 
     >>> Change("90s", "n3", bandwidth="7kbit/s")
     Change(at='90s', node='n3', bandwidth='7kbit/s', speed=None, removed=False)
@@ -40,70 +40,71 @@ class Change:
 
 
 class TreeSimulation:
-    """What a policy made of bags of tasks on a tree. Times are in seconds, rates in tasks a second."""
+    """Result of simulating bags of tasks on a tree under a policy. Times are in seconds, rates in tasks per second."""
 
     def __init__(self, native: _native.TreeSimulation) -> None:
         self._native = native
 
     @property
     def policy(self) -> str:
-        """The spec of the policy."""
+        """Spec of the policy."""
         return self._native.policy
 
     @property
     def throughput(self) -> float | None:
-        """Weighted tasks a second of the application that has fewest, measured from a tenth to nine tenths of the time at which the
-        first application was done. None when none was."""
+        """Minimum over the applications of weighted tasks per second. The measurement lasts from a tenth to nine tenths of the time
+        at which the first application was completed. None if no application was completed."""
         return self._native.throughput
 
     @property
     def bound(self) -> float:
-        """No schedule has a larger throughput in the long run: that is proved, for the machines as they begin."""
+        """Proven upper bound on the throughput of any schedule in the long run, for the machines in their initial state."""
         return self._native.bound
 
     @property
     def end(self) -> float:
-        """When the run ended."""
+        """Instant at which the run ended."""
         return self._native.end
 
     @property
     def unfinished(self) -> int:
-        """How many tasks were not done."""
+        """Number of tasks that were not completed."""
         return self._native.unfinished
 
     @property
     def stalled(self) -> bool:
-        """Whether tasks were left and nothing happened any more."""
+        """True if tasks remained but no further event occurred."""
         return self._native.stalled
 
     @property
     def hops(self) -> int:
-        """How many tasks were sent over a link."""
+        """Number of tasks that were sent over a link."""
         return self._native.hops
 
     @property
     def resent(self) -> int:
-        """How many tasks came back to the root from nodes that were removed."""
+        """Number of tasks that returned to the root from removed nodes."""
         return self._native.resent
 
     @property
     def seconds(self) -> float:
-        """How long the simulation took in real time."""
+        """Time that the simulation took, in real seconds."""
         return self._native.seconds
 
     @property
     def applications(self) -> Table:
-        """The applications, one a row."""
+        """Table with one row for each application."""
         return Table(self._native.applications())
 
     @property
     def nodes(self) -> Table:
-        """The nodes, one a row: tasks computed, loads as shares of the time, the most that waited, and whether it was removed (0 or 1)."""
+        """Table with one row for each node: completed tasks, loads as shares of the time, the maximum number of waiting tasks, and
+        whether the node was removed (0 or 1)."""
         return Table(self._native.nodes())
 
     @property
     def completions(self) -> Table:
-        """When each task was done, one a row."""
+        """Table with the completion time of each task."""
         return Table(self._native.completions())
 
     def __reduce__(self) -> Any:
@@ -115,7 +116,8 @@ class TreeSimulation:
 
 
 class TreeSimulations(Sequence[TreeSimulation]):
-    """What several policies made of one tree, in their order; also by name: ``results["back-pressure"]``."""
+    """Results of several policies for one tree, in the order of the policies. They are also available by name, as in
+    ``results["back-pressure"]``."""
 
     def __init__(self, simulations: list[TreeSimulation]) -> None:
         self._all = simulations
@@ -142,7 +144,7 @@ class TreeSimulations(Sequence[TreeSimulation]):
 
     @property
     def table(self) -> Rows:
-        """The figures side by side, a policy a row."""
+        """Table of the measures with one row for each policy."""
         names = ("policy", "throughput", "bound", "end", "unfinished", "hops", "resent", "seconds")
         return Rows([{name: getattr(simulation, name) for name in names} for simulation in self._all])
 
@@ -164,7 +166,7 @@ def simulate_tree(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> TreeSimulations:
-    """Plays bags of tasks whose data come down a tree of machines, once for each policy of its nodes.
+    """Simulates bags of tasks whose data are sent down a tree of machines, once for each policy of the nodes.
 
     Args:
         instance: Nodes with a ``parent``, and jobs with a ``count`` and ``data``.
@@ -200,6 +202,6 @@ def simulate_tree(
     try:
         made = _native.simulate_tree(instance._native, specs, rules, _threads(threads), progress)
     except AlgorithmError as error:
-        # What is said is said for the command line, too.
+        # The message is written for the command line, so its option is replaced by the Python argument.
         raise AlgorithmError(str(error).replace("give --buffer ", "give buffer=")) from None
     return TreeSimulations([TreeSimulation(one) for one in made])

@@ -1,6 +1,6 @@
-"""Runs a pickled call in a process of its own, and pickles what came of it. The executor starts this file; nobody else needs it.
+"""Runs a pickled call in a separate process and pickles its result. Only the executor starts this file.
 
-Nothing of the package is imported here, unless the call needs it: that would take longer than most calls.
+Nothing of the package is imported here unless the call needs it, because the import would take longer than most calls.
 """
 
 import os
@@ -12,8 +12,8 @@ from typing import Any
 
 
 def main(call: str, result: str, alive: str) -> int:
-    """Reads a call from one file and writes what came of it to the other, whole or not at all: ``("value", value, "")``,
-    ``("error", exception, its traceback)``, or ``("lost", why there is neither, a traceback)``."""
+    """Reads a call from one file and writes its result to another, completely or not at all: ``("value", value, "")``,
+    ``("error", exception, its traceback)``, or ``("lost", reason for the missing result, a traceback)``."""
     _end_with(alive)
     answer = _answer(call)
     with open(f"{result}.part", "wb") as file:
@@ -44,7 +44,7 @@ def _answer(call: str) -> "tuple[str, Any, str]":
 
 
 def _text(answer: "tuple[str, Any, str]") -> bytes:
-    """The pickle of an answer; of an exception that comes back changed, or not at all, what it says."""
+    """Pickles an answer. If an exception would change or fail when unpickled, its message is pickled instead."""
     kind, value, trace = answer
     try:
         text = _pickled(answer)
@@ -63,7 +63,7 @@ def _pickled(answer: "tuple[str, Any, str]") -> bytes:
     try:
         return pickle.dumps(answer)
     except Exception:
-        # A call of a notebook brought it, and what a notebook defines only it can pickle.
+        # The call came from a notebook, so only cloudpickle can pickle objects that the notebook defines.
         if "cloudpickle" not in sys.modules:
             raise
         text: bytes = sys.modules["cloudpickle"].dumps(answer)
@@ -72,18 +72,18 @@ def _pickled(answer: "tuple[str, Any, str]") -> bytes:
 
 def _traced(error: BaseException) -> str:
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-    # It is in the output of the call, too.
+    # The message also appears in the output of the call.
     sys.stderr.write(text) if sys.stderr is not None else None
     return text
 
 
 def _as_main(path: str) -> None:
-    """Functions of the program that submits are pickled as those of ``__main__``, and are found there again."""
+    """Functions of the submitting program are pickled as functions of ``__main__``, and must be found there."""
     import runpy
     import types
 
     module = types.ModuleType("__makespan_main__")
-    # An executor that the program makes meanwhile would read it again, and so on.
+    # This marker prevents an executor in the program from reading the program again.
     sys.modules["__makespan_loading__"] = module
     try:
         module.__dict__.update(runpy.run_path(path, run_name="__makespan_main__"))
@@ -93,23 +93,24 @@ def _as_main(path: str) -> None:
 
 
 def _end_with(alive: str) -> None:
-    """Has this process end as soon as the program that submits does, killed perhaps: nobody would take the result."""
+    """Lets this process end as soon as the submitting program ends, even if that program was killed. No process would use the
+    result."""
     try:
         import fcntl
 
         pipe = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
-        # A thread would do, too, and hinder calls that fork.
+        # A thread could also watch the pipe, but would interfere with calls that fork.
         fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)
         own = os.getpid()
         fcntl.fcntl(pipe, fcntl.F_SETOWN, -own if os.getpgrp() == own else own)
         fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
-        # It may have ended before it was asked for; otherwise there is nothing to read yet.
+        # The program may have ended earlier. Otherwise there is nothing to read yet.
         os.read(pipe, 1)
         os._exit(1)
     except BlockingIOError:
         return
     except (OSError, AttributeError):
-        # A system that does not tell of it: the call goes on to its end.
+        # The system does not support this notification, so the call runs to its end.
         return
 
 

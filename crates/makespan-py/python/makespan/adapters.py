@@ -1,4 +1,4 @@
-"""To and from what others use: WfCommons, PyJobShop, evalys."""
+"""Converters for other packages: WfCommons, PyJobShop, evalys."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def from_wfcommons(
     bandwidth: float | str | None = None,
     storage: str | None = None,
 ) -> Instance:
-    """The instance of a ``wfcommons.common.workflow.Workflow``, through its own WfFormat file.
+    """Converts a ``wfcommons.common.workflow.Workflow`` to an instance through its WfFormat file.
 
-    The arguments are those of :func:`makespan.read`; without machines the workflow must name its own.
+    The arguments are the same as in :func:`makespan.read`. If no machines are given, the workflow must state them.
     """
     if not callable(getattr(workflow, "write_json", None)):
         problem = f"{_check.shown(workflow)} is no workflow of WfCommons; a file of one is read by makespan.read(path)"
@@ -41,10 +41,10 @@ def from_wfcommons(
 
 
 def evalys_frame(table: str) -> Any:
-    """A pandas DataFrame of a table in the columns of Batsim, of which evalys makes a ``JobSet``.
+    """Converts a table to a pandas DataFrame with the columns of Batsim, from which evalys creates a ``JobSet``.
 
-    evalys wants sets of processors as ``ProcSet`` of the package ``procset``, which is installed with it. Without ``procset`` they are
-    texts such as ``0-3 8``, which evalys cannot take; ``ProcSet.from_str`` reads them.
+    evalys requires sets of processors as ``ProcSet`` objects of the package ``procset``, which is installed with evalys. Without
+    ``procset``, the sets are texts such as ``0-3 8``, which evalys does not accept; ``ProcSet.from_str`` reads them.
     """
     frame = _check.module("pandas").read_csv(io.StringIO(table), dtype={"job_id": str, "allocated_resources": str})
     sets = frame["allocated_resources"].fillna("").str.replace(",", " ")
@@ -53,18 +53,19 @@ def evalys_frame(table: str) -> Any:
     except ImportError:
         frame["allocated_resources"] = sets
         return frame
-    # A column of objects, whatever pandas would make of it.
+    # Stored as objects, to prevent a conversion by pandas.
     frame["allocated_resources"] = frame["allocated_resources"].astype(object)
     frame["allocated_resources"] = [of_text(text) for text in sets]
     return frame
 
 
 def from_pyjobshop(model: Any) -> Instance:
-    """The instance of a ``pyjobshop.Model`` or its ``ProblemData``, as far as it fits.
+    """Converts a ``pyjobshop.Model`` or its ``ProblemData`` to an instance, if all its features are supported.
 
-    Every resource is an amount that tasks hold, and the modes of a task are its allotments: the n-th fastest of n modes stands for the
-    allotment n, with a time and amounts of its own. A mode that is no faster than another and holds no less is left out. A job of PyJobShop is a compound job. Whatever has no counterpart here (setup
-    times, breaks, delays, windows, optional tasks, precedence other than end before start within a job) is refused by name.
+    Each resource becomes an amount that tasks hold. The modes of a task become its allotments: the n-th fastest of n modes becomes
+    allotment n, with its own time and amounts. A mode that is not faster than another and holds no less is omitted. A job of
+    PyJobShop becomes a compound job. Unsupported features are rejected by name: setup times, breaks, delays, windows, optional
+    tasks, and precedence other than end before start within a job.
 
     Raises:
         InputError: names what does not fit.
@@ -173,10 +174,10 @@ def _task(data: Any, at: int, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _held(mode: Any, data: Any) -> dict[int, int]:
-    """How much a mode holds of which resources."""
+    """Returns the amount of each resource that a mode holds."""
     held: dict[int, int] = {}
     for resource, demand in zip(mode.resources, mode.demands or [1] * len(mode.resources), strict=True):
-        # A machine is held whole, whatever the demand says.
+        # A machine is always held as a whole, regardless of the demand.
         amount = int(demand) or (1 if not hasattr(data.resources[resource], "capacity") else 0)
         if amount:
             held[int(resource)] = amount
@@ -184,9 +185,10 @@ def _held(mode: Any, data: Any) -> dict[int, int]:
 
 
 def _best(modes: list[Any], data: Any) -> list[Any]:
-    """The modes without those that are no faster than another and hold no less of anything."""
+    """Returns the modes that are not dominated: a mode is omitted if another one is at least as fast and needs no more of any
+    resource."""
     kept: list[tuple[Any, dict[int, int]]] = []
-    # Of modes that take the same time the thriftier comes first, and of equal ones the first is kept.
+    # Among modes with equal times, those with smaller demands come first. Of equal modes, the first is kept.
     found = [(mode, _held(mode, data)) for mode in modes]
     found.sort(key=lambda each: (int(each[0].duration), sum(each[1].values())))
     for mode, held in found:

@@ -1,4 +1,4 @@
-"""Callables as planned jobs on this machine, through the interface of ``concurrent.futures``."""
+"""Runs callables as planned jobs on this machine, with the interface of ``concurrent.futures``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TICK = 0.5
 
 @dataclass(frozen=True)
 class Needs:
-    """What calls need: cores, memory, an estimate of their time, a walltime after which they are ended, and futures to wait for."""
+    """Requirements of calls: cores, memory, an estimated time, a time limit, and futures to wait for."""
 
     cores: int = 1
     memory: Amount | None = None
@@ -42,9 +42,9 @@ class Needs:
 
 
 class Executor(concurrent.futures.Executor):
-    """Runs calls in processes of their own, each pinned to its cores, in the order and at the places of a plan that is improved while
-    they run. Calls and results travel by pickle; what a call prints is printed here when it has ended. A call holds the cores and the memory that it needs; two that do not fit side by side
-    run one after the other.
+    """Runs each call in a separate process that is pinned to its cores. A plan determines order and cores, and is improved while
+    calls run. Calls and results are pickled. The output of a call is printed when the call has ended. Each call holds its cores and
+    its memory. Two calls that do not fit at the same time run one after another.
 
     >>> import math, makespan.executor
     >>> with makespan.executor.Executor(cores=2) as executor:  # doctest: +SKIP
@@ -65,12 +65,12 @@ class Executor(concurrent.futures.Executor):
         self, cores: int | None = None, *, memory: Amount | None = None, folder: str | os.PathLike[str] | None = None
     ) -> None:
         if "__makespan_loading__" in sys.modules:
-            # A process of a call reads the program for its functions.
+            # The process of a call imports the main program to find its functions.
             raise RuntimeError(
                 "this program makes an Executor as it is read, and each call reads it to find its function; "
                 "put what the program does, the Executor too, under `if __name__ == \"__main__\":`"
             )
-        # What a call makes of the classes of this program comes back by the name that they have there.
+        # Results with classes of this program are unpickled under the module name that they have in the process of the call.
         sys.modules.setdefault("__makespan_main__", sys.modules["__main__"])
         platform = _machine(cores, memory)
         self._kept = folder is not None
@@ -109,7 +109,7 @@ class Executor(concurrent.futures.Executor):
         atexit.register(self._at_exit)
 
     def _guard(self) -> Path:
-        """The program around each call: it keeps what becomes of it. An interpreter that imports nothing but the module."""
+        """Program that runs around each call and records its outcome: a Python interpreter that imports only the native module."""
         script = self._folder / "guard.py"
         loader = "importlib.machinery.ExtensionFileLoader('makespan._native', path)"
         script.write_text(
@@ -127,7 +127,7 @@ class Executor(concurrent.futures.Executor):
         return program
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[T]:
-        """Calls ``fn(*args, **kwargs)`` on one core. :meth:`needing` asks for more."""
+        """Submits ``fn(*args, **kwargs)`` as a call on one core. Use :meth:`needing` for other requirements."""
         return self._submit(Needs(), fn, args, kwargs)
 
     def needing(
@@ -139,8 +139,8 @@ class Executor(concurrent.futures.Executor):
         walltime: Time | None = None,
         after: concurrent.futures.Future[Any] | Iterable[concurrent.futures.Future[Any]] = (),
     ) -> Asking:
-        """The same executor for calls that need more than one core, or memory, whose time is estimated, that are ended after a
-        walltime, or that wait for others to succeed. What is estimated is planned better; without an estimate a minute is assumed."""
+        """Returns this executor for calls with other requirements: more cores, memory, an estimated time, a time limit, or other
+        calls that must succeed first. Estimates improve the plan. The default estimate is a minute."""
         return Asking(self, Needs(cores, memory, time, walltime, _futures(after)))
 
     def _submit(
@@ -171,7 +171,7 @@ class Executor(concurrent.futures.Executor):
         return call.future
 
     def _done(self, future: concurrent.futures.Future[Any]) -> None:
-        """Notes a future that its owner cancelled, so that nobody has to go through all of them."""
+        """Records a future that its owner cancelled, so that no search through all futures is needed."""
         if future.cancelled():
             self._unwanted.append(future._makespan[1])  # type: ignore[attr-defined]
 
@@ -183,7 +183,7 @@ class Executor(concurrent.futures.Executor):
         return str(call.name)
 
     def _listen(self) -> None:
-        """Hears what becomes of the calls, until the run is over."""
+        """Receives events of the calls until the run is over."""
         try:
             self._hear_all()
         except BaseException as error:
@@ -260,7 +260,7 @@ class Executor(concurrent.futures.Executor):
         future.set_exception(error)
 
     def _answer(self, call: _Call, word: str, text: str | None) -> tuple[str, Any, str]:
-        """What the process of a call left."""
+        """Returns the result that the process of a call left."""
         try:
             kind, value, trace = pickle.loads(call.result.read_bytes())
         except FileNotFoundError:
@@ -272,7 +272,7 @@ class Executor(concurrent.futures.Executor):
         return kind, value, trace
 
     def _forward(self, call: _Call, trace: str) -> None:
-        """Prints what a call printed. Its traceback, which ends its messages, comes with its exception."""
+        """Prints the output of a call, without the traceback at its end, which the exception contains."""
         for end, stream in (("out", sys.stdout), ("err", sys.stderr)):
             if stream is None:
                 continue
@@ -284,7 +284,7 @@ class Executor(concurrent.futures.Executor):
                         shutil.copyfileobj(printed, stream)
                 stream.flush()
             except (OSError, ValueError):
-                # It printed nothing, or nobody reads what is printed here.
+                # The call printed nothing, or the stream is closed.
                 continue
 
     def _last_lines(self, call: _Call) -> str:
@@ -299,7 +299,7 @@ class Executor(concurrent.futures.Executor):
             call = self._unwanted.popleft()
             if not call.told:
                 call.told = True
-                # Those who wait for several futures hear of it only now.
+                # Threads that wait for several futures are notified only by this call.
                 call.future.set_running_or_notify_cancel()
                 if call.task is not None:
                     self._back.append(call.task)
@@ -317,7 +317,8 @@ class Executor(concurrent.futures.Executor):
                 call.future.set_exception(RunError(f"{call.name}: {reason}"))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Takes no more calls. With ``wait`` it returns when all have ended; ``cancel_futures`` takes back what has not started."""
+        """Accepts no more calls. With ``wait``, this method returns when all calls have ended. ``cancel_futures`` cancels calls
+        that have not started."""
         with self._lock:
             self._closed = True
             waiting = [*self._coming, *self._calls.values()] if cancel_futures else []
@@ -334,13 +335,13 @@ class Executor(concurrent.futures.Executor):
         self._join()
 
     def _join(self) -> None:
-        # Callbacks of futures run on the thread that would be waited for.
+        # Callbacks of futures run on this thread, which cannot wait for itself.
         if threading.current_thread() is not self._thread:
             self._over.wait()
             self._thread.join()
 
     def _at_exit(self) -> None:
-        """A program that ends waits for what it submitted, as with other executors; one that Ctrl-C ends does not."""
+        """As with other executors, a program that exits waits for its calls, unless Ctrl-C ended the program."""
         if getattr(sys, "last_type", None) is KeyboardInterrupt:
             self.kill()
         else:
@@ -359,7 +360,7 @@ class Executor(concurrent.futures.Executor):
 
 
 class RemoteTraceback(Exception):
-    """Where an exception was raised in the process of its call: the cause of the exception that is raised here."""
+    """Traceback from the process of a call. It is the cause of the exception that this process raises."""
 
     def __init__(self, trace: str) -> None:
         super().__init__(trace)
@@ -370,7 +371,7 @@ class RemoteTraceback(Exception):
 
 
 def _machine(cores: int | None, memory: Amount | None) -> dict[str, Any]:
-    """What an executor may use, as a platform."""
+    """Returns the cores and memory of an executor as a platform."""
     all_cores, all_memory = _native.machine()
     count = all_cores if cores is None else _check.whole(cores, "cores", 1)
     if count > all_cores:
@@ -400,51 +401,52 @@ class _Call:
 
     @property
     def source(self) -> Path:
-        """Where the call is."""
+        """Path of the pickled call."""
         return self.result.with_name(f"call{self.number}.pickle")
 
 
 class Asking(concurrent.futures.Executor):
-    """An executor whose calls need what was said: ``submit`` and ``map`` are those of :class:`Executor`. It closes with its executor."""
+    """An executor for calls with given requirements. ``submit`` and ``map`` work as in :class:`Executor`. It closes with its
+    executor."""
 
     def __init__(self, executor: Executor, needs: Needs) -> None:
         self._executor = executor
         self.needs = needs
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[T]:
-        """Calls ``fn(*args, **kwargs)`` with these needs."""
+        """Submits ``fn(*args, **kwargs)`` with these requirements."""
         return self._executor._submit(self.needs, fn, args, kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Closes the executor, for calls with other needs as well."""
+        """Closes the executor, including for calls with other requirements."""
         self._executor.shutdown(wait, cancel_futures=cancel_futures)
 
     def needing(self, **changes: Any) -> Asking:
-        """The same needs with some of them changed."""
+        """Returns these requirements with some of them changed."""
         if "after" in changes:
             changes["after"] = _futures(changes["after"])
         return Asking(self._executor, replace(self.needs, **changes))
 
 
 def _pickled(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
-    """Two pickles: where modules are found, and the call."""
+    """Returns two pickles: the locations of modules, and the call."""
     main = sys.modules.get("__main__")
     file = getattr(main, "__file__", None)
-    # A program that is read from standard input has no file that another process could read.
+    # A program read from standard input has no file that another process could read.
     file = os.path.abspath(file) if file is not None and os.path.isfile(file) else None
     head = pickle.dumps((sys.path, None))
     if file is None and getattr(fn, "__module__", None) == "__main__":
         return head + _by_value((fn, args, kwargs))
     try:
         text = pickle.dumps((fn, args, kwargs))
-        # Within a call the program is called otherwise.
+        # Within a call, the main program has another module name.
         if b"__main__" in text or b"__makespan_main__" in text:
             if file is None:
                 return head + _by_value((fn, args, kwargs))
             head = pickle.dumps((sys.path, file))
         return head + text
     except Exception as error:
-        # Such as a lambda, or a function within a function.
+        # The function cannot be imported, for example a lambda or a nested function.
         by_value = _cloudpickled((fn, args, kwargs))
         if by_value is not None:
             return head + by_value
@@ -453,7 +455,7 @@ def _pickled(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
 
 
 def _by_value(call: Any) -> bytes:
-    """What was defined in an interactive session, such as a notebook, no other process can import."""
+    """Other processes cannot import definitions of an interactive session such as a notebook."""
     text = _cloudpickled(call)
     if text is None:
         problem = "the function is defined in an interactive session, or in a program without a file; put it into a module, or install cloudpickle"
@@ -462,7 +464,7 @@ def _by_value(call: Any) -> bytes:
 
 
 def _cloudpickled(call: Any) -> bytes | None:
-    """The pickle of a call with the code of its functions; None without cloudpickle, or of what even that cannot pickle."""
+    """Pickles a call including the code of its functions. Returns None without cloudpickle, or if cloudpickle fails."""
     try:
         import cloudpickle
 

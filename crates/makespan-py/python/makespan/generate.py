@@ -1,4 +1,4 @@
-"""Instances drawn at random. The same seed gives the same instance; the sources of each kind are told by ``makespan generate``."""
+"""Random instances. A seed always gives the same instance. ``makespan generate`` lists the sources of each kind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def _drawn(kind: str, **options: object) -> Instance:
 def moldable(
     *, jobs: int, processors: int, family: str = "mixed", arrival_rate: float | None = None, seed: int = 1
 ) -> Instance:
-    """Moldable jobs, of the family ``weak``, ``high``, ``mixed`` or ``cirne``, all at once or so many a second.
+    """Generates moldable jobs of the family ``weak``, ``high``, ``mixed`` or ``cirne``, all released at once or at a rate per
+    second.
 
     >>> len(moldable(jobs=30, processors=16))
     30
@@ -30,15 +31,15 @@ def moldable(
 
 
 def poisson(*, jobs: int, processors: int, load: float, family: str = "mixed", seed: int = 1) -> Instance:
-    """Moldable jobs that arrive as a Poisson process, at this share of what the platform can do."""
+    """Generates moldable jobs that arrive as a Poisson process with this offered load."""
     return _drawn("poisson", jobs=jobs, processors=processors, load=load, family=family, seed=seed)
 
 
 def lublin(
     *, jobs: int, processors: int, load: float | None = None, requests: float | str | None = None, seed: int = 1
 ) -> Log:
-    """A log of rigid jobs as Lublin and Feitelson model it, with requested times where ``requests`` states the factor (1 to 1000)
-    by which users ask for more than they need at most.
+    """Generates a log of rigid jobs with the model of Lublin and Feitelson. With ``requests``, jobs have requested times: users
+    overestimate by a factor up to ``requests`` (1 to 1000).
 
     >>> lublin(jobs=100, processors=64, load=0.7)
     <log of 100 jobs on 64 processors>
@@ -62,7 +63,7 @@ def etc(
     high_machines: bool = True,
     seed: int = 1,
 ) -> Instance:
-    """Sequential tasks with a time of their own on each machine; ``consistency`` is ``c``, ``s`` or ``i``."""
+    """Generates sequential tasks with an individual time on each machine. ``consistency`` is ``c``, ``s`` or ``i``."""
     return _drawn(
         "etc",
         tasks=tasks,
@@ -93,8 +94,8 @@ def graphs(
     deadline: float | None = None,
     seed: int = 1,
 ) -> Instance:
-    """Graphs of tasks on processors of different speeds: ``layers``, ``chain``, ``fork-join``, ``cholesky``, ``lu``, ``montage`` and
-    others. With ``parallel`` above 1 the tasks are moldable.
+    """Generates graphs of tasks on processors of different speeds: ``layers``, ``chain``, ``fork-join``, ``cholesky``, ``lu``,
+    ``montage`` and others. With ``parallel`` above 1, the tasks are moldable.
 
     >>> graphs(shape="cholesky", tasks=35).task_count
     35
@@ -131,7 +132,7 @@ def project(
     strength: float = 0.5,
     seed: int = 1,
 ) -> Instance:
-    """A project whose activities share resources, as in PSPLIB."""
+    """Generates a project whose activities share resources, as in PSPLIB."""
     return _drawn(
         "project",
         activities=activities,
@@ -155,7 +156,8 @@ def flow(
     swings: float = 4.0,
     seed: int = 1,
 ) -> Instance:
-    """Independent tasks that keep arriving, for nodes of different speeds; ``rate`` is a share of the balance line."""
+    """Generates independent tasks that arrive continuously, for nodes of different speeds. ``rate`` is a share of the balance line.
+    """
     return _drawn(
         "flow",
         tasks=tasks,
@@ -180,7 +182,7 @@ def tree(
     data: int = 1_000_000,
     seed: int = 1,
 ) -> Instance:
-    """Bags of tasks whose data come down a tree of machines; they are planned as a steady state."""
+    """Generates bags of tasks whose data are sent down a tree of machines. Plans for them are steady states."""
     return _drawn(
         "tree",
         nodes=nodes,
