@@ -1,4 +1,4 @@
-//! Which GPUs this machine has, asked of the kernel: no library is needed, and none is an answer.
+//! Detects GPUs through the kernel, without a library.
 
 use std::fs;
 use std::path::Path;
@@ -7,30 +7,30 @@ use std::sync::OnceLock;
 
 use crate::kernel_text::number_behind;
 
-/// What programs call the GPUs of this machine, numbered from 0: those of NVIDIA, else those of AMD. `None` where nothing tells of
-/// any. Of AMD's a lower layer may let `visible` through.
+/// Returns the names by which programs refer to the GPUs of this machine, numbered from 0: NVIDIA GPUs, or else AMD GPUs. Returns
+/// `None` if no GPU is detected. If a lower layer limits the AMD GPUs, `visible` is the number of those that remain.
 pub(crate) fn present(visible: Option<usize>) -> Option<Vec<String>> {
     let amd = || visible.unwrap_or_else(|| amd(Path::new("/sys/class/kfd/kfd/topology/nodes")));
     let count = [nvidia(Path::new("/dev")), amd()].into_iter().find(|&count| count > 0).or_else(told_by_nvidia)?;
     Some((0..count).map(|number| number.to_string()).collect())
 }
 
-/// The device files `nvidia0`, `nvidia1` ..
+/// Counts the device files `nvidia0`, `nvidia1` and so on.
 fn nvidia(dev: &Path) -> usize {
     let Ok(entries) = fs::read_dir(dev) else { return 0 };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     names.filter(|name| name.strip_prefix("nvidia").is_some_and(|number| number.parse::<u32>().is_ok())).count()
 }
 
-/// The nodes of AMD's driver that compute as GPUs do; a processor is a node without SIMD units.
+/// Counts the nodes of AMD's driver that are GPUs. A node without SIMD units is a CPU.
 fn amd(nodes: &Path) -> usize {
     let Ok(entries) = fs::read_dir(nodes) else { return 0 };
     let properties = entries.filter_map(|entry| fs::read_to_string(entry.ok()?.path().join("properties")).ok());
     properties.filter(|text| number_behind("simd_count", text).is_some_and(|units| units > 0)).count()
 }
 
-/// What NVIDIA's own program says, where it is there: in some virtual machines GPUs have no device files of their own. It takes
-/// about a second, so it is asked once.
+/// Counts the GPUs that NVIDIA's own program lists, if it is installed. In some virtual machines, GPUs have no device files. The
+/// program takes about a second, so it is run only once.
 fn told_by_nvidia() -> Option<usize> {
     static TOLD: OnceLock<Option<usize>> = OnceLock::new();
     *TOLD.get_or_init(|| {
@@ -42,7 +42,7 @@ fn told_by_nvidia() -> Option<usize> {
     })
 }
 
-/// The lines that are numbers.
+/// Counts the lines that are numbers.
 fn counted(text: &str) -> usize {
     text.lines().filter(|line| line.trim().parse::<u32>().is_ok()).count()
 }

@@ -1,4 +1,4 @@
-//! Where tasks run, as a session uses it.
+//! Interface between a session and the machine or cluster on which tasks run.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,50 +7,50 @@ use makespan_core::{Outage, Platform, ProcSet, TaskId, Time};
 pub use crate::process::Identity;
 pub use crate::status::{EndedBy, ended_by, has_succeeded};
 
-/// What is to be started.
+/// Request to start an attempt at a task.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {
-    /// Which task.
+    /// Task to start.
     pub task: TaskId,
-    /// What it is called.
+    /// Name of the task.
     pub name: &'a str,
-    /// The program and its arguments, with `{processors}` and `{gpus}`.
+    /// Program and arguments, with `{processors}` and `{gpus}` not yet replaced.
     pub command: &'a [String],
-    /// Counted from 1 for each task.
+    /// Number of the attempt, counted from 1 for each task.
     pub attempt: u32,
-    /// How many processors it has, on all nodes together.
+    /// Total number of processors on all nodes.
     pub allotment: u32,
-    /// The processors that it holds.
+    /// Processors that the task holds.
     pub processors: &'a ProcSet,
     /// True if the task runs on the cores of these processors only. Otherwise it may use all cores of the machine that no
     /// pinned task holds. Engines of clusters pin all tasks.
     pub is_pinned: bool,
-    /// The GPUs that it holds, numbered through the platform; `None` where the platform states none.
+    /// GPUs that the task holds, numbered through the platform. `None` if the platform states no GPUs.
     pub gpus: Option<&'a [u64]>,
-    /// Most bytes of memory that it may use, where it states any.
+    /// Memory limit in bytes, if the task states one.
     pub memory: Option<u64>,
-    /// After how long it is ended, if ever.
+    /// Time limit, if any.
     pub walltime: Option<Time>,
-    /// How long it is expected to take.
+    /// Expected run time.
     pub expected: Time,
-    /// Whether nobody knows how long it takes, so that this is a guess.
+    /// True if the expected run time is a guess.
     pub is_guess: bool,
-    /// The names of its files, from the folder of the run on.
+    /// Names of the task's files, relative to the folder of the run.
     pub files: &'a TaskFiles,
-    /// What its environment has besides.
+    /// Additional environment variables.
     pub environment: &'a [(String, String)],
-    /// Where the engine decides when a task starts ([`crate::Reserved::hand_over`]): not before so long from now.
+    /// Minimum delay before the start, for engines that decide when a task starts ([`crate::Reserved::hand_over`]).
     pub not_before: Duration,
-    /// The same: only after these have ended with success.
+    /// Tasks that must succeed before this one starts, for engines that decide when a task starts.
     pub after: &'a [TaskId],
 }
 
-/// The files of one attempt, from the folder of the run on.
+/// Files of one attempt, relative to the folder of the run.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TaskFiles {
-    /// For its output and its errors.
+    /// Files for standard output and standard error.
     pub outputs: [String; 2],
-    /// Where the process around it leaves how it ended.
+    /// File in which the shim records the outcome.
     pub status: String,
     /// Files that are copied to the node and back. `None` if the attempt does not run in a folder on its node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,245 +65,248 @@ pub struct TaskFiles {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Staging {
-    /// The folder on each node in which attempts have theirs: `%N` is the node, `%j` the job of Slurm.
+    /// Path on each node for the folders of attempts. `%N` stands for the node, and `%j` for the Slurm job.
     pub scratch: String,
-    /// The folder that all nodes share: names of files count from there.
+    /// Folder shared by all nodes, to which file names are relative.
     pub home: String,
-    /// What tells the run from others.
+    /// Identifier of the run.
     pub run: String,
-    /// What the task is called in names of files.
+    /// Name of the task as it appears in file names.
     pub name: String,
-    /// Counted from 1.
+    /// Number of the attempt, counted from 1.
     pub attempt: u32,
-    /// What is copied to the node before it starts.
+    /// Files that are copied to the node before the task starts.
     pub reads: Vec<String>,
-    /// What is copied back after it has succeeded.
+    /// Files that are copied back after the task has succeeded.
     pub writes: Vec<String>,
 }
 
 impl Staging {
-    /// A short name of bytes (FNV-1a, 64 bits), which is the same everywhere.
+    /// Returns the 64-bit FNV-1a hash of bytes. The hash is equal on all machines.
     pub(crate) fn hash(bytes: &[u8]) -> u64 {
         bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
     }
 }
 
-/// Why a task was not started.
+/// Reason why a task was not started.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// In words.
+    /// Reason in words.
     pub reason: String,
-    /// Whether it may work a moment later.
+    /// True if a later attempt may succeed.
     pub passing: bool,
-    /// Whether it is due to the processors, of which [`Notice::Down`] tells next: the task waits again.
+    /// True if the processors are unavailable and [`Notice::Down`] follows. The task then waits again.
     pub closing: bool,
 }
 
-/// What is known of the processes that earlier sessions left.
+/// Processes that earlier sessions may have left.
 #[derive(Clone, Copy, Debug)]
 pub struct Left<'a> {
-    /// The processes around the tasks.
+    /// Shims of the tasks.
     pub shims: &'a [Identity],
-    /// The control group of the last session.
+    /// Path of the control group of the last session.
     pub group: Option<&'a str>,
 }
 
-/// An attempt that an earlier session began, and of which the journal knows no end.
+/// Attempt of an earlier session without a recorded end in the journal.
 #[derive(Clone, Debug)]
 pub struct Earlier {
-    /// Which task.
+    /// Task of the attempt.
     pub task: TaskId,
-    /// Counted from 1.
+    /// Number of the attempt, counted from 1.
     pub attempt: u32,
-    /// Where.
+    /// Processors that the task holds.
     pub processors: ProcSet,
-    /// The names of its files.
+    /// Names of the task's files.
     pub files: TaskFiles,
-    /// What it is called.
+    /// Name of the task.
     pub name: String,
-    /// The process around it, where that ran on this machine since it was started.
+    /// Shim of the attempt, if it ran on this machine since the last boot.
     pub shim: Option<Identity>,
-    /// The GPUs that it holds, numbered through the platform; `None` where the journal does not tell.
+    /// GPUs that the task holds, numbered through the platform. `None` if the journal does not record them.
     pub gpus: Option<Vec<u64>>,
     /// True if the task runs on the cores of its processors only.
     pub is_pinned: bool,
 }
 
-/// An attempt of an earlier session that goes on under this one, or whose end this one is still to be told.
+/// Attempt of an earlier session that this session takes over. The attempt is running, or its end has not yet been reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// Which task.
+    /// Task of the attempt.
     pub task: TaskId,
-    /// The GPUs that it holds, numbered through the platform.
+    /// GPUs that the task holds, numbered through the platform.
     pub gpus: Vec<u64>,
 }
 
-/// What happened.
+/// Event that an engine reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// A task that the engine was to start when it sees fit has begun.
+    /// A task started at an instant that the engine chose.
     Begun {
-        /// Which.
+        /// Task that started.
         task: TaskId,
-        /// By the wall clock of its machine.
+        /// Start by the wall clock of the task's machine.
         at: SystemTime,
-        /// Where.
+        /// Processors that the task holds.
         processors: ProcSet,
     },
-    /// Nothing of a task is left.
+    /// A task ended, and none of its processes is left.
     Ended(TaskId),
-    /// The same, and it was ended at its walltime while no session was there.
+    /// A task reached its time limit and ended while no session was running. None of its processes is left.
     TimedOut(TaskId),
-    /// A task that was let run could not be started, for this reason.
+    /// A task could not be started after [`Engine::go`]. The text gives the reason.
     Refused(TaskId, String),
-    /// A task is gone with its node, and has left no end. The words say why.
+    /// A task was lost with its node and left no outcome. The text gives the reason.
     Lost(TaskId, String),
-    /// No task may start on these processors until [`Notice::Up`], which is expected after so long, if anybody knows.
+    /// No task may start on these processors until [`Notice::Up`].
     Down {
-        /// Names it, as no other at the same time.
+        /// Identifier, unique among simultaneous outages.
         outage: Outage,
-        /// Which.
+        /// Unavailable processors.
         processors: ProcSet,
-        /// How long.
+        /// Expected duration, if it is known.
         expected: Option<Duration>,
     },
-    /// An outage is over.
+    /// The outage is over.
     Up(Outage),
-    /// These processors will go down after so long, which [`Notice::Down`] tells when it comes; `None`: nothing of the kind is known any more. What
-    /// was said under this name before is replaced; names of outages are others.
+    /// These processors are expected to go down, which [`Notice::Down`] will report. This notice replaces an earlier one with the
+    /// same identifier. The identifiers of actual outages are different.
     Closing {
-        /// Names it, as no other at the same time.
+        /// Identifier, unique among simultaneous announcements.
         outage: Outage,
-        /// Which.
+        /// Processors that will go down.
         processors: ProcSet,
-        /// How long.
+        /// Time until they go down. `None` withdraws the announcement.
         after: Option<Duration>,
     },
-    /// Something the user should know.
+    /// Message for the user.
     Told(String),
-    /// The same, without which nobody understands why nothing happens.
+    /// Warning for the user that explains why no task starts.
     Warned(String),
-    /// No processor will be up again, for this reason, and no task runs: the run ends, and can be resumed.
+    /// No processor will become available again, for this reason, and no task is running. The run ends and can be resumed.
     Over(String),
 }
 
-/// Where tasks run, how they are started and ended, and how it is told that they have ended: this machine ([`crate::Local`]), or a
-/// cluster. Journal, walltimes, retries, policies and logs are above it.
+/// Starts and ends tasks on this machine ([`crate::Local`]) or on a cluster, and reports their ends. The session handles the
+/// journal, time limits, retries, policies and logs.
 ///
-/// A task starts in two steps: [`Engine::start`] prepares it, its start is written to the journal, and [`Engine::go`] lets it run. The process
-/// around it leaves how it ended in the status file ([`TaskFiles::status`]); the session reads it when it hears of the end.
+/// A task starts in two steps. [`Engine::start`] prepares the task, and the start is written to the journal. Then [`Engine::go`]
+/// lets the task run. The shim writes the outcome to the status file ([`TaskFiles::status`]). The session reads this file after the
+/// engine has reported the end.
 pub trait Engine {
-    /// A clock that never goes back.
+    /// Returns the time of a monotonic clock.
     fn now(&self) -> Duration;
 
-    /// The wall clock.
+    /// Returns the time of the wall clock.
     fn wall(&self) -> SystemTime;
 
-    /// Where attempts can be found again: of a machine the id of its present boot, since start times of processes are comparable
-    /// within one only.
+    /// Returns an identifier of the place where attempts can be found again. For a machine, this is the id of its current boot,
+    /// because start times of processes are comparable only within one boot.
     fn place(&self) -> String;
 
-    /// Whether attempts that an earlier session began at that place are out of the way, or can be ended or taken over, here. The error
-    /// says what to do.
+    /// Checks that attempts which an earlier session started at this place cannot interfere: they have ended, or this engine can
+    /// end them or take them over.
     ///
     /// # Errors
-    /// A sentence.
+    /// A sentence that tells the user how to proceed.
     fn follows(&self, _place: &str) -> Result<(), String> {
         Ok(())
     }
 
-    /// What the machine is called that a task runs on.
+    /// Returns the name of the machine on which a task runs.
     fn host(&self, processors: &ProcSet) -> String;
 
-    /// Makes the control group that the tasks of this session run in, where that is possible, and says its path.
+    /// Creates the control group for the tasks of this session, if possible, and returns its path.
     fn group(&mut self) -> Option<String> {
         None
     }
 
-    /// Gives the groups of tasks limits of memory from now on.
+    /// Enables memory limits for the control groups of tasks.
     ///
     /// # Errors
-    /// Why that is not possible here.
+    /// The reason why memory limits are unavailable.
     fn limit_memory(&mut self) -> Result<(), String> {
         Err("this machine has no control groups".into())
     }
 
-    /// How many processes the system has killed for lack of memory since it began, where it says so.
+    /// Returns the number of processes that the system has killed for lack of memory since boot, if it is known.
     fn memory_kills(&self) -> Option<u64> {
         None
     }
 
-    /// Whether tasks go on when the machine of the session loses its power. Then what starts is on disk before.
+    /// Returns whether tasks continue when the machine of the session loses power. If so, starts are synced to disk before tasks
+    /// run.
     fn outlives_us(&self) -> bool {
         false
     }
 
-    /// Whether processors that are down may come up, so that tasks may wait for them.
+    /// Returns whether unavailable processors may become available, so that tasks may wait for them.
     fn awaits(&self) -> bool {
         false
     }
 
-    /// Hears how many tasks wait, now and then: what more processors could be used for. And it may ask how long the shortest of them is
-    /// expected to take at least, where all of them have times that are more than guesses.
+    /// Receives the number of waiting tasks from time to time. This is the demand for more processors. `_shortest` returns a lower
+    /// limit on the expected run times of these tasks, if none of them is a guess.
     fn hear_waiting(&mut self, _tasks: usize, _shortest: &dyn Fn() -> Option<Duration>) {}
 
-    /// Where the engine decides when tasks start, whether it takes another one now.
+    /// Returns whether the engine accepts another task now. This applies to engines that decide when tasks start.
     fn takes_more(&self) -> bool {
         true
     }
 
-    /// Where the engine decides when tasks start, whether it has kept some waiting, so that those that it is still to be given are worth a
-    /// new plan. It asks once each time.
+    /// Returns whether the engine has delayed tasks, so that the remaining tasks should be planned again. Each delay is reported
+    /// once. This applies to engines that decide when tasks start.
     fn wants_new_plan(&mut self) -> bool {
         false
     }
 
-    /// Where the engine decides when tasks start, hears that one has ended with success, so that nothing has to wait for it any more.
+    /// Reports that a task has succeeded, so that its successors may start. This applies to engines that decide when tasks start.
     fn hear_success(&mut self, _task: TaskId) {}
 
-    /// Takes back a task that was let run and has not begun; it never will, and is not heard of again. Whether that was so.
+    /// Takes back a task that was let run but has not started. Returns whether this was possible. If so, the task never starts, and
+    /// the engine reports no further events for it.
     fn recall(&mut self, _task: TaskId) -> bool {
         false
     }
 
-    /// Prepares a task, which waits. What is returned goes to the journal.
+    /// Prepares a task without running it. The returned identity goes to the journal.
     ///
     /// # Errors
     /// [`Refusal`].
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal>;
 
-    /// Lets a task run, by a line that its status will hold.
+    /// Lets a prepared task run. `claim` is a line that the task's status file will contain.
     fn go(&mut self, task: TaskId, claim: &str);
 
-    /// Takes back a task that was not let run.
+    /// Takes back a prepared task that was not let run.
     fn call_off(&mut self, task: TaskId);
 
-    /// Asks a task to end with all that descends from it, or kills it.
+    /// Asks a task and all its descendants to end, or kills them.
     fn end(&mut self, task: TaskId, kill: bool);
 
-    /// Waits until something happens, or until the time is over.
+    /// Waits for the next event, up to `timeout`.
     fn wait(&mut self, timeout: Duration) -> Option<Notice>;
 
-    /// The session ends, and what runs goes on: nothing of it is ended when this is dropped.
+    /// Prepares the end of the session while tasks continue: dropping the engine then ends no task.
     fn leave(&mut self) {}
 
-    /// Forgets a task that has ended; the exit status of the process around it, for a task whose status file is missing.
+    /// Forgets a task that has ended. Returns the exit status of its shim, for tasks without a status file.
     fn reap(&mut self, task: TaskId) -> i32;
 
-    /// Takes over what goes on of the attempts of earlier sessions, of the same instance. What is not among the result has left its status, or
-    /// is ended by [`Engine::end_left`], or is gone.
+    /// Takes over running attempts of earlier sessions of this instance. Each attempt that is not in the result has left its
+    /// status, is ended by [`Engine::end_left`], or is gone.
     fn take_over(&mut self, _earlier: &[Earlier]) -> Vec<Taken> {
         Vec::new()
     }
 
-    /// Whether a process of an earlier session still runs.
+    /// Returns whether a process of an earlier session is still running.
     fn is_alive(&self, shim: Identity) -> bool;
 
-    /// Ends all that earlier sessions of the run left and that was not taken over. Returns when nothing of it lives.
+    /// Ends all processes of earlier sessions that were not taken over. Returns when none of them is left.
     fn end_left(&mut self, left: &Left<'_>, grace: Duration, tell: &mut dyn FnMut(&str));
 }
 
-/// Whether processors of several machines of an engine are held by a task that one of the machines has room for.
+/// Returns whether a task holds processors of several machines although one of the machines has enough.
 pub(crate) fn is_spread(engine: &dyn Engine, platform: &Platform, processors: &ProcSet) -> bool {
     let parts = platform.parts(processors);
     if parts.len() < 2 || processors.len() > platform.largest_node() {

@@ -1,4 +1,4 @@
-//! Why a run could not be carried through.
+//! Errors of runs.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,57 +8,57 @@ use thiserror::Error;
 
 use crate::journal::JournalError;
 
-/// Why a run did not begin, or ended early.
+/// Reason why a run did not start, or ended early.
 #[derive(Debug, Error)]
 pub enum ExecuteError {
-    /// A task that cannot be executed.
+    /// A task has no command.
     #[error("job `{0}` has no command; add one, such as command = [\"./solve\", \"--threads\", \"{{processors}}\"]")]
     NoCommand(String),
-    /// Too many tasks, or two of one name.
+    /// There are too many tasks, or two tasks with equal names.
     #[error(transparent)]
     Instance(#[from] InstanceError),
-    /// More processors than this process may use.
+    /// The platform has more processors than this process may use.
     #[error(
         "the platform has {}, but this process may use only {}; plan for {cores}, or allow several processors a core (oversubscribe)",
         counted(.processors, "processor"),
         counted(.cores, "core")
     )]
     TooFewCores {
-        /// Of the platform.
+        /// Number of processors of the platform.
         processors: u32,
-        /// Of this machine.
+        /// Number of cores that this process may use.
         cores: usize,
     },
-    /// More memory than this process may use.
+    /// The platform has more memory than this process may use.
     #[error(
         "the platform states {stated} of memory and this process may use {there}; state at most that, or allow more than there \
          is (oversubscribe)"
     )]
     TooLittleMemory {
-        /// Of the platform.
+        /// Memory of the platform.
         stated: String,
-        /// Of this machine.
+        /// Memory of this machine.
         there: String,
     },
-    /// More GPUs than this process may use.
+    /// The platform has more GPUs than this process may use.
     #[error(
         "the platform states {gpus} GPUs and this process may use {there}, as {source_of} tells; state at most as many, or allow \
          several jobs a GPU (oversubscribe)"
     )]
     TooFewGpus {
-        /// Of the platform.
+        /// Number of GPUs of the platform.
         gpus: u128,
-        /// Of this machine.
+        /// Number of GPUs of this machine.
         there: usize,
-        /// Who says so.
+        /// Source of the number of GPUs.
         source_of: &'static str,
     },
-    /// More GPUs than are given out.
+    /// The platform has more GPUs than Makespan supports.
     #[error("the platform states {gpus} GPUs; at most {most} are given out")]
     TooManyGpus {
-        /// Of the platform.
+        /// Number of GPUs of the platform.
         gpus: u128,
-        /// How many there may be.
+        /// Maximum number of GPUs.
         most: u128,
     },
     /// The memory of jobs cannot be limited.
@@ -66,24 +66,24 @@ pub enum ExecuteError {
         "the memory of jobs cannot be limited: {0}; leave --limit-memory out, or make the memory controller available"
     )]
     NoMemoryLimit(String),
-    /// The machine does not say which cores there are.
+    /// The cores of the machine cannot be determined.
     #[error("cannot find out which cores this process may use: {0}")]
     Cores(#[source] io::Error),
-    /// Tasks of an earlier session may still run where this one cannot see to them.
+    /// Tasks of an earlier session may still be running where this session cannot find them.
     #[error("{0}")]
     Elsewhere(String),
-    /// The folder of the run.
+    /// The folder of the run cannot be used.
     #[error("{path}: {source}; the folder of a run must be writable")]
     Folder {
-        /// Which file or folder.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The journal.
+    /// The journal cannot be used.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The policy broke its contract; the tasks that ran were ended.
+    /// The policy broke its contract, and its running tasks were ended.
     #[error("defect of the policy: {0}; running jobs were ended, and the run can be resumed")]
     Policy(#[from] Defect),
 }

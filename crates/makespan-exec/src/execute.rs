@@ -1,4 +1,4 @@
-//! The entrance: an instance, a policy, a folder.
+//! Execution of an instance under a policy, in a folder.
 
 mod check;
 mod settled;
@@ -26,36 +26,39 @@ use check::opening;
 pub use check::{check, check_folder, check_machine, check_memory_limits, check_tasks};
 use settled::{Settled, settled};
 
-/// Executes the commands of an instance on this machine, as a policy decides.
+/// Executes the commands of an instance on this machine under a policy.
 ///
-/// Instant 0 is the start of the run. Every task is submitted at its release date; processor `p` of the platform is the
-/// `p`-th core that this process may use, and each task is pinned to its cores, or those tasks that [`crate::Pinning`] selects. A task that fails is reported to the
-/// policy and the others go on. A task that reaches its walltime is sent SIGTERM, and SIGKILL after the grace period;
-/// the signals go to all that descends from it, in whatever process group or session it is, and so does a last SIGKILL when
-/// the task's own process has ended. Its processors are given away when nothing of it is left.
+/// Instant 0 is the start of the run. Every task is submitted at its release date. Processor `p` of the platform is the `p`-th core
+/// that this process may use. [`crate::Pinning`] selects the tasks that are pinned to their cores. If a task fails, the policy is
+/// notified and the other tasks continue. If a task reaches its time limit, it receives SIGTERM, and SIGKILL after the grace
+/// period. These signals go to all descendants of the task, in any process group or session. When the task's own process has ended,
+/// its remaining descendants receive SIGKILL. The processors become free when no process of the task is left.
 ///
-/// When a run is resumed, the policy hears [`Submitted`](makespan_core::Event::Submitted) for every task that is still
-/// to be run and is told nothing of the others, after it has recalled what it told of its plans; time goes on from the first start, so the trace covers all sessions. A task
-/// that outlived the death of an earlier session goes on under this one, with its walltime counted from its start. Where tasks were edited since, it
-/// is ended and run again, unless it has left its exit status: a task that finished is never repeated.
+/// When a run is resumed, the policy first restores its earlier log entries. It then receives
+/// [`Submitted`](makespan_core::Event::Submitted) for every task that is still to be run, but no events for other tasks. Time is
+/// counted from the first start, so the trace covers all sessions. A task that survived the end of an earlier session continues,
+/// with its time limit counted from its start. If this task was edited since, it is ended and run again, unless it has left its
+/// exit status. A finished task is never repeated.
 ///
-/// Where the platform states `gpus`, those of its nodes are numbered through, and `g` is the `g`-th that this process may use: an
-/// entry of its own `CUDA_VISIBLE_DEVICES`, if that is set. Each task has those that it holds in that variable, which is empty for a
-/// task that needs none; no two running tasks hold the same.
+/// If the platform states `gpus`, they are numbered through its nodes. GPU `g` is the `g`-th that this process may use: an entry of
+/// its own `CUDA_VISIBLE_DEVICES`, if that variable is set. Each task receives its GPUs in that variable, which is empty for a task
+/// that needs none. No two running tasks hold the same GPU.
 ///
-/// All commands run in the working directory of this process, where a task finds the files of those that it waits for; data
-/// need no time. A task that waits for one that did not succeed is not started, and ends as such. Resuming a run tells the
-/// policy of the tasks that stay failed, where tasks wait for each other.
+/// All commands run in the working directory of this process, so a task finds the files of its predecessors there. Data transfers
+/// take no time. If a predecessor of a task did not succeed, the task is not started and is recorded as such. If tasks have
+/// precedence constraints, a resumed run also reports to the policy the tasks that remain failed.
 ///
-/// A stop request ends the running tasks, and the trace so far is returned; [`crate::Stop::is_requested`] tells. A task that
-/// others end at that moment, as service managers do, was stopped as well: it runs again when the run is resumed.
+/// A stop request ends the running tasks, and the function returns the trace so far; check [`crate::Stop::is_requested`]. If
+/// another program ends a task at that time, as service managers do, the task also counts as stopped and runs again when the run is
+/// resumed.
 ///
-/// Where the options have an [`Estimation`](makespan_core::Estimation), its estimator hears of every success, and the policy is told of the times that it
-/// replaced. They go to the journal, so that a run that is resumed goes on with them.
+/// If the options have an [`Estimation`](makespan_core::Estimation), its estimator receives every success, and the policy is
+/// notified of replaced run times. The replaced times are written to the journal, so that a resumed run uses them.
 ///
-/// What the policy tells of its plans ([`Policy::log`]) goes to the journal and to the observer.
+/// Log entries of the policy ([`Policy::log`]) go to the journal and to the observer.
 ///
-/// While the journal cannot be written, since the disk is full, no task starts and no end is told; the run goes on when it can.
+/// While the journal cannot be written because the disk is full, no task starts and no end is reported. The run continues as soon
+/// as the journal can be written.
 ///
 /// ```standalone_crate
 /// # makespan_exec::serve();
@@ -83,7 +86,7 @@ use settled::{Settled, settled};
 /// ```
 ///
 /// # Errors
-/// [`ExecuteError`]; when it is returned nothing of the run is running any more.
+/// [`ExecuteError`]. When it is returned, no process of the run is running.
 pub fn execute(
     instance: &Instance,
     policy: &mut dyn Policy,
@@ -93,8 +96,8 @@ pub fn execute(
     reserve(instance, options)?.execute(policy, observer)
 }
 
-/// A run that no other process can begin or go on with, until this is dropped or has been executed. What is written to its
-/// folder meanwhile belongs to this run.
+/// A reserved run: no other process can start or resume it until this value is dropped or executed. Files that the caller writes to
+/// its folder belong to this run.
 #[derive(Debug)]
 pub struct Reserved<'a> {
     instance: &'a Instance,
@@ -103,24 +106,24 @@ pub struct Reserved<'a> {
     lock: File,
 }
 
-/// Makes the folder of a run on this machine, and keeps others out of it.
+/// Creates the folder of a run on this machine and locks it.
 ///
 /// # Errors
-/// [`ExecuteError`], where [`execute`] would not begin either.
+/// [`ExecuteError`], in the cases in which [`execute`] would not start.
 pub fn reserve<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Result<Reserved<'a>, ExecuteError> {
     check_machine(instance, options)?;
     reserve_folder(instance, options)
 }
 
-/// The same for a run on another engine than this machine, which is not asked what it has.
+/// Creates and locks the folder of a run on another engine. The resources of this machine are not checked.
 ///
 /// # Errors
-/// As there.
+/// [`ExecuteError`], as for [`reserve`].
 pub fn reserve_folder<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Result<Reserved<'a>, ExecuteError> {
     check_tasks(instance)?;
     let files = Rc::new(Files::new(&options.folder, instance)?.with_scratch(options.scratch.clone()));
     let (lock, is_own) = locked(&files.folder().join("lock"))?;
-    // Somebody may have run in it until a moment ago.
+    // Another process may have used the folder until now.
     let is_begun = options.resume && files.folder().join(FILE).symlink_metadata().is_ok();
     if !is_begun && Journal::inspect(&files, instance, opening(options))? {
         strangers::check(&files, &options.results, is_own)?;
@@ -129,20 +132,20 @@ pub fn reserve_folder<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -
 }
 
 impl Reserved<'_> {
-    /// [`execute`], with what was reserved.
+    /// Executes the reserved run on this machine, as [`execute`] does.
     ///
     /// # Errors
-    /// As there.
+    /// [`ExecuteError`], as for [`execute`].
     pub fn execute(self, policy: &mut dyn Policy, observer: &mut dyn Observer) -> Result<Trace, ExecuteError> {
         let setting = self.options.setting.clone();
         let mut engine = Local::new(self.folder(), cores()?, self.options.shim.clone()).with_setting(setting);
         self.execute_on(&mut engine, policy, observer)
     }
 
-    /// The same on any engine.
+    /// Executes the reserved run on the given engine.
     ///
     /// # Errors
-    /// As there.
+    /// [`ExecuteError`], as for [`execute`].
     pub fn execute_on(
         self,
         engine: &mut dyn Engine,
@@ -154,15 +157,15 @@ impl Reserved<'_> {
         drive_on(machine, instance, Driver::Policy(policy), options, observer)
     }
 
-    /// The same where no policy decides: the engine is given all tasks at once, in the order of a plan and in the sizes that it has for
-    /// them, and says when each has begun ([`crate::engine::Notice::Begun`]). What it takes later only, or in a run that is resumed,
-    /// may be planned `again`.
+    /// Executes the reserved run without a policy. The engine receives all tasks at once, in the order and with the allotments of a
+    /// plan, and reports each start ([`crate::engine::Notice::Begun`]). Tasks that the engine accepts later, or that a resumed run
+    /// still has to start, may be planned again by `again`.
     ///
-    /// What waits for others is given with them ([`crate::engine::Start::after`]). Journal, outcomes, retries and history are
-    /// those of other runs. Tasks that the plan leaves out are not run.
+    /// The engine also receives the precedence constraints ([`crate::engine::Start::after`]). Journal, outcomes, retries and
+    /// history work as in other runs. Tasks that the plan omits are not run.
     ///
     /// # Errors
-    /// As there.
+    /// [`ExecuteError`], as for [`execute`].
     pub fn hand_over(
         self,
         engine: &mut dyn Engine,
@@ -175,13 +178,13 @@ impl Reserved<'_> {
         drive_on(machine, instance, Driver::Plan(plan, again), options, observer)
     }
 
-    /// The folder of the run; the path is absolute.
+    /// Returns the absolute path of the folder of the run.
     pub fn folder(&self) -> &Path {
         self.files.folder()
     }
 }
 
-/// What a run stands on.
+/// Engine and storage of a run.
 pub(crate) struct Machine<'a> {
     pub storage: &'a dyn Storage,
     pub engine: &'a mut dyn Engine,
@@ -189,15 +192,15 @@ pub(crate) struct Machine<'a> {
     pub lock: Option<File>,
 }
 
-/// Who says what is to be started.
+/// Source of the decisions about starts.
 pub(crate) enum Driver<'a> {
-    /// A policy, task by task.
+    /// A policy that starts single tasks.
     Policy(&'a mut dyn Policy),
-    /// A plan, all at once; the engine decides when.
+    /// A plan that the engine receives as a whole. The engine decides when tasks start.
     Plan(&'a Schedule, PlanAgain<'a>),
 }
 
-/// [`execute`] on any machine.
+/// Executes a run on any machine.
 #[cfg(test)]
 pub(crate) fn execute_on(
     machine: Machine<'_>,
@@ -291,7 +294,7 @@ fn drive_on(
     Ok(Trace { runs })
 }
 
-/// Writes down that a session begins, and says what its clock is.
+/// Records the start of a session in the journal, and returns its clock.
 fn open_session(
     engine: &mut dyn Engine,
     journal: &mut Journal,

@@ -1,4 +1,4 @@
-//! The folder of a run.
+//! Files in the folder of a run.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -17,32 +17,32 @@ use crate::stem::stem;
 use crate::storage::Storage;
 use crate::tasks::TaskList;
 
-/// The name of the journal in the folder of a run.
+/// Name of the journal in the folder of a run.
 pub const JOURNAL: &str = "journal.jsonl";
 
-/// The folder of the status files.
+/// Name of the folder with the status files.
 pub(crate) const STATUS: &str = "status";
 
-/// Where a run keeps its files; paths are absolute.
+/// Paths of the files of a run. All paths are absolute.
 #[derive(Debug)]
 pub(crate) struct Files {
     folder: PathBuf,
     names: RefCell<Vec<String>>,
-    /// Where tasks have folders of their own on their nodes, and which files of each go there.
+    /// Separate folders of tasks on their nodes, with the files that are copied there.
     scratch: Option<Scratch>,
     /// File stems of the tasks that earlier sessions started. Output files with these stems belong to the run.
     begun: RefCell<BTreeSet<String>>,
 }
 
 impl Files {
-    /// Makes the folder.
+    /// Creates the folder of a run.
     pub fn new(folder: &Path, instance: &Instance) -> Result<Self, ExecuteError> {
         let fail = |source| ExecuteError::Folder { path: folder.to_owned(), source };
         fs::create_dir_all(folder).map_err(fail)?;
         Ok(Self::at(folder.canonicalize().map_err(fail)?, instance))
     }
 
-    /// A folder that is there.
+    /// Uses an existing folder.
     pub fn at(folder: PathBuf, instance: &Instance) -> Self {
         Self {
             folder,
@@ -52,12 +52,12 @@ impl Files {
         }
     }
 
-    /// The same where tasks have folders of their own on their nodes.
+    /// Adds separate folders of tasks on their nodes.
     pub fn with_scratch(self, scratch: Option<Scratch>) -> Self {
         Self { scratch, ..self }
     }
 
-    /// The files of the tasks of an earlier instance in the same folder.
+    /// Returns the files of the tasks of an earlier instance in this folder.
     pub fn of_earlier(&self, tasks: &TaskList) -> Self {
         Self {
             folder: self.folder.clone(),
@@ -80,7 +80,7 @@ impl Files {
         Ok(())
     }
 
-    /// Names the files of the tasks by these stems.
+    /// Uses these file stems for the tasks.
     pub fn adopt(&self, stems: Vec<String>) {
         *self.names.borrow_mut() = stems;
     }
@@ -90,19 +90,20 @@ impl Files {
         self.begun.borrow().clone()
     }
 
-    /// The instance has grown.
+    /// Adds files for the tasks by which the instance has grown.
     pub fn grow(&self, instance: &Instance) {
         let mut names = self.names.borrow_mut();
         let new = (names.len() as u64..instance.tasks()).map(TaskId);
         names.extend(new.map(|task| stem(instance, task)));
     }
 
-    /// Makes the folder of the status files; its name is on disk when this returns, and so is that of the folder itself.
+    /// Creates the folder of the status files. When this method returns, the names of this folder and of the folder of
+    /// the run are on disk.
     pub fn prepare(&self, storage: &dyn Storage) -> Result<(), ExecuteError> {
         let folder = self.folder.join(STATUS);
         let made = storage.make_folder(&folder).and_then(|()| storage.sync_folder(&self.folder));
         made.map_err(|source| ExecuteError::Folder { path: folder, source })?;
-        // Not every folder above is ours to read.
+        // This process may not have permission to read the parent folder.
         let _ = self.folder.parent().map(|above| storage.sync_folder(above));
         Ok(())
     }
@@ -121,7 +122,7 @@ impl Files {
         self.stems().into_iter().flat_map(|stem| output_names(&stem))
     }
 
-    /// The files of one attempt at a task.
+    /// Returns the files of one attempt at a task.
     pub fn of(&self, task: TaskId, attempt: u32) -> TaskFiles {
         let stem = &self.names.borrow()[task.index()];
         let outputs = output_names(stem);
@@ -143,44 +144,44 @@ impl Files {
         }
     }
 
-    /// Where the shim writes the exit status of one attempt.
+    /// Returns the path at which the shim writes the outcome of an attempt.
     pub fn status(&self, task: TaskId, attempt: u32) -> PathBuf {
         self.folder.join(STATUS).join(self.status_name(task, attempt))
     }
 
-    /// The name of that file.
+    /// Returns the name of the status file of an attempt, relative to the folder of the run.
     pub fn status_name(&self, task: TaskId, attempt: u32) -> String {
         format!("{}.{attempt}", self.names.borrow()[task.index()])
     }
 }
 
-/// The files in the folder of a run that hold what a task wrote to standard output and to standard error.
+/// Returns the paths of a task's standard output and standard error in the folder of a run.
 pub fn output_files(folder: &Path, instance: &Instance, task: TaskId) -> [PathBuf; 2] {
     let stem = stem(instance, task);
     output_names(&stem).map(|name| folder.join(name))
 }
 
-/// The output files of the tasks of a run.
+/// Output files of the tasks of a run.
 #[derive(Clone, Debug)]
 pub struct OutputFiles {
     folder: PathBuf,
-    /// Stems of the names of output files, by task.
+    /// Stems of the output files, by task.
     stems: Vec<String>,
 }
 
 impl OutputFiles {
-    /// The output files with these stems. The names of other tasks follow from the instance.
+    /// Creates the output files with these stems. The names for other tasks are derived from the instance.
     pub fn new(folder: &Path, stems: Vec<String>) -> Self {
         Self { folder: folder.to_owned(), stems }
     }
 
-    /// The same files, with another name of their folder.
+    /// Returns the same files under another name of their folder.
     #[must_use]
     pub fn within(&self, folder: &Path) -> Self {
         Self { folder: folder.to_owned(), stems: self.stems.clone() }
     }
 
-    /// The folder of the run.
+    /// Returns the folder of the run.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

@@ -1,4 +1,4 @@
-//! A folder that stays the same when it is renamed.
+//! A folder that stays accessible after it is renamed.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use nix::libc::{O_DIRECTORY, O_PATH};
 
-/// A folder that is held open, or known by its name alone where it cannot be. A job may move the folder of its run while the
-/// shims of others are only starting: by its name they would not find it.
+/// A folder that is held open, or identified only by its path if it cannot be opened. A job may move the folder of its run
+/// while the shims of other jobs are starting. With the path alone, these shims would not find the folder.
 #[derive(Debug)]
 pub(crate) struct Folder {
     held: Option<File>,
@@ -17,27 +17,27 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// The folder of this name.
+    /// Identifies a folder by its path alone.
     pub fn named(name: &Path) -> Self {
         Self::held(name, name)
     }
 
-    /// The folder that this path leads to; where it leads to none, the one of this name.
+    /// Opens the folder at `path` and keeps it open. If this fails, the folder is identified by `name` alone.
     pub fn held(path: &Path, name: &Path) -> Self {
         Self { held: open(path).ok(), name: name.to_owned() }
     }
 
-    /// What it was called when it was opened.
+    /// Returns the path that the folder had when it was opened.
     pub fn name(&self) -> &Path {
         &self.name
     }
 
-    /// A path for this process that leads to it as long as it is held, whatever its name.
+    /// Returns a path through which this process can access the folder even after a renaming.
     pub fn path(&self) -> PathBuf {
         self.path_of("self")
     }
 
-    /// The same for other processes of this user.
+    /// Returns a path through which other processes of this user can access the folder even after a renaming.
     pub fn path_for_others(&self) -> PathBuf {
         self.path_of(&std::process::id().to_string())
     }
@@ -50,7 +50,7 @@ impl Folder {
     }
 }
 
-/// Opens a folder that is there.
+/// Opens an existing folder.
 fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(O_PATH | O_DIRECTORY).open(path)
 }

@@ -1,4 +1,4 @@
-//! Who holds which GPUs.
+//! Assignment of GPUs to running tasks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,24 +6,24 @@ use makespan_core::{Instance, ProcSet, ResourceId, ResourceKind, TaskId};
 
 use crate::resources::gpus_of;
 
-/// The GPUs that running tasks hold. Those of the platform are numbered through its nodes in order, as processors are.
+/// GPUs that running tasks hold. GPUs are numbered through the nodes of the platform in order, like processors.
 #[derive(Debug)]
 pub(crate) struct Gpus {
     resource: ResourceId,
-    /// The number of the first one of each node.
+    /// Number of the first GPU of each node.
     firsts: Vec<u64>,
     held: BTreeMap<TaskId, Vec<u64>>,
     taken: BTreeSet<u64>,
 }
 
 impl Gpus {
-    /// All are free; `None` where the platform states none.
+    /// Creates an assignment in which all GPUs are free. Returns `None` if the platform states no GPUs.
     pub fn new(instance: &Instance) -> Option<Self> {
         let platform = instance.platform();
         let resource = gpus_of(platform)?;
         let firsts = platform.nodes().iter().enumerate().scan(0_u64, |next, (at, node)| {
             let first = *next;
-            // A switch runs nothing.
+            // A switch runs no tasks.
             let own = if node.processors > 0 { platform.amount(at, resource) } else { 0 };
             *next = next.saturating_add(own);
             Some(first)
@@ -32,7 +32,7 @@ impl Gpus {
         Some(Self { resource, firsts, held: BTreeMap::new(), taken: BTreeSet::new() })
     }
 
-    /// Gives a task that starts on these processors what it needs. The cluster has seen to it that there are as many.
+    /// Assigns the GPUs that a starting task needs on these processors. The cluster has already checked that enough are free.
     pub fn take(&mut self, instance: &Instance, task: TaskId, processors: &ProcSet) {
         let Some(demand) = instance.demands(task).iter().find(|demand| demand.resource == self.resource) else {
             return;
@@ -50,32 +50,32 @@ impl Gpus {
         self.held.insert(task, own);
     }
 
-    /// The first so many from this one on that are free.
+    /// Returns the first `count` free GPUs from number `first` on.
     fn free(&self, first: u64, count: u64) -> impl Iterator<Item = u64> {
         (first..).filter(|number| !self.taken.contains(number)).take(count as usize)
     }
 
-    /// A task has ended.
+    /// Frees the GPUs of a task that has ended.
     pub fn give_back(&mut self, task: TaskId) {
         for number in self.held.remove(&task).into_iter().flatten() {
             self.taken.remove(&number);
         }
     }
 
-    /// Those that a task holds, in order.
+    /// Returns the GPUs that a task holds, in ascending order.
     pub fn of(&self, task: TaskId) -> &[u64] {
         self.held.get(&task).map_or(&[], Vec::as_slice)
     }
 
-    /// A task holds these already.
+    /// Records GPUs that a task already holds.
     pub fn hold(&mut self, task: TaskId, numbers: Vec<u64>) {
         self.taken.extend(&numbers);
         self.held.insert(task, numbers);
     }
 }
 
-/// What programs call GPUs of these numbers on a machine that calls its own so; where nobody can count them, their numbers. GPU `g` is
-/// the `g`-th that this process may use; where the machine has fewer than the platform states, several are one.
+/// Converts GPU numbers to the names that programs use on this machine. If the names are unknown, returns the numbers. GPU `g` is
+/// the `g`-th that this process may use. If the machine has fewer GPUs than the platform states, several numbers share a GPU.
 pub(crate) fn called(numbers: &[u64], own: Option<&[String]>) -> Vec<String> {
     let mut names = Vec::new();
     for &number in numbers {
@@ -147,7 +147,7 @@ mod tests {
                 })
             };
             assert_eq!(with(&["7", "GPU-5", "3", "2"]), ["7,GPU-5", "3,2"]);
-            // Fewer than stated, which the user has allowed.
+            // The machine has fewer GPUs than stated, which oversubscription permits.
             assert_eq!(with(&["7", "5", "3"]), ["7,5", "3,7"]);
             assert_eq!(with(&["7"]), ["7", "7"]);
             assert_eq!(with(&[]), ["", ""]);

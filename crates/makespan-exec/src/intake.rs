@@ -1,14 +1,14 @@
-//! What comes to a run while it goes on.
+//! Requests to a run that is in progress.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use makespan_core::{Job, TaskId, Unavailable};
 
-/// Where jobs come in while a run goes on ([`crate::ExecuteOptions::intake`]). Such a run ends when it is told to.
+/// Channel through which jobs are added to a run in progress ([`crate::ExecuteOptions::intake`]). Such a run ends only on request.
 ///
-/// A run that grows begins with an instance that may have no jobs. One that is resumed is given all jobs that were ever handed in, in
-/// this order, and perhaps more; its journal knows those that it had taken in.
+/// The initial instance of such a run may have no jobs. To resume the run, submit all its earlier jobs in their order, and
+/// optionally more. The journal records which of them had been added.
 #[derive(Clone, Default)]
 pub struct Intake(Arc<Shared>);
 
@@ -18,7 +18,7 @@ struct Shared {
     wake: Mutex<Option<Box<dyn Fn() + Send>>>,
 }
 
-/// What is asked of a run.
+/// A request to a run.
 #[derive(Clone, Debug)]
 pub(crate) enum Request {
     Append(Vec<Job>),
@@ -29,38 +29,40 @@ pub(crate) enum Request {
 }
 
 impl Intake {
-    /// Nobody has asked for anything.
+    /// Creates a channel without requests.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Calls a function whenever there is something to do, such as one that ends the wait of an engine ([`crate::Waker`]).
+    /// Registers a function that is called after each request, such as one that ends the wait of an engine ([`crate::Waker`]).
     pub fn on_request(&self, wake: impl Fn() + Send + 'static) {
         *self.0.wake.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
     }
 
-    /// Adds jobs behind all that came before, all or none: the observer hears which tasks they are, or why they were not taken
-    /// ([`crate::Observer::grown`], [`crate::Observer::not_grown`]), in the order in which they were handed in.
+    /// Appends jobs, all or none. The observer receives the range of the new tasks or the reason for the rejection
+    /// ([`crate::Observer::grown`], [`crate::Observer::not_grown`]), in the order of the calls.
     pub fn append(&self, jobs: Vec<Job>) {
         self.ask(Request::Append(jobs));
     }
 
-    /// Takes tasks back: those that run are ended and have failed, the others do not start. Those that have ended stay as they are.
+    /// Cancels tasks: running tasks are ended and fail, and waiting tasks do not start. Finished tasks are not affected.
     pub fn cancel(&self, tasks: Vec<TaskId>) {
         self.ask(Request::Cancel(tasks));
     }
 
-    /// Takes tasks back if none of them has begun, all or none. The observer hears which it was ([`crate::Observer::withdrawn`]).
+    /// Withdraws tasks if none of them has started. Otherwise all of them remain. The observer receives the result
+    /// ([`crate::Observer::withdrawn`]).
     pub fn withdraw(&self, tasks: Vec<TaskId>) {
         self.ask(Request::Withdraw(tasks));
     }
 
-    /// Makes known when processors are to be left alone, in the place of what was said before ([`makespan_core::Cluster::announce`]).
+    /// Announces the periods in which processors will be unavailable. They replace all periods announced before
+    /// ([`makespan_core::Cluster::announce`]).
     pub fn announce(&self, periods: Vec<Unavailable>) {
         self.ask(Request::Announce(periods));
     }
 
-    /// Ends the session. What runs goes on, and the session that resumes the run takes it over.
+    /// Ends the session. Running tasks continue, and the session that resumes the run takes them over.
     pub fn leave(&self) {
         self.ask(Request::Leave);
     }
@@ -72,7 +74,7 @@ impl Intake {
         }
     }
 
-    /// What was asked for since the last time.
+    /// Returns the requests since the last call.
     pub(crate) fn take(&self) -> Vec<Request> {
         std::mem::take(&mut *self.0.requests.lock().unwrap_or_else(PoisonError::into_inner))
     }

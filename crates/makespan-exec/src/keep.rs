@@ -1,12 +1,12 @@
 //! Rule that decides which finished tasks are kept after an edit of the instance.
 
-/// Which tasks that have ended stay as they are.
+/// Rule for keeping finished tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// Those of the same name that do the same.
+    /// Keep tasks whose name and content are unchanged.
     SameNames,
-    /// Those that do the same; their names are made up.
+    /// Keep tasks whose content is unchanged, because names are generated.
     SameDeeds,
-    /// None: the instance is what is to be done.
+    /// Keep no task: the instance contains only work to be done.
     Nothing,
 }

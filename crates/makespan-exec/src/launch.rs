@@ -1,4 +1,4 @@
-//! Starts one process on its cores.
+//! Starts a process on its cores.
 
 use std::io::{self, BufRead, BufReader};
 use std::process::{Child, Command};
@@ -37,9 +37,10 @@ impl Birth {
     }
 }
 
-/// Starts the command with these properties. If its standard output is a pipe, calls `on_line` with each line. Calls `on_exit`
-/// when it has ended, with its id if a signal ended it. The child is left for the caller to reap: until then its id, and
-/// its group's, belong to nobody else.
+/// Starts the command on these cores. If its standard output is a pipe, calls `on_line` with each line. Calls `on_exit`
+/// when the process has ended; the argument is the process id if a signal ended it. The caller must reap the child. Until
+/// then, the ids of the child and of its process group are not reused. A `guarded` process starts with all signals
+/// blocked.
 pub(crate) fn launch(
     mut command: Command,
     birth: Birth,
@@ -47,8 +48,8 @@ pub(crate) fn launch(
     on_exit: impl FnOnce(Option<i32>) + Send + 'static,
 ) -> io::Result<Child> {
     let (answer, answered) = mpsc::channel();
-    // A process inherits the affinity and the blocked signals of the thread that starts it, so every start has a thread of
-    // its own, which then sleeps until the process ends.
+    // A process inherits the affinity and the blocked signals of the thread that starts it. Each start therefore uses a
+    // separate thread, which then sleeps until the process ends.
     thread::Builder::new().name("launch".into()).stack_size(128 * 1024).spawn(move || {
         let mut started = birth.prepare().and_then(|()| command.spawn());
         drop(command);
@@ -67,7 +68,7 @@ pub(crate) fn launch(
                     ended => break ended,
                 }
             };
-            // An error is a signal that `nix` does not know.
+            // An error means a signal that `nix` does not support.
             on_exit((!matches!(ended, Ok(WaitStatus::Exited(..)))).then_some(pid as i32));
         }
     })?;

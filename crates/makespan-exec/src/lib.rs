@@ -1,11 +1,11 @@
-//! Real time: a [`Policy`](makespan_core::Policy) decides, and the processes of this machine answer.
+//! Execution in real time: a [`Policy`](makespan_core::Policy) decides which processes start on this machine.
 //!
-//! [`execute`] starts the commands of an instance's tasks, each pinned to its cores, tells the policy what happens and
-//! returns the [`Trace`](makespan_core::Trace). A run lives in a folder: the output of every task, and a [`journal`]
-//! that survives `kill -9` at any moment, so that a resumed run repeats no finished task and loses none.
+//! [`execute`] starts the commands of an instance's tasks, each pinned to its cores, reports events to the policy and
+//! returns the [`Trace`](makespan_core::Trace). A run has a folder with the output of every task and a [`journal`].
+//! The journal survives `kill -9` at any instant, so that a resumed run repeats no finished task and loses none.
 //! [`profile`] measures a command at several allotments.
 //!
-//! Linux only: it reads `/proc`. This crate knows no algorithm; it never imports one.
+//! This crate runs on Linux only, because it reads `/proc`. It does not depend on any algorithm.
 
 #![warn(missing_docs)]
 

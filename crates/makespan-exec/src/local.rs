@@ -1,4 +1,4 @@
-//! The processes of this machine.
+//! Engine for this machine.
 
 mod affinity;
 mod starting;
@@ -30,80 +30,81 @@ use crate::taken::TakenOver;
 use crate::traces::Traces;
 use starting::{SPARES, mark, marks, scratch_of};
 
-/// How long a shim that was told to kill its task may take before it is killed itself.
+/// Time that a shim has to kill its task before the shim itself is killed.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long nothing must happen until a shim is started ahead.
+/// Time without events after which a spare shim is started.
 const QUIET: Duration = Duration::from_millis(3);
 
-/// The executable of this very process, even where its file was replaced since.
+/// Executable of this process, even if its file has been replaced.
 const OWN: &str = "/proc/self/exe";
 
-/// This machine: each task is guarded by a process of its own, the shim, which pins the task to its cores unless the
-/// task may use all cores that no pinned task holds.
+/// Engine that runs tasks on this machine. Each task is guarded by a separate process, the shim. The shim pins the task to its
+/// cores, unless the task may use all cores that no pinned task holds.
 ///
-/// Processor `p` is the `p`-th of the cores that it was given, modulo their number.
+/// Processor `p` is the `p`-th of the given cores, modulo their number.
 #[derive(Debug)]
 pub struct Local {
-    /// The folder of the run.
+    /// Folder of the run.
     folder: Folder,
     cores: Vec<usize>,
-    /// What programs call the GPUs of this machine, as soon as somebody asks.
+    /// Names of the GPUs of this machine, computed on first use.
     gpus: OnceCell<Option<Vec<String>>>,
     shim: PathBuf,
     setting: JobSetting,
     _small: Option<File>,
-    /// The control group of the session, which holds one for each task.
+    /// Control group of the session, which contains one group for each task.
     group: Option<Group>,
-    /// Whether groups of tasks have limits of memory.
+    /// True if the groups of tasks have memory limits.
     limits: bool,
-    /// Whether tasks end with this process.
+    /// True if tasks end together with this process.
     is_tied: bool,
     begun: Instant,
     shims: BTreeMap<TaskId, Shim>,
-    /// The cores of the pinned tasks that run.
+    /// Cores of the running pinned tasks.
     pinned: BTreeMap<TaskId, Vec<usize>>,
-    /// What goes on of an earlier session.
+    /// Tasks of an earlier session that are still running.
     taken: TakenOver,
-    /// Shims that have no task yet, or no task any more.
+    /// Shims without a task: new ones, and those whose task has ended.
     spares: VecDeque<Spare>,
-    /// Whether one could not be started; then no other is until a task needs one.
+    /// True if a spare shim could not be started. Further spares are then started only after a task has needed a shim.
     lacking: bool,
-    /// Numbers the shims, so that the end of an earlier one is not taken for that of a later one.
+    /// Number of started shims. Each shim has its own number, so that the ends of different shims are not confused.
     started: u64,
     sender: Sender<Signalled>,
     ends: Receiver<Signalled>,
 }
 
-/// Ends a wait of [`Local`] from another thread.
+/// Handle by which another thread ends a wait of [`Local`].
 #[derive(Clone, Debug)]
 pub struct Waker(Sender<Signalled>);
 
 impl Waker {
-    /// Wakes it: a wait that goes on, or the next one, returns before its time.
+    /// Ends the current wait, or the next one, before its timeout.
     pub fn wake(&self) {
         let _ = self.0.send(Signalled::Woken);
     }
 }
 
-/// A shim that we have not reaped, so its id is ours.
+/// A shim that has not been reaped, so its process id is not reused.
 #[derive(Debug)]
 struct Shim {
     process: Spare,
-    /// The line with its task, which it gets when the task may run.
+    /// Line that describes the task. The shim receives it when the task may run.
     order: String,
     /// True if it was signalled or lost cores to a pinned task. It then takes no other task.
     is_disturbed: bool,
-    /// The status of its task that has ended, if it can run another one.
+    /// Exit status of its last task, if the shim can run another one.
     left: Option<i32>,
 }
 
 impl Local {
-    /// Starts tasks of the run in this folder on these cores, by this shim or by this program ([`crate::ExecuteOptions::shim`]).
+    /// Creates an engine for the run in this folder. Tasks run on `cores`. The shim is the given program, or this program
+    /// ([`crate::ExecuteOptions::shim`]).
     pub fn new(folder: &Path, cores: Vec<usize>, shim: Option<PathBuf>) -> Self {
         let (sender, ends) = mpsc::channel();
         let small = if shim.is_none() { shim::small() } else { None };
-        // What is open stays the same program, even where its file is replaced.
+        // An open file refers to the same program even if the path is replaced.
         let opened = small.as_ref().map(|file| PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())));
         let shim = shim.or(opened).unwrap_or_else(|| OWN.into());
         Self {
@@ -135,12 +136,12 @@ impl Local {
         self
     }
 
-    /// Tasks that start from now on are killed as soon as this process is gone, however it ends.
+    /// From now on, tasks that start are killed as soon as this process ends for any reason.
     pub fn tie(&mut self) {
         self.is_tied = true;
     }
 
-    /// Ends waits from other threads.
+    /// Returns a handle that ends waits from other threads.
     pub fn waker(&self) -> Waker {
         Waker(self.sender.clone())
     }
@@ -151,7 +152,7 @@ impl Local {
         shim.signal(Signal::SIGCONT);
     }
 
-    /// Kills what is left on this machine of a task of this name, whose shim is gone. Returns when nothing of it lives.
+    /// Kills the remaining processes of a task on this machine whose shim is gone. Returns when none of them is left.
     pub fn end_strays(&self, name: &str) {
         let marks =
             marks(name, self.folder.name()).into_iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -163,7 +164,7 @@ impl Local {
             shim.is_disturbed = true;
             let pid = Pid::from_raw(shim.process.child.id() as i32);
             let _ = kill(pid, signal);
-            // Should somebody have halted it.
+            // Resumes a shim that another process has stopped.
             let _ = kill(pid, Signal::SIGCONT);
         } else if let Some(shim) = self.taken.shim(task) {
             shim.signal(signal);
@@ -171,7 +172,7 @@ impl Local {
         }
     }
 
-    /// Waits until nothing is left of a task that an earlier session started and that was killed.
+    /// Waits until no process is left of a killed task of an earlier session.
     fn outlast(&mut self, task: TaskId) {
         while self.taken.shim(task).is_some_and(Identity::is_alive) {
             sleep(GLANCE);
@@ -194,7 +195,7 @@ impl Engine for Local {
     }
 
     fn follows(&self, place: &str) -> Result<(), String> {
-        // The id of a boot, as earlier versions wrote it, too.
+        // Earlier versions wrote only the id of the boot.
         if let Some((engine, kind)) = place.split_once(':') {
             let engine = if kind == "pilot" { engine } else { place };
             return Err(format!("jobs of this run may still run on {engine}; resume it with --on {engine}"));
@@ -241,7 +242,7 @@ impl Engine for Local {
         if let Some(shim) = self.shims.get_mut(&task)
             && let Some(input) = &mut shim.process.input
         {
-            // A shim that was killed meanwhile is reported by its end.
+            // If the shim was killed meanwhile, its end is reported later.
             let _ = input.write_all(format!("{}{claim}\n", std::mem::take(&mut shim.order)).as_bytes());
         }
     }
@@ -261,7 +262,7 @@ impl Engine for Local {
         let begun = Instant::now();
         loop {
             let left = timeout.saturating_sub(begun.elapsed());
-            // Jobs that have just been let run come first.
+            // Tasks that have just been let run take precedence.
             let ahead = left > QUIET && self.is_short_of_spares();
             match self.ends.recv_timeout(if ahead { QUIET } else { left }) {
                 Err(_) if ahead => self.refill(),
@@ -314,7 +315,7 @@ impl Engine for Local {
     }
 
     fn leave(&mut self) {
-        // A shim that was let run needs nobody.
+        // A shim that was let run continues without its parent.
         self.shims.clear();
         self.pinned.clear();
         self.taken = TakenOver::default();
@@ -343,7 +344,7 @@ impl Engine for Local {
         while alive().next().is_some() {
             sleep(Duration::from_millis(20));
         }
-        // What outlived its shim is known by its control group, or else by its environment.
+        // Processes that survive their shim are identified by their control group, or else by their environment.
         let (name, value) = mark(self.folder.name());
         let group = left.group.and_then(Group::of_earlier);
         let (marks, spared) = (vec![format!("{name}={value}")], self.taken.shims());
@@ -351,7 +352,7 @@ impl Engine for Local {
     }
 }
 
-/// A session that ends in a panic of its policy or its observer leaves nothing running either.
+/// A session that ends in a panic of its policy or observer also leaves no process running.
 impl Drop for Local {
     fn drop(&mut self) {
         let tasks: Vec<TaskId> = self.shims.keys().copied().collect();
@@ -363,7 +364,7 @@ impl Drop for Local {
         for task in tasks {
             self.call_off(task);
         }
-        // They end while others are waited for.
+        // The spares end while the session waits for other processes.
         self.spares.iter_mut().for_each(|spare| drop(spare.input.take()));
         std::mem::take(&mut self.spares).into_iter().for_each(|spare| {
             spare.dismiss();

@@ -1,4 +1,4 @@
-//! What this machine offers: cores and programs.
+//! Cores and programs of this machine.
 
 use std::ffi::OsString;
 use std::io;
@@ -12,21 +12,21 @@ use nix::unistd::Pid;
 
 use crate::ExecuteError;
 
-/// The cores that this process may use, ascending.
+/// Returns the cores that this process may use, in ascending order.
 ///
 /// # Errors
-/// [`ExecuteError::Cores`] when the system does not say.
+/// [`ExecuteError::Cores`] if the system does not report them.
 pub fn cores() -> Result<Vec<usize>, ExecuteError> {
     let set = sched_getaffinity(Pid::from_raw(0)).map_err(|error| ExecuteError::Cores(error.into()))?;
     Ok((0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false)).collect())
 }
 
-/// What this machine is called; empty where it has no name.
+/// Returns the name of this machine, or an empty string if it has none.
 pub fn host() -> String {
     nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_default()
 }
 
-/// The cores behind processors of the plan.
+/// Returns the cores that correspond to processors of the plan.
 pub(crate) fn cores_of(processors: &ProcSet, cores: &[usize]) -> Vec<usize> {
     let mut chosen: Vec<usize> = processors.iter().map(|id| cores[id as usize % cores.len()]).collect();
     chosen.sort_unstable();
@@ -34,7 +34,7 @@ pub(crate) fn cores_of(processors: &ProcSet, cores: &[usize]) -> Vec<usize> {
     chosen
 }
 
-/// Pins the calling thread, and so every process that it starts later.
+/// Pins the calling thread and all processes that it starts later.
 pub(crate) fn pin_thread(cores: &[usize]) -> io::Result<()> {
     let mut set = CpuSet::new();
     for &core in cores {
@@ -43,10 +43,10 @@ pub(crate) fn pin_thread(cores: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
 }
 
-/// The file that a command's first word names, as a shell would find it but without its built-in commands.
+/// Returns the file for the first word of a command. The search is that of a shell without its built-in commands.
 ///
 /// # Errors
-/// A sentence that says why there is none.
+/// A sentence that states why no file was found.
 pub fn program(name: &str) -> Result<PathBuf, String> {
     program_within(name, Path::new(""))
 }
@@ -66,12 +66,14 @@ pub(crate) fn program_within(name: &str, folder: &Path) -> Result<PathBuf, Strin
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|path| folder.join(path).join(name)).find(|path| executable(path));
-    // A relative folder on PATH still needs a slash, or the shim would look the name up again.
+    let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| executable(path));
+    // A relative path needs a slash. Otherwise the shim would search `PATH` again.
     let found = found.map(|path| if path.is_absolute() { path } else { Path::new(".").join(path) });
     found.filter(|_| !name.is_empty()).ok_or_else(|| format!("cannot start `{name}`: no program of this name on PATH"))
 }
 
-/// A command with `{processors}` replaced in every argument, and `{gpus}` by their number where any are stated.
+/// Returns a command with `{processors}` and `{gpus}` replaced by the respective numbers in every argument. `{gpus}` is
+/// replaced only if GPUs are stated.
 pub(crate) fn substituted(command: &[String], allotment: u32, gpus: Option<usize>) -> Vec<String> {
     let one = |part: &String| {
         let part = part.replace("{processors}", &allotment.to_string());

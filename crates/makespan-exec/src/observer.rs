@@ -1,4 +1,4 @@
-//! Who watches a run.
+//! Interface for displaying a run.
 
 use std::ops::Range;
 use std::time::SystemTime;
@@ -7,9 +7,9 @@ use makespan_core::{Job, LogEntry, Profile, Rows, Run, Running, TaskId, Time, Vi
 
 use crate::{HaltCause, OutputFiles};
 
-/// Hears what happens during a run, to show it. Everything has an empty default.
+/// Receives the events of a run. Each method is empty by default, except [`Observer::warning`].
 pub trait Observer {
-    /// The session begins.
+    /// A session started.
     fn began(&mut self, _begin: &SessionBegin<'_>) {}
 
     /// A task started.
@@ -18,8 +18,8 @@ pub trait Observer {
     /// A further attempt at a task is about to start. It gets new output files.
     fn restarts(&mut self, _task: TaskId) {}
 
-    /// A task ended; the reason says why one was not started, or by what it was ended. Where jobs come while the run goes on, a
-    /// session that resumes it tells again what ended before, without reasons.
+    /// A task ended. `_reason` states why the task was not started or which cause ended it. In a run that accepts new jobs, a
+    /// resumed session reports earlier ends again without reasons.
     fn ended(&mut self, _run: &Run, _reason: Option<&str>, _progress: &Progress<'_>) {}
 
     /// An attempt at a task failed, and the task will be tried again. Attempts are counted from 1.
@@ -28,103 +28,105 @@ pub trait Observer {
     /// An attempt at a task was lost with the machine that it ran on, and the task waits again. The trace leaves it out.
     fn lost(&mut self, _run: &Run, _reason: &str, _attempt: u32, _progress: &Progress<'_>) {}
 
-    /// A task that ran was ended since the run was, and runs again when that is resumed. The trace leaves it out.
+    /// A running task was ended because the run was stopped. It runs again when the run is resumed. The trace omits this attempt.
     fn interrupted(&mut self, _run: &Run, _progress: &Progress<'_>) {}
 
-    /// An attempt at a task that ran to an end, with or without success: what is worth to be remembered of it. Its record is on disk.
-    /// When a run is resumed, those come first that ended while no session was there.
+    /// An attempt at a task ended with or without success, and its record is on disk. When a run is resumed, attempts that ended
+    /// without a session are reported first.
     fn measured(&mut self, _measured: &Measured<'_>) {}
 
-    /// The policy told something of its plans. When a run is resumed, all that was told in earlier sessions comes first.
+    /// The policy wrote a log entry about its plans. When a run is resumed, the entries of earlier sessions are reported first.
     fn told(&mut self, _entry: &LogEntry) {}
 
-    /// Estimated times of these tasks were replaced, as the view shows now; of a bag it is the first task. When a run is resumed, those come
-    /// first that earlier sessions replaced.
+    /// Estimated times of these tasks were replaced, and the view shows the new times. A bag is represented by its first task. When
+    /// a run is resumed, the replacements of earlier sessions are reported first.
     fn estimated(&mut self, _tasks: &[TaskId], _progress: &Progress<'_>) {}
 
-    /// These tasks have come ([`crate::Intake::append`]).
+    /// These tasks were added to the run ([`crate::Intake::append`]).
     fn grown(&mut self, _tasks: Range<TaskId>, _progress: &Progress<'_>) {}
 
-    /// Jobs that came were not taken in, for this reason.
+    /// Submitted jobs were rejected for this reason.
     fn not_grown(&mut self, _reason: &str) {}
 
-    /// Whether these tasks were taken back ([`crate::Intake::withdraw`]); otherwise one of them had begun, and all stay.
+    /// Reports whether these tasks were withdrawn ([`crate::Intake::withdraw`]). If `_done` is false, one of them had started and
+    /// all remain.
     fn withdrawn(&mut self, _tasks: &[TaskId], _done: bool) {}
 
-    /// A task that had not started was given up, by the policy or by somebody who took it back ([`crate::Intake::cancel`]).
+    /// A task that had not started was cancelled by the policy or by the user ([`crate::Intake::cancel`]).
     fn cancelled(&mut self, _task: TaskId, _progress: &Progress<'_>) {}
 
-    /// Processes that a task had started in the background still ran when the task ended, and were ended.
+    /// Background processes of a task were still running when the task ended, and were killed.
     fn left_background(&mut self, _task: TaskId) {}
 
     /// Enough tasks have failed or succeeded, so that nothing more starts.
     fn halted(&mut self, _cause: &HaltCause) {}
 
-    /// Something the user should know, in one sentence.
+    /// Message for the user, in one sentence.
     fn message(&mut self, _text: &str) {}
 
-    /// Something without which nobody understands why nothing happens.
+    /// Warning that explains why no task starts.
     fn warning(&mut self, text: &str) {
         self.message(text);
     }
 
-    /// Time passed.
+    /// The time between two progress reports has passed.
     fn tick(&mut self, _progress: &Progress<'_>) {}
 }
 
 /// State of a run when a session begins.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionBegin<'a> {
-    /// The tasks that this session is to run, ascending.
+    /// Tasks that this session will run, in ascending order.
     pub open: &'a [TaskId],
-    /// The executions that ended before, in the order of the journal.
+    /// Executions that ended in earlier sessions, in the order of the journal.
     pub runs: &'a [Run],
-    /// The wall clock at instant 0 of the run.
+    /// Wall-clock time at instant 0 of the run.
     pub origin: SystemTime,
-    /// The output files of the tasks.
+    /// Output files of the tasks.
     pub outputs: &'a OutputFiles,
 }
 
-/// What is known of an attempt that ran to its end.
+/// Measurements of an attempt that ran to its end.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
-    /// When in the time of the run, where, how it ended, and what the kernel counted.
+    /// Start and end in the time of the run, processors, outcome, and the accounting of the kernel.
     pub run: &'a Run,
-    /// The program and its arguments as the instance states them, `{processors}` and `{gpus}` included.
+    /// Program and arguments as the instance states them, with `{processors}` and `{gpus}` not replaced.
     pub command: &'a [String],
-    /// Counted from 1 for each task.
+    /// Number of the attempt, counted from 1 for each task.
     pub attempt: u32,
-    /// When it began, by the wall clock.
+    /// Start by the wall clock.
     pub began: SystemTime,
-    /// The name of the machine that it ran on.
+    /// Name of the machine that ran the attempt.
     pub host: &'a str,
-    /// Whether it held processors of several nodes, where one has as many.
+    /// True if the attempt held processors of several nodes although one node has enough.
     pub is_spread: bool,
     /// True if it was pinned to the cores of its processors, so that its time does not depend on other jobs.
     pub is_pinned: bool,
 }
 
-/// An observer that shows nothing.
+/// An observer that displays nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
 impl Observer for Silent {}
 
-/// Where a run stands.
+/// Current state of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// What the policy sees: the present instant, the tasks that wait and those that run.
+    /// View of the policy: the current instant, the waiting tasks and the running tasks.
     pub view: View<'a>,
-    /// The executions that have ended, those of earlier sessions included.
+    /// Executions that have ended, including earlier sessions.
     pub runs: &'a [Run],
-    /// Tasks that will not run again, those of earlier sessions included.
+    /// Number of tasks that will not run again, including earlier sessions.
     pub ended: u64,
-    /// Tasks that will be released later.
+    /// Number of tasks that will be released later.
     pub unreleased: usize,
 }
 
 impl Progress<'_> {
-    /// When everything will have ended if the estimates hold and the processors stay busy: an estimate, not a bound.
+    /// Estimates the end of the run from the estimated run times, provided that the processors stay busy. The estimate is not a
+    /// bound.
     pub fn expected_end(&self) -> Time {
         let View { now, instance, waiting, running, .. } = self.view;
         let ends = running.iter().map(|running| running.expected_end(instance, now));

@@ -1,4 +1,4 @@
-//! How a run is carried out.
+//! Options of a run.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ pub struct JobSetting {
     pub niceness: Option<i32>,
 }
 
-/// Where tasks run in folders of their own, on the disks of their nodes, and which of their files are copied there and back.
+/// Copying of files for tasks that run in separate folders on the disks of their nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scratch {
     pub(crate) folder: String,
@@ -40,11 +40,12 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// In this folder of each node, where `%N` stands for the node and `%j` for the job of Slurm; names of files count from `home`, which all nodes
-    /// share. For each task what it reads and what it writes; a task without files has an empty folder.
+    /// Creates the options for task folders. On each node, `folder` is the parent of these folders, where `%N` stands for the node
+    /// and `%j` for the Slurm job. File names are relative to `home`, which all nodes share. `files` lists the input and the output
+    /// files of each task. A task without files has an empty folder.
     ///
     /// # Errors
-    /// What is wrong with a name, in words.
+    /// The problem of an invalid file name.
     pub fn new(
         folder: String,
         home: String,
@@ -78,56 +79,58 @@ impl Pinning {
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "choices of the user that go in any combination")]
 pub struct ExecuteOptions {
-    /// The folder of the run: `<task>.out`, `<task>.err`, the journal. Made when missing.
+    /// Folder of the run, with `<task>.out`, `<task>.err` and the journal. It is created if it does not exist.
     pub folder: PathBuf,
     /// Names of further files and folders that the caller writes in the folder of the run. A new run does not start if
     /// one of them already exists.
     pub results: Vec<String>,
-    /// Continue the run in the folder; without one there it begins. Otherwise the folder must hold no run.
+    /// Resume the run in the folder, or start a new run if the folder holds none. If false, the folder must not hold a run.
     pub resume: bool,
-    /// When resuming, run failed, timed-out, not started and cancelled tasks again.
+    /// When resuming, run tasks again that failed, timed out, were not started or were cancelled.
     pub retry_failed: bool,
-    /// How often a task that failed, or reached its walltime, is tried again. Earlier sessions count, unless failed tasks are run again
-    /// ([`Self::retry_failed`]). A task that lack of memory ended gets twice the memory.
+    /// Maximum number of further attempts at a task that failed or reached its time limit. Attempts of earlier sessions count,
+    /// unless failed tasks are run again ([`Self::retry_failed`]). A task that ran out of memory gets twice the memory.
     pub retries: u32,
     /// Ends the run early, when enough tasks have failed or succeeded in this session.
     pub halt: Option<HaltRule>,
-    /// Ends tasks that state no walltime after so long.
+    /// Start no further task after a task has failed all its attempts. The run ends when its running tasks have ended.
+    pub fail_fast: bool,
+    /// Time limit of tasks that state none.
     pub timeout: Option<Time>,
-    /// Limit each task to the memory that it states, by its control group (cgroup v2). Where that is not possible, no task starts.
+    /// Limit each task to its stated memory by a control group (cgroup v2). If this is impossible, no task starts.
     pub limit_memory: bool,
-    /// Names of jobs are made up, such as the numbers of lines. Then resuming a run of an instance that was edited knows jobs by
-    /// what they do alone.
+    /// Job names are generated, for example from line numbers. After an edit of the instance, a resumed run then identifies jobs by
+    /// their content alone.
     pub made_up_names: bool,
-    /// The instance is what is still to be done, as another program such as make has just found out. Then all of it is run, whatever
-    /// ended in earlier sessions.
+    /// The instance contains only work that is still to be done, as determined by another program such as make. All its tasks are
+    /// run, regardless of earlier sessions.
     pub run_all: bool,
-    /// When resuming a run whose journal is damaged, go on with what is certain.
+    /// When resuming a run with a damaged journal, continue with its undamaged records.
     pub recover: bool,
-    /// Accept more processors than cores, and more memory and GPUs than there are; processor `p` is core `p` modulo their number,
-    /// and likewise for GPUs.
+    /// Accept more processors than cores, and more memory and GPUs than the machine has. Processor `p` is core `p` modulo the
+    /// number of cores, and likewise for GPUs.
     pub oversubscribe: bool,
-    /// The tasks that are pinned to their cores.
+    /// Tasks that are pinned to their cores.
     pub pinning: Pinning,
-    /// The program that runs around every task and keeps its exit status, such as `makespan-shim`. `None` is this very
-    /// program, which then calls [`crate::serve`] first of all.
+    /// Program that guards each task and records its exit status, such as `makespan-shim`. `None` selects this program itself,
+    /// which must then call [`crate::serve`] before anything else.
     pub shim: Option<PathBuf>,
     /// When starts are held although the policy wants them.
     pub hold: Option<StartHold>,
     /// The working folder and the niceness of tasks on this machine.
     pub setting: JobSetting,
-    /// Tasks run in folders of their own on their nodes; without it in the working folder.
+    /// Separate folders for tasks on their nodes. `None` runs tasks in the working directory.
     pub scratch: Option<Scratch>,
-    /// How long an ended task may take to react to SIGTERM before it gets SIGKILL.
+    /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// How often the observer hears of progress.
+    /// Interval between progress reports to the observer.
     pub tick: Duration,
     /// The longest time between the end of a task and the sync of the journal. Ends within this time are synced together, and
     /// the observer receives them after that.
     pub group: Duration,
-    /// Replaces estimated times by what the tasks that have ended teach; without it they stay what they are.
+    /// Estimator that replaces estimated run times by what ended tasks show. `None` keeps the estimates.
     pub estimation: Option<Estimation>,
-    /// Jobs come while the run goes on, which ends when it is told to.
+    /// Source of jobs that are added while the run goes on. Such a run ends only on request.
     pub intake: Option<Intake>,
     /// Ends the run: the first request sends SIGTERM to the running tasks, and SIGKILL after the grace period; the
     /// second sends SIGKILL at once.
@@ -135,7 +138,8 @@ pub struct ExecuteOptions {
 }
 
 impl ExecuteOptions {
-    /// A new run in this folder, five seconds of grace, ten ticks a second, and a sync of the journal every 8 ms at most.
+    /// Returns the options for a new run in this folder, with five seconds of grace, ten progress reports per second, and a sync of
+    /// the journal at least every 8 ms.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),

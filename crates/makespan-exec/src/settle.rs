@@ -1,4 +1,4 @@
-//! The end of what a dead session left, before anybody knows what is to be done next.
+//! Ends the remaining tasks of a dead session before the next session is planned.
 
 use std::rc::Rc;
 use std::time::SystemTime;
@@ -13,18 +13,18 @@ use crate::recover::Recovery;
 use crate::storage::Disk;
 use crate::{ExecuteError, ExecuteOptions, Observer};
 
-/// Ends what a dead session left running in the folder of a run, and writes down how it ended; what had finished counts.
+/// Ends the running tasks of a dead session in the folder of a run, and records their outcomes. Finished tasks count as finished.
 ///
-/// [`execute`](crate::execute) does so, too, when it resumes a run. This is for whoever finds out what is to be done from files that
-/// those jobs may still be writing. A journal that is damaged is left to `execute`, which tells why.
+/// [`execute`](crate::execute) also does this when it resumes a run. Call this function first if the remaining work is determined
+/// from files that these tasks may still be writing. A damaged journal is not reported here; `execute` reports the damage.
 ///
 /// # Errors
-/// [`ExecuteError`], where the folder cannot be read or written, or another process uses it.
+/// [`ExecuteError`] if the folder cannot be read or written, or if another process uses it.
 pub fn settle(options: &ExecuteOptions, observer: &mut dyn Observer) -> Result<(), ExecuteError> {
     if !options.folder.join(FILE).is_file() {
         return Ok(());
     }
-    // The tasks are those that the journal names.
+    // The journal names the tasks, so an empty instance suffices.
     let Some(nothing) = Platform::flat(1).ok().and_then(|platform| Instance::new(platform, vec![], vec![]).ok()) else {
         return Ok(());
     };

@@ -1,4 +1,4 @@
-//! The status files, in which a shim leaves how its task ended.
+//! Status files, in which shims record the outcomes of attempts.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,29 +10,29 @@ use serde::{Deserialize, Serialize};
 use crate::journal::seal::{seal, unseal};
 use crate::storage::{Handle, Storage};
 
-/// Bytes that are reserved for a status before its task runs, so that a disk that fills meanwhile has room for it.
+/// Bytes reserved for a status before its task runs, so that the status can be written even if the disk fills meanwhile.
 const RESERVED: usize = 4096;
 
-/// Above it, an exit status is that of a signal.
+/// Offset of exit statuses that represent signals.
 const SIGNALLED: i32 = 128;
 
-/// Who ended an attempt.
+/// Cause of the end of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndedBy {
-    /// Itself: it was done, or returned a status that no signal leaves.
+    /// The task ended by itself, with an exit status that does not represent a signal.
     Itself,
-    /// Whoever runs it, by asking it to end.
+    /// Makespan asked the task to end.
     Us,
-    /// A signal that we did not send. Whoever sent it may be ending all that runs here.
+    /// Another process sent a signal. That process may be ending all processes of the run.
     Signal,
 }
 
-/// Who ended the attempt that left its status in this file; `None` where there is no whole status.
+/// Returns the cause of the end from a status file, or `None` if the file contains no complete status.
 pub fn ended_by(path: &Path) -> Option<EndedBy> {
     Some(Status::parse(&std::fs::read(path).ok()?)?.ended_by())
 }
 
-/// Whether the attempt that was let run with this claim ([`crate::engine::Engine::go`]) has left in this file that it succeeded.
+/// Returns whether this file records the success of the attempt with this claim ([`crate::engine::Engine::go`]).
 pub fn has_succeeded(path: &Path, claim: &str) -> bool {
     let status = std::fs::read(path).ok().and_then(|bytes| Status::parse(&bytes));
     let claim: Option<Claim> = serde_json::from_str(claim).ok();
@@ -40,13 +40,13 @@ pub fn has_succeeded(path: &Path, claim: &str) -> bool {
     status.is_some_and(|status| status.exit == 0 && Some(of(status.claim)) == claim.map(of))
 }
 
-/// Which attempt of which task in which run: what a shim is told when its task may run.
+/// Identity of an attempt: run, instance, task and number. The shim receives it when its task may run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
-    /// The origin of the run, which tells it from an earlier one in the same folder.
+    /// Origin of the run, which distinguishes runs in the same folder.
     pub run: i64,
-    /// The fingerprint of its instance.
+    /// Fingerprint of the instance.
     pub instance: String,
     #[serde(rename = "job")]
     pub task: TaskId,
@@ -55,41 +55,41 @@ pub(crate) struct Claim {
     pub processors: ProcSet,
 }
 
-/// How an attempt ended.
+/// Outcome of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Status {
     pub claim: Claim,
-    /// The exit status, 128 + signal.
+    /// Exit status, or 128 plus the number of the signal.
     pub exit: i32,
-    /// Whether we had asked the task to end.
+    /// True if Makespan had asked the task to end.
     pub asked: bool,
-    /// Whether somebody else had sent the shim a signal that asks processes to end.
+    /// True if another process had sent the shim a signal that asks it to end.
     pub stopped: bool,
-    /// The wall clock, nanoseconds after 1970.
+    /// Wall-clock time of the end, in nanoseconds since 1970.
     pub ended: i64,
-    /// What the kernel counted; a shim of an earlier version left nothing.
+    /// Accounting of the kernel. Shims of earlier versions did not record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accounting: Option<Accounting>,
-    /// Whether processes that the job had started in the background still ran when its own process ended. They are ended.
+    /// True if background processes of the job were still running when its own process ended. They are killed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub left_background: bool,
-    /// Why it failed, where its own program is not what failed.
+    /// Reason for a failure that the job's own program did not cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl Status {
-    /// Of these bytes, if they are a status that was written whole.
+    /// Parses a status that was written completely.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        // When the power was lost, a status may be there and its length not yet.
+        // After a power failure, the content of a status may be on disk although the file length is not yet correct.
         let end = bytes.iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |at| at + 1);
         let (line, rest) = bytes.split_at(end);
         let (_, body) = unseal(line).ok().filter(|_| is_blank(rest))?;
         serde_json::from_str(&body).ok()
     }
 
-    /// Who ended the attempt.
+    /// Returns the cause of the end.
     pub fn ended_by(&self) -> EndedBy {
         match self.exit {
             0 => EndedBy::Itself,
@@ -100,23 +100,23 @@ impl Status {
         }
     }
 
-    /// When it ended, by the wall clock.
+    /// Returns the wall-clock time of the end.
     pub fn wall(&self) -> SystemTime {
         UNIX_EPOCH + Duration::from_nanos(u64::try_from(self.ended).unwrap_or(0))
     }
 }
 
-/// Whether nothing was written there yet, as far as the disk knows.
+/// Returns whether the content on disk is still empty.
 pub(crate) fn is_blank(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| matches!(byte, 0 | b' '))
 }
 
-/// Nanoseconds after 1970.
+/// Converts a wall-clock time to nanoseconds since 1970.
 pub(crate) fn nanoseconds(wall: SystemTime) -> i64 {
     i64::try_from(wall.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// Room on the disk for a status.
+/// Disk space reserved for a status.
 #[derive(Debug)]
 pub(crate) struct Slot {
     file: Box<dyn Handle>,
@@ -125,7 +125,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Takes the room.
+    /// Reserves the disk space.
     pub fn reserve(storage: &dyn Storage, path: &Path) -> io::Result<Self> {
         let mut temporary = path.as_os_str().to_owned();
         temporary.push(".tmp");
@@ -135,8 +135,8 @@ impl Slot {
         Ok(Self { file, temporary, path: path.to_owned() })
     }
 
-    /// Writes the status: under its name it is whole, whoever is killed. Where it is to be `lasting`, it is on disk with its name when
-    /// this returns; else it may be blank after the power was lost.
+    /// Writes the status. The final file name always refers to a complete status, even if a process is killed. If `lasting` is
+    /// true, the status and its name are on disk when this method returns. Otherwise the file may be blank after a power failure.
     pub fn fill(&mut self, storage: &dyn Storage, status: &Status, lasting: bool) -> io::Result<()> {
         let line = seal(&serde_json::to_string(status)?, 0);
         self.file.write_at(0, line.as_bytes())?;
@@ -148,9 +148,9 @@ impl Slot {
         if lasting { storage.sync_folder(self.path.parent().unwrap_or(Path::new("/"))) } else { Ok(()) }
     }
 
-    /// Gives the room back.
+    /// Releases the disk space.
     pub fn release(self, storage: &dyn Storage) {
-        // What is left is overwritten by the next attempt and read by nobody.
+        // A leftover file is never read, and the next attempt overwrites it.
         let _ = storage.remove(&self.temporary);
     }
 }

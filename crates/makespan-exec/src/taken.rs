@@ -1,4 +1,4 @@
-//! Shims that an earlier session started, and whose tasks go on under this one.
+//! Shims of an earlier session whose tasks continue in this session.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,18 +13,18 @@ use crate::process::{GLANCE, Identity};
 use crate::spare::{Duty, Signalled};
 use crate::status::Status;
 
-/// Between two looks at whether shims live: they are no children of ours, of whose end the system would tell.
+/// Interval between checks whether shims are alive. They are not child processes, so the system does not report their end.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What goes on of an earlier session.
+/// Tasks of an earlier session that continue.
 #[derive(Debug, Default)]
 pub(crate) struct TakenOver {
     tasks: BTreeMap<TaskId, Kept>,
-    /// To the thread that looks whether they live.
+    /// Channel to the thread that checks the shims.
     watcher: Option<Sender<(Identity, u64, Duty)>>,
 }
 
-/// A task that goes on, or has ended a moment ago.
+/// A task that is running or has just ended.
 #[derive(Debug)]
 struct Kept {
     shim: Identity,
@@ -33,7 +33,8 @@ struct Kept {
 }
 
 impl TakenOver {
-    /// Takes over an attempt whose shim lives; its end is told by this number. Whether it was taken.
+    /// Takes over an attempt if its shim is alive, and returns whether this succeeded. The end of the shim is reported with
+    /// `number`.
     pub fn take(
         &mut self,
         earlier: &Earlier,
@@ -47,7 +48,7 @@ impl TakenOver {
             let (sender, receiver) = mpsc::channel();
             let ends = ends.clone();
             let watched = thread::Builder::new().name("taken over".into()).spawn(move || watch(&receiver, &ends));
-            // Without a thread it is ended and runs again.
+            // If the thread cannot be started, the task is ended and run again.
             self.watcher = watched.is_ok().then_some(sender);
         }
         let told = self.watcher.as_ref().is_some_and(|watcher| watcher.send((shim, number, duty)).is_ok());
@@ -57,7 +58,7 @@ impl TakenOver {
         told
     }
 
-    /// What the end of a shim of this number means: that the task has ended if the shim has left how, or else that it is lost with it.
+    /// Interprets the end of the shim with this number. The task has ended if the shim left its outcome, and is lost otherwise.
     pub fn ended(&mut self, task: TaskId, number: u64) -> Option<Notice> {
         let kept = self.tasks.get(&task).filter(|kept| kept.number == number)?;
         let has_left = std::fs::read(&kept.status).is_ok_and(|bytes| Status::parse(&bytes).is_some());
@@ -69,28 +70,28 @@ impl TakenOver {
         Some(Notice::Lost(task, reason))
     }
 
-    /// The shim of a task.
+    /// Returns the shim of a task.
     pub fn shim(&self, task: TaskId) -> Option<Identity> {
         self.tasks.get(&task).map(|kept| kept.shim)
     }
 
-    /// The shims of all tasks.
+    /// Returns the shims of all tasks.
     pub fn shims(&self) -> Vec<Identity> {
         self.tasks.values().map(|kept| kept.shim).collect()
     }
 
-    /// Which tasks they are.
+    /// Returns the taken-over tasks.
     pub fn tasks(&self) -> Vec<TaskId> {
         self.tasks.keys().copied().collect()
     }
 
-    /// A task has ended.
+    /// Removes a task that has ended.
     pub fn forget(&mut self, task: TaskId) {
         self.tasks.remove(&task);
     }
 }
 
-/// Tells the end of each shim. What a shim leaves that was killed is ended first.
+/// Reports the end of each shim. If a shim was killed, the remaining processes of its task are ended first.
 fn watch(told: &Receiver<(Identity, u64, Duty)>, ends: &Sender<Signalled>) {
     let mut watched: Vec<(Identity, u64, Duty)> = Vec::new();
     let mut is_over = false;

@@ -1,4 +1,4 @@
-//! What is refused before anything begins.
+//! Checks before a run starts.
 
 use makespan_core::Instance;
 
@@ -7,20 +7,20 @@ use crate::journal::{Journal, Opening};
 use crate::machine::cores;
 use crate::{ExecuteError, ExecuteOptions, resources};
 
-/// Whether [`execute`](crate::execute()) would begin: every task has a command, cores, memory and GPUs suffice, and the folder is free or holds a run
-/// of this instance that may be resumed. Nothing is made, changed or started.
+/// Checks that [`execute`](crate::execute()) would start: every task has a command; cores, memory and GPUs suffice; and the folder
+/// is free or holds a run of this instance that may be resumed. This check creates, changes and starts nothing.
 ///
 /// # Errors
-/// [`ExecuteError`], as [`execute`](crate::execute()).
+/// [`ExecuteError`], as for [`execute`](crate::execute()).
 pub fn check(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     check_machine(instance, options)?;
     check_folder(instance, options)
 }
 
-/// The same for a run on another engine than this machine, which is not asked what it has.
+/// Performs these checks for a run on another engine, without the resources of this machine.
 ///
 /// # Errors
-/// As there.
+/// [`ExecuteError`], as for [`execute`](crate::execute()).
 pub fn check_folder(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     check_tasks(instance)?;
     Ok(Journal::check_beside(&options.folder, instance, opening(options), &options.results)?)
@@ -36,10 +36,10 @@ pub(super) fn opening(options: &ExecuteOptions) -> Opening {
     }
 }
 
-/// Refuses an instance that this machine cannot execute, in a folder that nobody else has.
+/// Rejects an instance that this machine cannot execute. The folder must already be locked.
 ///
 /// # Errors
-/// As there, but for journals.
+/// [`ExecuteError`], except errors of the journal.
 pub fn check_machine(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     check_tasks(instance)?;
     let cores = cores()?.len();
@@ -62,7 +62,7 @@ pub fn check_memory_limits() -> Result<(), ExecuteError> {
     limited.map_err(ExecuteError::NoMemoryLimit)
 }
 
-/// Refuses tasks of the same name, and tasks without a command.
+/// Rejects tasks with equal names, and tasks without a command.
 ///
 /// # Errors
 /// [`ExecuteError::Instance`] and [`ExecuteError::NoCommand`].

@@ -1,4 +1,4 @@
-//! What earlier sessions of a run left.
+//! Tasks that earlier sessions of a run left.
 
 use makespan_core::{Instance, TaskId};
 
@@ -10,14 +10,15 @@ use crate::journal::{Begun, History, Journal, Progression, Superseded, TaskList}
 use crate::recover::Recovery;
 use crate::{ExecuteError, ExecuteOptions, Observer, resources};
 
-/// A run as a session begins it: what earlier sessions left has ended, or goes on.
+/// State of a run before a session starts: all tasks of earlier sessions have ended or were taken
+/// over.
 pub(super) struct Settled {
     pub journal: Journal,
     pub history: History,
     pub goes_on: Vec<Taken>,
 }
 
-/// Opens the journal of a run, takes over what goes on of the earlier sessions, and settles the rest.
+/// Opens the journal of a run, takes over running attempts of earlier sessions, and ends the rest.
 pub(super) fn settled(
     machine: &mut Machine<'_>,
     instance: &Instance,
@@ -39,11 +40,13 @@ pub(super) fn settled(
     if begun.history.tasks.iter().any(|task| matches!(task, Progression::Running(_))) {
         engine.follows(&begun.history.boot).map_err(ExecuteError::Elsewhere)?;
     }
-    // What an edited instance calls tasks is another matter: what runs of the earlier one is ended.
+    // An edited instance may use a task name for another task, so running tasks of the earlier
+    // instance are ended.
     let is_same = begun.earlier.is_none() && !options.run_all;
     let goes_on = if is_same { take_over(&mut **engine, instance, options, files, &begun.history) } else { Vec::new() };
     let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
-    // Engines that outlive us say themselves what has ended since, and what goes on.
+    // Engines whose tasks outlive the session report themselves which tasks have ended and which
+    // continue.
     if !engine.outlives_us() {
         tell_outlived(&taken, &names, observer);
     }
@@ -74,7 +77,7 @@ pub(super) fn settled(
     Ok(Settled { journal, history, goes_on })
 }
 
-/// Takes over what goes on of the attempts of which the journal knows no end.
+/// Takes over running attempts without a recorded end in the journal.
 fn take_over(
     engine: &mut dyn Engine,
     instance: &Instance,
@@ -98,7 +101,7 @@ fn take_over(
     engine.take_over(&earlier)
 }
 
-/// Jobs that are named one by one.
+/// Maximum number of jobs that a message names.
 const NAMED: usize = 8;
 
 fn tell_outlived(taken: &[TaskId], names: &[String], observer: &mut dyn Observer) {

@@ -1,4 +1,4 @@
-//! What control groups count and limit.
+//! Memory limits and accounting of control groups.
 
 use std::fs;
 use std::io;
@@ -10,15 +10,15 @@ use crate::kernel_text::number_behind;
 
 use super::{Group, SESSION, write};
 
-/// The file that says which controllers the groups below have.
+/// File that enables controllers for child groups.
 const CONTROL: &str = "cgroup.subtree_control";
 
 impl Group {
-    /// Lets the groups of attempts, in this of a run, have limits of memory. A group that gives limits to those below holds no process
-    /// itself, so this process moves to a group of its own.
+    /// Enables memory limits for the groups of attempts within this group of a run. A group that limits its children may not
+    /// contain processes, so this process moves to a separate group.
     ///
     /// # Errors
-    /// Why that is not possible; then all is as before.
+    /// The reason why this is impossible. In this case nothing is changed.
     pub fn limit_memory(&self) -> Result<(), String> {
         let Some(home) = self.0.parent() else { return Err("the group of the run is gone".into()) };
         let there = fs::read_to_string(home.join("cgroup.controllers")).unwrap_or_default();
@@ -45,7 +45,7 @@ impl Group {
         })
     }
 
-    /// Puts this process back, so that the group of the run can be removed.
+    /// Moves this process back, so that the group of the run can be removed.
     pub fn give_up_limits(&self) {
         let session = self.0.join(SESSION);
         if !session.exists() {
@@ -53,24 +53,25 @@ impl Group {
         }
         let _ = write(&self.0.join(CONTROL), "-memory");
         if let Some(home) = self.0.parent() {
-            // Another run in the same group may need it still; then we stay where we are.
+            // If another run in the same group still needs the controller, the kernel rejects this write and the controller stays
+            // enabled.
             let _ = write(&home.join(CONTROL), "-memory");
             let _ = write(&home.join("cgroup.procs"), "0");
         }
         let _ = fs::remove_dir(session);
     }
 
-    /// Limits the memory of what is in this group. If it uses more, all of it is killed.
+    /// Limits the memory of this group. If the group exceeds the limit, all its processes are killed.
     pub fn set_limit(&self, bytes: u64) -> io::Result<()> {
         write(&self.0.join("memory.max"), &bytes.to_string())?;
-        // Systems without swap lack this file, and old ones the other.
+        // Systems without swap lack this file, and older systems lack the other one.
         let _ = write(&self.0.join("memory.swap.max"), "0");
         let _ = write(&self.0.join("memory.oom.group"), "1");
         Ok(())
     }
 
-    /// What its processes used so far, those that have ended included: time on processors, and most resident bytes where the
-    /// memory controller is there. `None` for what the system does not say.
+    /// Returns the CPU time and the peak resident memory in bytes of this group, including processes that have ended. Memory is
+    /// known only with the memory controller. A value that the system does not report is `None`.
     pub fn counted(&self) -> (Option<Time>, Option<u64>) {
         let number = |text: &str| text.trim().parse::<u64>().ok();
         let microseconds = self.entry("cpu.stat", "usage_usec");
@@ -80,12 +81,12 @@ impl Group {
         (cpu, peak)
     }
 
-    /// How many of its processes the kernel killed for memory.
+    /// Returns the number of processes in this group that the kernel killed for lack of memory.
     pub fn memory_kills(&self) -> u64 {
         self.entry("memory.events", "oom_kill").unwrap_or(0)
     }
 
-    /// The number behind a word in a file of the group.
+    /// Returns the number after a word in a file of the group.
     fn entry(&self, file: &str, word: &str) -> Option<u64> {
         number_behind(word, &fs::read_to_string(self.0.join(file)).ok()?)
     }
