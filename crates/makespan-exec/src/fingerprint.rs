@@ -1,15 +1,15 @@
-//! A hash of an instance's content.
+//! Hash of the content of an instance.
 
 use makespan_core::{
     Estimate, Instance, Job, Need, Node, Profile, Resource, Resources, Rows, SpeedupLaw, TaskId, Time,
 };
 use sha2::{Digest, Sha256};
 
-/// SHA-256 of everything that the instance states, in hexadecimal, which times that nobody stated are not: the same on every
-/// machine and in every version that writes the same journal.
+/// Returns the SHA-256 hash, in hexadecimal, of everything that the instance states, without guessed times. The hash is equal on
+/// every machine and in every version with the same journal format.
 pub fn fingerprint(instance: &Instance) -> String {
     let mut fields = Fields(Sha256::new());
-    // Only a platform with a placement rule says so: the others keep the hash that they always had.
+    // Only compact platforms have this text, so that the hashes of other platforms stay unchanged.
     fields.text(if instance.platform().is_compact() { "makespan instance 1, compact" } else { "makespan instance 1" });
     fields.number(instance.platform().nodes().len() as u64);
     for node in instance.platform().nodes() {
@@ -21,7 +21,7 @@ pub fn fingerprint(instance: &Instance) -> String {
     for job in instance.jobs() {
         for task in job.task_ids() {
             fields.task(instance, job, task);
-            // Tasks of no best-effort bag keep the fingerprint that they had before there were any.
+            // Only best-effort bags add this field, so that the hashes of other tasks stay unchanged.
             if job.is_best_effort() {
                 fields.text("bag");
                 fields.number(1);
@@ -50,11 +50,11 @@ pub(crate) fn identity(instance: &Instance, grows: bool) -> String {
     if grows { fingerprint(&instance.with_jobs(Vec::new())) } else { fingerprint(instance) }
 }
 
-/// For each different task a hash of what it does, and one of all that is stated of it. What it does is all that its result may
-/// depend on: its command, its GPUs, its numbers of processors if the command names them, and what those tasks do that it waits
-/// for. Its estimated time, its walltime, its weight and its memory say when and where it runs.
+/// Returns two hashes for each different task: one of its content and one of its complete specification. The content is everything
+/// on which the result may depend: the command, the GPUs, the number of processors if the command contains it, and the content of
+/// its predecessors. Estimated time, time limit, weight and memory affect only when and where the task runs.
 ///
-/// The first of the different tasks are known already, of which `known` says what they do; they are left out.
+/// `known` has the hashes of the first tasks, which the result omits.
 pub(crate) fn digests<'a>(
     instance: &Instance,
     count: usize,
@@ -90,7 +90,7 @@ pub(crate) fn digests<'a>(
 }
 
 fn digest(instance: &Instance, task: TaskId, inputs: &[&str]) -> (String, String) {
-    // As many digits as keep two tasks apart by accident for ever.
+    // Number of digits, large enough to exclude accidental collisions.
     const DIGITS: usize = 32;
     let mut does = Fields(Sha256::new());
     let command = &instance.task(task).command;
@@ -106,7 +106,7 @@ fn digest(instance: &Instance, task: TaskId, inputs: &[&str]) -> (String, String
     let mut does = does.hex();
     does.truncate(DIGITS);
     let mut states = Fields(Sha256::new());
-    // The name of a job of a list changes when its line moves.
+    // In a list of commands, the name of a job changes when its line moves.
     states.task_without_name(instance, instance.job_of(task), task);
     states.text(&does);
     let mut states = states.hex();
@@ -114,13 +114,12 @@ fn digest(instance: &Instance, task: TaskId, inputs: &[&str]) -> (String, String
     (does, states)
 }
 
-/// Whether the times of a task are those of its file. Others, and the allotments that go with them, are as much as was known when it was
-/// read: they tell no instance from another.
+/// Returns whether the file states the times of a task. Learned or guessed times and allotments do not distinguish instances.
 fn is_stated(instance: &Instance, task: TaskId) -> bool {
     instance.task(task).estimate == Estimate::Stated
 }
 
-/// Fields of known length one after another, so that no two contents give the same bytes.
+/// Hash of consecutive fields with known lengths, so that different contents give different bytes.
 struct Fields(Sha256);
 
 impl Fields {
@@ -159,7 +158,7 @@ impl Fields {
         self.resources("resources", &node.resources);
     }
 
-    /// What there was before there were resources keeps its hash: nothing where nothing is stated.
+    /// Instances without resources add no fields, so that their hashes stay unchanged.
     fn resources(&mut self, what: &str, resources: &Resources) {
         if resources.is_empty() {
             return;
@@ -172,7 +171,7 @@ impl Fields {
         }
     }
 
-    /// What a task needs besides processors, of the resources of these names.
+    /// Adds the needs of a task for the resources whose names satisfy `of`.
     fn needs(&mut self, instance: &Instance, task: TaskId, of: impl Fn(&str) -> bool) {
         for demand in instance.demands(task) {
             let name = &instance.platform().resource_of(demand.resource).name;

@@ -1,4 +1,4 @@
-//! Processes as `/proc` shows them, what descends from one, and how they end.
+//! Reads processes and their descendants from `/proc`, and ends them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,15 +13,15 @@ use nix::unistd::Pid;
 
 use crate::storage::is_passing;
 
-/// Between two looks at processes that are being ended.
+/// Interval between checks of processes that are being ended.
 pub(crate) const GLANCE: Duration = Duration::from_millis(5);
 
-/// One process that is told apart from a later one of the same id.
+/// Identity of a process, distinct from later processes with the same id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Identity {
-    /// Its id.
+    /// Process id.
     pub pid: i32,
-    /// Clock ticks after boot.
+    /// Start of the process, in clock ticks after boot.
     pub start: u64,
 }
 
@@ -32,19 +32,20 @@ pub(crate) struct Stat {
     pub session: i32,
     threads: u64,
     start: u64,
-    /// As `wait` tells it; 0 while it runs.
+    /// Exit code in the format of `wait`, or 0 while the process is running.
     code: i32,
 }
 
 impl Stat {
-    /// A zombie is dead: in a container nobody may ever reap it. One whose first thread alone has ended lives.
+    /// A zombie counts as dead, because in a container it may never be reaped. A process whose first thread has ended but others
+    /// have not counts as alive.
     pub fn is_alive(self) -> bool {
         !self.is_zombie() || self.threads > 1
     }
 
     fn parse(text: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(text);
-        // The name in parentheses may hold spaces and parentheses itself.
+        // The name in parentheses may itself contain spaces and parentheses.
         let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_ascii_whitespace().collect();
         Some(Self {
             state: fields.first()?.chars().next()?,
@@ -61,7 +62,7 @@ impl Stat {
     }
 }
 
-/// Does it again while the system lacks files or memory: what cannot be read for now must not pass for something that is gone.
+/// Repeats a read while the system lacks files or memory, so that a temporary failure is not taken for the end of a process.
 fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> Option<T> {
     loop {
         match read() {
@@ -72,12 +73,12 @@ fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> Option<T> {
     }
 }
 
-/// The content of a file of `/proc`, whose processes may end at any moment.
+/// Returns the content of a file of `/proc`. Its process may end at any time.
 pub(crate) fn content(path: impl AsRef<Path>) -> Option<Vec<u8>> {
     patiently(|| fs::read(path.as_ref()))
 }
 
-/// The names in such a folder.
+/// Returns the names in a folder of `/proc`.
 pub(crate) fn names(folder: &str) -> Vec<String> {
     let listed =
         || fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().into_string().unwrap_or_default())).collect();
@@ -88,10 +89,10 @@ pub(crate) fn stat(pid: i32) -> Option<Stat> {
     Stat::parse(&content(format!("/proc/{pid}/stat"))?)
 }
 
-/// When a process started; 0 when it is gone, which no process has.
+/// Returns the start of a process, or 0 if the process has ended. No process has start 0.
 ///
 /// # Errors
-/// What the system lacks for now.
+/// A temporary lack of resources.
 pub(crate) fn start_of(pid: i32) -> io::Result<u64> {
     match fs::read(format!("/proc/{pid}/stat")) {
         Err(error) if is_passing(&error) => Err(error),
@@ -99,39 +100,39 @@ pub(crate) fn start_of(pid: i32) -> io::Result<u64> {
     }
 }
 
-/// How a process ended that nobody has reaped yet, in the form of `wait`.
+/// Returns the exit code, in the format of `wait`, of a process that has not been reaped.
 pub(crate) fn exit_code(pid: i32) -> Option<i32> {
     stat(pid).filter(|stat| stat.is_zombie() && !stat.is_alive()).map(|stat| stat.code)
 }
 
-/// An exit status as shells count it.
+/// Converts an exit status to the number that shells use.
 pub(crate) fn exit_status(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
 }
 
-/// Whether it is a child of this process that is not reaped.
+/// Returns whether the process is an unreaped child of this process.
 pub(crate) fn is_child(pid: i32) -> bool {
     stat(pid).is_some_and(|stat| stat.parent == std::process::id() as i32)
 }
 
-/// The id of the machine's present boot; start times are comparable within one only.
+/// Returns the id of the machine's current boot. Start times are comparable only within a boot.
 pub(crate) fn boot() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|text| text.trim().to_owned()).unwrap_or_default()
 }
 
 impl Identity {
-    /// This process.
+    /// Returns the identity of this process.
     pub fn of_this() -> Self {
         let pid = std::process::id() as i32;
         Self { pid, start: start_of(pid).unwrap_or(0) }
     }
 
-    /// Whether it still runs. A zombie does not.
+    /// Returns whether the process is running. A zombie is not.
     pub fn is_alive(self) -> bool {
         stat(self.pid).is_some_and(|stat| stat.start == self.start && stat.is_alive())
     }
 
-    /// Signals it if it still runs.
+    /// Sends a signal to the process if it is running.
     pub(crate) fn signal(self, signal: Signal) {
         if self.is_alive() {
             let _ = kill(Pid::from_raw(self.pid), signal);
@@ -139,7 +140,7 @@ impl Identity {
     }
 }
 
-/// All processes at an instant.
+/// Snapshot of all processes.
 pub(crate) struct Table(pub BTreeMap<i32, Stat>);
 
 impl Table {
@@ -148,7 +149,7 @@ impl Table {
         Self(pids.filter_map(|pid| Some((pid, stat(pid)?))).collect())
     }
 
-    /// Those that descend from these, which are left out.
+    /// Returns the descendants of `roots`, without `roots` themselves.
     pub fn descendants(&self, roots: &BTreeSet<i32>) -> BTreeSet<i32> {
         let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
         for (&pid, stat) in &self.0 {
@@ -163,7 +164,7 @@ impl Table {
         found
     }
 
-    /// A process and all above it.
+    /// Returns a process and all its ancestors.
     pub fn ancestors(&self, pid: i32) -> BTreeSet<i32> {
         let mut found = BTreeSet::new();
         let mut next = Some(pid);
@@ -185,7 +186,7 @@ impl Table {
             any = true;
             let _ = kill(Pid::from_raw(pid), signal);
             if signal == Signal::SIGTERM {
-                // One that was halted takes the signal when it goes on.
+                // A stopped process handles the signal only after it continues.
                 let _ = kill(Pid::from_raw(pid), Signal::SIGCONT);
             }
         }
@@ -211,7 +212,7 @@ pub(crate) fn running_threads(pid: i32) -> u32 {
     stats.filter(|stat| stat.state == 'R').count() as u32
 }
 
-/// Signals all that descends from this process; who that was.
+/// Sends a signal to all descendants of this process, and returns them.
 pub(crate) fn signal_descendants(signal: Signal) -> Vec<Identity> {
     let table = Table::read();
     let found = table.descendants(&BTreeSet::from([std::process::id() as i32]));
@@ -219,9 +220,9 @@ pub(crate) fn signal_descendants(signal: Signal) -> Vec<Identity> {
     table.identities(&found)
 }
 
-/// Asks children of this process that are none of `asked` to end, with all that descends from them. In a process that adopts what loses its
-/// parent these are orphans: they were born as their parent was ended, and did not hear of it. What a living parent starts, which may be
-/// tidying up, is left alone.
+/// Asks the children of this process that are not in `asked` to end, together with their descendants. In a process that adopts
+/// orphans, these children started while their parent was ending and did not receive its signal. Children of living parents are not
+/// signalled, because they may be cleaning up.
 pub(crate) fn end_orphans(asked: &mut Vec<Identity>) {
     let table = Table::read();
     let own = std::process::id() as i32;

@@ -1,4 +1,4 @@
-//! What becomes of the tasks that ran when an earlier session died.
+//! Determines the fate of tasks that were running when an earlier session died.
 
 use makespan_core::{Instance, Outcome, Run, TaskId};
 
@@ -12,28 +12,28 @@ use crate::status::Status;
 use crate::storage::Storage;
 use crate::{ExecuteError, ExecuteOptions, Measured, Observer};
 
-/// What the recovery works on.
+/// Data for the recovery.
 pub(crate) struct Recovery<'a> {
-    /// What the tasks of the journal are called.
+    /// Names of the tasks in the journal.
     pub names: &'a [String],
-    /// The instance, unless the journal is of another.
+    /// Instance, unless the journal belongs to another one.
     pub instance: Option<&'a Instance>,
     pub options: &'a ExecuteOptions,
     pub storage: &'a dyn Storage,
     pub files: &'a Files,
     pub engine: &'a mut dyn Engine,
-    /// Attempts that were taken over; they are not settled.
+    /// Attempts that were taken over. They are not settled.
     pub taken: &'a [TaskId],
     pub journal: &'a mut Journal,
     pub observer: &'a mut dyn Observer,
-    /// Attempts that ended while no session was there.
+    /// Attempts that ended while no session was running.
     pub measured: Vec<(Run, u32)>,
 }
 
 impl Recovery<'_> {
-    /// Settles every task that the journal shows as running and that was not taken over. One that has left its exit status has ended. One that
-    /// still runs is ended with all that descends from it, and runs
-    /// again; it may leave its status in the last moment, which counts. One that died with us runs again.
+    /// Settles every task that is running according to the journal and was not taken over. A task with a status file has ended. A
+    /// task that is still running is ended with all its descendants, and runs again unless it leaves a status at the last moment. A
+    /// task that died with its session runs again.
     pub fn settle(&mut self, history: &mut History) -> Result<(), ExecuteError> {
         let unsettled = |(id, task): (TaskId, &Progression)| match task {
             Progression::Running(attempt) if !self.taken.contains(&id) => Some((id, attempt.clone())),
@@ -52,7 +52,7 @@ impl Recovery<'_> {
                     "job `{name}` outlived the session that started it (process {}); it is being ended",
                     attempt.pid
                 ));
-                // From now on a status other than 0 is our doing.
+                // After this record, a status other than 0 is a consequence of the request.
                 self.journal.note(Record::Ending { task: *task, cause: Cause::Stop });
                 attempt.ending = Some(Cause::Stop);
             }
@@ -81,7 +81,7 @@ impl Recovery<'_> {
         Ok(())
     }
 
-    /// How the shim says that an attempt of this run ended.
+    /// Returns the status that the shim left for an attempt of this run.
     fn status(&self, task: TaskId, attempt: &Attempt, origin: i64) -> Option<Status> {
         let bytes = self.storage.read(&self.files.status(task, attempt.attempt)).ok()??;
         let claim = |status: &Status| (status.claim.run, status.claim.task, status.claim.attempt);

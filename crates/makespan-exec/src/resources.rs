@@ -1,4 +1,4 @@
-//! What this machine offers besides cores, and whether that is what a platform states.
+//! Memory and GPUs of this machine, and checks of platforms against them.
 
 use std::fs;
 use std::path::Path;
@@ -8,18 +8,18 @@ use makespan_core::{Instance, Platform, ProcSet, Resource, ResourceId, ResourceK
 use crate::kernel_text::number_behind;
 use crate::{ExecuteError, ExecuteOptions};
 
-/// The environment by which programs learn their GPUs: those that use CUDA, and those that use HIP. `ROCR_VISIBLE_DEVICES` is left as
-/// it is: HIP counts within what that leaves, so GPUs would be chosen twice.
+/// Environment variables that select GPUs for programs that use CUDA or HIP. `ROCR_VISIBLE_DEVICES` is unchanged: HIP numbers the
+/// GPUs that it exposes, so changing both would select twice.
 pub(crate) const VISIBLE: [&str; 2] = ["CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"];
 
-/// The variable that leaves HIP only some GPUs, which it numbers from 0.
+/// Environment variable that limits the GPUs below HIP, which numbers the remaining ones from 0.
 const BELOW_HIP: &str = "ROCR_VISIBLE_DEVICES";
 
-/// Most GPUs of a platform that is run.
+/// Maximum number of GPUs of a platform.
 const MAX_GPUS: u128 = 4096;
 
-/// Bytes of memory that this process and those that it starts may use: what the machine has, or a control group allows. `None`
-/// where the system does not say.
+/// Returns the number of bytes of memory that this process and its children may use. Control groups can limit it below the memory
+/// of the machine. Returns `None` if the system does not report it.
 pub fn memory() -> Option<u64> {
     let there = total(&fs::read_to_string("/proc/meminfo").ok()?)?;
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -31,12 +31,12 @@ pub(crate) fn free_memory() -> Option<u64> {
     kilobytes_of("MemAvailable:", &fs::read_to_string("/proc/meminfo").ok()?)
 }
 
-/// How many processes the kernel has killed for lack of memory since the machine began (Linux 4.13).
+/// Returns the number of processes that the kernel has killed for lack of memory since boot (Linux 4.13).
 pub(crate) fn memory_kills() -> Option<u64> {
     number_behind("oom_kill", &fs::read_to_string("/proc/vmstat").ok()?)
 }
 
-/// `MemTotal` of `/proc/meminfo`, in bytes.
+/// Returns `MemTotal` of `/proc/meminfo` in bytes.
 fn total(text: &str) -> Option<u64> {
     kilobytes_of("MemTotal:", text)
 }
@@ -47,8 +47,8 @@ fn kilobytes_of(name: &str, text: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The limits of the control groups in `/proc/self/cgroup` and of those above, of version 2 and of version 1. What cannot be read
-/// limits nothing.
+/// Returns the memory limits of the control groups in `/proc/self/cgroup` and of their ancestors, for version 1 and version 2.
+/// Unreadable limits are ignored.
 fn limits(own: &str, mounts: &Path) -> Vec<u64> {
     let files = own.lines().filter_map(|line| {
         let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
@@ -63,8 +63,8 @@ fn limits(own: &str, mounts: &Path) -> Vec<u64> {
     files.flatten().filter_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok()).collect()
 }
 
-/// What programs call the GPUs that this process may use: the entries of `CUDA_VISIBLE_DEVICES` or `HIP_VISIBLE_DEVICES`, or the
-/// numbers of those that the kernel shows. `None` where nobody can count them.
+/// Returns the names by which programs refer to the GPUs that this process may use: the entries of `CUDA_VISIBLE_DEVICES` or
+/// `HIP_VISIBLE_DEVICES`, or else the numbers of the GPUs that the kernel shows. Returns `None` if they cannot be counted.
 pub fn gpus() -> Option<Vec<String>> {
     if let Some(text) = VISIBLE.iter().find_map(|name| std::env::var(name).ok()) {
         return Some(visible(&text));
@@ -73,7 +73,7 @@ pub fn gpus() -> Option<Vec<String>> {
     crate::accelerators::present(below.map(|text| visible(&text).len()))
 }
 
-/// The entries of `CUDA_VISIBLE_DEVICES` as CUDA reads it: one that is none hides those behind it.
+/// Returns the entries of `CUDA_VISIBLE_DEVICES` as CUDA reads them: an invalid entry hides all later ones.
 fn visible(text: &str) -> Vec<String> {
     let is_one = |entry: &&str| !matches!(*entry, "" | "NoDevFiles") && !entry.starts_with('-');
     let mut names: Vec<String> = Vec::new();
@@ -85,7 +85,7 @@ fn visible(text: &str) -> Vec<String> {
     names
 }
 
-/// Bytes of memory that a task states for these processors, of all nodes together; 0 where it states none.
+/// Returns the memory in bytes that a task states for these processors, summed over nodes, or 0 if the task states none.
 pub fn stated_memory(instance: &Instance, task: TaskId, processors: &ProcSet) -> u64 {
     let Some(memory) = held(instance.platform(), Resource::MEMORY) else { return 0 };
     let allotment = processors.len();
@@ -100,18 +100,18 @@ pub fn stated_memory(instance: &Instance, task: TaskId, processors: &ProcSet) ->
     }
 }
 
-/// The GPUs of a platform, if it states any.
+/// Returns the resource that represents GPUs, if the platform states any.
 pub(crate) fn gpus_of(platform: &Platform) -> Option<ResourceId> {
     held(platform, Resource::GPUS)
 }
 
-/// A resource of this name that comes back.
+/// Returns the renewable resource with this name.
 fn held(platform: &Platform, name: &str) -> Option<ResourceId> {
     platform.resource(name).filter(|&id| platform.resource_of(id).kind != ResourceKind::Consumable)
 }
 
-/// Refuses a platform that states more memory or GPUs than this process may use, as far as these can be counted and unless the
-/// user allows it.
+/// Rejects a platform with more memory or GPUs than this process may use, if they can be counted and oversubscription is not
+/// permitted.
 pub(crate) fn check(platform: &Platform, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     let stated = |name: &str| held(platform, name).map_or(0, |id| platform.total(id));
     let gpus_stated = stated(Resource::GPUS);
@@ -139,11 +139,11 @@ pub(crate) fn check(platform: &Platform, options: &ExecuteOptions) -> Result<(),
 fn too_little_memory(stated: u128, there: u64) -> ExecuteError {
     let memory = Resource { name: Resource::MEMORY.into(), kind: ResourceKind::OfNodes };
     let stated = memory.amount(u64::try_from(stated).unwrap_or(u64::MAX));
-    // A round amount that fits can be written down.
+    // A rounded amount is easier to write down.
     ExecuteError::TooLittleMemory { stated, there: memory.amount(there >> 20 << 20) }
 }
 
-/// What a user should know of a machine that executes the instance.
+/// Returns messages about the machine that executes the instance.
 ///
 /// ```
 /// use makespan_core::{Instance, Platform};

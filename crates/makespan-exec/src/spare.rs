@@ -1,5 +1,5 @@
-//! Shims without a task: they were started before there is a task for them, or their task has ended. A task then waits only
-//! for the start of its own program.
+//! Spare shims without a task: new ones, and those whose task has ended. A task that gets a spare waits only for the start
+//! of its own program.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -19,21 +19,21 @@ use crate::process::{Identity, exit_status, start_of};
 use crate::shim;
 use crate::traces::Traces;
 
-/// A shim that has no task yet.
+/// A shim without a task.
 #[derive(Debug)]
 pub(crate) struct Spare {
     pub child: Child,
-    /// While it is open, the shim knows that we are there.
+    /// Input of the shim. While it is open, the session is alive.
     pub input: Option<ChildStdin>,
-    /// Tells it from others of the session.
+    /// Number that identifies the shim within the session.
     pub number: u64,
-    /// The control group of its task, where there may be one.
+    /// Control group for its task, if there is one.
     pub group: Option<Group>,
     phase: Arc<Mutex<Phase>>,
     identity: Option<Identity>,
 }
 
-/// The machine and the run of shims.
+/// Machine and run of the shims.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Post<'a> {
     pub program: &'a Path,
@@ -41,21 +41,21 @@ pub(crate) struct Post<'a> {
     pub setting: &'a JobSetting,
     pub cores: &'a [usize],
     pub folder: &'a Folder,
-    /// The environment that tells the processes of the run from all others.
+    /// Environment variable that identifies the processes of the run.
     pub mark: (&'a str, &'a str),
 }
 
-/// What ends a wait.
+/// Event that ends a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Signalled {
-    /// Nothing is left of a task, whose shim has this number. If the shim can run another task, this is the status of the
-    /// ended task.
+    /// All processes of a task have ended; the number identifies its shim. If the shim can run another task, the last value
+    /// is the exit status of the ended task.
     Ended(TaskId, u64, Option<i32>),
-    /// Somebody wants it to end.
+    /// Another thread ended the wait.
     Woken,
 }
 
-/// What a shim is for.
+/// Purpose of a shim.
 #[derive(Debug)]
 enum Phase {
     Free,
@@ -63,17 +63,17 @@ enum Phase {
     Gone,
 }
 
-/// The task of a shim, and by what its processes are known should the shim be killed.
+/// Task of a shim, with data that identify its processes if the shim is killed.
 #[derive(Debug)]
 pub(crate) struct Duty {
     pub task: TaskId,
     pub marks: Vec<(&'static str, String)>,
-    /// The folder of the run on this node, where the task has one of its own in it.
+    /// Folder of the run on this node, if the task has a separate folder in it.
     pub scratch: Option<PathBuf>,
 }
 
 impl Duty {
-    /// Ends what is left of the task, whose shim is gone, and removes what that has left on this machine.
+    /// Ends the remaining processes of a task whose shim has ended, and removes the shim's files on this machine.
     pub fn end_rest(&self, session: Option<i32>, group: Option<Group>) {
         let marks = self.marks.iter().map(|(name, value)| format!("{name}={value}")).collect();
         Traces { session, marks, group, ..Traces::default() }.end(Duration::ZERO);

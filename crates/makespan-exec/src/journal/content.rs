@@ -1,4 +1,4 @@
-//! What is in the folder of a run: the records of its journal, and the status files beside it.
+//! Content of the folder of a run: the records of the journal, and the status files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,28 +18,28 @@ use crate::tasks::TaskList;
 /// to the run.
 const MAX_EDITS: i64 = 1_000_000;
 
-/// How every journal begins.
+/// Beginning of every journal.
 const BEGINNING: &str = "{\"header\":{\"version\":";
 
-/// A journal as it was found.
+/// Content of an existing journal.
 pub(super) struct Found {
     pub records: Vec<Record>,
-    /// How many bytes of the file hold them.
+    /// Number of bytes that hold the sound records.
     pub sound: usize,
-    /// What became of a damaged journal; its records are to be written anew.
+    /// Message about a recovered journal, whose records must be written again.
     pub recovered: Option<String>,
-    /// The tasks that the records number, where the instance was edited since.
+    /// Tasks to which the task numbers in the records refer, if the instance was edited since.
     pub earlier: Option<TaskList>,
 }
 
-/// A line that is no record.
+/// An invalid line.
 struct Fault {
     line: usize,
     reason: String,
 }
 
 impl Found {
-    /// Reads what is there, and decides whether a run may begin or go on.
+    /// Reads an existing journal, and decides whether a run may start or continue.
     pub fn inspect(
         storage: &dyn Storage,
         files: &Files,
@@ -110,7 +110,7 @@ impl Found {
         Ok(Self { records, sound, recovered: None, earlier: None })
     }
 
-    /// Puts a recovered journal in the place of the damaged one, which is kept.
+    /// Replaces the damaged journal by the recovered one. The damaged journal is kept under another name.
     pub fn replace(&self, storage: &dyn Storage, files: &Files) -> io::Result<Option<String>> {
         let Some(note) = &self.recovered else { return Ok(None) };
         let was_there = storage.names(files.folder())?.iter().any(|name| name == FILE);
@@ -120,7 +120,7 @@ impl Found {
         Ok(Some(format!("{note}{place}")))
     }
 
-    /// How many bytes a recovered journal has.
+    /// Returns the size of the recovered journal in bytes.
     pub fn length(&self) -> io::Result<u64> {
         if self.recovered.is_none() {
             return Ok(self.sound as u64);
@@ -132,8 +132,8 @@ impl Found {
     }
 }
 
-/// Writes a journal of these records in the place of that which is there, and says where that is kept, whose name begins so, and
-/// how many bytes the new one has.
+/// Replaces the journal by a new one with these records. The old journal is kept under a name with the given prefix. Returns the
+/// path of the old journal and the size of the new one in bytes.
 pub(super) fn put_in_place(
     storage: &dyn Storage,
     files: &Files,
@@ -163,7 +163,7 @@ pub(super) fn put_in_place(
     Ok((kept, text.len() as u64))
 }
 
-/// Names the files of the tasks as the journal does.
+/// Uses the file names that the journal states for the tasks.
 fn adopt(files: &Files, instance: &Instance, records: &[Record]) {
     if let Some(list) = listed(records).filter(|list| list.count() == instance.tasks()) {
         files.adopt(list.stems());
@@ -178,26 +178,26 @@ fn listed(records: &[Record]) -> Option<&TaskList> {
     })
 }
 
-/// A run as its folder shows it.
+/// State of a run according to its folder.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// The names of the tasks, by number.
+    /// Names of the tasks, by number.
     pub names: Vec<String>,
-    /// Stems of the names of output files, by task.
+    /// Stems of the output files, by task.
     pub stems: Vec<String>,
-    /// The state of the tasks.
+    /// State of the tasks.
     pub history: History,
-    /// Whether a session executes the run.
+    /// True if a session is executing the run.
     pub goes_on: bool,
-    /// Whether all tasks have ended.
+    /// True if all tasks have ended.
     pub has_finished: bool,
 }
 
 impl Recorded {
-    /// Reads the run in a folder. Nothing is changed.
+    /// Reads the run in a folder without changing any file.
     ///
     /// # Errors
-    /// [`JournalError`] if there is no run, or if its journal is damaged.
+    /// [`JournalError`] if the folder holds no run, or if its journal is damaged.
     pub fn read(folder: &Path) -> Result<Self, JournalError> {
         let path = folder.join(FILE);
         let bytes = std::fs::read(&path).map_err(|source| JournalError::Io { path: path.clone(), source })?;
@@ -213,7 +213,7 @@ impl Recorded {
     }
 }
 
-/// Returns the names of the tasks of the run in a folder, as far as its journal is legible.
+/// Returns the names of the tasks of the run in a folder, as far as the journal is legible.
 pub fn task_names(folder: &Path) -> Vec<String> {
     let bytes = std::fs::read(folder.join(FILE)).unwrap_or_default();
     let list = lines(&bytes).find_map(|(_, line)| match parse(line.ok()?).ok()?.1 {
@@ -223,7 +223,8 @@ pub fn task_names(folder: &Path) -> Vec<String> {
     list.map_or_else(Vec::new, |list| list.names())
 }
 
-/// The whole lines with their numbers, from 0. What is behind the last of them never reached the disk as it was written.
+/// Returns the complete lines with their numbers, counted from 0. An incomplete last line was not written to disk completely and
+/// is ignored.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Result<&[u8], &'static str>)> {
     bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n")).map(Ok).enumerate()
 }
@@ -233,7 +234,7 @@ fn parse(line: &[u8]) -> Result<(u64, Record), &'static str> {
     Ok((number, serde_json::from_str(&body).map_err(|_| "it is no record of this version")?))
 }
 
-/// Lines that are no record, or not the one that is due.
+/// Returns the lines that are not valid records or have an unexpected number.
 fn faults(bytes: &[u8]) -> Vec<Fault> {
     let check = |(index, line): (usize, Result<&[u8], &'static str>)| match line.and_then(parse) {
         Ok((number, _)) if number == index as u64 => None,
@@ -245,7 +246,7 @@ fn faults(bytes: &[u8]) -> Vec<Fault> {
     lines(bytes).filter_map(check).collect()
 }
 
-/// A file of this name that is no journal, or one of another version.
+/// Rejects a file that is not a journal, or a journal of an unsupported version.
 fn refuse_others(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
     let path = path.to_owned();
     let first = bytes.split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -253,7 +254,7 @@ fn refuse_others(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
     if !begins && lines(bytes).all(|(_, line)| line.and_then(parse).is_err()) {
         return Err(JournalError::NotAJournal { path });
     }
-    // Those of version 1 had no checksums; a checksum that does not fit is damage, whatever the version seems to be.
+    // Version 1 had no checksums. In any other case a wrong checksum is damage, whatever version the line states.
     let plain = String::from_utf8_lossy(first);
     let stated = match unseal(first) {
         Ok((_, body)) => body,
@@ -268,7 +269,7 @@ fn refuse_others(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
     }
 }
 
-/// The status files that a folder holds, those that cannot be read included.
+/// Status files in a folder, including unreadable ones.
 struct Statuses(Vec<(String, Option<Status>)>);
 
 impl Statuses {
@@ -277,13 +278,13 @@ impl Statuses {
         let fail = |path: PathBuf| move |source| JournalError::Io { path, source };
         let mut found = Vec::new();
         for name in storage.names(&folder).map_err(fail(folder.clone()))? {
-            // Every status ends with the number of its attempt; one that is being written does not.
+            // The name of every complete status file ends with the number of its attempt.
             if name.rsplit_once('.').is_none_or(|(_, attempt)| attempt.parse::<u32>().is_err()) {
                 continue;
             }
             let path = folder.join(&name);
             let bytes = storage.read(&path).map_err(fail(path.clone()))?.unwrap_or_default();
-            // What the power was lost before is no status.
+            // A blank file is a status that was lost in a power failure.
             if !is_blank(&bytes) {
                 found.push((name, Status::parse(&bytes)));
             }
@@ -311,7 +312,7 @@ impl Statuses {
         }
     }
 
-    /// No status tells of an attempt that the journal does not know, and none that counts is damaged.
+    /// Checks that the journal contains every attempt with a status file, and that no relevant status file is damaged.
     fn agree(&self, path: &Path, history: &History, files: &Files) -> Result<(), JournalError> {
         self.are_of_run(path, history.origin, files)?;
         let damaged = |name: &str, reason: String| {
@@ -340,7 +341,7 @@ impl Statuses {
                     }
                 }
                 None if due.contains(name) => return damaged(name, "it cannot be read".into()),
-                // Of an earlier run in the folder, or nothing that anybody waits for.
+                // The status belongs to an earlier run in the folder, or no task waits for it.
                 _ => {}
             }
         }

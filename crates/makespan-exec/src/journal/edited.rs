@@ -1,4 +1,4 @@
-//! A run that goes on with an instance that was edited.
+//! Continues a run after its instance was edited.
 
 use makespan_core::{Instance, Outcome, Run, TaskId};
 
@@ -9,7 +9,7 @@ use crate::fingerprint::identity;
 use crate::storage::Storage;
 use crate::tasks::{Mapping, TaskList};
 
-/// The tasks of the instance before it was edited, and what became of them.
+/// Tasks of the instance before the edit, and their states.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Superseded<'a> {
     pub list: &'a TaskList,
@@ -17,12 +17,12 @@ pub(crate) struct Superseded<'a> {
 }
 
 impl Journal {
-    /// Begins a journal of the instance as it is now, with what is kept of this one, and puts it in its place; the old one is kept
-    /// under another name. Nothing of the old one runs any more. Kept is what has succeeded and does the same as before, and what
-    /// has failed and of which nothing at all was edited, unless all is run. Returned is also what the user should know.
+    /// Replaces the journal by one for the edited instance. No task of the old instance may be running. The new journal keeps
+    /// successful tasks whose content is unchanged, and failed tasks that were not edited at all, unless all tasks are to be run.
+    /// The old journal is kept under another name. Also returns messages for the user.
     ///
     /// # Errors
-    /// [`JournalError::Io`]; then the old journal is in place.
+    /// [`JournalError::Io`]. In this case the old journal is still in place.
     pub(crate) fn carried_over(
         self,
         storage: &dyn Storage,
@@ -71,9 +71,9 @@ impl Journal {
     }
 }
 
-/// The records that are kept, with the numbers that tasks have now.
+/// Returns the records that are kept, with the new numbers of their tasks.
 fn records(history: &History, mapping: &Mapping, instance: &Instance, list: TaskList, keep: Keep) -> Vec<Record> {
-    // One nanosecond later, so that no status file that lies about passes for one of an attempt that is still to come.
+    // The origin moves by one nanosecond, so that no old status file can be taken for one of a future attempt.
     let (origin, grows) = (history.origin + 1, history.grows);
     let fingerprint = identity(instance, grows);
     let header = Record::Header { version: VERSION, fingerprint, origin, grows };
@@ -92,7 +92,7 @@ fn records(history: &History, mapping: &Mapping, instance: &Instance, list: Task
         let Run { start, end, processors, outcome, accounting, .. } = run.clone();
         attempts[task.index()] += 1;
         let (attempt, at) = (attempts[task.index()], start);
-        // Nothing of it runs, so nobody asks for its process.
+        // The process identity is not needed, because the task has ended.
         records.push(Record::Started {
             task,
             attempt,
@@ -109,7 +109,7 @@ fn records(history: &History, mapping: &Mapping, instance: &Instance, list: Task
         Some(Record::Told { entry: makespan_core::LogEntry { task, ..*entry } })
     });
     records.extend(told);
-    // What was learned of a task that is the same in all.
+    // Estimates are kept for tasks that were not edited at all.
     let estimates = history.estimates.iter().filter_map(|(task, estimated)| match mapping.same.get(task)? {
         &(task, true) => Some(Estimated { jobs: vec![(task, task)], ..Estimated::clone(estimated) }),
         _ => None,

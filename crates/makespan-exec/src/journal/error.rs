@@ -1,90 +1,91 @@
-//! Why a journal cannot be used.
+//! Errors of journals.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Why a journal cannot be used.
+/// Reason why a journal cannot be used.
 #[derive(Debug, Error)]
 pub enum JournalError {
-    /// The system refuses.
+    /// The operating system reports an error.
     #[error("{path}: {source}")]
     Io {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// It was deleted while the run went on.
+    /// The journal was deleted during the run.
     #[error(
         "{path} was deleted while the run went on; running jobs were ended, and what had ended is no longer on record"
     )]
     Gone {
-        /// Where it was.
+        /// Former path of the journal.
         path: PathBuf,
     },
-    /// The folder holds a run already.
+    /// The folder already holds a run.
     #[error("{folder} holds a run already; resume it, or choose another folder")]
     Exists {
-        /// Which folder.
+        /// Path of the folder.
         folder: PathBuf,
     },
-    /// Another process works in the folder.
+    /// Another process uses the folder.
     #[error("{path} is locked: another process executes the run in this folder; wait for it, or choose another folder")]
     Busy {
-        /// The lock file.
+        /// Path of the lock file.
         path: PathBuf,
     },
-    /// The run is of another instance.
+    /// The run belongs to another instance.
     #[error(
         "{path} is the journal of another instance (fingerprint {journal}, this one has {instance}); \
          give the instance that the run began with, or choose another folder"
     )]
     OtherInstance {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
         /// Fingerprint in the journal.
         journal: String,
         /// Fingerprint of the instance.
         instance: String,
     },
-    /// The run is of another instance, and nothing tells which of its tasks are the same.
+    /// The run belongs to another instance, and the journal does not allow a comparison of their
+    /// tasks.
     #[error(
         "{path} is the journal of another instance, and an earlier version wrote it, which did not tell jobs apart; resume it with \
          the instance that the run began with, or choose another folder"
     )]
     TasksUnknown {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
     },
-    /// The run is of other tasks: none of them is among those of the instance, edited or not.
+    /// The run and the instance have no common tasks, edited or not.
     #[error(
         "the run in {folder} is of {jobs} other tasks: none of this instance has the name or the command of one of them; name the \
          folder of its run, or leave --resume out to begin a new one"
     )]
     OtherJobs {
-        /// Where the run is.
+        /// Folder of the run.
         folder: PathBuf,
-        /// How many tasks it has.
+        /// Number of tasks of the run.
         jobs: u64,
     },
-    /// A version that this program does not know.
+    /// The version of the journal is unsupported.
     #[error(
         "{path} has version {version}; this program reads version {}: continue with the program that started the run, or choose \
          another folder",
         super::VERSION
     )]
     Version {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
-        /// What it states.
+        /// Version of the journal.
         version: u64,
     },
-    /// A file that nobody wrote as a journal.
+    /// The file is not a journal.
     #[error("{path} is no journal of a run and is not overwritten; choose another folder")]
     NotAJournal {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// A file that does not belong to the run but has a name that the run would write.
@@ -92,7 +93,7 @@ pub enum JournalError {
         "{path} {what} and belongs to no run, so it is not overwritten; choose another folder, or move the file away"
     )]
     Stranger {
-        /// The path of the file.
+        /// Path of the file.
         path: PathBuf,
         /// State of the file: "exists", or "is a symbolic link".
         what: &'static str,
@@ -108,45 +109,45 @@ pub enum JournalError {
         /// A status file of the other run.
         status: PathBuf,
     },
-    /// A line that is no record, or not the one that is due.
+    /// A line is not a valid record or has an unexpected number.
     #[error("{path}, line {line}: {reason}; the journal is damaged. {REMEDY}")]
     Damaged {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
-        /// Counted from 1.
+        /// Number of the line, counted from 1.
         line: usize,
-        /// What is wrong.
+        /// The defect.
         reason: String,
     },
-    /// A status file that does not agree with the journal.
+    /// A status file contradicts the journal.
     #[error("{status}: {reason}; it or {path} is damaged. {REMEDY}")]
     Contradiction {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
-        /// The status file.
+        /// Path of the status file.
         status: PathBuf,
-        /// What is wrong.
+        /// The contradiction.
         reason: String,
     },
-    /// Status files without a journal.
+    /// There are status files but no journal.
     #[error("{path} is missing or empty, and yet {folder} tells that jobs ended (`{job}` for one). {REMEDY}")]
     Lost {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
-        /// The folder of the status files.
+        /// Folder of the status files.
         folder: PathBuf,
-        /// One of the jobs.
+        /// Name of one of the jobs.
         job: String,
     },
-    /// Nothing tells which run it was.
+    /// The damaged journal contains no usable record.
     #[error("{path} is damaged, and nothing of it is certain; choose another folder")]
     NothingCertain {
-        /// The journal.
+        /// Path of the journal.
         path: PathBuf,
     },
 }
 
-/// What can be done about damage.
+/// Remedy for a damaged journal.
 const REMEDY: &str = "`--resume --recover` goes on with what is certain and runs again what is not";
 
 impl JournalError {
@@ -157,7 +158,7 @@ impl JournalError {
         Self::Stranger { path: path.to_owned(), what }
     }
 
-    /// Whether recovery may help.
+    /// Returns whether recovery may help.
     pub(super) fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged { .. } | Self::Contradiction { .. } | Self::Lost { .. } | Self::OtherRun { .. })
     }

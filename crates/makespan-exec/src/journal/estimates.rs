@@ -1,32 +1,33 @@
-//! Estimated times that were replaced while the run went on.
+//! Estimated run times that were replaced during the run.
 
 use makespan_core::{Estimate, Instance, Profile, Restated, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
-/// Tasks that take the same time, as the journal has them.
+/// Tasks with equal replaced run times, as the journal stores them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Estimated {
-    /// The first and the last of each range of tasks, of a bag its first task.
+    /// First and last task of each range. A bag is represented by its first task.
     pub jobs: Vec<(TaskId, TaskId)>,
-    /// How long they take.
+    /// New run times.
     pub times: Times,
-    /// From how many runs this was learned, and their spread; nothing where it is a guess.
+    /// Number of runs from which the times were learned, and their spread. `None` for a guess.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learned: Option<(u32, f64)>,
 }
 
-/// Times beside those that the instance states: whole numbers of ticks, so that what is read is what was written.
+/// Run times in relation to those that the instance states. Times are whole ticks, so reading a value restores it
+/// exactly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Times {
-    /// In proportion to those of the instance, of which the longest takes so long.
+    /// The stated times, scaled so that the longest is this time.
     Longest(Time),
-    /// By the law that the instance has, from this time on one processor.
+    /// The stated speed-up law with this time on one processor.
     Sequential(Time),
-    /// On each number of processors that the task accepts, ascending.
+    /// Times on each number of processors that the task accepts, in ascending order.
     Each(Vec<Time>),
-    /// On one processor of each node.
+    /// Times on one processor of each node.
     OnNodes(Vec<Time>),
 }
 
@@ -46,7 +47,7 @@ impl Times {
         }
     }
 
-    /// The profile, for a task with this one; `None` where it does not fit that.
+    /// Returns the profile for a task with the profile `stated`, or `None` if the times do not fit it.
     fn profile(&self, stated: &Profile) -> Option<Profile> {
         let (min, max) = (stated.min_processors(), stated.max_processors());
         match self {
@@ -55,7 +56,7 @@ impl Times {
             Self::OnNodes(row) => Profile::on_machines(row.clone()).ok(),
             Self::Each(times) if min == max => Profile::rigid(min, *times.first()?).ok(),
             Self::Each(times) => {
-                // Fewer processors are not accepted, whatever they take.
+                // The task does not accept fewer processors, so these times are arbitrary.
                 let fewer = std::iter::repeat_n(*times.first()?, min as usize - 1);
                 Profile::table(fewer.chain(times.iter().copied()).collect()).ok()?.at_least(min)
             }
@@ -64,7 +65,7 @@ impl Times {
 }
 
 impl Estimated {
-    /// These times, as they are written, in proportion to what was stated of each task.
+    /// Groups replaced times for the journal, in relation to the stated times of each task.
     pub(crate) fn of<'a>(restated: &[Restated], stated: impl Fn(TaskId) -> &'a Profile) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for Restated { task, profile, estimate } in restated {
@@ -84,12 +85,12 @@ impl Estimated {
         all
     }
 
-    /// The tasks.
+    /// Returns the tasks.
     pub(crate) fn tasks(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.jobs.iter().flat_map(|(first, last)| (first.0..=last.0).map(TaskId))
     }
 
-    /// The times of one task of the instance as it began; `None` where they do not fit it.
+    /// Returns the new times of a task of the initial instance, or `None` if they do not fit the task.
     pub(crate) fn restated(&self, task: TaskId, stated: &Instance) -> Option<Restated> {
         let profile = self.times.profile(stated.profile(task))?;
         let learned = |(runs, spread)| Estimate::Learned { runs, spread };
@@ -121,7 +122,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is read is what was written, whatever times replaced whatever others.
+        /// Reading restores exactly the written times, for all stated and replaced times.
         #[test]
         fn times_are_read_as_they_were_written(
             rows in prop::collection::vec((0_u8..5, 0_u8..5, 1_u32..4, prop::collection::vec(1_i64..1_000_000_000_000, 7)), 1..8),
@@ -146,7 +147,8 @@ mod tests {
             });
             let read: Vec<Restated> = read.collect();
             for (read, restated) in read.iter().zip(&restated) {
-                // A rigid or machine profile in place of another shape is written by its times.
+                // A rigid or machine profile that replaces a profile of another shape is stored as a list of
+                // times.
                 let each = |profile: &Profile| (profile.min_processors()..=profile.max_processors()).map(|count| profile.time(count)).collect::<Vec<_>>();
                 prop_assert_eq!((read.task, read.estimate, each(&read.profile)), (restated.task, restated.estimate, each(&restated.profile)));
                 prop_assert_eq!(read.profile.machine_times(), restated.profile.machine_times());

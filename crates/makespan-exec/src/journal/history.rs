@@ -1,4 +1,4 @@
-//! What the records of a journal amount to.
+//! State of a run according to the records of its journal.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,76 +11,77 @@ use crate::fingerprint::identity;
 use crate::process::Identity;
 use crate::tasks::TaskList;
 
-/// What a run has done so far.
+/// State of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
-    /// The wall clock at instant 0, nanoseconds after 1970.
+    /// Wall-clock time at instant 0, in nanoseconds since 1970.
     pub origin: i64,
-    /// The boot of the machine in the last session; empty before the first.
+    /// Id of the machine's boot in the last session. Empty before the first session.
     pub boot: String,
-    /// The control group in which the tasks of the last session ran.
+    /// Control group of the tasks in the last session.
     pub group: Option<String>,
     /// Ended executions, in the order of the journal.
     pub runs: Vec<Run>,
-    /// Where each task stands.
+    /// State of each task.
     pub tasks: Vec<Progression>,
-    /// How often each task was started.
+    /// Number of attempts at each task.
     pub attempts: Vec<u32>,
     /// The latest instant in the journal.
     pub latest: Time,
-    /// What policies told of their plans.
+    /// Log entries of policies.
     pub told: Vec<LogEntry>,
-    /// The estimates that were replaced, as they were last.
+    /// Latest replacements of estimates.
     pub estimates: BTreeMap<TaskId, Rc<Estimated>>,
-    /// Whether the journal says what its tasks do. Where the run grows, what it says of them is in [`Self::known`].
+    /// True if the journal lists the contents of its tasks. If jobs are added during the run, [`Self::known`] has
+    /// these contents.
     pub listed: bool,
-    /// Whether jobs come while the run goes on.
+    /// True if jobs are added during the run.
     pub grows: bool,
-    /// Where the run grows: the tasks that the journal knows.
+    /// Tasks that the journal lists, if jobs are added during the run.
     pub known: TaskList,
 }
 
-/// Where a task stands.
+/// State of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progression {
-    /// Never started, or interrupted.
+    /// The task was never started, or was interrupted.
     Open,
-    /// Started and not recorded as ended.
+    /// The task started, and no end is recorded.
     Running(Attempt),
-    /// Ended.
+    /// The task ended.
     Ended(Outcome),
-    /// Given up by the policy.
+    /// The policy or the user cancelled the task.
     Cancelled,
 }
 
-/// One start of a task.
+/// An attempt at a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// Counted from 1.
+    /// Number of the attempt, counted from 1.
     pub attempt: u32,
-    /// When.
+    /// Start of the attempt.
     pub at: Time,
-    /// Where.
+    /// Processors that the attempt holds.
     pub processors: ProcSet,
-    /// Its process.
+    /// Id of its process.
     pub pid: i32,
-    /// When that process started, in clock ticks after boot.
+    /// Start of this process, in clock ticks after boot.
     pub pid_start: u64,
-    /// The GPUs that it holds, where the journal tells.
+    /// GPUs that the attempt holds, if the journal records them.
     pub gpus: Option<Vec<u64>>,
-    /// Why it was being ended, if it was.
+    /// Reason for ending the attempt, if this was requested.
     pub ending: Option<Cause>,
 }
 
 impl Attempt {
-    /// The process around it, where the engine is of processes of this machine.
+    /// Returns the shim of the attempt, if the engine runs processes on this machine.
     pub fn shim(&self) -> Option<Identity> {
         (self.pid > 0).then_some(Identity { pid: self.pid, start: self.pid_start })
     }
 }
 
 impl History {
-    /// Plays the records forward.
+    /// Applies the records in order.
     pub(super) fn of(path: &Path, instance: &Instance, records: &[Record]) -> Result<Self, JournalError> {
         let malformed =
             |line: usize, reason: &str| JournalError::Damaged { path: path.to_owned(), line, reason: reason.into() };
@@ -110,14 +111,14 @@ impl History {
         Ok(history)
     }
 
-    /// The instance has so many tasks.
+    /// Adds states until the instance has `tasks` tasks.
     fn grow(&mut self, tasks: u64) {
         let count = self.tasks.len().max(tasks as usize);
         self.tasks.resize(count, Progression::Open);
         self.attempts.resize(count, 0);
     }
 
-    /// What a journal of another instance amounts to, with the tasks that its records number.
+    /// Returns the state of a journal of another instance, and the tasks to which its numbers refer.
     pub(super) fn of_edited(path: &Path, records: &[Record]) -> Result<(TaskList, Self), JournalError> {
         let Some(&Record::Header { grows, .. }) = records.first() else {
             let reason = "a journal begins with its header".into();
@@ -133,7 +134,7 @@ impl History {
         });
         let list = match list {
             Some(list) => list,
-            // Nothing was begun.
+            // No task was started.
             None if records.len() == 1 => TaskList::default(),
             None => return Err(JournalError::TasksUnknown { path: path.to_owned() }),
         };
@@ -141,7 +142,7 @@ impl History {
         Ok((list, history))
     }
 
-    /// Plays the records of an instance of so many tasks forward. The first is a header.
+    /// Applies the records for an instance of `tasks` tasks. The first record must be a header.
     fn played(path: &Path, tasks: u64, records: &[Record]) -> Result<Self, JournalError> {
         let malformed =
             |line: usize, reason: &str| JournalError::Damaged { path: path.to_owned(), line, reason: reason.into() };
@@ -169,10 +170,10 @@ impl History {
         Ok(history)
     }
 
-    /// Adds a record.
+    /// Applies a record.
     ///
     /// # Errors
-    /// Why it cannot follow those before it; nothing is changed.
+    /// The reason why the record cannot follow the earlier ones. In this case the state is unchanged.
     pub(super) fn apply(&mut self, record: &Record) -> Result<(), &'static str> {
         match record.clone() {
             Record::Header { .. } => return Err("a second header"),
@@ -206,7 +207,7 @@ impl History {
             }
             Record::Ending { task, cause } => self.running(task)?.ending = Some(cause),
             Record::Ended { task, start, at, processors, outcome: Outcome::NotStarted, accounting } => {
-                // What was handed over may turn out never to start.
+                // A submitted task may end without having started.
                 match self.task(task)? {
                     running @ Progression::Running(_) => *running = Progression::Ended(Outcome::NotStarted),
                     _ => *self.waiting(task)? = Progression::Ended(Outcome::NotStarted),
@@ -250,7 +251,7 @@ impl History {
         Ok(())
     }
 
-    /// A task that may be started: one that neither runs nor has succeeded.
+    /// Returns the state of a task that may be started: it is neither running nor successful.
     fn waiting(&mut self, task: TaskId) -> Result<&mut Progression, &'static str> {
         match self.task(task)? {
             Progression::Running(_) => Err("a job starts that runs already"),
@@ -270,7 +271,7 @@ impl History {
         self.tasks.get_mut(task.index()).ok_or("a job that the instance does not have")
     }
 
-    /// The estimates that were replaced, of the instance as it began; those that do not fit it are left out.
+    /// Returns the replaced estimates for the initial instance, without those that do not fit it.
     pub(crate) fn restated(&self, stated: &Instance) -> Vec<Restated> {
         self.estimates.iter().filter_map(|(&task, estimated)| estimated.restated(task, stated)).collect()
     }

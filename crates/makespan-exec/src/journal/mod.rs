@@ -1,4 +1,4 @@
-//! What a run has done so far, on disk.
+//! Persistent record of a run.
 //!
 //! `journal.jsonl` holds one [`Record`] a line and only grows. Each line carries its number and a checksum, so no damage
 //! passes for a record. Every record is written before what it announces happens (a start, a signal), and on disk before it is told;
@@ -44,62 +44,64 @@ use strangers::{MARK, has_mark};
 /// Version of the records.
 pub const VERSION: u32 = 7;
 
-/// How long a lock is waited for.
+/// Timeout for the lock.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What to do with a journal that is there.
+/// Treatment of an existing journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "choices that go in any combination")]
 pub struct Opening {
-    /// Continue it; otherwise there must be none.
+    /// Continue the journal. If false, none must exist.
     pub resume: bool,
-    /// Where it is damaged, go on with what is certain. The damaged journal is kept under another name.
+    /// Continue a damaged journal with its undamaged records. The damaged journal is kept under another name.
     pub recover: bool,
-    /// The instance has what is to be done now, as another program says, and perhaps nothing of what the run has done.
+    /// The instance contains only work that is still to be done, as determined by another program. Finished tasks of the run may be
+    /// missing.
     pub of_now: bool,
-    /// Jobs come while the run goes on: a journal that begins is of the machines alone.
+    /// Jobs are added during the run. The fingerprint of a new journal then covers only the machines.
     pub grows: bool,
 }
 
-/// An open journal. It holds the lock of its folder until it is dropped, or its process is killed.
+/// An open journal. It holds the lock of its folder until it is dropped or its process ends.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     file: Box<dyn Handle>,
-    /// How many bytes are on disk for certain.
+    /// Number of bytes that are certainly on disk.
     sound: u64,
-    /// How many hold these and the records that have been written since, as far as they need not be written again.
+    /// Number of bytes on disk plus those written since, excluding records that must be written again.
     written: u64,
-    /// How many hold whole lines, those included that are to be written again, which will be the same.
+    /// Number of bytes in complete lines, including lines that will be written again unchanged.
     whole: u64,
-    /// Whether there may be more bytes in the file.
+    /// True if the file may contain further bytes.
     torn: bool,
-    /// The number of the first record that waits.
+    /// Number of the first pending record.
     number: u64,
-    /// Records that are not on disk yet.
+    /// Records that are not yet on disk.
     waiting: Vec<Record>,
-    /// How many of them are in the file.
+    /// Number of pending records that are in the file.
     in_file: usize,
     _lock: Option<File>,
 }
 
-/// A journal as a session finds it.
+/// State of a journal when a session opens it.
 pub(crate) struct Begun {
     pub journal: Journal,
     pub history: History,
-    /// What the user should know.
+    /// Messages for the user.
     pub notes: Vec<String>,
-    /// The tasks that journal and history number, where the instance was edited since; then [`Journal::carried_over`] is to come.
+    /// Tasks to which journal and history refer, if the instance was edited since. In this case [`Journal::carried_over`] must be
+    /// called.
     pub earlier: Option<TaskList>,
 }
 
 impl Journal {
-    /// Begins a journal, or continues the one in the folder, and tells what it holds. Of an instance that was edited since, the tasks
-    /// that do the same as before stay as they are.
+    /// Starts a journal, or continues the one in the folder, and returns its state. If the instance was edited since, tasks with
+    /// unchanged content keep their state.
     ///
     /// # Errors
-    /// [`JournalError`] when another process uses the folder, when it holds a run that is not to be continued or another
-    /// file of that name, when that run is of another instance, or when the journal is damaged.
+    /// [`JournalError`] if another process uses the folder; if the folder holds a run that is not to be continued, or another file
+    /// with the name of the journal; if the run belongs to another instance; or if the journal is damaged.
     pub fn open(folder: &Path, instance: &Instance, how: Opening) -> Result<(Self, History), JournalError> {
         let lock = Some(locked(&folder.join("lock"))?.0);
         let files = Files::at(folder.to_owned(), instance);
@@ -115,7 +117,7 @@ impl Journal {
         }
     }
 
-    /// The same on any storage, with what the user should know; the caller holds the lock.
+    /// Opens a journal on any storage, and also returns messages for the user. The caller holds the lock.
     pub(crate) fn begin(
         storage: &dyn Storage,
         files: &Files,
@@ -149,7 +151,7 @@ impl Journal {
         if records.is_empty() {
             let header = header(instance, now, how.grows);
             journal.append(&header)?;
-            // The name of a new file is on disk only when its folder is.
+            // The name of a new file is on disk only after its folder is synced.
             storage.sync_folder(files.folder()).map_err(fail)?;
             records.push(header);
         }
@@ -161,10 +163,10 @@ impl Journal {
         Ok(Begun { journal, history, notes, earlier: found.earlier })
     }
 
-    /// Whether [`Journal::open`] would accept the folder; nothing is made or changed.
+    /// Checks whether [`Journal::open`] would accept the folder, without creating or changing files.
     ///
     /// # Errors
-    /// As [`Journal::open`].
+    /// [`JournalError`], as for [`Journal::open`].
     pub fn check(folder: &Path, instance: &Instance, how: Opening) -> Result<(), JournalError> {
         Self::check_beside(folder, instance, how, &[])
     }
@@ -190,11 +192,10 @@ impl Journal {
         Found::inspect(&Disk, files, instance, how).map(|found| found.records.is_empty())
     }
 
-    /// Whether records get where they are looked for.
+    /// Checks that the path of the journal still leads to the open file.
     ///
     /// # Errors
-    /// [`JournalError::Gone`] when the journal was deleted; [`JournalError::Io`] when it is elsewhere for now, since its folder
-    /// was moved.
+    /// [`JournalError::Gone`] if the journal was deleted. [`JournalError::Io`] if its folder was moved.
     pub(crate) fn in_place(&self) -> Result<(), JournalError> {
         let fail = |source| JournalError::Io { path: self.path.clone(), source };
         match self.file.place(&self.path).map_err(fail)? {
@@ -207,27 +208,27 @@ impl Journal {
         }
     }
 
-    /// Adds a record that is on disk when [`Journal::commit`] returns.
+    /// Queues a record. The record is on disk when [`Journal::commit`] returns.
     pub fn note(&mut self, record: Record) {
         self.waiting.push(record);
     }
 
-    /// Takes back the records that are not on disk and not kept.
+    /// Removes the pending records for which `keep` returns false.
     pub(crate) fn retain(&mut self, keep: impl FnMut(&Record) -> bool) {
         self.waiting.retain(keep);
     }
 
-    /// Writes all records that wait, and returns when they are on disk. After an error all of them that are not wait, and this can
-    /// be called again.
+    /// Writes all pending records, and returns when they are on disk. After an error, the records that are not on disk remain
+    /// pending, and this method can be called again.
     ///
     /// # Errors
-    /// [`JournalError::Io`], a full disk for one.
+    /// [`JournalError::Io`], for example if the disk is full.
     pub fn commit(&mut self) -> Result<(), JournalError> {
         self.write().and_then(|()| self.sync())
     }
 
-    /// Writes all records that wait, so that whoever is killed they are known; after a loss of power they may not be. After an error
-    /// those that were not written before are not in the file.
+    /// Writes all pending records to the file without syncing. They survive the death of this process, but possibly not a power
+    /// failure. After an error, the records of this call are not in the file.
     pub(crate) fn write(&mut self) -> Result<(), JournalError> {
         if self.in_file == self.waiting.len() {
             return Ok(());
@@ -244,7 +245,7 @@ impl Journal {
         self.cut()?;
         self.torn = true;
         if let Err(error) = self.file.write_at(self.written, lines.as_bytes()) {
-            // Half a record must not stay. Where even that fails, it is cut off before the next is written.
+            // An incomplete record must not remain. If it cannot be removed now, it is removed before the next write.
             let _ = self.cut();
             return Err(error);
         }
@@ -260,14 +261,14 @@ impl Journal {
         self.in_file > 0
     }
 
-    /// Returns when all that was written is on disk.
+    /// Syncs all written records to disk.
     pub(crate) fn sync(&mut self) -> Result<(), JournalError> {
         if self.in_file == 0 {
             return Ok(());
         }
         if let Err(source) = self.file.sync() {
-            // The system may have forgotten what it could not bring to the disk, so it is written once more. Meanwhile it stays where
-            // it is: tasks run by it.
+            // After a failed sync, the system may have discarded the data, so they are written again. Until then they remain in the
+            // file, because running tasks depend on them.
             (self.written, self.in_file) = (self.sound, 0);
             return Err(JournalError::Io { path: self.path.clone(), source });
         }
@@ -277,7 +278,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Cuts off what is behind the last whole line.
+    /// Removes the bytes after the last complete line.
     fn cut(&mut self) -> io::Result<()> {
         if self.torn {
             self.file.set_len(self.whole)?;
@@ -286,10 +287,10 @@ impl Journal {
         Ok(())
     }
 
-    /// Adds a record; it is on disk when this returns.
+    /// Appends a record, which is on disk when this method returns.
     ///
     /// # Errors
-    /// [`JournalError::Io`], a full disk for one.
+    /// [`JournalError::Io`], for example if the disk is full.
     pub fn append(&mut self, record: &Record) -> Result<(), JournalError> {
         self.note(record.clone());
         self.commit()
@@ -323,7 +324,7 @@ pub(crate) fn locked(path: &Path) -> Result<(File, bool), JournalError> {
                 let is_empty = file.metadata().map_err(fail)?.len() == 0;
                 return if is_own || is_empty { Ok((file, is_own)) } else { Err(JournalError::stranger(path)) };
             }
-            // A process that was killed while it forked leaves the lock to its child, until that one executes.
+            // If a process is killed while forking, its child holds the lock until the child executes a program.
             Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => thread::sleep(PATIENCE / 50),
             Err(TryLockError::WouldBlock) => return Err(JournalError::Busy { path: path.to_owned() }),
             Err(TryLockError::Error(error)) => return Err(fail(error)),

@@ -1,4 +1,4 @@
-//! The lines of a journal.
+//! Records of a journal.
 
 use makespan_core::{Accounting, LogEntry, Outcome, ProcSet, TaskId, Time};
 use serde::{Deserialize, Serialize};
@@ -6,57 +6,58 @@ use serde::{Deserialize, Serialize};
 use super::Estimated;
 use crate::tasks::TaskList;
 
-/// One line. Instants are ticks after the origin.
+/// One line of a journal. Instants are in ticks after the origin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Record {
-    /// The first line.
+    /// First line of a journal.
     Header {
-        /// See [`super::VERSION`].
+        /// Version ([`super::VERSION`]).
         version: u32,
-        /// See [`crate::fingerprint`].
+        /// Fingerprint of the instance ([`crate::fingerprint`]).
         fingerprint: String,
-        /// The wall clock at instant 0, nanoseconds after 1970.
+        /// Wall-clock time at instant 0, in nanoseconds since 1970.
         origin: i64,
-        /// Whether jobs come while the run goes on ([`crate::Intake`]). Then the fingerprint is of the machines alone.
+        /// True if jobs are added during the run ([`crate::Intake`]). In this case the fingerprint covers only the
+        /// machines.
         #[serde(default, skip_serializing_if = "is_false")]
         grows: bool,
     },
     /// New tasks arrived. Their numbers follow the numbers of the existing tasks. Only runs with arriving jobs have
     /// this record.
     Grown {
-        /// Those that are new.
+        /// The new tasks.
         list: TaskList,
     },
     /// Data that distinguish the tasks of this instance from the tasks of an edited instance.
     Tasks {
-        /// The tasks, by number.
+        /// Tasks in the order of their numbers.
         list: TaskList,
     },
-    /// A process began to execute the run.
+    /// A session started.
     Session {
-        /// When.
+        /// Start of the session.
         at: Time,
-        /// The boot of the machine, within which process start times are comparable.
+        /// Id of the machine's boot. Start times of processes are comparable only within a boot.
         boot: String,
-        /// The control group (cgroup v2) in which its tasks run, where it could make one.
+        /// Control group (cgroup v2) of the session's tasks, if the session could create one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         group: Option<String>,
     },
-    /// A task is about to run: its process waits for this line to be on disk.
+    /// A task is about to start. Its process waits until this record is on disk.
     Started {
-        /// Which task.
+        /// Task that starts.
         #[serde(rename = "job")]
         task: TaskId,
-        /// Counted from 1 for each task.
+        /// Number of the attempt, counted from 1 for each task.
         attempt: u32,
-        /// When.
+        /// Start of the attempt.
         at: Time,
-        /// Where.
+        /// Processors that the task holds.
         processors: ProcSet,
-        /// Its process, leader of a group of its own.
+        /// Id of its process, which leads a separate process group.
         pid: i32,
-        /// When that process started, in clock ticks after boot.
+        /// Start of this process, in clock ticks after boot.
         pid_start: u64,
         /// GPUs of the task, numbered across the platform. The field is missing if the platform states no GPUs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,86 +65,86 @@ pub enum Record {
     },
     /// A submitted task started. Before this record, the instant of the submission counts as the start of the task.
     Begun {
-        /// Which task.
+        /// Task that started.
         #[serde(rename = "job")]
         task: TaskId,
-        /// When.
+        /// Start of the task.
         at: Time,
-        /// Where.
+        /// Processors that the task holds.
         processors: ProcSet,
     },
     /// A running task is about to be sent SIGTERM.
     Ending {
-        /// Which task.
+        /// Task that is ended.
         #[serde(rename = "job")]
         task: TaskId,
-        /// Why.
+        /// Reason for ending the task.
         cause: Cause,
     },
     /// A task ended.
     Ended {
-        /// Which task.
+        /// Task that ended.
         #[serde(rename = "job")]
         task: TaskId,
-        /// Since when it ran.
+        /// Start of the task.
         start: Time,
-        /// When.
+        /// End of the task.
         at: Time,
-        /// Where.
+        /// Processors that the task held.
         processors: ProcSet,
-        /// How.
+        /// Outcome of the task.
         outcome: Outcome,
-        /// What it used, where somebody counted.
+        /// Accounting of the attempt, if it is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         accounting: Option<Accounting>,
     },
-    /// A running task was ended by us before it was done; it waits again.
+    /// Makespan ended a running task before it was complete. The task waits again.
     Interrupted {
-        /// Which task.
+        /// Task that was interrupted.
         #[serde(rename = "job")]
         task: TaskId,
-        /// When.
+        /// Instant of the interruption.
         at: Time,
     },
-    /// The policy gave up a waiting task, or somebody took it back.
+    /// The policy or the user cancelled a waiting task.
     Cancelled {
-        /// Which task.
+        /// Task that was cancelled.
         #[serde(rename = "job")]
         task: TaskId,
-        /// When.
+        /// Instant of the cancellation.
         at: Time,
     },
-    /// The policy told something of its plans, which the policy of a resumed session recalls.
+    /// The policy wrote a log entry about its plans. The policy of a resumed session restores the entry.
     Told {
-        /// What.
+        /// The log entry.
         entry: LogEntry,
     },
     /// Estimated times were replaced, based on tasks that ended.
     Estimated {
-        /// When.
+        /// Instant of the replacement.
         at: Time,
-        /// Which, and by what.
+        /// Tasks and their new times.
         times: Vec<Estimated>,
     },
-    /// The session was asked to stop, and nothing runs any more.
+    /// The session was stopped, and no task is running.
     Stopped {
-        /// When.
+        /// Instant of the record.
         at: Time,
     },
     /// Every task has ended or was cancelled.
     Finished {
-        /// When.
+        /// Instant of the record.
         at: Time,
     },
 }
 
-/// Why a running task was ended.
+/// Reason for ending a running task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// It reached its walltime.
+    /// The task reached its time limit.
     Walltime,
-    /// The run was stopped, or resumed after a death that the task survived.
+    /// The run was stopped, or was resumed and the task had survived the end of the earlier session.
     Stop,
     /// The user cancelled the task.
     Cancel,

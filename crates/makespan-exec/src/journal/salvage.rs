@@ -1,4 +1,4 @@
-//! What is certain in a damaged journal.
+//! Recovery of a damaged journal.
 
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
@@ -12,7 +12,7 @@ use crate::fingerprint::identity;
 use crate::status::Status;
 use crate::tasks::TaskList;
 
-/// A journal that has been put together again.
+/// A recovered journal.
 pub(super) struct Salvaged {
     pub records: Vec<Record>,
     pub note: String,
@@ -24,12 +24,12 @@ pub(super) struct Legible {
     pub records: Vec<(u64, Record)>,
     /// The number of lines that could not be read.
     pub faults: usize,
-    /// Whether the run takes in jobs while it goes on.
+    /// True if jobs are added during the run.
     pub grows: bool,
 }
 
-/// Puts together what is certain: every record whose checksum fits, in the order of their numbers, and every end that a
-/// status file of this run tells. What was between them is lost: a task whose end nobody tells runs again.
+/// Reconstructs a journal from every record with a valid checksum, in order of their numbers, and from the status files
+/// of this run. Other records are lost. A task without a known end runs again.
 pub(super) fn salvage<'a>(
     path: &Path,
     instance: &Instance,
@@ -47,7 +47,7 @@ pub(super) fn salvage<'a>(
     let mut statuses: Vec<&Status> = statuses.collect();
     let header = match numbered.first() {
         Some((0, header @ Record::Header { .. })) => header.clone(),
-        // The latest run that left a status in the folder.
+        // The origin is that of the latest run with a status file in the folder.
         _ => match statuses.iter().filter(|status| status.claim.instance == own).map(|status| status.claim.run).max() {
             Some(origin) => Record::Header { version: VERSION, fingerprint: own.clone(), origin, grows },
             None => return Err(JournalError::NothingCertain { path: path.to_owned() }),
@@ -56,7 +56,7 @@ pub(super) fn salvage<'a>(
     let mut whole =
         Whole { history: History::of(path, instance, std::slice::from_ref(&header))?, records: vec![header] };
     if whole.history.grows {
-        // Some of those that were there may be lost.
+        // Some of these records may be lost.
         numbered.retain(|(_, record)| !matches!(record, Record::Grown { .. }));
         whole.push(Record::Grown { list: TaskList::of(instance) });
     }
@@ -73,7 +73,7 @@ pub(super) fn salvage<'a>(
     Ok(Salvaged { records: whole.records, note })
 }
 
-/// A journal that grows by what fits.
+/// A journal to which consistent records are added.
 struct Whole {
     history: History,
     records: Vec<Record>,
@@ -88,7 +88,7 @@ impl Whole {
         fits
     }
 
-    /// Takes a record with what must have been before it.
+    /// Adds a record, preceded by records that it implies.
     fn take(&mut self, record: Record) {
         if let Record::Started { task, at, .. } = record
             && matches!(self.history.tasks.get(task.index()), Some(Progression::Running(_)))
@@ -117,7 +117,7 @@ impl Whole {
         matches!(self.history.tasks.get(task.index()), Some(Progression::Running(Attempt { at, .. })) if *at == start)
     }
 
-    /// Takes the end of an attempt that the records do not know. Whether it did.
+    /// Adds the end of an attempt from its status file. Returns whether the records did not contain this end.
     fn take_status(&mut self, status: &Status) -> bool {
         let claim = &status.claim;
         let Some(&known) = self.history.attempts.get(claim.task.index()) else { return false };
@@ -138,7 +138,7 @@ impl Whole {
         });
         let outcome = match status.exit {
             0 => Outcome::Succeeded,
-            // By our doing or a stop: nobody knows which, so it runs again.
+            // The cause is a request or a stop, but the status does not show which, so the task runs again.
             _ if status.asked || status.stopped => return self.push(Record::Interrupted { task, at: end }),
             status => Outcome::Failed { status },
         };

@@ -1,10 +1,10 @@
 //! Lines with a number and a checksum.
 
-/// What stands before the checksum, which ends the line.
+/// Text between the object and its checksum, which ends the line.
 const CHECK: &str = ",\"check\":\"";
 const NUMBER: &str = ",\"number\":";
 
-/// A JSON object as a line of its own that carries its number and a checksum (CRC-32) over all that is before it.
+/// Returns a JSON object as a line with its number and a checksum (CRC-32) of the preceding text.
 pub(crate) fn seal(body: &str, number: u64) -> String {
     debug_assert!(body.starts_with('{') && body.ends_with('}'), "an object that is not empty");
     let open = format!("{}{NUMBER}{number}", &body[..body.len() - 1]);
@@ -12,10 +12,10 @@ pub(crate) fn seal(body: &str, number: u64) -> String {
     format!("{open}{CHECK}{check:08x}\"}}\n")
 }
 
-/// The object and the number of a sealed line.
+/// Returns the object and the number of a sealed line.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The defect of the line.
 pub(crate) fn unseal(line: &[u8]) -> Result<(u64, String), &'static str> {
     const DAMAGED: &str = "its checksum does not fit";
     let text = std::str::from_utf8(line).map_err(|_| DAMAGED)?;

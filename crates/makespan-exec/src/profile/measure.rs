@@ -1,4 +1,4 @@
-//! Runs a command at several allotments.
+//! Measures a command at several allotments.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -18,21 +18,21 @@ use crate::machine::{allotment_environment, cores, cores_of, os_word, program, s
 use crate::process::exit_status;
 use crate::{ExecuteError, Stop};
 
-/// How a command is measured.
+/// Options of a measurement.
 #[derive(Clone, Debug)]
 pub struct MeasureOptions {
-    /// Numbers of processors, in the order of measurement.
+    /// Allotments in the order of measurement.
     pub allotments: Vec<u32>,
-    /// Runs at each allotment.
+    /// Number of runs at each allotment.
     pub repetitions: u32,
-    /// An allotment on which the command takes longer is left out.
+    /// Time limit of a run. An allotment on which the command takes longer is omitted.
     pub timeout: Option<Duration>,
-    /// Ends the measurement from another thread.
+    /// Stop request, which another thread can make.
     pub stop: Stop,
 }
 
 impl MeasureOptions {
-    /// 1, 2, 4 .. processors and all of them, three times each, without timeout.
+    /// Returns options for 1, 2, 4 and so on up to `processors` processors, with three runs each and no time limit.
     pub fn up_to(processors: u32) -> Self {
         let mut allotments: Vec<u32> = (0..32).map(|power| 1 << power).take_while(|&p| p < processors).collect();
         allotments.push(processors.max(1));
@@ -40,22 +40,22 @@ impl MeasureOptions {
     }
 }
 
-/// The times of a command at one allotment.
+/// Measured times of a command at one allotment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measurement {
-    /// The allotment.
+    /// Number of processors.
     pub processors: u32,
-    /// One time a repetition, in their order; at least one.
+    /// Times of the repetitions, in order. There is at least one.
     pub times: Vec<Time>,
 }
 
 impl Measurement {
-    /// The shortest time: the one least disturbed by everything else.
+    /// Returns the shortest time, which has the least disturbance.
     pub fn minimum(&self) -> Time {
         self.times.iter().copied().min().unwrap_or(Time::ZERO)
     }
 
-    /// The middle time, or the mean of the two middle ones.
+    /// Returns the median time.
     pub fn median(&self) -> Time {
         let mut sorted = self.times.clone();
         sorted.sort_unstable();
@@ -66,79 +66,79 @@ impl Measurement {
     }
 }
 
-/// What happens during a measurement.
+/// Event of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeasureProgress {
-    /// A run begins.
+    /// A run starts.
     Started {
-        /// The allotment.
+        /// Number of processors.
         processors: u32,
-        /// Counted from 1.
+        /// Number of the repetition, counted from 1.
         repetition: u32,
     },
-    /// A run has ended.
+    /// A run ended.
     Timed {
-        /// The allotment.
+        /// Number of processors.
         processors: u32,
-        /// How long it took.
+        /// Time of the run.
         time: Time,
     },
-    /// The allotment is left out.
+    /// The allotment is omitted because a run reached the time limit.
     TimedOut {
-        /// The allotment.
+        /// Number of processors.
         processors: u32,
     },
 }
 
-/// Why a command could not be measured.
+/// Reason why a command could not be measured.
 #[derive(Debug, Error)]
 pub enum MeasureError {
-    /// No word at all.
+    /// The command is empty.
     #[error("there is no command to measure; write it after `--`, such as -- ./solve --threads {{processors}}")]
     NoCommand,
-    /// No allotment, no repetition, or an allotment without processors.
+    /// There is no allotment or no repetition, or an allotment has no processors.
     #[error("give at least one allotment, each of at least 1 processor, and at least one repetition")]
     Nothing,
-    /// More processors than cores.
+    /// An allotment has more processors than this process may use.
     #[error("cannot measure on {}: this process may use {}", counted(.processors, "processor"), counted(.cores, "core"))]
     TooFewCores {
-        /// The allotment.
+        /// Number of processors.
         processors: u32,
-        /// Of this machine.
+        /// Number of cores that this process may use.
         cores: usize,
     },
-    /// The machine does not say which cores there are.
+    /// The cores of the machine cannot be determined.
     #[error(transparent)]
     Machine(#[from] ExecuteError),
-    /// It could not be started.
+    /// The command could not be started.
     #[error("{0}")]
     NotStarted(String),
-    /// It failed.
+    /// The command failed.
     #[error(
         "the command failed on {} with exit status {status}{errors}; it must succeed to be timed",
         counted(.processors, "processor")
     )]
     Failed {
-        /// The allotment.
+        /// Number of processors.
         processors: u32,
-        /// Exit status, 128 + signal.
+        /// Exit status, or 128 plus the number of the signal.
         status: i32,
-        /// The end of what it wrote to standard error, after a colon.
+        /// A colon and the last line of its standard error, or an empty text.
         errors: String,
     },
-    /// It took longer than the timeout on every allotment.
+    /// The command took longer than the time limit on every allotment.
     #[error("the command took longer than {} s on every allotment; raise the timeout", .0.as_secs_f64())]
     TimedOut(Duration),
-    /// It was asked to stop.
+    /// The measurement was stopped.
     #[error("the measurement was stopped")]
     Stopped,
 }
 
-/// Times a command at each allotment, pinned to that many cores, with the substitution and the environment that a job
-/// gets from [`crate::execute`]. Its output is thrown away.
+/// Measures a command at each allotment, pinned to this number of cores, with the substitutions and the environment
+/// of a job of [`crate::execute`]. The output of the command is discarded.
 ///
 /// # Errors
-/// [`MeasureError`]; a run that fails is an error, since its time says nothing.
+/// [`MeasureError`]. A failed run is an error, because its time is meaningless.
 pub fn measure(
     command: &[String],
     options: &MeasureOptions,
@@ -177,7 +177,7 @@ pub fn measure(
     }
 }
 
-/// The time of one run; `None` when it exceeded the timeout.
+/// Returns the time of one run, or `None` if the run reached the time limit.
 fn run_once(
     words: &[String],
     processors: u32,
@@ -203,7 +203,8 @@ fn run_once(
     let chosen = cores_of(&ProcSet::first(processors), cores);
     let mut child = launch(command, Birth { cores: chosen, ..Birth::default() }, |_| {}, on_exit).map_err(fail)?;
     let ended = await_exit(&exited, begun, options);
-    // The group is ended in any case, so that nothing disturbs the next run; until it is reaped its id is ours.
+    // The process group is always killed, so that no process disturbs the next run. Its id is not reused before the
+    // child is reaped.
     let _ = killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL);
     let status = child.wait().map_or(-1, exit_status);
     match ended {
@@ -214,7 +215,8 @@ fn run_once(
     }
 }
 
-/// When the process ended by itself; `None` when it is time to end it.
+/// Waits until the process has ended by itself, and returns the instant. Returns `None` at the time limit or after a
+/// stop request.
 fn await_exit(exited: &Receiver<Instant>, begun: Instant, options: &MeasureOptions) -> Option<Instant> {
     const GLANCE: Duration = Duration::from_millis(100);
     loop {
@@ -230,7 +232,7 @@ fn await_exit(exited: &Receiver<Instant>, begun: Instant, options: &MeasureOptio
     }
 }
 
-/// The last line of a text, after a colon; empty when there is none.
+/// Returns a colon and the last line of a text, or an empty text if there is no line.
 fn last_words(errors: &mut File) -> String {
     const MAX: i64 = 1000;
     let mut bytes = Vec::new();

@@ -1,7 +1,7 @@
 //! Measures a command at several allotments.
 //!
-//! [`measure`] runs the command; `makespan_history::law` turns the times into speed-up laws. The best law and its sequential
-//! time make the entry of a job in an instance file.
+//! [`measure`] runs the command, and `makespan_history::law` fits speed-up laws to the times. The best law with its
+//! sequential time can be written into an instance file.
 
 mod measure;
 

@@ -1,4 +1,4 @@
-//! What the kernel counted of a job.
+//! Accounting of a job by the kernel.
 
 use makespan_core::{Accounting, MemoryKill, Time};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -6,18 +6,18 @@ use nix::sys::time::TimeVal;
 
 use crate::group::Group;
 
-/// The CPU time of all jobs of this process.
+/// CPU time of all jobs of this process.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Used {
     group: Time,
     children: Time,
 }
 
-/// What this process's children have used: the command, and all of its descendants that were waited for, orphans included, since
-/// those are children of the shim. A control group also counts processes whose parents ignore their ends, and the memory of
-/// all of them together.
+/// Measures the children of this process: the command and all its descendants that were waited for. Orphans are included,
+/// because the shim adopts them. A control group also counts processes whose parents ignore their ends, and the total memory of
+/// all processes.
 ///
-/// CPU time is counted from `before`, which is then replaced. The peak of memory is that of all jobs of this process.
+/// CPU time is the increase since `before`, which is then updated. The peak memory covers all jobs of this process.
 pub(super) fn of_job(
     group: Option<&Group>,
     threads: Option<u32>,
@@ -31,7 +31,8 @@ pub(super) fn of_job(
     let before = std::mem::replace(before, now);
     Some(Accounting {
         cpu: (now.group - before.group).max(now.children - before.children),
-        // In units of 1024 bytes. A child shares the memory of the shim until it executes its program, so it has at least that.
+        // The unit is 1024 bytes. A child shares the memory of the shim until it executes its program, so its peak is at least
+        // that of the shim.
         peak_memory: peak.unwrap_or_else(|| u64::try_from(usage.max_rss()).unwrap_or(0) << 10),
         threads,
         memory_kill: (failed && by_group()).then_some(MemoryKill::Certain),

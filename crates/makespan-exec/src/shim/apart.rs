@@ -1,4 +1,4 @@
-//! A job in a folder of its own on its node.
+//! Runs a job in a separate folder on its node.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use super::staging::{Failure, Scratch};
 use super::{Order, Shim, job};
 use crate::engine::Staging;
 
-/// The status of a job whose files could not be copied (`EX_IOERR`).
+/// Exit status of a job whose files could not be copied (`EX_IOERR`).
 const NOT_COPIED: i32 = 74;
 
 impl Shim {
-    /// Runs the command in a folder of its own on this node, with its files.
+    /// Runs the command with its files in a separate folder on this node.
     pub(super) fn run_apart<'a>(&mut self, order: &Order, staging: &'a Staging, kept: &mut Option<Scratch<'a>>) -> i32 {
         let scratch = match Scratch::fill(staging, &mut || self.goes_on()) {
             Ok(scratch) => kept.insert(scratch),
@@ -31,7 +31,7 @@ impl Shim {
         }
     }
 
-    /// Whether nobody wants the job to end.
+    /// Returns whether the job has not been asked to end.
     fn goes_on(&mut self) -> bool {
         self.heed(0);
         !self.asked && !self.killing
@@ -53,7 +53,8 @@ impl Shim {
     }
 }
 
-/// Starts a command in this folder. A program that is named by a path is where it was before.
+/// Starts a command in this folder. A relative path of its program is resolved against the previous
+/// working directory.
 pub(super) fn spawn(order: &Order, outputs: &[File; 2], folder: &Path, staging: &Staging) -> Result<Pid, Errno> {
     let mut command = order.command.clone();
     if let Some(program) = command.first_mut() {
@@ -63,7 +64,7 @@ pub(super) fn spawn(order: &Order, outputs: &[File; 2], folder: &Path, staging: 
     let fail = |error: std::io::Error| Errno::from_raw(error.raw_os_error().unwrap_or(0));
     std::env::set_current_dir(folder).map_err(fail)?;
     let started = job::spawn(&order, outputs, Some(folder));
-    // The folder is to be removed, and this process names all else from the root on.
+    // The folder will be removed, and this process uses absolute paths for all other files.
     let _ = std::env::set_current_dir("/");
     started
 }

@@ -14,8 +14,9 @@ use nix::unistd::Pid;
 
 use super::Order;
 
-/// Starts a command with nothing on its input, no signal blocked, and a process group of its own. A file of the shell
-/// without `#!` is run by the shell, as a shell does. Where it has a folder of its own it is told which.
+/// Starts a command with empty input, unblocked signals and a separate process group. Like a shell, this function
+/// runs an executable text file without `#!` with the shell. If the job has a separate folder, the environment
+/// contains its path.
 pub(super) fn spawn(order: &Order, outputs: &[File; 2], folder: Option<&Path>) -> Result<Pid, Errno> {
     let words = order.command.iter().map(|word| CString::new(word.as_bytes())).collect::<Result<Vec<_>, _>>();
     let words = words.map_err(|_| Errno::EINVAL)?;
@@ -31,7 +32,7 @@ pub(super) fn spawn(order: &Order, outputs: &[File; 2], folder: Option<&Path>) -
     }
 }
 
-/// The whole environment of the command.
+/// Returns the complete environment of the command.
 fn environment(order: &Order, folder: Option<&Path>) -> Vec<CString> {
     let entry = |(name, value): (OsString, OsString)| {
         let bytes = [name.into_vec(), b"=".to_vec(), value.into_vec()].concat();
@@ -58,7 +59,7 @@ fn start(program: &CString, words: &[CString], environment: &[CString], outputs:
             | PosixSpawnFlags::POSIX_SPAWN_SETPGROUP,
     )?;
     attributes.set_sigmask(&SigSet::empty())?;
-    // Programs in Rust, such as this one, ignore it; others rely on it.
+    // Rust programs such as this one ignore SIGPIPE, but other programs rely on it.
     attributes.set_sigdefault(&SigSet::from(Signal::SIGPIPE))?;
     attributes.set_pgroup(Pid::from_raw(0))?;
     posix_spawn(program.as_c_str(), &files, &attributes, words, environment)

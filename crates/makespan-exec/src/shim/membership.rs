@@ -1,28 +1,28 @@
-//! The control group of a job, and whether its shim is in it.
+//! Membership of a shim in the control group of its job.
 //!
-//! A process is born in the group of its parent, so the shim is in that group when it starts the command. To move there takes the
-//! kernel some milliseconds: the shim does so before it knows its job. It leaves some time after the start, or never, since
-//! what is short has ended by then.
+//! A process starts in the group of its parent, so the shim is in the group when it starts the command. Moving takes the kernel
+//! some milliseconds, so the shim moves before it receives its job. It leaves the group some time after the start. A short job
+//! has ended by then, so its shim never leaves.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::group::Group;
 
-/// How long a shim stays in the group of its job.
+/// Time that a shim stays in the group of its job.
 pub(super) const STAY: Duration = Duration::from_millis(100);
 
-/// A shim in the group of its job.
+/// A shim and the group of its job.
 #[derive(Debug)]
 pub(super) struct Membership {
     group: Option<Group>,
     inside: bool,
-    /// When it is to leave.
+    /// Instant at which the shim leaves the group.
     until: Option<Instant>,
 }
 
 impl Membership {
-    /// Makes the group of this path and enters it, where that is possible.
+    /// Creates the group at this path and enters it, if possible.
     pub fn of(path: &Path) -> Self {
         let made = Some(path).filter(|path| !path.as_os_str().is_empty()).and_then(Group::make);
         let group = made.filter(|group| {
@@ -39,7 +39,8 @@ impl Membership {
         self.group.as_ref()
     }
 
-    /// The command has started. Where all in the group may be killed for its memory, this process leaves at once.
+    /// Reports that the command has started. If exceeding the memory limit kills all processes of the group, the shim leaves at
+    /// once.
     pub fn started(&mut self, limited: bool) {
         if limited {
             self.step_out();
@@ -48,16 +49,16 @@ impl Membership {
         }
     }
 
-    /// How long it stays from now on; `None` when it is to stay, or is out.
+    /// Returns the remaining time in the group, or `None` if the shim stays or has left.
     pub fn stay(&self) -> Option<Duration> {
         self.until.filter(|_| self.inside).map(|until| until.saturating_duration_since(Instant::now()))
     }
 
-    /// Leaves. Whether this process is out of the group.
+    /// Leaves the group. Returns whether this process is outside the group.
     pub fn step_out(&mut self) -> bool {
         if self.inside {
             self.inside = self.group.as_ref().is_some_and(|group| group.leave().is_err());
-            // What failed is not tried at every turn.
+            // After a failure, leaving is not tried again.
             self.until = None;
         }
         !self.inside
@@ -68,14 +69,14 @@ impl Membership {
         self.inside || self.group.is_none()
     }
 
-    /// Kills all that is in the group.
+    /// Kills all processes in the group.
     pub fn kill(&mut self) {
         if self.step_out() {
             self.group.as_ref().map(Group::kill);
         }
     }
 
-    /// Removes the group, and that of the run if this was the last in it, when the session is gone that else does so.
+    /// Removes the group. If the session has ended and this was the last group, also removes the group of the run.
     pub fn remove(&mut self) {
         self.step_out();
         if let Some(group) = &self.group {

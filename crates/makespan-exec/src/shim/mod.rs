@@ -1,4 +1,4 @@
-//! The process around every job.
+//! Process that guards a job.
 //!
 //! A shim reads its job and the right to run it from its input, which may come long after its start, so that no
 //! job runs that the journal does not know: if the session dies before, the input closes and the shim leaves. It runs the
@@ -9,11 +9,11 @@
 //! not end before. Where control groups may be made, the job has one of its own, which is killed as a whole and outlives the
 //! shim, should somebody kill that.
 //!
-//! After a short and small job that nobody disturbed, the shim prints the exit status on its output and waits for another job.
-//! After all others it ends.
+//! After a short and small job without disturbances, the shim prints the exit status on its output and waits for another job. After
+//! any other job, the shim ends.
 //!
-//! Two signals are requests of the session: SIGUSR1 passes SIGTERM on to the whole job, SIGUSR2 kills it. A job that is tied to
-//! whoever started its shim is killed as soon as that is gone.
+//! The session sends two signals: SIGUSR1 forwards SIGTERM to the whole job, and SIGUSR2 kills it. A tied job is killed as soon as
+//! the process that started its shim has ended.
 
 mod accounting;
 mod apart;
@@ -56,42 +56,42 @@ use crate::process::{Identity, end_orphans, exit_code, exit_status, is_child, si
 use crate::status::{Claim, Slot, Status, nanoseconds};
 use crate::storage::Disk;
 
-/// The first argument of a process that is to be a shim.
+/// First argument of a process that runs as a shim.
 pub(crate) const ARGUMENT: &str = "internal-shim-of-a-job";
 
-/// Asks the job to end.
+/// Signal that asks the job to end.
 pub(crate) const END: Signal = Signal::SIGUSR1;
 
-/// Kills the job.
+/// Signal that kills the job.
 pub(crate) const KILL: Signal = Signal::SIGUSR2;
 
-/// The exit status of a shim whose job was never let run.
+/// Exit status of a shim whose job was never let run.
 pub(crate) const NEVER: i32 = 125;
 
-/// The status of a job that was ended by a signal of which nothing else is known.
+/// Exit status of a job that an unknown signal ended.
 const UNKNOWN: i32 = 128;
 
 /// The peak of memory up to which a shim takes another job, unless the peak of the shim itself is higher. The kernel counts
 /// the peak over all jobs of a shim.
 const SMALL: u64 = 4 << 20;
 
-/// Milliseconds between two attempts at what does not work now.
+/// Milliseconds between two attempts at an operation that fails temporarily.
 const PAUSE: u16 = 200;
 
-/// Milliseconds between two looks at processes that are being killed.
+/// Milliseconds between two checks of processes that are being killed.
 const GLANCE: u16 = 2;
 
-/// Milliseconds between two looks for what was born while the job was asked to end, at most.
+/// Maximum number of milliseconds between two searches for new processes of a job that was asked to end.
 const LOOK: u16 = 100;
 
-/// Makes this process a shim if it was started as one, and then does not return. A program that calls
-/// [`crate::execute`] without naming another shim ([`crate::ExecuteOptions::shim`]) calls this first of all in `main`,
-/// since the shims are processes of its own executable.
+/// Runs this process as a shim if it was started as one, and then does not return. A program that calls [`crate::execute`] without
+/// another shim ([`crate::ExecuteOptions::shim`]) must call this function at the beginning of `main`, because its shims run its own
+/// executable.
 pub fn serve() {
     serve_as(std::env::args_os().skip(1));
 }
 
-/// The same where the arguments behind the program's name are not those of this process: an interpreter has its own before them.
+/// Like [`serve`], but with explicit arguments after the program's name. An interpreter has its own arguments before them.
 pub fn serve_as(arguments: impl IntoIterator<Item = OsString>) {
     let mut arguments = arguments.into_iter();
     if arguments.next().is_none_or(|first| first != ARGUMENT) {
@@ -106,40 +106,40 @@ pub fn serve_as(arguments: impl IntoIterator<Item = OsString>) {
     std::process::exit(serve_run(Path::new(&held), Path::new(&named), Path::new(&group)));
 }
 
-/// What a shim knows of its job.
+/// State of a shim and its job.
 #[expect(clippy::struct_excessive_bools, reason = "each says one thing that has happened to the job")]
 struct Shim {
     signals: SignalFd,
-    /// For the output and the errors of the job.
+    /// Files for standard output and standard error of the job.
     outputs: Option<[File; 2]>,
     membership: Membership,
     threads: Threads,
-    /// The job's own process; that it has none means that it has not started or has ended.
+    /// Process of the job, or `None` before its start and after its end.
     main: Option<Pid>,
-    /// How it ended, and whether it had been asked to.
+    /// Exit status of the process, and whether it had been asked to end.
     status: Option<(i32, bool)>,
     asked: bool,
-    /// Who of the job heard that, and milliseconds until it is looked for others.
+    /// Processes of the job that received this request, and the milliseconds until the next search for others.
     heard: Vec<Identity>,
     look: u16,
     killing: bool,
     stopped: bool,
-    /// Our input, where the job is killed as soon as that closes.
+    /// Input of the shim, if the job is killed when the input closes.
     tied: Option<Stdin>,
-    /// Why the job failed, where its own program is not what failed.
+    /// Reason for a failure that the job's own program did not cause.
     reason: Option<String>,
-    /// The CPU time of earlier jobs.
+    /// CPU time of earlier jobs.
     used: Used,
-    /// Whether the status was written and another job may follow.
+    /// True if the status was written and another job may follow.
     is_reusable: bool,
 }
 
-/// Guards the jobs that are told on the input, of the run in this folder: as the session holds it, and by its name. The group is to
-/// be that of the job.
+/// Guards the jobs that the input describes. `held` and `named` are the folder of the run, as an open folder of the session and by
+/// its name. `group` is the control group for the job.
 fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
     let all = SigSet::all();
     let prepared = all.thread_block().and_then(|()| set_child_subreaper(true));
-    // Where it is a leader of a group already it stays where it is.
+    // A process that already leads a group cannot create a session.
     let _ = setsid();
     let signals = prepared.and_then(|()| SignalFd::with_flags(&all, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK));
     let folder = Folder::held(held, named);
@@ -169,7 +169,7 @@ fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
 }
 
 impl Shim {
-    /// A shim without a job.
+    /// Creates a shim without a job.
     fn new(signals: SignalFd, membership: Membership) -> Self {
         Self {
             signals,
@@ -190,7 +190,7 @@ impl Shim {
         }
     }
 
-    /// Begins with a job.
+    /// Starts work on a job.
     fn take(&mut self, outputs: [File; 2], order: &Order) {
         self.outputs = Some(outputs);
         self.tied = order.is_tied.then(std::io::stdin);
@@ -198,7 +198,7 @@ impl Shim {
         self.threads = Threads::default();
     }
 
-    /// Closes the files of the job. Returns whether another job may follow, as if this process were new.
+    /// Closes the files of the job. Returns whether another job may follow under the conditions of a new process.
     fn is_free(&mut self, order: &Order) -> bool {
         self.outputs = None;
         let is_plain = order.memory.is_none() && order.staging.is_none() && !order.is_tied;
@@ -206,7 +206,7 @@ impl Shim {
         is_plain && !is_disturbed && self.is_reusable && self.membership.is_usable()
     }
 
-    /// Waits until the job may run, runs it and leaves its status at this path.
+    /// Waits until the job may run, runs it and writes its status to this path.
     fn serve(&mut self, path: &Path, order: &Order) -> i32 {
         let Some(mut slot) = self.reserve(path) else { return NEVER };
         let Some(claim) = read_claim() else {
@@ -225,19 +225,19 @@ impl Shim {
         };
         self.leave(&mut slot, claim, status);
         self.end_rest();
-        // Nothing of the job is left to write there.
+        // No process of the job can write to this folder now.
         drop(scratch);
         status
     }
 
-    /// Writes a line among the errors of the job.
+    /// Appends a line to the standard error of the job.
     fn say(&mut self, text: &str) {
         if let Some([_, errors]) = &mut self.outputs {
             let _ = writeln!(errors, "makespan: {text}");
         }
     }
 
-    /// Takes room for the status, as soon as there is some; `None` when the session is gone or wants the job to end.
+    /// Reserves disk space for the status, waiting if necessary. Returns `None` if the session has ended or asks the job to end.
     fn reserve(&mut self, path: &Path) -> Option<Slot> {
         loop {
             match Slot::reserve(&Disk, path) {
@@ -248,7 +248,7 @@ impl Shim {
         }
     }
 
-    /// Runs the command until its own process has ended; what it left behind may go on.
+    /// Runs the command until its own process has ended. Its background processes may continue.
     fn run(&mut self, order: &Order, apart: Option<(&Path, &Staging)>) -> i32 {
         self.heed(0);
         let mut told = false;
@@ -279,8 +279,8 @@ impl Shim {
         }
     }
 
-    /// Starts the command on its cores. A process is born on the cores of its parent, and this one goes back to all of them.
-    /// The session may change the cores of a shim whose job is not pinned, so such a shim leaves them as they are.
+    /// Starts the command on its cores. The process inherits the cores of its parent, which then returns to all its cores. The
+    /// session may change the cores of a shim with an unpinned job, so such a shim keeps its cores.
     fn spawn(&mut self, order: &Order, apart: Option<(&Path, &Staging)>) -> Result<Pid, Errno> {
         let outputs = self.outputs.as_ref().ok_or(Errno::EBADF)?;
         let here = Pid::from_raw(0);
@@ -304,26 +304,26 @@ impl Shim {
         started
     }
 
-    /// Kills the job, and what it starts meanwhile.
+    /// Kills the job, including processes that start meanwhile.
     fn kill(&mut self) {
         (self.asked, self.killing) = (true, true);
         self.kill_all();
     }
 
-    /// Kills all that lives of the job.
+    /// Kills all living processes of the job.
     fn kill_all(&mut self) {
         self.membership.kill();
         signal_descendants(Signal::SIGKILL);
     }
 
-    /// Waits for a signal; not for long while processes are being killed, since new ones may come.
+    /// Waits for a signal. The wait is short while processes are being killed, because new ones may appear.
     fn wait(&mut self) {
         if self.killing {
             self.kill_all();
             return self.heed(GLANCE);
         }
         if self.asked && self.status.is_some() {
-            // The job's own process may have been starting others as it was ended.
+            // The job's own process may have started others while it was ending.
             end_orphans(&mut self.heard);
             self.look = (self.look * 2).min(LOOK);
             return self.heed(self.look);
@@ -344,11 +344,11 @@ impl Shim {
         }
     }
 
-    /// Waits so many milliseconds for a signal, and does what it asks for.
+    /// Waits up to `milliseconds` for a signal, and handles it.
     fn heed(&mut self, milliseconds: u16) {
         let mut polled = vec![PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
         let tied = self.tied.as_ref().filter(|_| !self.killing);
-        // The end of the input is told without being asked for.
+        // The end of the input is reported even without requested events.
         polled.extend(tied.map(|input| PollFd::new(input.as_fd(), PollFlags::empty())));
         let _ = poll(&mut polled, PollTimeout::from(milliseconds));
         if self.tied.is_some() && !self.killing && is_alone() {
@@ -367,7 +367,7 @@ impl Shim {
         }
     }
 
-    /// Reaps what has ended. Whether something still lives.
+    /// Reaps ended processes. Returns whether any process is still alive.
     fn reap(&mut self) -> bool {
         loop {
             let main = self.main.filter(|_| self.status.is_none());
@@ -381,7 +381,7 @@ impl Shim {
                 Ok(WaitStatus::Exited(pid, status)) => (pid, status),
                 Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, 128 + signal as i32),
                 Ok(WaitStatus::StillAlive) => return true,
-                // A real-time signal, which `nix` does not know, has ended some process: reaped it is, but nameless.
+                // A real-time signal, which `nix` does not support, ended a process. The process was reaped but its id is unknown.
                 Err(Errno::EINVAL) => match main.filter(|main| !is_child(main.as_raw())) {
                     Some(main) => (main, code.map_or(UNKNOWN, |code| exit_status(ExitStatus::from_raw(code)))),
                     None => continue,
@@ -395,10 +395,10 @@ impl Shim {
         }
     }
 
-    /// Leaves the status. When the session is gone nobody else knows it: it is on disk when this returns, and while that does
-    /// not work it is tried again, for ever. Otherwise the session writes the end down and syncs the folder meanwhile.
+    /// Writes the status. If the session has ended, the status is on disk when this method returns, and failed writes are repeated
+    /// indefinitely. Otherwise the session records the end and syncs the folder.
     fn leave(&mut self, slot: &mut Slot, claim: Claim, status: i32) {
-        // A signal to everybody may have reached the job just before it reaches us.
+        // A signal to all processes may have reached the job just before it reaches the shim.
         self.heed(0);
         let ended = nanoseconds(SystemTime::now());
         let asked = self.status.map_or(self.asked, |(_, asked)| asked);
@@ -417,7 +417,7 @@ impl Shim {
         }
     }
 
-    /// Ends what the command left behind. What we asked to end has time to do so until it is killed.
+    /// Ends the background processes of the command. Processes that were asked to end have the grace period before they are killed.
     fn end_rest(&mut self) {
         while self.reap() {
             self.killing |= !self.asked;
@@ -426,7 +426,7 @@ impl Shim {
     }
 }
 
-/// Whether the session is gone.
+/// Returns whether the session has ended.
 fn is_alone() -> bool {
     let input = std::io::stdin();
     let mut polled = [PollFd::new(input.as_fd(), PollFlags::POLLIN)];
@@ -434,7 +434,7 @@ fn is_alone() -> bool {
     polled[0].revents().is_some_and(|events| events.contains(PollFlags::POLLHUP))
 }
 
-/// The line that lets the job run; `None` when the session is gone.
+/// Reads the line that lets the job run. Returns `None` if the session has ended.
 fn read_claim() -> Option<Claim> {
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).ok()?;

@@ -1,4 +1,4 @@
-//! A small program beside this one that can be the shim.
+//! A small program in the folder of this one that can run as the shim.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -6,16 +6,17 @@ use std::process::{Command, Stdio};
 
 use super::ARGUMENT;
 
-/// What it is called, in the folder of this program.
+/// Name of the small program.
 const NAME: &str = "makespan-job";
 
-/// The argument that asks a shim for its version.
+/// Argument that requests the version of a shim.
 pub(super) const VERSION: &str = "version";
 
-/// What a shim of this version says: it changes with arguments, claims and status files.
+/// Version that a compatible shim prints. It changes with arguments, claims and status files.
 pub(super) const PROTOCOL: &str = concat!("makespan-job ", env!("CARGO_PKG_VERSION"), ", protocol 8");
 
-/// The program beside this one that starts faster and is of the same version, if there is one.
+/// Returns the small shim in the folder of this program, if it exists and has the same version. It
+/// starts faster than this program.
 pub(crate) fn small() -> Option<File> {
     let path = std::env::current_exe().ok()?.with_file_name(NAME);
     let file = File::open(path).ok()?;

@@ -1,5 +1,5 @@
-//! A folder of its own for an attempt on its node: what the job reads is copied there before it starts, and what it wrote is copied back, whole
-//! or not at all, before it counts as done.
+//! Separate folder of an attempt on its node. Input files are copied into it before the job starts. Output files are copied back,
+//! completely or not at all, before the job counts as done.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read};
@@ -13,22 +13,22 @@ use crate::engine::Staging;
 use crate::machine::host;
 use crate::process::{Identity, start_of};
 
-/// Bytes that are copied between two looks at the signals.
+/// Number of bytes that are copied between two checks of the signals.
 const CHUNK: u64 = 4 << 20;
 
-/// Why files were not copied.
+/// Reason why files were not copied.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The job is to end.
+    /// The job was asked to end.
     Stopped,
-    /// In words.
+    /// An error, in words.
     Wrong(String),
 }
 
-/// Whether a job may name such a file: it is within the working folder.
+/// Checks that a job may use this file name: the file is within the working directory.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// The defect of the name, in words.
 pub(crate) fn check_name(name: &str) -> Result<(), String> {
     let within = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     let names_one = Path::new(name).file_name().is_some();
@@ -41,7 +41,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
 /// Checks the pattern of a scratch folder.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// The defect of the pattern, in words.
 pub(crate) fn check_pattern(pattern: &str) -> Result<(), String> {
     expanded(pattern, &|_| Some(String::new()))?;
     if pattern.starts_with('/') {
@@ -50,7 +50,7 @@ pub(crate) fn check_pattern(pattern: &str) -> Result<(), String> {
     Err(format!("{pattern}: name a folder from the root on, such as /tmp, since every node has its own"))
 }
 
-/// `%N` is the name of the node, `%j` the number of the job of Slurm, `%%` a per cent sign.
+/// Expands `%N` to the name of the node, `%j` to the number of the Slurm job, and `%%` to a per cent sign.
 fn expanded(pattern: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let (mut text, mut rest) = (String::new(), pattern.chars());
     while let Some(c) = rest.next() {
@@ -68,36 +68,36 @@ fn expanded(pattern: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<
     Ok(text)
 }
 
-/// The folder of a run on this node, in which each attempt has one.
+/// Returns the folder of a run on this node, which contains the folders of its attempts.
 pub(crate) fn folder_of_run(staging: &Staging) -> Result<PathBuf, String> {
     let pattern = expanded(&staging.scratch, &|name| std::env::var(name).ok())?;
     Ok(Path::new(&pattern).join(format!("makespan-{}-{}", user(), staging.run)))
 }
 
-/// The number of the user of this process.
+/// Returns the user id of this process.
 fn user() -> u32 {
     fs::metadata("/proc/self").map_or(u32::MAX, |metadata| metadata.uid())
 }
 
-/// Removes what processes that are gone have left in the folder of a run on this node, and the folder with the last of it.
+/// Removes files of ended processes from the folder of a run on this node. Removes the folder itself if it becomes empty.
 pub(crate) fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        // The name ends with the host, the process and when that started.
+        // The name ends with the host, the process id and the start of the process.
         let mut parts = name.rsplitn(4, '~');
         let start = parts.next().and_then(|part| part.parse().ok());
         let pid = parts.next().and_then(|part| part.parse().ok());
         let (Some(start), Some(pid), Some(on)) = (start, pid, parts.next()) else { continue };
         if on == host() && !(Identity { pid, start }).is_alive() {
-            // Another one may be sweeping.
+            // Another process may be sweeping at the same time.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
     let _ = fs::remove_dir(folder);
 }
 
-/// The folder of an attempt on its node; it is removed with this.
+/// Folder of an attempt on its node. Dropping this value removes the folder.
 pub(super) struct Scratch<'a> {
     staging: &'a Staging,
     above: PathBuf,
@@ -105,7 +105,8 @@ pub(super) struct Scratch<'a> {
 }
 
 impl<'a> Scratch<'a> {
-    /// Makes it, and copies into it what the job reads. `goes_on` is asked again and again.
+    /// Creates the folder and copies the job's input files into it. `goes_on` is called repeatedly; if it returns false, copying
+    /// stops.
     pub fn fill(staging: &'a Staging, goes_on: &mut dyn FnMut() -> bool) -> Result<Self, Failure> {
         let above = folder_of_run(staging).map_err(Failure::Wrong)?;
         let fail = |error: io::Error| {
@@ -122,7 +123,7 @@ impl<'a> Scratch<'a> {
         fs::create_dir_all(above_all).map_err(fail)?;
         sweep(&above);
         let make = || own_folder(&above).and_then(|()| DirBuilder::new().mode(0o700).create(&folder));
-        // Another task may remove the folder of the run between the two, while it is empty.
+        // Another task may remove the empty folder of the run between these two steps.
         let swept = |made: &io::Result<()>| matches!(made, Err(error) if error.kind() == ErrorKind::NotFound);
         let made = (0..100).map(|_| make()).find(|made| !swept(made)).unwrap_or_else(make);
         made.map_err(fail)?;
@@ -171,7 +172,7 @@ impl<'a> Scratch<'a> {
         Failure::Wrong(format!("cannot copy `{name}` to {}: {}{remedy}", self.staging.scratch, said(error)))
     }
 
-    /// Copies what the job wrote to where all nodes see it. Each file appears there whole.
+    /// Copies the job's output files to the shared folder. Each file appears there only when it is complete.
     pub fn give_out(&self, goes_on: &mut dyn FnMut() -> bool) -> Result<(), Failure> {
         let mut copies = Vec::new();
         let given = self.copy_out(goes_on, &mut copies).and_then(|()| {
@@ -204,7 +205,8 @@ impl<'a> Scratch<'a> {
             let to = Path::new(&self.staging.home).join(name);
             let folder = to.parent().unwrap_or(Path::new("/"));
             fs::create_dir_all(folder).map_err(|error| self.not_back(&error))?;
-            // An earlier attempt that was killed may have left its own, and one that still runs somewhere is not to end now.
+            // A killed earlier attempt may have left its temporary files. An earlier attempt that is still running elsewhere must
+            // not complete now.
             for earlier in 1..self.staging.attempt {
                 drop(fs::remove_file(folder.join(self.temporary(name, earlier))));
             }
@@ -225,7 +227,8 @@ impl<'a> Scratch<'a> {
         Failure::Wrong(format!("cannot copy what it wrote to {}: {}", self.staging.home, said(error)))
     }
 
-    /// What a file is called until it is whole. Names of files may be as long as file systems allow, so it does not hold theirs.
+    /// Returns the temporary name of an incomplete file. File names may have the maximum length, so the temporary name does not
+    /// contain them.
     fn temporary(&self, name: &str, attempt: u32) -> String {
         let words = [self.staging.run.as_str(), &self.staging.name, &attempt.to_string(), name].join("\0");
         format!(".makespan-{:016x}", Staging::hash(words.as_bytes()))
@@ -239,7 +242,7 @@ impl Drop for Scratch<'_> {
     }
 }
 
-/// Makes the folder of a run, which others may neither read nor have made before.
+/// Creates the folder of a run. Rejects a folder that other users can read or have created.
 fn own_folder(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
