@@ -92,8 +92,8 @@ impl Recovery<'_> {
         let name = &self.names[task.index()];
         let status = self.status(task, &attempt, history.origin);
         let settled = status.and_then(|status| {
-            // What ended by itself did so whatever we were about to do; what others stopped was stopped. Of what we ended for
-            // a reason that is lost, it is only certain that it was not done.
+            // If the task ended by itself, an unfulfilled request to end it does not matter. If another process stopped the task,
+            // it counts as stopped. If the reason for a request is lost, it is only certain that the task was not complete.
             let ours = status.asked.then_some(attempt.ending.unwrap_or(Cause::Stop));
             let outcome = outcome(status.exit, ours.or(status.stopped.then_some(Cause::Stop)))?;
             Some((outcome, since_origin(status.wall(), history.origin).max(attempt.at), status.accounting))
@@ -122,7 +122,7 @@ impl Recovery<'_> {
     }
 }
 
-/// The tasks that have ended without success, or were given up, and are not among those still to be run.
+/// Returns the tasks that failed or were cancelled and will not be run again.
 pub(crate) fn closed_tasks(history: &History, open: &[TaskId]) -> Vec<TaskId> {
     let closed = |id: &TaskId| match history.tasks[id.index()] {
         Progression::Open | Progression::Running(_) | Progression::Ended(Outcome::Succeeded) => false,
@@ -131,8 +131,8 @@ pub(crate) fn closed_tasks(history: &History, open: &[TaskId]) -> Vec<TaskId> {
     (0..history.tasks.len()).map(TaskId::at).filter(closed).collect()
 }
 
-/// The tasks that are still to be run, ascending. Those that have failed are among them while they may be tried again, and with
-/// them what was not started since it waits for them alone.
+/// Returns the tasks that are still to be run, in ascending order. They include failed tasks with remaining attempts, and the tasks
+/// that were not started only because of such failures.
 pub(crate) fn open_tasks(instance: &Instance, history: &History, options: &ExecuteOptions) -> Vec<TaskId> {
     let mut failures = vec![0_u32; history.tasks.len()];
     history.runs.iter().filter(|run| is_failure(run.outcome)).for_each(|run| failures[run.task.index()] += 1);
@@ -152,14 +152,14 @@ pub(crate) fn open_tasks(instance: &Instance, history: &History, options: &Execu
     (0..).map(TaskId).zip(open).filter(|(_, open)| *open).map(|(id, _)| id).collect()
 }
 
-/// What was written down as not started stays so while anything that it waits for stays without success.
+/// Keeps tasks recorded as not started closed while one of their predecessors is closed without success.
 fn close_behind(instance: &Instance, history: &History, open: &mut [bool]) {
     let succeeded = Progression::Ended(Outcome::Succeeded);
     let closed = |task: &TaskId| !open[task.index()] && history.tasks[task.index()] != succeeded;
     let mut behind: Vec<TaskId> = (0..open.len()).map(TaskId::at).filter(closed).collect();
     while let Some(task) = behind.pop() {
         for next in instance.outgoing(task).flat_map(|edge| instance.equal_tasks(edge.to)) {
-            // The others are written down as not started when the session begins.
+            // Tasks without this record are recorded as not started when the session begins.
             if matches!(history.tasks[next.index()], Progression::Ended(_)) && std::mem::take(&mut open[next.index()]) {
                 behind.push(next);
             }

@@ -84,7 +84,8 @@ impl Duty {
 }
 
 impl Spare {
-    /// Starts one for the run of this folder. When it has a task, the end of that is told when nothing of it is left.
+    /// Starts a shim for the run in this folder. After the shim has received a task, the end of the task is reported when
+    /// all its processes have ended.
     pub fn start(
         Post { program, setting, cores, folder, mark }: Post<'_>,
         number: u64,
@@ -113,10 +114,10 @@ impl Spare {
             let phase = std::mem::replace(&mut *own.lock().unwrap_or_else(PoisonError::into_inner), Phase::Gone);
             let Phase::Taken(duty) = phase else { return };
             if killed.is_some() {
-                // It could not see to the end of all that descends from it.
+                // The shim was killed before it could end all its descendants.
                 duty.end_rest(killed, its_group);
             }
-            // A session that is gone has no use for it.
+            // If the session has ended, the channel has no receiver.
             let _ = ends.send(Signalled::Ended(duty.task, number, None));
         };
         let mut child = launch(
@@ -129,10 +130,10 @@ impl Spare {
         Ok(Self { child, input, number, group, phase, identity: None })
     }
 
-    /// Returns its id and its start time.
+    /// Returns the id and the start time of the shim.
     ///
     /// # Errors
-    /// The system cannot read the start time now.
+    /// The system temporarily cannot read the start time.
     pub fn identity(&mut self) -> io::Result<Identity> {
         if let Some(identity) = self.identity {
             return Ok(identity);
@@ -143,7 +144,7 @@ impl Spare {
         Ok(identity)
     }
 
-    /// Gives it a task. Whether it is still there to take one.
+    /// Assigns a task to the shim. Returns whether the shim is still alive to take the task.
     pub fn take(&self, duty: Duty) -> bool {
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         let free = matches!(*phase, Phase::Free);
@@ -153,7 +154,7 @@ impl Spare {
         free
     }
 
-    /// Lets it go, and returns its exit status.
+    /// Closes the input of the shim, waits for its end, and returns its exit status.
     pub fn dismiss(mut self) -> i32 {
         drop(self.input.take());
         let status = self.child.wait().map_or(-1, exit_status);

@@ -9,8 +9,8 @@ pub(crate) fn stem(instance: &Instance, task: TaskId) -> String {
     file_stem(&job.name, short.as_deref(), &instance.name(task), task.index())
 }
 
-/// How the files of a task are called, which is the `task` of a compound job or has this `name` as a whole: `job~task`, where both
-/// names are safe as they are. Jobs have distinct names, so no task of a bag is called so.
+/// Returns the stem of a task's file names. `task` is the name within a compound job, and `name` is the full name. If both names
+/// of a compound job's task are safe, the stem is `job~task`. Jobs have distinct names, so no task of a bag has this stem.
 pub(crate) fn file_stem(job: &str, task: Option<&str>, name: &str, index: usize) -> String {
     let unchanged = |name: &str| file_name(name, 0) == name && !name.starts_with('_');
     match task.filter(|task| unchanged(job) && unchanged(task)) {
@@ -19,8 +19,8 @@ pub(crate) fn file_stem(job: &str, task: Option<&str>, name: &str, index: usize)
     }
 }
 
-/// A name that is safe in any file system. One that had to be changed gets `~` and the task's number; an unchanged one
-/// holds no `~`, so all are distinct. A task of a bag, `bag/17`, becomes `bag~17`; a changed name begins with `_`.
+/// Returns a name that is safe in any file system. A changed name begins with `_` and ends with `~` and the task's number. An
+/// unchanged name contains no `~`, so all names are distinct. A task of a bag, `bag/17`, becomes `bag~17`.
 fn file_name(name: &str, index: usize) -> String {
     const LONGEST: usize = 100;
     if let Some((bag, task)) = name.rsplit_once('/')

@@ -1,4 +1,4 @@
-//! Files as a run uses them. Tests put a disk in their place that fails where it is told to.
+//! Storage for the files of a run. Tests replace it by a simulated disk with failures.
 
 use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions};
@@ -8,48 +8,48 @@ use std::path::Path;
 
 use nix::libc::{ELOOP, O_NOFOLLOW};
 
-/// What a journal and status files need of a file system. No link in the folder of a run is followed.
+/// File-system operations for journals and status files. Symbolic links in the folder of a run are not followed.
 pub(crate) trait Storage {
-    /// The content of a file; `None` where there is none.
+    /// Returns the content of a file, or `None` if the file does not exist.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
-    /// The names in a folder, sorted; none where there is no folder.
+    /// Returns the sorted names in a folder, or an empty list if the folder does not exist.
     fn names(&self, folder: &Path) -> io::Result<Vec<String>>;
-    /// Makes a folder in one that is there. One that exists is no error.
+    /// Creates a folder in an existing parent. An existing folder is not an error.
     fn make_folder(&self, path: &Path) -> io::Result<()>;
-    /// Opens a file to be written, and makes it where it is missing.
+    /// Opens a file for writing, and creates it if necessary.
     fn open(&self, path: &Path) -> io::Result<Box<dyn Handle>>;
-    /// Gives a file another name in its folder; a file of that name is replaced.
+    /// Renames a file within its folder, replacing an existing file.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// A second name for a file.
+    /// Creates a hard link to a file.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
-    /// When this returns, the names in a folder are on disk.
+    /// Syncs the names in a folder to disk.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
 }
 
-/// A file that is written.
+/// A file that is open for writing.
 pub(crate) trait Handle: Debug {
-    /// Writes at an offset; after an error a part of it may be there.
+    /// Writes bytes at an offset. After an error, a part of them may have been written.
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()>;
-    /// Cuts the file, or extends it.
+    /// Truncates or extends the file.
     fn set_len(&mut self, length: u64) -> io::Result<()>;
-    /// When this returns, the content is on disk.
+    /// Syncs the content to disk.
     fn sync(&mut self) -> io::Result<()>;
-    /// Whether it is the file of this name.
+    /// Returns where this open file is now, in relation to the path.
     fn place(&self, _path: &Path) -> io::Result<Place> {
         Ok(Place::Here)
     }
 }
 
-/// Where an open file is.
+/// Location of an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Under its name.
+    /// The path leads to the file.
     Here,
-    /// It or a folder above was renamed.
+    /// The file or a parent folder was renamed.
     Elsewhere,
-    /// It was deleted.
+    /// The file was deleted.
     Nowhere,
 }
 
@@ -141,12 +141,12 @@ impl Handle for File {
     }
 }
 
-/// Opens a regular file to be written, which is made where it is missing; its content is kept.
+/// Opens a regular file for writing and keeps its content. A missing file is created.
 ///
 /// # Errors
-/// Those of the system; a link is one.
+/// Any error of the system. A symbolic link is an error.
 pub(crate) fn writable(path: &Path) -> io::Result<File> {
-    // A pipe would wait for its reader.
+    // Opening a pipe would wait for a reader.
     if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_symlink()) {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is there and no regular file"));
     }
@@ -188,7 +188,7 @@ pub(crate) fn emptied(path: &Path, new: bool) -> io::Result<File> {
     Ok(file)
 }
 
-/// The error that a link gives, in words.
+/// Converts the error for a symbolic link to one with a clear message.
 fn named(error: io::Error) -> io::Error {
     if error.raw_os_error() == Some(ELOOP) {
         return io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link, which is not followed; remove it");
@@ -196,7 +196,7 @@ fn named(error: io::Error) -> io::Error {
     error
 }
 
-/// Whether an error may be gone a moment later: too many files or processes, no memory, a full disk.
+/// Returns whether an error may be temporary: too many files or processes, no memory, or a full disk.
 pub(crate) fn is_passing(error: &io::Error) -> bool {
     use nix::libc::{EAGAIN, EDQUOT, EINTR, EMFILE, ENFILE, ENOMEM, ENOSPC, ETXTBSY};
     let passing = [EAGAIN, EDQUOT, EINTR, EMFILE, ENFILE, ENOMEM, ENOSPC, ETXTBSY];

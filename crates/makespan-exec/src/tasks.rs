@@ -1,4 +1,4 @@
-//! What a journal says of the tasks of its instance, so that they are known in one that was edited.
+//! List of tasks in a journal, by which a later session identifies the tasks of an edited instance.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -9,40 +9,40 @@ use serde::{Deserialize, Serialize};
 use crate::fingerprint::digests;
 use crate::stem::file_stem;
 
-/// The tasks of an instance, by number.
+/// Tasks of an instance in order of their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TaskList(Vec<Entry>);
 
-/// A task, or all those of a bag.
+/// A task, or all tasks of a bag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     job: String,
-    /// Within a compound job.
+    /// Name within a compound job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     task: Option<String>,
-    /// How many tasks a bag has.
+    /// Number of tasks of a bag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bag: Option<u64>,
-    /// A hash of what the task does: of all that its result may depend on.
+    /// Hash of the content: everything on which the result of the task may depend.
     does: String,
-    /// A hash of all that is stated of it.
+    /// Hash of the complete specification.
     states: String,
     /// Stems of the names of output files, one for each task. Empty if the names follow from the names of the tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     files: Vec<String>,
 }
 
-/// What became of the tasks of an instance in one that was edited.
+/// Relation between the tasks of an instance before and after an edit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mapping {
-    /// For each old task the new one that does the same, and whether all else that is stated is the same.
+    /// For each old task, the new task with the same content, and true if the rest of the specification is also unchanged.
     pub same: BTreeMap<TaskId, (TaskId, bool)>,
-    /// New tasks of a name that was there and that do something else, or wait for such tasks.
+    /// New tasks with the name of an old task whose content differs, or is affected by such a predecessor.
     pub edited: Vec<TaskId>,
     pub new: Vec<TaskId>,
-    /// Old tasks that are not there any more.
+    /// Old tasks that the new instance does not contain.
     pub removed: Vec<TaskId>,
 }
 
@@ -51,7 +51,7 @@ impl TaskList {
         Self::default().more(instance)
     }
 
-    /// The tasks of an instance that has grown, behind these.
+    /// Returns the tasks that were added to an instance after those of this list.
     pub(crate) fn more(&self, instance: &Instance) -> Self {
         let count = self.0.len();
         let digests = digests(instance, count, |number| &self.0[number].does);
@@ -67,33 +67,33 @@ impl TaskList {
         Self(digests.into_iter().zip(new).map(entry).collect())
     }
 
-    /// Adds tasks behind these.
+    /// Appends tasks.
     pub(crate) fn extend(&mut self, more: Self) {
         self.0.extend(more.0);
     }
 
-    /// Whether the first of these are those.
+    /// Returns whether this list begins with the tasks of `others`.
     pub(crate) fn begins_with(&self, others: &Self) -> bool {
         self.0.starts_with(&others.0)
     }
 
-    /// Whether there are none.
+    /// Returns whether the list is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many tasks there are.
+    /// Returns the number of tasks.
     pub fn count(&self) -> u64 {
         self.0.iter().map(|entry| entry.bag.unwrap_or(1)).sum()
     }
 
-    /// Each task with its number in its bag.
+    /// Iterates over the tasks, each with its number in its bag.
     fn tasks(&self) -> impl Iterator<Item = (TaskId, &Entry, u64)> {
         let each = self.0.iter().flat_map(|entry| (0..entry.bag.unwrap_or(1)).map(move |number| (entry, number)));
         (0..).zip(each).map(|(task, (entry, number))| (TaskId(task), entry, number))
     }
 
-    /// The names of the tasks, by number.
+    /// Returns the names of the tasks in order of their numbers.
     pub(crate) fn names(&self) -> Vec<String> {
         self.tasks().map(|(_, entry, number)| entry.name(number).into_owned()).collect()
     }
@@ -147,15 +147,15 @@ impl TaskList {
         }
     }
 
-    /// Whether some task here has the name of one of the `others`, or does the same.
+    /// Returns whether a task has the name or the content of one of the `others`.
     pub(crate) fn has_any_of(&self, others: &Self) -> bool {
         let names: BTreeSet<Cow<'_, str>> = others.tasks().map(|(_, entry, number)| entry.name(number)).collect();
         let does: BTreeSet<&str> = others.0.iter().map(|entry| entry.does.as_str()).collect();
         self.tasks().any(|(_, entry, number)| does.contains(entry.does.as_str()) || names.contains(&entry.name(number)))
     }
 
-    /// What became of these tasks in the `new` list. Tasks are the same if they have the same name and do the same; where names are
-    /// made up, if they do the same: each stands for one, those of the same name first, then those that `are_done`.
+    /// Maps these tasks to the `new` list. Tasks correspond if they have equal names and contents. If names are generated, equal
+    /// contents suffice: each new task is then used once, with equal names first and finished tasks (`is_done`) next.
     pub(crate) fn mapped(&self, new: &Self, made_up: bool, is_done: impl Fn(TaskId) -> bool) -> Mapping {
         let old_names: BTreeMap<Cow<'_, str>, (TaskId, &Entry)> =
             self.tasks().map(|(id, entry, number)| (entry.name(number), (id, entry))).collect();
@@ -213,7 +213,7 @@ impl Entry {
 }
 
 impl Mapping {
-    /// What was edited, in a sentence. `old` and `new` are the names of the tasks; so many tasks are done.
+    /// Describes the edits in one sentence. `old` and `new` are the names of the tasks, and `done` is the number of finished tasks.
     pub fn describe(&self, done: usize, old: &[String], new: &[String]) -> String {
         const NAMED: usize = 5;
         let named = |tasks: &[TaskId], names: &[String]| {
@@ -253,7 +253,7 @@ mod tests {
         sized(name, command, (1, 1))
     }
 
-    /// A job on so many processors, for so many seconds.
+    /// Returns a job with a number of processors and a run time in seconds.
     fn sized(name: &str, command: &str, (processors, seconds): (u32, i64)) -> Job {
         let profile = Profile::rigid(processors, Time::from_seconds(seconds)).unwrap();
         Job::new(name, profile).with_command(command.split(' ').map(str::to_owned).collect())
@@ -270,7 +270,7 @@ mod tests {
         TaskList::of(&Instance::new(platform, jobs, vec![]).unwrap())
     }
 
-    /// How many are the same in all, the same in what they do, edited, new, removed.
+    /// Returns the numbers of tasks with unchanged specification, with unchanged content, edited, new and removed.
     fn counts(old: &TaskList, new: &TaskList, made_up: bool) -> [usize; 5] {
         let Mapping { same, edited, new, removed } = old.mapped(new, made_up, |_| false);
         let all = same.values().filter(|(_, all)| *all).count();
@@ -282,7 +282,7 @@ mod tests {
         let old = || list(vec![job("a", "x {processors}"), after(job("b", "y"), &["a"]), job("c", "z")]);
         assert_eq!(counts(&old(), &old(), false), [3, 0, 0, 0, 0]);
         let with = |second: Job| list(vec![job("a", "x {processors}"), after(second, &["a"]), job("c", "z")]);
-        // When and where it runs, and how important it is, does not change its result.
+        // Placement, timing and importance do not change the result of a task.
         let heavy = sized("b", "y", (2, 77))
             .with_weight(Weight::from_millionths(7).unwrap())
             .with_walltime(Time::from_seconds(99));
@@ -291,7 +291,8 @@ mod tests {
         assert_eq!(counts(&old(), &with(job("b", "y").with_needs(needs("gpus"))), false), [2, 0, 1, 0, 0]);
         assert_eq!(counts(&old(), &with(job("b", "y z")), false), [2, 0, 1, 0, 0]);
         assert_eq!(counts(&old(), &with(job("d", "y")), false), [2, 0, 0, 1, 1]);
-        // What waits for an edited job has another input, and one that names its processors another command.
+        // A successor of an edited job has a different input. A job whose command contains its number of processors has a different
+        // command.
         let edited = |first: Job| list(vec![first, after(job("b", "y"), &["a"]), job("c", "z")]);
         assert_eq!(counts(&old(), &edited(job("a", "w {processors}")), false), [1, 0, 2, 0, 0]);
         let wide = sized("a", "x {processors}", (2, 1));
@@ -333,7 +334,7 @@ mod tests {
         assert_eq!((read.stems(), edited(&third, &["c"], &[]).stems()), (third.stems(), vec!["2-echo".to_owned()]));
         // A job of a list that replaces one of its name takes its files.
         assert_eq!(edited(&first, &["a", "other", "c"], &["1-echo"]).stems(), ["0-echo", "1-echo", "2-echo"]);
-        // An edited job keeps its name, and with it the files, also where the name holds a number.
+        // An edited job keeps its name and therefore its files, even if the name contains a number.
         let (old, mut new) = (list(vec![job("a b", "x")]), list(vec![job("first", "y"), job("a b", "z")]));
         let mapping = old.mapped(&new, false, |_| true);
         new.keep_files(&old, &mapping, &BTreeSet::new());

@@ -1,4 +1,4 @@
-//! What descends from a run whose shim is gone: how it is found, and ended.
+//! Finds and ends the processes of a run whose shim has ended.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,16 +8,16 @@ use nix::sys::signal::Signal;
 use crate::group::Group;
 use crate::process::{GLANCE, Identity, Stat, Table, content, names};
 
-/// How processes whose shim is gone are known as those of a run.
+/// Data by which the processes of a dead shim are identified.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
-    /// The session that the shim opened, while the shim is not reaped and its id therefore belongs to nobody else.
+    /// Session that the shim created. It is set while the shim is not reaped, because the id is not reused before.
     pub session: Option<i32>,
-    /// `NAME=value` entries of their environment.
+    /// Environment variables in the form `NAME=value`.
     pub marks: Vec<String>,
-    /// The control group that they were born in.
+    /// Control group in which the processes started.
     pub group: Option<Group>,
-    /// Processes that have them and go on, with all that descends from them.
+    /// Matching processes that continue, with all their descendants.
     pub spared: Vec<Identity>,
 }
 
@@ -37,7 +37,7 @@ impl Traces {
         self.group.as_ref().map(Group::members).unwrap_or_default()
     }
 
-    /// This process and those above it, and those that go on.
+    /// Returns this process and its ancestors, and the processes that continue.
     fn spared(&self, table: &Table) -> BTreeSet<i32> {
         let mut spared = table.ancestors(std::process::id() as i32);
         let going: BTreeSet<i32> =
@@ -47,7 +47,7 @@ impl Traces {
         spared
     }
 
-    /// Live processes with these traces and all that descends from them, but for those that are spared.
+    /// Returns the living processes that match and all their descendants, without the spared ones.
     fn find(&self, table: &Table) -> BTreeSet<i32> {
         let members = self.members();
         let spared = self.spared(table);
@@ -58,7 +58,8 @@ impl Traces {
         found
     }
 
-    /// Ends what has these traces: SIGTERM, SIGKILL after the grace period. Returns when nothing of it lives.
+    /// Ends the matching processes: SIGTERM, then SIGKILL after the grace period. Returns when none of them is
+    /// alive.
     pub fn end(&self, grace: Duration) {
         let begun = std::time::Instant::now();
         let mut signal = Some(Signal::SIGTERM).filter(|_| !grace.is_zero());
@@ -73,7 +74,7 @@ impl Traces {
             if let Some(signal) = signal.take() {
                 table.signal(&found, signal);
             } else if begun.elapsed() >= grace {
-                // Never with one of these in it.
+                // The group is killed only if it contains no spared process.
                 let spared = self.spared(&table);
                 let group = self.group.as_ref().filter(|group| group.members().is_disjoint(&spared));
                 group.map(Group::kill);
@@ -84,7 +85,8 @@ impl Traces {
     }
 }
 
-/// The environment that a process began with. Where its first thread has ended, the others know it.
+/// Returns the initial environment of a process. If its first thread has ended, the other threads still provide
+/// the environment.
 fn environment(pid: i32, stat: Stat) -> Option<Vec<u8>> {
     if !stat.is_zombie() {
         return content(format!("/proc/{pid}/environ"));
@@ -108,7 +110,7 @@ mod tests {
         };
         let mut polite = spawn("exec sleep 600");
         let mut stubborn = spawn("trap '' TERM; while :; do sleep 0.1; done");
-        // It has left its group, its session and its parent.
+        // The process has left its group, its session and its parent.
         let mut away = spawn("setsid -f setsid sleep 601");
         away.wait().unwrap();
         let traces = Traces { marks: vec![mark.clone()], ..Traces::default() };
@@ -139,7 +141,7 @@ mod tests {
         assert!(!going.wait().unwrap().success());
     }
 
-    /// Such a process looks like a zombie, and works.
+    /// A process whose first thread has ended looks like a zombie but is still running.
     #[test]
     fn a_process_whose_first_thread_has_ended_lives_and_is_ended() {
         let script = "import ctypes, threading, time\n\

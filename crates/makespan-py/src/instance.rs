@@ -45,7 +45,8 @@ impl Instance {
     }
 }
 
-/// What is not read for a number of processors is read on a flat platform of so many.
+/// Reads a file. If the format does not support a number of processors, the file is read with a
+/// flat platform of this size.
 fn on_flat(
     options: &ReadOptions,
     read: impl Fn(&ReadOptions) -> Result<ReadInstance, makespan::formats::FormatError>,

@@ -41,7 +41,7 @@ impl Log {
     }
 }
 
-/// What is not read for a number of processors is read on a flat platform of so many.
+/// Reads a log. If the format does not support a number of processors, the log is read with a flat platform of this size.
 fn on_flat(path: &std::path::Path, mut options: ReplayOptions) -> Option<Replay> {
     let flat = Platform::flat(options.processors.take()?).ok()?;
     options.platform.is_none().then_some(())?;

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 /// Interval between checks of signals and progress.
 const TICK: Duration = Duration::from_millis(50);
-/// Stack size in bytes, equal to that of a program's main thread.
+/// Stack size in bytes: the usual size for the main thread of a program.
 const STACK: usize = 8 << 20;
 
 /// Options for waiting.

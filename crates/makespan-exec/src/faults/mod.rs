@@ -1,4 +1,5 @@
-//! A machine for tests: a disk and a process table in memory, in virtual time, that fail where they are told to.
+//! A simulated machine for tests, with a disk and a process table in memory, in virtual time. It fails at chosen
+//! steps.
 
 mod disk;
 mod processes;
@@ -17,22 +18,23 @@ use nix::libc::ENOSPC;
 use disk::Inode;
 use processes::Process;
 
-/// What happens at one step of a run.
+/// Fault at one step of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The step fails with this error, once.
     Refused(i32),
-    /// Nothing can be written, or started, for three seconds.
+    /// No write and no start succeeds for three seconds.
     Full(i32),
-    /// Half of what is to be written is written, then the disk is full for three seconds.
+    /// Half of the data is written, then the disk is full for three seconds.
     Half,
-    /// Who does the step, the session or a shim, is killed before it, after it, or when half is written.
+    /// The session or shim that performs the step is killed before the step, after the step, or after half of
+    /// its data is written.
     Killed(When),
-    /// The machine loses its power.
+    /// The machine loses power.
     Power(When),
-    /// The session is asked to stop.
+    /// The session receives a stop request.
     Stopped,
-    /// Everything is asked to stop, the session a little after its tasks.
+    /// All processes receive a stop request, the session slightly later than its tasks.
     AllStopped,
 }
 
@@ -43,10 +45,10 @@ pub(super) enum When {
     After,
 }
 
-/// The session is gone.
+/// Panic payload for a session that was killed.
 pub(super) struct Dead;
 
-/// How much of a step is done, and what then.
+/// Part of a step that is performed, and the fault that follows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Whole,
@@ -55,7 +57,7 @@ enum Effect {
     WholeThen(Fault),
 }
 
-/// The state of the machine.
+/// State of the machine.
 #[derive(Clone)]
 pub(super) struct Inner {
     pub clock: Duration,
@@ -67,27 +69,27 @@ pub(super) struct Inner {
     inodes: Vec<Inode>,
     processes: BTreeMap<i32, Process>,
     next_pid: i32,
-    /// The shim that does the present step, if it is not the session.
+    /// Shim that performs the current step, or `None` for the session.
     actor: Option<i32>,
-    /// Steps so far, and the one that fails.
+    /// Number of steps so far. A fault occurs at a chosen step.
     pub steps: usize,
     pub plan: Option<(usize, Fault)>,
     pub fired: bool,
     full_until: Option<(Duration, i32)>,
-    /// The request to stop that is to come.
+    /// Instant of a pending stop request.
     stop_at: Option<Duration>,
     pub stop: Stop,
-    /// How often each task ran to its own end, and was started.
+    /// Number of completions and starts of each task.
     pub completed: BTreeMap<u64, usize>,
     pub started: BTreeMap<u64, usize>,
     /// Tasks whose shims were killed.
     pub victims: BTreeSet<u64>,
     pub violations: Vec<String>,
-    /// How often the content of a file was synced.
+    /// Number of syncs of file contents.
     pub syncs: usize,
 }
 
-/// A handle on the machine.
+/// A handle to the machine.
 #[derive(Clone)]
 pub(super) struct World(pub Rc<RefCell<Inner>>);
 
@@ -118,12 +120,12 @@ impl World {
         })))
     }
 
-    /// The same machine again, to go on in another way.
+    /// Returns a copy of the machine that can continue independently.
     pub fn copy(&self) -> Self {
         Self(Rc::new(RefCell::new(self.0.borrow().clone())))
     }
 
-    /// Takes a step; `writes` when it needs room on the disk, or a process.
+    /// Performs a step. `writes` is true if the step needs disk space or a new process.
     fn step(&self, writes: bool) -> io::Result<Effect> {
         let mut inner = self.0.borrow_mut();
         inner.steps += 1;
@@ -168,7 +170,7 @@ impl World {
         }
     }
 
-    /// Does what is to come after a step.
+    /// Applies the fault that follows a step.
     fn done(&self, effect: Effect) -> io::Result<()> {
         match effect {
             Effect::Whole => Ok(()),
@@ -177,7 +179,8 @@ impl World {
         }
     }
 
-    /// The shim that acts is gone, or this does not return: the session is gone.
+    /// Applies a fault. If a shim acts, marks the shim as killed. If the session acts, this method does not
+    /// return.
     fn strike(&self, fault: Fault) -> io::Error {
         let actor = self.0.borrow().actor;
         match (fault, actor) {
@@ -191,7 +194,7 @@ impl World {
         io::Error::from_raw_os_error(nix::libc::EIO)
     }
 
-    /// What a session that is gone leaves behind goes on for so long.
+    /// Lets the remaining processes of a dead session run for `time`.
     pub fn pass(&self, time: Duration) {
         self.0.borrow_mut().orphan();
         let until = self.0.borrow().clock + time;
@@ -201,7 +204,7 @@ impl World {
 }
 
 impl Inner {
-    /// Only what was synced is left, and nothing runs.
+    /// Discards all content that was not synced, and all processes.
     fn lose_power(&mut self) {
         self.names = self.names_on_disk.clone();
         self.folders = self.folders_on_disk.clone();

@@ -1,4 +1,4 @@
-//! The process table: shims and what they run, in virtual time.
+//! A simulated process table of shims and their commands, in virtual time.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,7 +13,7 @@ use crate::process::Identity;
 use crate::status::{Claim, Slot, Status, nanoseconds};
 use crate::storage::{Storage, is_passing};
 
-/// Between two attempts of a shim at what does not work.
+/// Pause of a shim between two attempts at a failing operation.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// A shim and its task.
@@ -26,9 +26,9 @@ pub(super) struct Process {
     path: PathBuf,
     claim: Option<Claim>,
     state: State,
-    /// Whether the session that started it is gone.
+    /// True if the session that started the shim has ended.
     alone: bool,
-    /// Whether the present session knows it.
+    /// True if the current session knows the shim.
     known: bool,
     asked: bool,
     killed: bool,
@@ -37,17 +37,17 @@ pub(super) struct Process {
 
 #[derive(Clone, Debug, PartialEq)]
 enum State {
-    /// Has no room for its status yet.
+    /// The shim has no disk space for its status yet.
     Unreserved(Duration),
     Waiting,
-    /// Runs its command until then, which ends in this way.
+    /// The command runs until this instant and ends with this status.
     Running(Duration, i32),
-    /// Leaves the status.
+    /// The shim writes the status.
     Leaving(Duration, i32),
     Gone(i32),
 }
 
-/// How long a task runs and how it ends; whether it reacts to SIGTERM.
+/// Returns the run time and the exit status of a task, and whether it reacts to SIGTERM.
 pub(super) fn script(task: TaskId) -> (Duration, i32, bool) {
     match task.0 {
         0 => (Duration::from_secs(1), 0, true),
@@ -71,7 +71,7 @@ impl Process {
         }
     }
 
-    /// We ask it to end. What has ended by itself was not asked.
+    /// Asks the task to end. A task that has already ended by itself is not affected.
     fn end(&mut self, now: Duration, kill: bool) {
         self.asked |= !matches!(self.state, State::Leaving(..));
         self.killed |= kill;
@@ -90,7 +90,7 @@ impl Process {
 }
 
 impl Inner {
-    /// The shims learn that their session is gone.
+    /// Notifies the shims that their session has ended.
     pub fn orphan(&mut self) {
         for process in self.processes.values_mut() {
             (process.alone, process.known) = (true, false);
@@ -124,7 +124,7 @@ impl World {
         inner.victims.insert(task);
     }
 
-    /// Somebody sends SIGTERM to all tasks and shims.
+    /// Sends SIGTERM to all tasks and shims.
     pub fn stop_processes(&self) {
         let mut inner = self.0.borrow_mut();
         let now = inner.clock;
@@ -134,7 +134,8 @@ impl World {
         }
     }
 
-    /// The tasks that run now and that nobody has asked to end, and how often each was started. The one with a walltime may reach it.
+    /// Returns the running tasks that were not asked to end, with the number of starts of each. The task with a time limit may
+    /// reach it.
     pub fn undisturbed(&self) -> BTreeMap<u64, usize> {
         let inner = self.0.borrow();
         let runs =
@@ -143,7 +144,7 @@ impl World {
         running.map(|task| (task, inner.started[&task])).collect()
     }
 
-    /// Lets the next thing happen, if it does until then; whose it was.
+    /// Advances to the next event, up to `until`. Returns the process of the event.
     pub fn next_event(&self, until: Duration) -> Option<i32> {
         let mut inner = self.0.borrow_mut();
         let next = inner.processes.iter().filter_map(|(&pid, process)| Some((process.next()?, pid))).min();
@@ -191,7 +192,7 @@ impl World {
         }
     }
 
-    /// The task runs if it may.
+    /// Lets the task run if its shim has permission.
     fn let_run(&self, pid: i32, state: State) -> State {
         let mut inner = self.0.borrow_mut();
         let (now, process) = (inner.clock, inner.processes[&pid].clone());
@@ -203,7 +204,7 @@ impl World {
         State::Running(now + time, exit)
     }
 
-    /// As a shim does: for ever when nobody else knows the status.
+    /// Writes the status. Like a real shim, it repeats failed writes indefinitely if the session has ended.
     fn leave(&self, pid: i32, exit: i32) -> State {
         let (process, now) = (self.0.borrow().processes[&pid].clone(), self.wall());
         let Some(claim) = process.claim else { return State::Gone(exit) };

@@ -1,5 +1,5 @@
-//! Every step of a run of six jobs fails once in every way; then the run is resumed. Nothing is lost, nothing is repeated,
-//! and nothing is told that is not so.
+//! Each test makes every step of a run of six jobs fail once in every way, and then resumes the run. No result is lost, no
+//! finished job is repeated, and every reported event is true.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -34,7 +34,8 @@ impl Policy for FirstCome {
     }
 }
 
-/// Six jobs on two processors, with a GPU for each, by [`script`]: one fails, and one reaches its walltime and does not react.
+/// Returns six jobs for two processors with one GPU each, which behave as in [`script`]. One job fails, and one reaches its
+/// time limit and does not react to SIGTERM.
 fn six() -> Instance {
     let job = |index: u32| {
         let processors = if index == 5 { 2 } else { 1 };
@@ -56,26 +57,26 @@ fn due(task: u64) -> Outcome {
     }
 }
 
-/// What the user was told, over all sessions.
+/// Reports to the user over all sessions.
 #[derive(Clone, Default)]
 struct Told {
-    /// Starts that the machine had made when an end was told.
+    /// Number of starts of each task at the time its end was reported.
     ends: BTreeMap<u64, (Outcome, usize)>,
     world: Option<World>,
-    /// How often failed tasks are tried again.
+    /// Number of further attempts at failed tasks.
     retries: u32,
-    /// The estimates that were replaced, as they were told last.
+    /// Latest replaced estimates, as reported.
     estimates: BTreeMap<u64, Time>,
-    /// Where jobs come while the run goes on: how many have come. Whoever hands them in remembers them.
+    /// Number of submitted jobs, if jobs are added during the run. The submitter remembers the jobs.
     come: Option<usize>,
     intake: Intake,
-    /// The tasks that the run has taken in, of those that came in this session.
+    /// Number of tasks that the run has added in this session.
     grown: u64,
     /// The longest time between an end and the sync of the journal.
     group: Duration,
 }
 
-/// Says that every job takes as long as the longest that has ended.
+/// Estimator that sets the run time of every job to the longest run time so far.
 #[derive(Default)]
 struct Longest(Time);
 
@@ -167,19 +168,19 @@ fn session(world: &World, told: &mut Told, resume: bool, retry_failed: bool) -> 
     }
 }
 
-/// How a task ended last.
+/// Returns the last outcome of each task.
 fn last(trace: &Trace) -> BTreeMap<u64, Outcome> {
     trace.runs.iter().map(|run| (run.task.0, run.outcome)).collect()
 }
 
-/// Whether a task has ended for good.
+/// Returns whether a task has ended without remaining attempts.
 fn is_over(trace: &Trace, task: u64, retries: u32) -> bool {
     let runs = || trace.runs.iter().filter(|run| run.task.0 == task);
     let failures = runs().filter(|run| matches!(run.outcome, Outcome::Failed { .. } | Outcome::TimedOut)).count();
     runs().any(|run| matches!(run.outcome, Outcome::Succeeded | Outcome::NotStarted)) || failures > retries as usize
 }
 
-/// Resumes until every task has ended, and looks at what happened.
+/// Resumes the run until every task has ended, and checks the results.
 fn complete(world: &World, mut told: Told, case: &str, first: Option<Trace>) {
     let before = told.ends.clone();
     let mut trace = first;
@@ -202,16 +203,17 @@ fn complete(world: &World, mut told: Told, case: &str, first: Option<Trace>) {
     let victim = |task: u64| inner.victims.contains(&task);
     for (task, outcome) in last(&trace) {
         let killed = victim(task) && outcome == Outcome::Failed { status: 137 };
-        // Where the disk itself is broken a task cannot be started, and that is said.
+        // If the disk itself is broken, a task cannot be started, and this is reported.
         let broken = outcome == Outcome::NotStarted && case.starts_with(&format!("{:?}", Fault::Refused(EIO)));
-        // When nobody was there at its walltime it may come to its own end, and then it has.
+        // If no session was running at the time limit of the task, the task may have completed.
         let alone = outcome == Outcome::Succeeded && inner.completed.get(&task).is_some_and(|&count| count > 0);
         assert!(outcome == due(task) || killed || broken || alone, "{case}: job {task} ended as {outcome:?}");
         assert_eq!(told.ends.get(&task).map_or(outcome, |told| told.0), outcome, "{case}: job {task}");
         let completed = inner.completed.get(&task).copied().unwrap_or(0);
         assert!(completed > 0 || outcome != Outcome::Succeeded, "{case}: job {task} is lost");
     }
-    // The last session sees the estimates of all sessions. That of the job with a walltime is not longer.
+    // The last session sees the estimates of all sessions. The estimate of the job with a time limit does not exceed this
+    // limit.
     let succeeded = trace.runs.iter().filter(|run| run.outcome == Outcome::Succeeded);
     let longest = succeeded.map(|run| run.end - run.start).max().unwrap_or(Time::from_seconds(1));
     for task in (0..6).filter(|task| *task != 3) {
@@ -227,7 +229,7 @@ fn complete(world: &World, mut told: Told, case: &str, first: Option<Trace>) {
     }
 }
 
-/// A machine at the beginning of a session.
+/// A machine at the start of a session.
 struct Scene {
     world: World,
     told: Told,
@@ -235,28 +237,28 @@ struct Scene {
 }
 
 impl Scene {
-    /// A new run.
+    /// Creates a new run.
     fn new() -> Self {
         Self { world: World::new(None), told: Told::default(), resume: false }
     }
 
-    /// A new run whose failed tasks are tried again.
+    /// Creates a new run in which failed tasks are tried again.
     fn with_retries() -> Self {
         Self { told: Told { retries: 1, ..Told::default() }, ..Self::new() }
     }
 
-    /// A new run with retries in which the records of two seconds are synced together.
+    /// Creates a new run with retries in which the records of two seconds are synced together.
     fn in_groups() -> Self {
         let group = Duration::from_secs(2);
         Self { told: Told { retries: 1, group, ..Told::default() }, ..Self::new() }
     }
 
-    /// A new run to which jobs come one by one.
+    /// Creates a new run to which jobs are added one by one.
     fn that_grows() -> Self {
         Self { told: Told { come: Some(1), ..Told::default() }, ..Self::new() }
     }
 
-    /// A run whose session was killed when some tasks had ended and others ran, a moment ago.
+    /// Creates a run whose session has just been killed, when some tasks had ended and others were running.
     fn half_done() -> Self {
         let killed_at = |step: usize| {
             let world = World::new(Some((step, Fault::Killed(When::After))));
@@ -268,7 +270,7 @@ impl Scene {
         (1..200).find_map(killed_at).unwrap()
     }
 
-    /// Plays one fault; `None` when there is no such step.
+    /// Simulates one fault. Returns `None` if the run has no such step.
     fn play(&self, step: usize, fault: Fault) -> Option<()> {
         let (world, mut told) = (self.world.copy(), self.told.clone());
         let starts = |world: &World| world.0.borrow().started.values().sum::<usize>();
@@ -290,7 +292,7 @@ impl Scene {
                     let shims_live = !matches!(fault, Fault::Power(_));
                     complete(&world, told.clone(), &format!("{case}, {pause} ms later"), None);
                     let inner = world.0.borrow();
-                    // What failed may be tried again.
+                    // A failed task may be tried again.
                     let over = |task: u64| told.retries == 0 || script(TaskId(task)).1 == 0;
                     let kept = |task: u64| shims_live && !inner.victims.contains(&task) && over(task);
                     for (task, count) in finished.iter().filter(|(task, _)| kept(**task)) {
@@ -317,7 +319,7 @@ impl Scene {
         Some(())
     }
 
-    /// Every step in every way; returned is how many steps there are.
+    /// Simulates every fault at every step. Returns the number of steps.
     fn play_all(&self) -> usize {
         let killed = [When::Before, When::Half, When::After];
         let faults = [EIO, ENOSPC, EAGAIN, EMFILE]
@@ -382,11 +384,11 @@ fn without_a_fault_nothing_is_odd() {
     let Left::Done(trace) = session(&world, &mut told, false, false) else { panic!("it fails") };
     assert_eq!(last(&trace).into_iter().collect::<Vec<_>>(), (0..6).map(|task| (task, due(task))).collect::<Vec<_>>());
     assert_eq!(told.ends.len(), 6);
-    // Resumed, it has nothing to do.
+    // The resumed run has no remaining tasks.
     let Left::Done(again) = session(&world, &mut told, true, false) else { panic!("it fails") };
     assert_eq!(again, trace);
     assert!(world.now() < Duration::from_secs(20));
-    // With retries each failure is followed by as many.
+    // With retries, each failure is followed by the same number of attempts.
     let (world, mut told) = (World::new(None), Told { retries: 2, ..Told::default() });
     let Left::Done(trace) = session(&world, &mut told, false, false) else { panic!("it fails") };
     let runs = |task: u64| trace.runs.iter().filter(|run| run.task.0 == task).count();

@@ -1,10 +1,10 @@
 //! Persistent record of a run.
 //!
-//! `journal.jsonl` holds one [`Record`] a line and only grows. Each line carries its number and a checksum, so no damage
-//! passes for a record. Every record is written before what it announces happens (a start, a signal), and on disk before it is told;
-//! records of one instant are written, and synced, together. Killed at any moment, at most the end of the file is torn, and that is
-//! ignored. What cannot be written, since the disk is full, is cut off at once and kept until it can be. A lock file keeps a
-//! second run out of the folder.
+//! `journal.jsonl` has one [`Record`] on each line and only grows. Each line has a number and a checksum, so damage is detected. A
+//! record is written before the action that it announces, such as a start or a signal. It is on disk before the observer receives
+//! the event. Records of one instant are written and synced together. If the process is killed, the last line may be incomplete and
+//! is then ignored. If a record cannot be written because the disk is full, its incomplete line is removed, and the record is kept
+//! until it can be written. A lock file prevents a second run in the folder.
 
 mod content;
 mod edited;

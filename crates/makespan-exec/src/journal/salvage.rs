@@ -47,7 +47,7 @@ pub(super) fn salvage<'a>(
     let mut statuses: Vec<&Status> = statuses.collect();
     let header = match numbered.first() {
         Some((0, header @ Record::Header { .. })) => header.clone(),
-        // The origin is that of the latest run with a status file in the folder.
+        // The origin is taken from the status files in the folder, from the latest run among them.
         _ => match statuses.iter().filter(|status| status.claim.instance == own).map(|status| status.claim.run).max() {
             Some(origin) => Record::Header { version: VERSION, fingerprint: own.clone(), origin, grows },
             None => return Err(JournalError::NothingCertain { path: path.to_owned() }),

@@ -39,13 +39,13 @@ impl Local {
         if self.pinned.is_empty() {
             return false;
         }
-        // A shim that was killed meanwhile is reported by its end.
+        // If the shim was killed meanwhile, its end is reported later.
         let _ =
             sched_setaffinity(Pid::from_raw(shim as i32), &set_of(&free_cores(&self.cores, &self.pinned, processors)));
         true
     }
 
-    /// Returns the processes around the tasks that are not pinned.
+    /// Returns the shims of the unpinned tasks.
     fn unpinned_shims(&self) -> BTreeSet<i32> {
         let is_unpinned = |task: &TaskId| !self.pinned.contains_key(task);
         let own =
@@ -65,7 +65,7 @@ fn free_cores(cores: &[usize], pinned: &BTreeMap<TaskId, Vec<usize>>, processors
 fn set_of(cores: &[usize]) -> CpuSet {
     let mut set = CpuSet::new();
     for &core in cores {
-        // The system has named these cores, so the set has room for them.
+        // The system reported these core numbers, so they fit into the set.
         let _ = set.set(core);
     }
     set
@@ -107,7 +107,7 @@ mod tests {
             (&[][..], 0, &[2, 3, 5][..]),
             (&[3], 0, &[2, 5]),
             (&[2, 5], 1, &[3]),
-            // More processors than cores.
+            // The platform has more processors than the machine has cores.
             (&[2, 3, 5], 4, &[3]),
         ] {
             assert_eq!(free_cores(&cores, &pinned(held), &ProcSet::range(own, own)), expected, "{held:?}");

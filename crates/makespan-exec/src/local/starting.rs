@@ -1,4 +1,4 @@
-//! How a shim is started, ahead or for a task, and what it is told.
+//! Starts shims, as spares or for a task, and prepares their orders.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::spare::{Duty, Post, Spare};
 use crate::status::Slot;
 use crate::storage::{Disk, emptied, is_passing};
 
-/// Most shims that are started ahead.
+/// Maximum number of spare shims.
 pub(super) const SPARES: usize = 2;
 
 impl Local {
@@ -30,7 +30,8 @@ impl Local {
         };
         self.empty(start.files)
             .map_err(|(name, error)| Refusal { reason: format!("{name}: {error}"), ..refuse(error) })?;
-        // The shim takes this room again. One that found none would wait for it, and has nobody to tell.
+        // The shim reserves this disk space again. A shim without space would wait for it, without a way to report
+        // the problem.
         Slot::reserve(&Disk, &self.folder.path().join(&start.files.status)).map_err(refuse)?;
         let marks = marks(start.name, self.folder.name());
         let gpus = gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(","))));
@@ -56,7 +57,7 @@ impl Local {
             if spare.take(Duty { task: start.task, marks: marks.clone(), scratch: scratch.clone() }) {
                 break spare;
             }
-            // Somebody has killed it.
+            // The spare shim was killed.
             spare.dismiss();
         };
         let is_disturbed = !start.is_pinned && self.keep_off_pinned(ready.child.id(), start.processors);
@@ -86,27 +87,27 @@ impl Local {
         !self.lacking && self.spares.len() < SPARES.min(self.shims.len())
     }
 
-    /// Starts a shim ahead for a task that may start when another ends.
+    /// Starts a spare shim for a task that may start when another ends.
     pub(super) fn refill(&mut self) {
         match self.spare() {
             Ok(spare) => self.spares.push_back(spare),
-            // What the system lacks now is for those that are needed now.
+            // If resources are scarce, they are left to the tasks that need them now.
             Err(_) => self.lacking = true,
         }
     }
 }
 
-/// The folder of the run on this machine in which an attempt has one of its own.
+/// Returns the run's folder on this machine, if the attempt has a separate folder in it.
 pub(super) fn scratch_of(files: &TaskFiles) -> Option<PathBuf> {
     files.staging.as_ref().and_then(|staging| shim::folder_of_run(staging).ok())
 }
 
-/// The environment that tells the processes of a task from all others.
+/// Returns the environment variables that identify the processes of a task.
 pub(super) fn marks(name: &str, folder: &Path) -> Vec<(&'static str, String)> {
     vec![("MAKESPAN_JOB", name.replace('\0', "?")), mark(folder)]
 }
 
-/// The environment that tells the processes of the run in this folder from all others.
+/// Returns the environment variable that identifies the processes of the run in this folder.
 pub(super) fn mark(folder: &Path) -> (&'static str, String) {
     ("MAKESPAN_RUN", folder.display().to_string())
 }

@@ -1,13 +1,13 @@
 //! Process that guards a job.
 //!
-//! A shim reads its job and the right to run it from its input, which may come long after its start, so that no
-//! job runs that the journal does not know: if the session dies before, the input closes and the shim leaves. It runs the
-//! command in a process group of its own, and when the command has ended it leaves the exit status in a file; without a
-//! session that is on disk before the shim ends. All signals are blocked from its birth on, so nothing but SIGKILL ends it
-//! early. It is the subreaper of all that descends from it: a process of the job that leaves its
-//! group, its session or its parent is still its child or a child's, so it knows when nothing of the job is left, and it does
-//! not end before. Where control groups may be made, the job has one of its own, which is killed as a whole and outlives the
-//! shim, should somebody kill that.
+//! A shim reads the description of its job and the permission to run it from its input, possibly long after its own start. No job
+//! therefore runs without a record in the journal: if the session dies earlier, the input closes and the shim ends. The shim runs
+//! the command in a separate process group. When the command has ended, the shim writes the exit status to a file. Without a
+//! session, the status is on disk before the shim ends. All signals are blocked from the start, so only SIGKILL ends the shim
+//! early. The shim is the subreaper of its descendants: even a process that leaves its group, session or parent remains a
+//! descendant. The shim therefore knows when no process of the job is left, and does not end earlier. If control groups are
+//! available, the job has its own group. The group is killed as a whole, and still identifies the job's processes after the shim
+//! was killed.
 //!
 //! After a short and small job without disturbances, the shim prints the exit status on its output and waits for another job. After
 //! any other job, the shim ends.

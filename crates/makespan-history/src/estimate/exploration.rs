@@ -18,7 +18,7 @@ const WORTHWHILE: f64 = 0.9;
 /// A task that may be tried on another allotment.
 #[derive(Clone, Debug)]
 pub struct Candidate<'a> {
-    /// Command of the task. Of all commands with one template, only one is tried on each allotment.
+    /// Command of the task. For each template and allotment, only one task is tried.
     pub command: &'a Command,
     /// Prediction from the history.
     pub learned: &'a Learned,

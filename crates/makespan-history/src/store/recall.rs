@@ -39,7 +39,7 @@ pub(crate) struct Setting<'a> {
 const COLUMNS: &str = "processors, wall, cpu, inputs, host, folder, command";
 
 impl History {
-    /// Returns the latest successful runs of a command, from latest to earliest. The order is that of insertion,
+    /// Returns the latest successful runs of a command, from latest to earliest. Runs are ordered by insertion,
     /// because clocks may be wrong.
     pub(crate) fn of_command(
         &self,

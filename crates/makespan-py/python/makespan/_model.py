@@ -35,7 +35,7 @@ _FIELDS = frozenset(
 )
 
 
-#: What a platform may state.
+#: Keys of a platform.
 _OF_PLATFORM = tuple(
     "processors nodes processors_per_node placement bandwidth latency local_transfers resources licences consumables".split()
 )

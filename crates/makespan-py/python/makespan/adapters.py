@@ -188,7 +188,7 @@ def _best(modes: list[Any], data: Any) -> list[Any]:
     """Returns the modes that are not dominated: a mode is omitted if another one is at least as fast and needs no more of any
     resource."""
     kept: list[tuple[Any, dict[int, int]]] = []
-    # Among modes with equal times, those with smaller demands come first. Of equal modes, the first is kept.
+    # Among modes with equal times, those with smaller demands come first. The first of several equal modes is kept.
     found = [(mode, _held(mode, data)) for mode in modes]
     found.sort(key=lambda each: (int(each[0].duration), sum(each[1].values())))
     for mode, held in found:
