@@ -1,4 +1,4 @@
-//! Tasks that wait for what did not succeed.
+//! Tasks whose predecessors did not succeed.
 
 use makespan_core::{Event, ProcSet, TaskId, Time};
 
@@ -7,8 +7,8 @@ use super::active::End;
 use crate::ExecuteError;
 
 impl Session<'_> {
-    /// These tasks ended in earlier sessions without success. What waits for them and was not written down as not started,
-    /// because the session died before, is so now.
+    /// Handles tasks that ended in earlier sessions without success. If the session died before recording their successors
+    /// as not started, they are recorded now.
     pub(super) fn close(&mut self, closed: &[TaskId]) -> Result<(), ExecuteError> {
         if self.state.instance().edges().is_empty() {
             return Ok(());
@@ -18,12 +18,12 @@ impl Session<'_> {
         closed.iter().try_for_each(|&task| self.abandon_but(task, now, closed))
     }
 
-    /// What waits for a task that did not succeed ends without a start.
+    /// Ends the successors of an unsuccessful task without a start.
     pub(super) fn abandon(&mut self, task: TaskId, at: Time) -> Result<(), ExecuteError> {
         self.abandon_but(task, at, &[])
     }
 
-    /// The same, but for those that have their record; ascending.
+    /// Ends these successors except those in `recorded`, in ascending order.
     fn abandon_but(&mut self, task: TaskId, at: Time, recorded: &[TaskId]) -> Result<(), ExecuteError> {
         let lost = self.state.cluster.abandon(task);
         self.lose(task, lost, at, recorded)

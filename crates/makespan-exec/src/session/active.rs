@@ -1,4 +1,4 @@
-//! What a session keeps of a task between its start and its end.
+//! State of a task between its start and its end.
 
 use std::ops::Range;
 
@@ -7,17 +7,17 @@ use makespan_core::{Accounting, LogEntry, Outcome, ProcSet, Run, Running, TaskId
 use crate::halt::HaltCause;
 use crate::journal::Cause;
 
-/// A task that runs, or will when its record is on disk.
+/// A task that is running, or will run as soon as its record is on disk.
 #[derive(Debug)]
 pub(crate) struct Active {
     pub attempt: u32,
     pub start: Time,
     pub processors: ProcSet,
-    /// Whether it was let run.
+    /// True if the task was let run.
     pub going: bool,
-    /// When it must have ended.
+    /// Instant at which the task reaches its time limit.
     pub walltime: Option<Time>,
-    /// Why it is being ended, and when it is to be killed.
+    /// Reason for ending the task, and instant of SIGKILL.
     pub ending: Option<(Cause, Time)>,
 }
 
@@ -27,17 +27,17 @@ impl Active {
     }
 }
 
-/// A start that the system refused for now.
+/// A start that the system refused temporarily.
 #[derive(Debug)]
 pub(crate) struct Delayed {
     pub task: TaskId,
     pub processors: ProcSet,
     pub due: Time,
-    /// How long it waits after the next refusal.
+    /// Pause after the next refusal.
     pub pause: Time,
 }
 
-/// A task that ended as if somebody had stopped it. Whoever did may be about to ask us to stop as well.
+/// A task that ended as if another process had stopped it. That process may be about to stop this session as well.
 #[derive(Debug)]
 pub(crate) struct Doubtful {
     pub running: Running,
@@ -45,15 +45,15 @@ pub(crate) struct Doubtful {
     pub at: Time,
     pub status: i32,
     pub accounting: Option<Accounting>,
-    /// When it is a failure.
+    /// Instant from which the end counts as a failure.
     pub due: Time,
 }
 
-/// How a task ended, or an attempt at it.
+/// End of a task or of an attempt.
 #[derive(Debug)]
 pub(crate) struct End {
     pub running: Running,
-    /// 0 where it was not started.
+    /// Number of the attempt, or 0 if the task was not started.
     pub attempt: u32,
     pub at: Time,
     pub outcome: Outcome,
@@ -62,7 +62,7 @@ pub(crate) struct End {
 }
 
 impl End {
-    /// A task that was not started.
+    /// Creates the end of a task that was not started.
     pub fn not_started(task: TaskId, at: Time, processors: ProcSet, reason: &str) -> Self {
         Self {
             running: Running { task, start: at, processors },
@@ -75,31 +75,31 @@ impl End {
     }
 }
 
-/// What the observer is told once it is on disk.
+/// Event for the observer, reported after its record is on disk.
 #[derive(Debug)]
 pub(crate) enum News {
     Estimated(Vec<TaskId>),
     Started(Running),
-    /// An attempt ended, for this reason; whether the task is tried again.
+    /// An attempt ended for this reason. The event includes whether the task is tried again.
     Ended {
         run: Run,
         attempt: u32,
         reason: Option<String>,
         again: bool,
     },
-    /// It was lost with its node, and is tried again.
+    /// The task was lost with its node and is tried again.
     Lost {
         run: Run,
         reason: String,
         attempt: u32,
     },
-    /// It was ended with the run.
+    /// The task was ended together with the run.
     Interrupted(Run),
-    /// These tasks have come.
+    /// These tasks were added.
     Grown(Range<TaskId>),
-    /// Whether these were taken back, all of them.
+    /// These tasks were withdrawn if the value is true; otherwise all of them remain.
     Withdrawn(Vec<TaskId>, bool),
-    /// A task that had not started was given up.
+    /// A task that had not started was cancelled.
     Cancelled(TaskId),
     /// The end of a task halted the run.
     Halted(HaltCause),
@@ -107,8 +107,8 @@ pub(crate) enum News {
     Message(String),
 }
 
-/// How a task ended; `None` when it was interrupted and waits again. A task that was being stopped and still ended with
-/// success has succeeded.
+/// Returns the outcome of a task, or `None` if it was interrupted and waits again. A task that succeeds while it is
+/// being stopped has succeeded.
 pub(crate) fn outcome(status: i32, ending: Option<Cause>) -> Option<Outcome> {
     match (status, ending) {
         (_, Some(Cause::Walltime)) => Some(Outcome::TimedOut),
@@ -118,7 +118,7 @@ pub(crate) fn outcome(status: i32, ending: Option<Cause>) -> Option<Outcome> {
     }
 }
 
-/// Whether a status is that of a process which was asked to end.
+/// Returns whether an exit status shows that the process was asked to end.
 pub(crate) fn is_of_a_stop(status: i32) -> bool {
     use nix::libc::{SIGHUP, SIGINT, SIGTERM};
     [SIGHUP, SIGINT, SIGTERM].iter().any(|signal| status == 128 + signal)

@@ -1,4 +1,4 @@
-//! Processors whose end is known.
+//! Processors with an announced outage.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use makespan_core::{Estimate, Instance, Outage, ProcSet, TaskId, Time, Unavailab
 use super::Session;
 use crate::clock::ticks;
 
-/// How long processors that have closed are planned to be away. Longer outages are told as such ([`crate::engine::Notice::Down`]).
+/// Planned duration of an announced outage. Longer outages are reported when they start ([`crate::engine::Notice::Down`]).
 const AWAY: Time = Time::from_seconds(60);
 
-/// Whether nobody knows how long a task takes.
+/// Returns whether the run time of a task is a guess.
 pub(super) fn is_guess(instance: &Instance, task: TaskId) -> bool {
     matches!(instance.task(task).estimate, Estimate::Guessed)
 }
 
 impl Session<'_> {
-    /// The end of processors is known, or is not any more. Policies that heed unavailable periods plan no task into it.
+    /// Updates the announced outage of processors. Policies that respect unavailable periods plan no task into the outage.
     pub(super) fn announce(&mut self, outage: Outage, processors: ProcSet, after: Option<Duration>) {
         self.policy.closings.retain(|(other, _)| *other != outage);
         if let Some(after) = after.map(ticks)
@@ -26,11 +26,11 @@ impl Session<'_> {
             self.policy.closings.push((outage, Unavailable { processors, start, end: start + AWAY }));
         }
         let periods = self.policy.closings.iter().map(|(_, period)| period.clone()).collect();
-        // One that is too far away to be counted with needs no plan.
+        // An outage too far in the future to be represented needs no plan.
         let _ = self.state.cluster.announce(periods);
     }
 
-    /// Whether tasks would have no place before then only because somebody guessed that they take so long.
+    /// Returns whether some tasks do not fit before this instant only because of guessed run times.
     fn has_long_guesses(&self, before: Time) -> bool {
         let instance = self.state.cluster.instance();
         let left = self.state.cluster.waiting().iter().chain(self.state.unreleased.iter().copied());
@@ -40,7 +40,7 @@ impl Session<'_> {
                 .any(|task| is_guess(instance, task) && instance.profile(task).shortest() > before.divided_by(2.0))
     }
 
-    /// What the engine may want to know of the tasks that wait.
+    /// Informs the engine about the waiting tasks.
     pub(super) fn tell_waiting(&mut self) {
         let (waiting, instance) = (self.state.cluster.waiting(), self.state.cluster.instance());
         let shortest = || {

@@ -1,4 +1,4 @@
-//! How running tasks come to their end.
+//! Ends of running tasks.
 
 use makespan_core::{Accounting, Event, MemoryKill, Outcome, Run, Running, TaskId, Time};
 
@@ -11,17 +11,17 @@ use crate::halt::HaltCause;
 use crate::journal::{Cause, Record};
 use crate::status::{EndedBy, Status};
 
-/// The status of what SIGKILL ended.
+/// Exit status after SIGKILL.
 const KILLED: i32 = 128 + nix::libc::SIGKILL;
 
 /// Exit statuses of a shell or of `env` if it could not start the program.
 const NOT_STARTED: std::ops::RangeInclusive<i32> = 125..=127;
 
-/// How long an end that looks like a stop waits for the request to stop.
+/// Time for which an end that looks like a stop waits for a stop request.
 const DOUBT: Time = Time::from_ticks(500_000_000);
 
 impl Session<'_> {
-    /// Nothing is left of a task: records how it ended.
+    /// Records the outcome of a task of which no process is left.
     pub(super) fn exited(&mut self, task: TaskId) -> Result<(), ExecuteError> {
         let Some(active) = self.machine.active.remove(&task) else { return Ok(()) };
         let left = self.machine.engine.reap(task);
@@ -30,7 +30,7 @@ impl Session<'_> {
         self.ended(task, &active, told, left)
     }
 
-    /// Records how a task ended, by what its shim told or else by the status that the shim itself left.
+    /// Records the outcome of a task from its status file, or else from the exit status of its shim.
     fn ended(&mut self, task: TaskId, active: &Active, told: Option<Status>, left: i32) -> Result<(), ExecuteError> {
         let status = told.as_ref().map_or(left, |status| status.exit);
         if told.as_ref().is_some_and(|status| status.left_background) {
@@ -40,11 +40,11 @@ impl Session<'_> {
         let at = self.end_of(active, told.as_ref());
         let known = told.as_ref().and_then(|status| status.reason.clone());
         let accounting = self.accounting(told.as_ref(), status);
-        // What ended by itself did so whatever we were about to do.
+        // If a task ended by itself, a request to end it does not matter.
         let asked = told.as_ref().is_none_or(|status| status.asked);
         let mut cause = active.ending.map(|(cause, _)| cause).filter(|_| asked);
         if cause.is_none() && self.options.stop.is_requested() {
-            // Whoever asked us to stop may have stopped the task, too.
+            // The process that stopped this session may also have stopped the task.
             cause = Some(Cause::Stop);
         }
         let doubtful = is_of_a_stop(status) || (status != 0 && told.is_some_and(|status| status.stopped));
@@ -64,17 +64,17 @@ impl Session<'_> {
         }
     }
 
-    /// When an attempt ended: now, unless it ended while nobody was there to see it.
+    /// Returns the end of an attempt: the current instant, unless the attempt ended before this session could observe it.
     fn end_of(&self, active: &Active, told: Option<&Status>) -> Time {
         let now = self.now();
         let ended = told
             .filter(|_| self.machine.engine.outlives_us())
             .map(|status| since_origin(status.wall(), self.ledger.origin));
-        // Clocks of several machines differ.
+        // Clocks of different machines differ.
         ended.map_or(now, |ended| ended.clamp(active.start, now.max(active.start)))
     }
 
-    /// What the kernel counted of an attempt. One that was killed without our doing may have been killed for memory.
+    /// Returns the accounting of an attempt. If another process killed the attempt, the cause may be lack of memory.
     fn accounting(&mut self, told: Option<&Status>, status: i32) -> Option<Accounting> {
         let mut accounting = told?.accounting?;
         if status == KILLED && !told?.asked && accounting.memory_kill.is_none() {
@@ -89,14 +89,14 @@ impl Session<'_> {
         Some(accounting)
     }
 
-    /// What the shim left of an attempt of this run.
+    /// Returns the status that the shim left for an attempt of this run.
     fn status_of(&self, task: TaskId, attempt: u32) -> Option<Status> {
         let bytes = self.ledger.storage.read(&self.files.status(task, attempt)).ok()??;
         let claim = |status: &Status| (status.claim.run, status.claim.task, status.claim.attempt);
         Status::parse(&bytes).filter(|status| claim(status) == (self.ledger.origin, task, attempt))
     }
 
-    /// A task that was let run could not be started.
+    /// Handles a task that could not be started after it was let run.
     pub(super) fn refused(&mut self, task: TaskId, reason: String) -> Result<(), ExecuteError> {
         let Some(active) = self.machine.active.remove(&task) else { return Ok(()) };
         self.machine.engine.reap(task);
@@ -105,10 +105,10 @@ impl Session<'_> {
         self.record_end(End { running, attempt, at, outcome, accounting: None, reason })
     }
 
-    /// A task is gone with its node. That is no failure of the task, unless it happens again and again.
+    /// Handles a task that was lost with its node. This counts as a failure of the task only if it happens repeatedly.
     pub(super) fn lost(&mut self, task: TaskId, reason: String) -> Result<(), ExecuteError> {
         let Some(active) = self.machine.active.remove(&task) else { return Ok(()) };
-        // Whoever should have said that it had ended may be what is gone.
+        // The task may have ended, although the process that should report its end is lost.
         if let Some(told) = self.status_of(task, active.attempt).filter(|told| told.ended_by() == EndedBy::Itself) {
             let left = told.exit;
             return self.ended(task, &active, Some(told), left);
@@ -134,14 +134,15 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// A task was ended by us before it was done, and waits again: for a session that resumes the run, unless this is the one.
+    /// Handles a task that was ended before it was complete and waits again. If the session is ending, a later session runs
+    /// it.
     pub(super) fn interrupted(&mut self, running: Running, attempt: u32, at: Time) {
         let task = running.task;
         self.ledger.journal.note(Record::Interrupted { task, at });
         let Running { start, processors, .. } = running;
         let run = Run { task, start, end: at, processors, outcome: Outcome::Interrupted, accounting: None };
         if !self.halted && !self.options.stop.is_requested() {
-            // The session before asked it to end, and did not see it.
+            // The previous session asked the task to end but did not observe the end.
             self.policy.events.push(Event::Interrupted(task));
             self.news.push(News::Lost { run, reason: "it was ended with the session before".into(), attempt });
             return;
@@ -198,7 +199,7 @@ impl Session<'_> {
         last_line(&self.files.folder().join(errors)).map(|line| format!(": {line}"))
     }
 
-    /// Writes down an end. The policy hears of it later, and the observer when it is on disk.
+    /// Records an end. The policy is notified later, and the observer when the record is on disk.
     pub(super) fn record_end(&mut self, end: End) -> Result<(), ExecuteError> {
         let End { running: Running { task, start, processors }, attempt, at, outcome, accounting, reason } = end;
         self.ledger.journal.note(Record::Ended {
@@ -226,7 +227,7 @@ impl Session<'_> {
             self.note_success(task);
             let ready = self.state.cluster.succeed(task, at, &run.processors);
             self.policy.events.extend(ready.into_iter().map(Event::Submitted));
-            // A run in which nothing more starts needs no better times.
+            // Estimates are not needed if no further task starts.
             if !self.halted {
                 self.learn(&run);
             }
@@ -248,7 +249,7 @@ impl Session<'_> {
         }
     }
 
-    /// Ends that nobody explained are failures after a while.
+    /// Counts unexplained ends as failures after a while.
     pub(super) fn settle_doubts(&mut self) -> Result<(), ExecuteError> {
         let now = self.now();
         let (due, rest) =
@@ -260,7 +261,7 @@ impl Session<'_> {
         })
     }
 
-    /// Ends tasks at their walltime, and kills those that do not react.
+    /// Ends tasks at their time limits, and kills tasks that do not react.
     pub(super) fn enforce_limits(&mut self) {
         let now = self.now();
         let due = |limit: Option<Time>| limit.is_some_and(|limit| limit <= now);
@@ -271,7 +272,7 @@ impl Session<'_> {
         self.kill_overdue(false);
     }
 
-    /// Announces the end of tasks in the journal, then asks for it. Even with a full disk they are ended.
+    /// Records the end request of tasks in the journal, and then asks them to end, even if the disk is full.
     pub(super) fn terminate(&mut self, tasks: &[TaskId], cause: Cause) {
         if tasks.is_empty() {
             return;
@@ -295,7 +296,7 @@ impl Session<'_> {
             if let Some((_, kill)) = &mut active.ending
                 && (all || *kill <= now)
             {
-                // Again each second, should the request have been lost.
+                // The request may be lost, so it is repeated each second.
                 *kill = now + Time::from_seconds(1);
                 self.machine.engine.end(task, true);
             }
@@ -303,7 +304,7 @@ impl Session<'_> {
     }
 }
 
-/// Why a task was killed, in words.
+/// Describes in words why a task was killed.
 fn memory_reason(kill: MemoryKill) -> String {
     match kill {
         MemoryKill::Certain => "it was killed since it used more memory than it may".into(),

@@ -1,4 +1,4 @@
-//! Estimates that change while a run goes on.
+//! Estimates that change during a run.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use super::active::News;
 use crate::journal::{Estimated, Record};
 
 impl Session<'_> {
-    /// Replaces the estimates that a success shows to be wrong.
+    /// Replaces estimates that a successful task shows to be wrong.
     pub(super) fn learn(&mut self, run: &Run) {
         let Some(estimator) = &mut self.policy.estimator else { return };
         let restated = estimator.ended(self.state.cluster.instance(), run);
         self.restate(restated, true);
     }
 
-    /// The estimates with which an earlier session ended, then what the runs say that ended since: the estimator hears all of them,
-    /// and its last word of each task counts.
+    /// Restores the estimates of earlier sessions, and then lets the estimator learn from all runs that ended since. The last
+    /// estimate of each task counts.
     pub fn recall(&mut self, restated: Vec<Restated>) {
         self.restate(restated, false);
         let Some(estimator) = &mut self.policy.estimator else { return };
@@ -29,12 +29,13 @@ impl Session<'_> {
         self.restate(last.into_values().collect(), true);
     }
 
-    /// Replaces estimates, and writes them down if they are `new`. The policy hears of them with what else happened.
+    /// Replaces estimates, and records them if they are `new`. The policy is notified together with other events.
     pub(super) fn restate(&mut self, restated: Vec<Restated>, new: bool) {
         if restated.is_empty() {
             return;
         }
-        // What the journal states is in proportion to what was stated; of tasks that came later, to what held until now.
+        // The journal states times in proportion to the stated ones. For tasks that were added later, it uses the times before the
+        // replacement.
         let (first_later, current) = (self.policy.stated.tasks(), self.state.cluster.instance());
         let first = |task: TaskId| current.equal_tasks(task).next().unwrap_or(task);
         let later = restated.iter().map(|one| first(one.task)).filter(|task| task.0 >= first_later);

@@ -1,4 +1,4 @@
-//! Jobs that come while the run goes on, and are taken back.
+//! Jobs that are added or withdrawn during the run.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use crate::ExecuteError;
 use crate::intake::Request;
 use crate::journal::{Cause, Progression, Record};
 
-/// For how long a session that ends tries to write its journal.
+/// Time for which an ending session tries to write its journal.
 const PATIENCE: Time = Time::from_seconds(10);
 
 impl Session<'_> {
-    /// Does what was asked for since the last time.
+    /// Handles the new requests.
     pub(super) fn heed_requests(&mut self) -> Result<(), ExecuteError> {
         let Some(intake) = &self.options.intake else { return Ok(()) };
         for request in intake.take() {
@@ -32,7 +32,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Takes in jobs, all or none.
+    /// Adds jobs, all or none.
     fn append(&mut self, jobs: Vec<Job>) -> Result<(), ExecuteError> {
         let first = TaskId(self.state.instance().tasks());
         let lost = match self.state.cluster.append(jobs) {
@@ -64,7 +64,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Takes tasks back: those that run are ended, the others do not start. Those that have ended stay as they are.
+    /// Cancels tasks: running tasks are ended and waiting tasks do not start. Finished tasks are not affected.
     fn cancel(&mut self, tasks: &[TaskId]) -> Result<(), ExecuteError> {
         let runs =
             |task: &TaskId| self.machine.active.get(task).is_some_and(|active| active.going && active.ending.is_none());
@@ -82,7 +82,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Tells again what ended and what was taken back in earlier sessions: whoever hands jobs in may have missed it.
+    /// Reports again the ends and cancellations of earlier sessions, because the submitter may have missed them.
     pub fn tell_earlier(&mut self, tasks: &[Progression]) {
         let ended = self.state.runs.iter().cloned();
         self.news.extend(ended.map(|run| News::Ended { run, attempt: 0, reason: None, again: false }));
@@ -90,18 +90,18 @@ impl Session<'_> {
         self.news.extend(cancelled.map(|(task, _)| News::Cancelled(task)));
     }
 
-    /// Takes tasks back if none has begun.
+    /// Withdraws tasks if none of them has started.
     fn withdraw_all(&mut self, tasks: &[TaskId]) -> Result<(), ExecuteError> {
         let done = tasks.iter().all(|&task| self.has_not_begun(task));
         self.news.push(News::Withdrawn(tasks.to_vec(), done));
         if done {
-            // What waits for others goes before these.
+            // Successors are withdrawn before their predecessors.
             tasks.iter().rev().try_for_each(|&task| self.take_back_waiting(task))?;
         }
         Ok(())
     }
 
-    /// Whether a task is still to be started for the first time, or again.
+    /// Returns whether a task is still to be started, for the first time or again.
     fn has_not_begun(&self, task: TaskId) -> bool {
         let is_of = |delayed: &Delayed| delayed.task == task;
         !self.machine.active.contains_key(&task)
@@ -128,19 +128,19 @@ impl Session<'_> {
         let lost = self.state.cluster.give_up(task);
         self.ledger.journal.note(Record::Cancelled { task, at: now });
         self.state.ended += 1;
-        // One that is to be tried again is not.
+        // A task that was to be tried again is not tried again.
         self.policy.events.retain(|event| *event != Event::Interrupted(task) && *event != Event::Submitted(task));
         self.policy.events.push(Event::Failed(task));
         self.news.push(News::Cancelled(task));
         self.lose(task, lost, now, &[])
     }
 
-    /// The session ends; what runs goes on, and is taken over by the next.
+    /// Ends the session while its tasks continue. The next session takes them over.
     pub(super) fn leave_running(&mut self) -> Result<(), ExecuteError> {
         self.call_off();
         self.machine.starting.clear();
         self.commit();
-        // What cannot be written is found out by the next session, from the status files.
+        // The next session learns from the status files whatever this session cannot record.
         let last = self.now() + PATIENCE;
         while self.ledger.stalled.is_some() && self.now() < last {
             let _ = self.machine.engine.wait(Duration::from_millis(100));

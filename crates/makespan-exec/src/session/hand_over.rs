@@ -1,4 +1,4 @@
-//! A run that is handed over: all its tasks wait in the queue of a system that decides when each of them starts.
+//! Runs without a policy. All tasks wait in the queue of a system that decides when each of them starts.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -12,29 +12,29 @@ use crate::ExecuteError;
 use crate::clock::since_origin;
 use crate::journal::Record;
 
-/// At an instant of the run, plans some tasks of an instance again, those that the engine has not been given; `None` where the plan that there is stays. A task that
-/// the new plan leaves out keeps its place in the old one.
+/// Plans the tasks again that the engine has not yet received, at an instant of the run. `None` keeps the current plan. A task that
+/// the new plan omits keeps its placement in the old plan.
 pub type PlanAgain<'a> = &'a mut dyn FnMut(&Instance, Time, &[TaskId]) -> Option<Vec<Placement>>;
 
 /// The first pause after a refused start.
 const PAUSE: Time = Time::from_ticks(50_000_000);
 
-/// What is still to be given to the engine, in the order of the plan.
+/// Tasks that the engine has not yet received, in the order of the plan.
 pub(crate) struct Handed<'a> {
     due: BTreeSet<(u32, TaskId)>,
-    /// For each task its number in the order of the plan, in which nothing comes before what it waits for.
+    /// Rank of each task in the plan. Predecessors have lower ranks than their successors.
     ranks: Vec<u32>,
-    /// For each task where the plan has it; nowhere if it leaves it out.
+    /// Processors of each task in the plan. The set is empty if the plan omits the task.
     processors: Vec<ProcSet>,
-    /// Whether each task has ended with success.
+    /// True for each task that has succeeded.
     succeeded: Vec<bool>,
-    /// Plans what is due again.
+    /// Function that plans the due tasks again.
     again: PlanAgain<'a>,
-    /// Whether the plan is of an earlier session.
+    /// True if an earlier session made the plan.
     is_old: bool,
 }
 
-/// The number of each task in an order of these starts in which nothing comes before what it waits for.
+/// Returns the rank of each task by its start, such that predecessors come before their successors.
 fn ranked(instance: &Instance, starts: &[Time]) -> Vec<u32> {
     let mut missing = vec![0_u32; starts.len()];
     for edge in instance.edges() {
@@ -59,7 +59,7 @@ fn ranked(instance: &Instance, starts: &[Time]) -> Vec<u32> {
 }
 
 impl<'a> Handed<'a> {
-    /// Nothing is due yet.
+    /// Creates the state without due tasks.
     pub fn new(instance: &Instance, plan: &Schedule, again: PlanAgain<'a>, is_old: bool, runs: &[Run]) -> Self {
         let count = instance.tasks() as usize;
         let (mut processors, mut starts) = (vec![ProcSet::new(); count], vec![Time::MAX; count]);
@@ -75,7 +75,7 @@ impl<'a> Handed<'a> {
         Self { due: BTreeSet::new(), ranks, processors, succeeded, again, is_old }
     }
 
-    /// Plans what is due again. Tasks have other sizes then, and come in another order.
+    /// Plans the due tasks again, which can change their allotments and their order.
     fn plan_again(&mut self, instance: &Instance, now: Time) {
         let due: Vec<TaskId> = self.due.iter().map(|&(_, task)| task).collect();
         let Some(placements) = (self.again)(instance, now, &due) else { return };
@@ -104,7 +104,7 @@ impl<'a> Handed<'a> {
 }
 
 impl Session<'_> {
-    /// Gives all that is to be run to the engine, and waits until it has ended or a stop is requested.
+    /// Hands all tasks that are to be run to the engine, and waits until they have ended or a stop is requested.
     pub fn hand_over(&mut self, closed: &[TaskId]) -> Result<(), ExecuteError> {
         let outcome = self.close(closed).and_then(|()| self.hear()).and_then(|()| self.submit_all());
         if outcome.is_ok() && self.is_idle() && !self.halted && !self.options.stop.is_requested() {
@@ -115,7 +115,7 @@ impl Session<'_> {
     }
 
     fn submit_all(&mut self) -> Result<(), ExecuteError> {
-        // Of those that wait for what has failed it is written down already.
+        // Successors of a failed task have already been recorded.
         let of = |event: &Event| if let Event::Failed(task) = *event { Some(task) } else { None };
         let closed: BTreeSet<TaskId> = self.policy.events.iter().filter_map(of).collect();
         for task in std::mem::take(&mut self.state.unreleased) {
@@ -148,7 +148,8 @@ impl Session<'_> {
         }
     }
 
-    /// What was lost or failed and is tried again is due again, and so is what waits for it: where it is, it would never start.
+    /// Makes lost or failed tasks due again if they are tried again, together with their successors. In the engine's queue, the
+    /// successors would never start.
     fn heed(&mut self) {
         for event in std::mem::take(&mut self.policy.events) {
             match event {
@@ -179,7 +180,7 @@ impl Session<'_> {
         }
     }
 
-    /// Takes a task back that has not begun; whether that was so. It is open again.
+    /// Takes back a task that has not started, and returns whether this was possible. The task is then open again.
     fn take_back(&mut self, task: TaskId) -> bool {
         let going = self.machine.active.get(&task).is_some_and(|active| active.going);
         if !going || !self.machine.engine.recall(task) {
@@ -190,7 +191,7 @@ impl Session<'_> {
         true
     }
 
-    /// Takes back whatever has not begun, where the engine was given tasks that wait.
+    /// Takes back all tasks that have not started, if the engine has waiting tasks.
     pub(super) fn recall_all(&mut self) {
         let Some(handed) = &mut self.machine.handed else { return };
         handed.due.clear();
@@ -206,7 +207,7 @@ impl Session<'_> {
         }
     }
 
-    /// A task that will never start is not given to the engine, or is taken back.
+    /// Removes a task that will never start, or takes it back from the engine.
     pub(super) fn withdraw(&mut self, task: TaskId) {
         let Some(handed) = &mut self.machine.handed else { return };
         handed.remove(task);
@@ -217,7 +218,7 @@ impl Session<'_> {
         }
     }
 
-    /// Gives the engine as many tasks as it takes.
+    /// Hands tasks to the engine as long as the engine accepts them.
     fn submit_due(&mut self) -> Result<(), ExecuteError> {
         let now = self.now();
         if let Some(handed) = &mut self.machine.handed
@@ -236,33 +237,33 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// A task has begun.
+    /// Records that a task has started.
     pub(super) fn begun(&mut self, task: TaskId, at: SystemTime, processors: ProcSet) {
         let now = self.now();
         let Some(active) = self.machine.active.get_mut(&task) else { return };
-        // Clocks of several machines differ.
+        // Clocks of different machines differ.
         active.start = since_origin(at, self.ledger.origin).clamp(active.start, now.max(active.start));
         active.processors = processors;
         let running = active.running(task);
         let (at, processors) = (running.start, running.processors.clone());
         self.ledger.journal.note(Record::Begun { task, at, processors });
-        // For the display alone: where the view does not fit what another system did, the task is not shown.
+        // This affects only the display. If the view cannot represent the start, the task is not shown.
         let _ = self.state.cluster.take_over(running.clone());
         self.news.push(News::Started(running));
     }
 
-    /// After how long the session itself ends a task, if ever. Where the engine decides when a task starts, it ends it, too.
+    /// Returns the time after which the session ends a task, if any. An engine that decides when tasks start also ends them.
     pub(super) fn own_walltime(&self, task: TaskId) -> Option<Time> {
         self.limit(task).filter(|_| self.machine.handed.is_none())
     }
 
-    /// After how long a task is ended: its walltime, or less where the policy says so, or the timeout of the run.
+    /// Returns the time limit of a task: its own limit, a shorter time that the policy grants, or the timeout of the run.
     pub(super) fn limit(&self, task: TaskId) -> Option<Time> {
         let walltime = self.state.instance().walltime(task).or(self.options.timeout);
         walltime.into_iter().chain(self.policy.granted.get(&task).copied()).min()
     }
 
-    /// Where the engine decides when a task starts: what must end first.
+    /// Returns the predecessors that must still end, for engines that decide when tasks start.
     pub(super) fn open_before(&self, task: TaskId) -> Vec<TaskId> {
         let instance = self.state.instance();
         if self.machine.handed.is_none() || instance.edges().is_empty() {
@@ -277,7 +278,7 @@ impl Session<'_> {
         before
     }
 
-    /// A task has ended with success: nothing has to wait for it any more.
+    /// Records the success of a task, so that its successors no longer wait for it.
     pub(super) fn note_success(&mut self, task: TaskId) {
         if let Some(handed) = &mut self.machine.handed {
             handed.succeeded[task.index()] = true;
@@ -285,7 +286,7 @@ impl Session<'_> {
         }
     }
 
-    /// How long it is until the release date of a task, where the engine decides when it starts.
+    /// Returns the time until the release date of a task, for engines that decide when tasks start.
     pub(super) fn until_release(&self, task: TaskId) -> Duration {
         let left = self.state.instance().release(task).saturating_since(self.now());
         if self.machine.handed.is_some() {

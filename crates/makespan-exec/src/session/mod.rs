@@ -1,4 +1,4 @@
-//! One process executing a run: the loop between policy and machine.
+//! Session: the process that executes a run, with the loop between policy and machine.
 
 mod abandon;
 mod active;
@@ -38,10 +38,10 @@ pub(crate) use hold::Holding;
 pub(crate) use retry::{Retries, is_failure};
 pub(crate) use state::State;
 
-/// A wake-up that is due at once comes no sooner than this, so that a careless policy does not keep a core busy.
+/// Minimum delay before a wake-up, so that a careless policy does not keep a core busy.
 const SHORTEST_WAKE: Time = Time::from_ticks(1_000_000);
 
-/// Everything that one process holds while it executes a run.
+/// State of a process that executes a run.
 pub(crate) struct Session<'a> {
     pub options: &'a ExecuteOptions,
     pub observer: &'a mut dyn Observer,
@@ -53,9 +53,9 @@ pub(crate) struct Session<'a> {
     pub machine: EngineSide<'a>,
     pub attempts: Vec<u32>,
     pub retries: Retries,
-    /// Tasks that somebody took back while they ran: they are not tried again.
+    /// Tasks that were cancelled while they were running. They are not tried again.
     pub cancelled: BTreeSet<TaskId>,
-    /// Whether the session ends while what runs goes on.
+    /// True if the session ends while its tasks continue.
     pub leaves: bool,
     /// Whether nothing more is to start: enough tasks have failed or succeeded, or the session ends.
     pub halted: bool,
@@ -63,51 +63,53 @@ pub(crate) struct Session<'a> {
     pub halting: Halting,
     /// The state of starts that are held.
     pub holding: Holding,
-    /// News that the observer has not heard yet.
+    /// True if no further task may start: a task has failed all its attempts, or the session ends.
+    pub halted: bool,
+    /// Events that have not yet been reported to the observer.
     pub news: Vec<News>,
 }
 
-/// The journal, and the run that it is of.
+/// The journal and the identity of its run.
 pub(crate) struct Ledger<'a> {
     pub journal: Journal,
     pub storage: &'a dyn Storage,
     /// Start time of the run. Together with the fingerprint of its instance, it identifies the run.
     pub origin: i64,
     pub fingerprint: String,
-    /// Where jobs come while the run goes on: the tasks that the journal knows.
+    /// Tasks that the journal lists, if jobs are added during the run.
     pub known: TaskList,
-    /// When to try again to write the journal, if it cannot be written.
+    /// Instant of the next attempt to write the journal, if the last one failed.
     pub stalled: Option<Time>,
     /// The instant of the last sync of the journal.
     pub synced: Option<Time>,
-    /// When to sync the records that are written and wait for the others of their group.
+    /// Instant at which written records of the current group must be synced.
     pub group: Option<Time>,
 }
 
-/// The knowledge and the wishes of the policy.
+/// Data of the policy.
 pub(crate) struct PolicySide<'a> {
-    /// The instance as the session found it.
+    /// Instance at the start of the session.
     pub stated: &'a Instance,
-    /// Learns times from what ends.
+    /// Estimator that learns run times from ended tasks.
     pub estimator: Option<Box<dyn Estimator>>,
-    /// The times for which the policy lets tasks run, where these are below their walltimes.
+    /// Run times that the policy grants to tasks, if they are below the time limits.
     pub granted: BTreeMap<TaskId, Time>,
-    /// Events that the policy has not heard yet.
+    /// Events that the policy has not yet received.
     pub events: Vec<Event>,
     pub wake: Option<Time>,
-    /// Whether a start was refused since its processors are about to go.
+    /// True if a start was refused because its processors will soon be unavailable.
     pub closing: bool,
-    /// When processors will close, as far as is known.
+    /// Announced outages of processors.
     pub closings: Vec<(Outage, Unavailable)>,
 }
 
-/// The tasks that the engine has, or is about to get.
+/// Tasks that the engine has received or is about to receive.
 pub(crate) struct EngineSide<'a> {
     pub engine: &'a mut dyn Engine,
     pub active: BTreeMap<TaskId, Active>,
     pub starting: Vec<Delayed>,
     pub doubtful: Vec<Doubtful>,
-    /// Where the engine decides when tasks start: the tasks that it is still to be given.
+    /// Tasks that the engine has not yet received, if the engine decides when tasks start.
     pub handed: Option<Handed<'a>>,
     /// The number of processes that the system had killed for lack of memory at the last query.
     pub memory_kills: u64,
@@ -130,8 +132,9 @@ impl<'a> EngineSide<'a> {
 }
 
 impl Session<'_> {
-    /// Runs until every task has ended or a stop is requested. Whatever happens, nothing runs when it returns. Of the
-    /// `closed` tasks, which ended before and are not run again, those hear that wait for them.
+    /// Runs until every task has ended or a stop is requested. When this method returns, no task is running, even
+    /// after an error. The `closed` tasks ended in earlier sessions and are not run again; their successors are
+    /// notified.
     pub fn run(&mut self, closed: &[TaskId], policy: &mut dyn Policy) -> Result<(), ExecuteError> {
         let outcome = self.close(closed).and_then(|()| self.hear()).and_then(|()| self.drive(policy));
         if outcome.is_ok() && self.leaves {
@@ -144,10 +147,10 @@ impl Session<'_> {
         outcome.and(ended)
     }
 
-    /// An attempt of an earlier session goes on under this one.
+    /// Takes over a running attempt of an earlier session.
     ///
     /// # Errors
-    /// Where its processors are not its own.
+    /// An error if other tasks hold its processors.
     pub fn take_over(&mut self, task: TaskId, attempt: &Attempt, gpus: Vec<u64>) -> Result<(), ExecuteError> {
         let (start, processors, now) = (attempt.at, attempt.processors.clone(), self.now());
         if self.machine.handed.is_none() {
@@ -166,7 +169,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Writes down that all is done, as soon as it can be.
+    /// Records the end of the run as soon as the journal can be written.
     fn finish(&mut self) -> Result<(), ExecuteError> {
         self.ledger.journal.note(Record::Finished { at: self.now() });
         self.commit();
@@ -196,7 +199,7 @@ impl Session<'_> {
             if self.policy.events.is_empty() && self.policy.wake.is_some_and(|wake| wake <= now) {
                 self.policy.events.push(Event::Wake);
             }
-            // A task that cannot be started ends at once.
+            // A task that cannot be started ends at once, which causes a further event.
             while !self.policy.events.is_empty() && !self.halted && !self.options.stop.is_requested() {
                 self.tell(policy)?;
             }
@@ -220,7 +223,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Nothing more starts; what runs comes to its end, unless it is to be ended.
+    /// Waits until the running tasks have ended, without starting others. A stop request ends them.
     fn drain(&mut self) -> Result<(), ExecuteError> {
         self.recall_all();
         self.call_off();
@@ -240,7 +243,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// A journal that was deleted will never be written again.
+    /// Returns an error if the journal was deleted, because writing it can then never succeed.
     fn refuse_deletion(&self) -> Result<(), ExecuteError> {
         if self.ledger.stalled.is_none() && self.machine.starting.is_empty() {
             return Ok(());
@@ -251,7 +254,7 @@ impl Session<'_> {
         }
     }
 
-    /// Whether no task runs, is to be started or has an end that is not written down.
+    /// Returns whether no task is running, starting, or has an unrecorded end.
     pub(super) fn is_idle(&self) -> bool {
         let none =
             self.machine.active.is_empty() && self.machine.starting.is_empty() && self.machine.doubtful.is_empty();
@@ -262,7 +265,7 @@ impl Session<'_> {
         self.clock.now(&*self.machine.engine)
     }
 
-    /// Tells the policy all that it has not heard yet, and does what it wants.
+    /// Sends the pending events to the policy, and carries out its decisions.
     fn tell(&mut self, policy: &mut dyn Policy) -> Result<(), ExecuteError> {
         let mut events = std::mem::take(&mut self.policy.events);
         events.sort_by_key(Event::order);
@@ -309,11 +312,11 @@ impl Session<'_> {
                 }
             }
         }
-        // Before the policy is asked again, which would start the same on them.
+        // The engine is queried before the policy, which would otherwise start tasks on the same processors again.
         if std::mem::take(&mut self.policy.closing) { self.hear() } else { Ok(()) }
     }
 
-    /// Sleeps until a process ends, an instant of interest comes, or the next tick.
+    /// Sleeps until the engine reports an event, the next due action, or the next progress report.
     fn wait(&mut self) -> Result<(), ExecuteError> {
         if !self.policy.events.is_empty() {
             return Ok(());
@@ -335,7 +338,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Takes in all that has happened by now.
+    /// Handles all events that the engine has reported.
     fn hear(&mut self) -> Result<(), ExecuteError> {
         while let Some(notice) = self.machine.engine.wait(Duration::ZERO) {
             self.take_in(notice)?;

@@ -1,4 +1,4 @@
-//! Tasks that are tried again, and what memory they get then.
+//! Retries of tasks, and their increased memory.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,25 +8,25 @@ use super::Session;
 use super::active::Delayed;
 use crate::ExecuteError;
 
-/// How often a task that was lost with its node waits again.
+/// Maximum number of times that a task waits again after it was lost with its node.
 const MAX_LOSSES: u32 = 3;
 
-/// How often each task has failed, and what those need that lack of memory ended.
+/// Number of failures of each task, and the increased needs of tasks that ran out of memory.
 #[derive(Debug)]
 pub(crate) struct Retries {
-    /// The resource `memory`, where the platform states any that comes back.
+    /// The renewable resource `memory`, if the platform states one.
     memory: Option<ResourceId>,
     failures: Vec<u32>,
-    /// How often each task was lost with its node.
+    /// Number of times that each task was lost with its node.
     losses: BTreeMap<TaskId, u32>,
-    /// Bytes that a task gets at its next attempt, in place of its stated need.
+    /// Memory in bytes for the next attempt at a task, instead of its stated need.
     raised: BTreeMap<TaskId, u64>,
-    /// Tasks that the policy has started and that wait for memory, in the order in which they came.
+    /// Tasks that the policy has started and that wait for memory, in order of arrival.
     crowded: VecDeque<Delayed>,
 }
 
 impl Retries {
-    /// After these runs. What is `open` by the user's wish, although it had failed for good, begins to count anew.
+    /// Creates the counts after these runs. If `anew` is true, the counts of `open` tasks with too many failures restart at zero.
     pub fn new(instance: &Instance, runs: &[Run], open: &[TaskId], anew: bool) -> Self {
         let platform = instance.platform();
         let memory = platform.resource(Resource::MEMORY);
@@ -47,7 +47,7 @@ impl Retries {
         retries
     }
 
-    /// Counts an end. How often the task has failed by now, if this is a failure.
+    /// Counts an end. Returns the number of failures of the task if this end is a failure.
     fn count(&mut self, instance: &Instance, run: &Run) -> Option<u32> {
         if !is_failure(run.outcome) {
             return None;
@@ -56,14 +56,14 @@ impl Retries {
         *failures += 1;
         let failures = *failures;
         if let Some(used) = run.accounting.filter(|used| used.memory_kill.is_some()) {
-            // A need that was understated is doubled from what was seen.
+            // If the stated need was too low, twice the observed need is used.
             let least = self.bytes(instance, run.task, &run.processors).max(used.peak_memory);
             self.raised.insert(run.task, least.saturating_mul(2));
         }
         Some(failures)
     }
 
-    /// A task was lost with its node. Whether that is more often than chance would have it: then it may be its own doing.
+    /// Counts the loss of a task with its node. Returns whether the number of losses suggests that the task itself is the cause.
     pub fn has_lost_too_often(&mut self, task: TaskId) -> bool {
         let losses = self.losses.entry(task).or_default();
         *losses += 1;
@@ -75,7 +75,7 @@ impl Retries {
         instance.demands(task).iter().find(|demand| demand.resource == memory)
     }
 
-    /// The memory that a task holds on these processors: on each node, or of the platform as a whole.
+    /// Returns the memory that a task holds on these processors: on each node, or of the whole platform.
     fn shares(&self, instance: &Instance, task: TaskId, processors: &ProcSet) -> Vec<(Option<usize>, u64)> {
         let Some(memory) = self.memory else { return Vec::new() };
         let (platform, demand) = (instance.platform(), self.demand(instance, task));
@@ -93,12 +93,14 @@ impl Retries {
         vec![(None, demand.map_or(0, |demand| demand.need.total(allotment)).max(raised.min(most)))]
     }
 
-    /// Bytes that a task holds on these processors: what it states, or more after lack of memory ended it. 0 where it states nothing.
+    /// Returns the memory in bytes that a task holds on these processors: its stated need, or an increased need after it ran out of
+    /// memory. Returns 0 if the task states no need.
     pub fn bytes(&self, instance: &Instance, task: TaskId, processors: &ProcSet) -> u64 {
         self.shares(instance, task, processors).into_iter().fold(0, |sum, (_, share)| sum.saturating_add(share))
     }
 
-    /// Whether there is memory for a task beside those that run. Without raised needs the cluster has seen to it.
+    /// Returns whether the memory suffices for a task in addition to the running ones. If no need was increased, the cluster has
+    /// already checked this.
     fn has_room<'b>(
         &self,
         instance: &Instance,
@@ -113,7 +115,7 @@ impl Retries {
             let there = at.map_or_else(|| platform.total(memory), |node| platform.amount(node, memory).into());
             free.insert(at, there.saturating_sub(share.into()));
         }
-        // What it needs itself is there at all, or the cluster had refused it.
+        // The cluster has already checked that the task's own need does not exceed the total memory.
         running.all(|(other, processors)| {
             self.shares(instance, other, processors).into_iter().all(|(at, share)| match free.get_mut(&at) {
                 Some(free) if *free < u128::from(share) => false,
@@ -127,19 +129,20 @@ impl Retries {
     }
 }
 
-/// Whether a run that ended in this way is worth another attempt.
+/// Returns whether a run with this outcome justifies another attempt.
 pub(crate) fn is_failure(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Failed { .. } | Outcome::TimedOut)
 }
 
 impl Session<'_> {
-    /// Counts the end of a run. Whether the task is tried again.
+    /// Counts the end of a run. Returns whether the task is tried again.
     pub(super) fn is_tried_again(&mut self, run: &Run) -> bool {
         let failures = self.retries.count(self.state.cluster.instance(), run);
         failures.is_some_and(|failures| failures <= self.options.retries) && !self.cancelled.contains(&run.task)
     }
 
-    /// Starts a task if there is memory for it. Otherwise, or while others wait that came before, it waits for the end of a task.
+    /// Starts a task if its memory is available. Otherwise, or while earlier tasks wait for memory, the task waits until another
+    /// task ends.
     pub(super) fn launch_in_turn(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
         let Delayed { task, processors, .. } = &delayed;
         let needs = self.is_crowded() && self.retries.bytes(self.state.instance(), *task, processors) > 0;
@@ -150,7 +153,7 @@ impl Session<'_> {
         self.launch(delayed)
     }
 
-    /// Starts those of the tasks that wait for memory for which there is some now.
+    /// Starts the waiting tasks whose memory is now available.
     pub(super) fn launch_crowded(&mut self) -> Result<(), ExecuteError> {
         while let Some(next) = self.retries.crowded.front() {
             if !self.has_room(next) {
@@ -173,24 +176,24 @@ impl Session<'_> {
         !self.retries.crowded.is_empty()
     }
 
-    /// The instance has so many tasks.
+    /// Extends the counts to `tasks` tasks.
     pub(super) fn count_failures_of(&mut self, tasks: u64) {
         self.retries.failures.resize(tasks as usize, 0);
     }
 
-    /// Whether a task waits for memory.
+    /// Returns whether a task is waiting for memory.
     pub(super) fn is_in_crowd(&self, task: TaskId) -> bool {
         self.retries.crowded.iter().any(|delayed| delayed.task == task)
     }
 
-    /// A task that waits for memory is taken back; whether it was among those.
+    /// Removes a task from those that wait for memory. Returns whether it was among them.
     pub(super) fn leave_crowd(&mut self, task: TaskId) -> bool {
         let before = self.retries.crowded.len();
         self.retries.crowded.retain(|delayed| delayed.task != task);
         self.retries.crowded.len() < before
     }
 
-    /// Tasks that wait for memory will not be started.
+    /// Discards all tasks that wait for memory.
     pub(super) fn forget_crowded(&mut self) {
         self.retries.crowded.clear();
     }

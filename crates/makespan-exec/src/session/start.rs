@@ -1,4 +1,4 @@
-//! How tasks come to run: started, written down, let go.
+//! Starts of tasks: prepare the process, record the start, let the process run.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use crate::journal::Record;
 use crate::status::Claim;
 use crate::{ExecuteError, Measured};
 
-/// The first pause after a refused start, which doubles up to the longest.
+/// Initial pause after a refused start. The pause doubles up to the maximum.
 const FIRST_PAUSE: Time = Time::from_ticks(50_000_000);
 const LONGEST_PAUSE: Time = Time::from_ticks(5_000_000_000);
 
-/// Between two attempts to write a journal that cannot be written.
+/// Pause between two attempts to write the journal.
 const WRITE_PAUSE: Time = Time::from_ticks(500_000_000);
 
 impl Session<'_> {
-    /// Starts a task, as far as the policy is concerned and then on the machine.
+    /// Starts a task in the view of the policy, and then on the machine.
     pub(super) fn start(&mut self, task: TaskId, processors: ProcSet) -> Result<(), ExecuteError> {
         self.state.cluster.start(task, processors.clone())?;
         self.state.take_gpus(task, &processors);
@@ -63,11 +63,11 @@ impl Session<'_> {
             after: &after,
         };
         let started = if self.ledger.stalled.is_some() {
-            // Nothing starts that cannot be written down.
+            // No task starts while its start cannot be recorded.
             self.machine.starting.push(Delayed { task, processors, due: self.now(), pause });
             return Ok(());
         } else if let Err(error) = self.ledger.journal.in_place() {
-            // Whatever the task would be refused for is not its own.
+            // The task itself does not cause this error.
             Err(Refusal { reason: error.to_string(), passing: true, closing: false })
         } else {
             if attempt > 1 {
@@ -114,7 +114,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Tries the refused starts that are due again.
+    /// Repeats the refused starts that are due.
     pub(super) fn start_delayed(&mut self) -> Result<(), ExecuteError> {
         if self.ledger.stalled.is_some() {
             return Ok(());
@@ -142,8 +142,8 @@ impl Session<'_> {
         }
     }
 
-    /// Writes down what has happened. Then tasks that were started run, and when all is on disk the observer hears of it. While the
-    /// journal cannot be written no task starts, and nothing is told.
+    /// Writes the pending records. The started tasks then run, and the observer is notified when all records are on disk. While the
+    /// journal cannot be written, no task starts and no event is reported.
     pub(super) fn commit(&mut self) {
         self.write_and_sync(Duration::ZERO);
     }
@@ -193,12 +193,12 @@ impl Session<'_> {
         }
     }
 
-    /// Whether tasks use up something that stays used up: even when the power is lost it must be known that they have started.
+    /// Returns whether tasks use consumable resources. Their starts must be on disk even after a power failure.
     fn uses_up(&self) -> bool {
         !self.state.instance().platform().consumables().is_empty()
     }
 
-    /// Lets the tasks run whose records are written.
+    /// Lets the tasks run whose starts are recorded.
     fn let_go(&mut self) {
         for (&task, active) in self.machine.active.iter_mut().filter(|(_, active)| !active.going) {
             let claim = Claim {
@@ -211,12 +211,12 @@ impl Session<'_> {
             };
             active.going = true;
             self.attempts[task.index()] = active.attempt;
-            // A claim holds numbers and one plain text.
+            // A claim contains only numbers and a plain text.
             self.machine.engine.go(task, &serde_json::to_string(&claim).unwrap_or_default());
         }
     }
 
-    /// Ends the shims whose tasks may not run yet; they are started again.
+    /// Ends the shims whose tasks may not run yet. These tasks are started again later.
     pub(super) fn call_off(&mut self) {
         let waiting: Vec<TaskId> =
             self.machine.active.iter().filter(|(_, active)| !active.going).map(|(&task, _)| task).collect();
@@ -263,7 +263,7 @@ impl Session<'_> {
         }
     }
 
-    /// What an attempt used, for whoever remembers it.
+    /// Reports the measurements of an attempt to the observer.
     fn tell_measured(&mut self, run: &Run, attempt: u32) {
         if attempt > 0 {
             let command = self.state.instance().command(run.task);
@@ -277,13 +277,13 @@ impl Session<'_> {
         }
     }
 
-    /// When something is to be tried again.
+    /// Returns the instant of the next repeated attempt.
     pub(super) fn next_attempt(&self) -> Option<Time> {
         let starts = self.machine.starting.iter().map(|delayed| delayed.due).min();
         self.ledger.stalled.or(starts)
     }
 
-    /// The grace period in ticks.
+    /// Returns the grace period in ticks.
     pub(super) fn grace(&self) -> Time {
         ticks(self.options.grace)
     }

@@ -1,4 +1,4 @@
-//! What waits, what runs, and what has ended.
+//! Waiting, running and ended tasks.
 
 use std::borrow::Cow;
 
@@ -7,33 +7,33 @@ use makespan_core::{Cluster, Instance, Outcome, ProcSet, Run, TaskId, Time, View
 use crate::Progress;
 use crate::gpus::Gpus;
 
-/// How long after a period begins a task may be expected to end that starts before it. A policy that planned the task to end just
-/// then is woken a little late, and on a busy machine some seconds late.
+/// Time by which a task may be expected to end after the beginning of a period that it started before. A policy that planned the
+/// task to end exactly then may be woken late, by seconds on a busy machine.
 const GRACE: Time = Time::from_seconds(60);
 
-/// The state of a run as its policy and its observer see it.
+/// State of a run as its policy and its observer see it.
 #[derive(Debug)]
 pub(crate) struct State<'a> {
     pub cluster: Cluster<'a>,
-    /// Where the platform states any.
+    /// GPUs, if the platform states any.
     pub gpus: Option<Gpus>,
     pub runs: Vec<Run>,
-    /// Tasks that have come to their last end.
+    /// Number of tasks that will not run again.
     pub ended: u64,
-    /// Tasks to be released, the latest first.
+    /// Tasks to be released, in descending order of release dates.
     pub unreleased: Vec<TaskId>,
 }
 
 impl<'a> State<'a> {
-    /// A state in which these tasks are still to be released, these runs have ended, and so many tasks run already.
+    /// Creates a state with tasks to be released, ended runs, and the number of running tasks.
     pub fn new(instance: &'a Instance, mut open: Vec<TaskId>, runs: Vec<Run>, taken: usize) -> Self {
         open.sort_unstable_by_key(|&id| std::cmp::Reverse((instance.release(id), id)));
-        // Commands share their files.
+        // Commands share their files, so data transfers take no time.
         let mut cluster = Cluster::new(instance).with_data_at_hand().with_grace(GRACE);
         for run in runs.iter().filter(|run| run.outcome == Outcome::Succeeded) {
             cluster.succeed(run.task, run.end, &run.processors);
         }
-        // Submitted again, a task has used up nothing.
+        // A task that is submitted again has not consumed anything.
         for run in runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {
             cluster.has_used_up(run.task, &run.processors);
         }
@@ -41,26 +41,26 @@ impl<'a> State<'a> {
         Self { cluster, gpus: Gpus::new(instance), runs, ended, unreleased: open }
     }
 
-    /// Machines and tasks, with the estimates that hold now.
+    /// Returns machines and tasks with the current estimates.
     pub fn instance(&self) -> &Instance {
         self.cluster.instance()
     }
 
-    /// A task that starts on these processors gets its GPUs.
+    /// Assigns GPUs to a task that starts on these processors.
     pub fn take_gpus(&mut self, task: TaskId, processors: &ProcSet) {
         if let Some(gpus) = &mut self.gpus {
             gpus.take(self.cluster.instance(), task, processors);
         }
     }
 
-    /// These tasks have come, and are to be released.
+    /// Adds tasks that are to be released.
     pub fn add(&mut self, tasks: impl Iterator<Item = TaskId>) {
         self.unreleased.extend(tasks);
         let instance = self.cluster.instance();
         self.unreleased.sort_unstable_by_key(|&id| std::cmp::Reverse((instance.release(id), id)));
     }
 
-    /// A task holds nothing any more.
+    /// Frees all resources of a task.
     pub fn end(&mut self, task: TaskId) {
         self.cluster.end(task);
         if let Some(gpus) = &mut self.gpus {
@@ -77,13 +77,13 @@ impl<'a> State<'a> {
         self.cluster.name(task)
     }
 
-    /// The next task whose release date has come.
+    /// Returns the next task whose release date has passed.
     pub fn release(&mut self, now: Time) -> Option<TaskId> {
         let instance = self.cluster.instance();
         self.unreleased.pop_if(|id| instance.release(*id) <= now)
     }
 
-    /// When the next task is released.
+    /// Returns the next release date.
     pub fn next_release(&self) -> Option<Time> {
         self.unreleased.last().map(|&id| self.instance().release(id))
     }

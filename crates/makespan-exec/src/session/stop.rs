@@ -1,4 +1,4 @@
-//! How a session ends before all tasks have.
+//! Ends of sessions before all tasks have ended.
 
 use makespan_core::{TaskId, Time};
 
@@ -7,20 +7,20 @@ use super::active::{Doubtful, News};
 use crate::ExecuteError;
 use crate::journal::{Cause, Record};
 
-/// For how long after it was killed the end of a task is awaited by a session that is told to stop, where tasks go on without it: who
-/// would say that it has ended may be gone.
+/// Time after SIGKILL for which a stopped session waits for the end of a task, if tasks outlive sessions. The process that reports
+/// the end may be lost.
 const PATIENCE: Time = Time::from_seconds(10);
 
 impl Session<'_> {
-    /// Ends every running task: SIGTERM, SIGKILL after the grace period or on a second request. Goes on after an error
-    /// and returns the first.
+    /// Ends every running task by SIGTERM, and by SIGKILL after the grace period or a second request. Continues after an error, and
+    /// returns the first error.
     pub(super) fn end_all(&mut self) -> Result<(), ExecuteError> {
         self.halted = true;
         self.recall_all();
         self.call_off();
         self.machine.starting.clear();
         self.forget_crowded();
-        // What is due for the policy is not waited for any more.
+        // Due wake-ups of the policy are dropped.
         self.policy.wake = None;
         self.state.unreleased.clear();
         let running: Vec<TaskId> =
@@ -53,7 +53,7 @@ impl Session<'_> {
                 self.leave();
                 break;
             }
-            // What the policy has not heard it will not hear any more.
+            // Pending events are not sent to the policy.
             self.policy.events.clear();
             result = result.and(self.wait());
             self.commit();
@@ -75,7 +75,7 @@ impl Session<'_> {
         }
     }
 
-    /// Nobody says that these tasks have ended. In the journal they run, as if this session had been killed.
+    /// Leaves tasks whose ends are not reported. In the journal they are running, as if this session had been killed.
     fn leave(&mut self) {
         let count = self.machine.active.len();
         let Some(&first) = self.machine.active.keys().next() else { return };
