@@ -1,4 +1,4 @@
-//! What a session makes of an engine whose nodes come and go.
+//! A session with an engine whose nodes come and go.
 
 use crate::common;
 
@@ -12,18 +12,20 @@ use makespan_core::{Decision, Event, Instance, Outage, Outcome, Platform, Policy
 use makespan_exec::engine::{Earlier, Engine, Identity, Left, Notice, Refusal, Start, Taken};
 use makespan_exec::{ExecuteError, ExecuteOptions, Observer, Progress, check_folder, reserve_folder};
 
-/// Two nodes of one processor; a task ends after a moment, with status 0, unless its node is lost.
+/// Two nodes of one processor each. A task ends after a moment with status 0, unless its node is
+/// lost.
 struct Nodes {
     begun: Instant,
-    /// When what runs ends.
+    /// Ends of the running tasks.
     running: BTreeMap<TaskId, Instant>,
     coming: VecDeque<(Duration, Notice)>,
-    /// What an earlier session left.
+    /// Running tasks of an earlier session.
     goes_on: BTreeSet<TaskId>,
     started: Rc<RefCell<Vec<(TaskId, u32, String)>>>,
     place: &'static str,
     lasts: Duration,
-    /// Whether the first node takes nothing more, which it says when something is to start there.
+    /// True if the first node accepts no further task. The engine reports this when a task is to
+    /// start there.
     closes: bool,
 }
 
@@ -170,7 +172,8 @@ fn down(outage: u32, processors: &str, expected: Option<u64>) -> Notice {
 #[test]
 fn tasks_wait_for_nodes_and_go_on_when_one_is_lost() {
     let folder = tempfile::tempdir().unwrap();
-    // Nobody is there at first; then a node, which is lost with its task, and another.
+    // At first there is no node. Then a node appears and is lost with its task, and another node
+    // appears.
     let mut engine = Nodes::new(vec![
         (0, down(0, "0", None)),
         (0, down(1, "1", Some(20))),
@@ -243,7 +246,7 @@ fn what_an_engine_finds_out_later_counts() {
     assert_eq!(heard.messages, ["a note"]);
 }
 
-/// A session that panics leaves its tasks where they are, as one that is killed does.
+/// Tasks of a session that panics continue, like those of a session that is killed.
 #[test]
 fn what_goes_on_after_the_death_of_its_session_is_taken_over() {
     struct Dies;
@@ -274,12 +277,12 @@ fn what_goes_on_after_the_death_of_its_session_is_taken_over() {
     assert!(runs.iter().all(|run| run.outcome == Outcome::Succeeded), "{runs:?}");
     assert!(started.borrow().iter().all(|(task, ..)| !running.contains(task)), "nothing that goes on is started again");
     assert!(running.iter().all(|task| heard.ended.contains(task)));
-    // What has ended is no matter of place.
+    // Ended tasks do not depend on the place.
     let elsewhere = &mut Nodes { place: "cluster:y", ..Nodes::new(vec![]) };
     assert_eq!(run(elsewhere, &resumed).unwrap().0.len(), 3);
 }
 
-/// Keeps what it is shown of unavailable periods, and starts nothing that would run into one.
+/// Policy that records announced unavailable periods, and starts no task that would run into one.
 struct Heeds {
     seen: Rc<RefCell<Vec<String>>>,
 }
@@ -314,7 +317,8 @@ impl Policy for Heeds {
 #[test]
 fn the_end_of_processors_is_shown_and_long_tasks_wait_while_short_ones_start() {
     let folder = tempfile::tempdir().unwrap();
-    // Each takes a second; the first node is there for less than that, and then for an hour.
+    // Each task takes a second. The first node is available for less than a second, and then for an
+    // hour.
     let closing = |at, after: Option<u64>| {
         let (outage, processors) = (Outage(0), ProcSet::range(0, 0));
         (at, Notice::Closing { outage, processors, after: after.map(Duration::from_millis) })

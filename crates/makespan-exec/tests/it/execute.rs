@@ -1,4 +1,4 @@
-//! Jobs of real processes: what they get, and what becomes of them.
+//! Environment and outcomes of jobs that are real processes.
 
 use crate::common;
 
@@ -32,7 +32,7 @@ fn jobs_get_their_allotment_their_cores_and_nothing_on_standard_input() {
 fn failing_jobs_are_reported_and_the_others_kept() {
     let folder = tempfile::tempdir().unwrap();
     let missing = job("missing", 1, "").with_command(vec!["no-such-program-at-all".into()]);
-    // `exit` is a word of the shell, not a program.
+    // `exit` is a shell built-in, not a program.
     let builtin = job("builtin", 1, "").with_command(vec!["exit".into(), "0".into()]);
     let jobs = vec![job("bad", 1, "exit 7"), missing, builtin, job("killed", 1, "kill -9 $$"), job("good", 2, "true")];
     let instance = instance(jobs);
@@ -47,7 +47,7 @@ fn failing_jobs_are_reported_and_the_others_kept() {
     let reason = |name: &str| heard.ended.iter().find(|(job, _)| job == name).unwrap().1.clone().unwrap();
     assert!(reason("missing").contains("no program of this name"));
     assert!(reason("killed").contains("signal 9"));
-    // Failed jobs are left alone by a resumption, and run again on request.
+    // A resumed run does not repeat failed jobs, except on request.
     let mut again = ExecuteOptions { resume: true, ..options(folder.path()) };
     let kept = execute(&instance, &mut FirstCome, &again, &mut heard).unwrap();
     assert_eq!(kept, trace);

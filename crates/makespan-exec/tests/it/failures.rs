@@ -1,4 +1,4 @@
-//! Jobs that fail, and runs that go on after their instance was edited.
+//! Failing jobs, and runs that are resumed after an edit of their instance.
 
 use crate::common;
 
@@ -13,7 +13,7 @@ use makespan_exec::{
     ExecuteError, ExecuteOptions, HaltCount, HaltLimit, HaltRule, Observer, Progress, Silent, execute,
 };
 
-/// What an observer hears of ends, in order.
+/// Ends that an observer receives, in order.
 #[derive(Default)]
 struct Heard {
     started: usize,
@@ -61,7 +61,7 @@ fn after(mut job: Job, other: &str) -> Job {
     job
 }
 
-/// A job that notes each start, and succeeds at this one.
+/// Returns a job that records each start, and succeeds at the given start.
 fn succeeds_at(folder: &Path, start: u32) -> String {
     let log = folder.join("log").display().to_string();
     format!("echo x >>{log}-$MAKESPAN_JOB; test $(wc -l <{log}-$MAKESPAN_JOB) -ge {start}")
@@ -104,13 +104,13 @@ fn a_task_that_fails_is_tried_again_as_often_as_is_asked() {
     assert_eq!(["lost", "missing"].map(outcome), [Outcome::NotStarted; 2]);
     assert_eq!((outcome("never"), outcome("slow")), (Outcome::Failed { status: 1 }, Outcome::TimedOut));
     assert_eq!(trace.runs.len(), 3 + 3 + 1 + 1 + 3 + 1);
-    // What has failed for good stays so, with as many tries, and has further ones with more.
+    // With the same number of retries, a failed job is not tried again. With more retries, it is.
     let again = ExecuteOptions { resume: true, ..tries.clone() };
     assert_eq!(run(&instance, &again).0, trace);
     let more = ExecuteOptions { retries: 3, ..again.clone() };
     assert_eq!(run(&instance, &more).1.ended.len(), 3, "never, slow, and again lost");
     assert_eq!(["never", "lost", "slow"].map(|job| starts(at, job)), [4, 0, 4]);
-    // Asked for, it begins to count anew.
+    // With `retry_failed`, the count restarts at zero.
     let anew = ExecuteOptions { retry_failed: true, retries: 1, ..again };
     run(&instance, &anew);
     assert_eq!(["never", "lost", "slow"].map(|job| starts(at, job)), [6, 0, 6]);
@@ -131,7 +131,7 @@ fn the_first_failure_ends_a_run_that_is_to_fail_fast() {
     assert_eq!(["bad", "long", "later"].map(|job| starts(at, job)), [1, 1, 0]);
     assert_eq!((text(&at.join("run"), "long.out").as_str(), trace.runs.len()), ("done\n", 2));
     assert!(heard.interrupted.is_empty());
-    // The others run when it is resumed.
+    // The other jobs run when the run is resumed.
     let again = ExecuteOptions { resume: true, ..options(&at.join("run")) };
     let (trace, _) = run(&instance, &again);
     assert_eq!((trace.runs.len(), starts(at, "bad"), starts(at, "later")), (3, 1, 1));
@@ -177,7 +177,7 @@ fn a_run_halts_at_a_number_or_a_percentage_of_ends() {
     }
 }
 
-/// A policy that starts all jobs that it can, and notes when it is called.
+/// Policy that starts all jobs that fit, and records the instants of its calls.
 struct Calls(Vec<Time>);
 
 impl Policy for Calls {
@@ -191,7 +191,7 @@ impl Policy for Calls {
 #[test]
 fn nothing_is_planned_after_the_failure_that_ends_a_run() {
     let temporary = tempfile::tempdir().unwrap();
-    // A job that cannot be started fails in the first call.
+    // A job that cannot be started fails during the first call.
     let missing = job("bad", 1, "true").with_command(vec!["no-such-program-at-all".into()]);
     for (name, bad) in [("starts not", missing), ("fails", job("bad", 1, "sleep 0.1; exit 4"))] {
         let jobs = vec![job("long", 1, "sleep 0.6"), bad, job("later", 1, "true")];
@@ -230,7 +230,8 @@ fn a_job_that_used_too_much_memory_waits_for_twice_as_much() {
     let stamp = |name: &str| {
         format!("date +%s%N >{0}/{name}.begin; sleep 0.2; date +%s%N >{0}/{name}.end", temporary.path().display())
     };
-    // The first is killed as if for memory, and then needs all that there is.
+    // The first attempt is killed as if it had run out of memory. The second needs all the memory of the
+    // platform.
     let script = format!(
         "test -e {0}/once || {{ touch {0}/once; sleep 0.05; exit 9; }}; {1}",
         temporary.path().display(),
@@ -245,7 +246,7 @@ fn a_job_that_used_too_much_memory_waits_for_twice_as_much() {
     let first = ExecuteOptions { halt: Some(HaltRule::FAIL_FAST), ..options(&folder) };
     let (trace, _) = run(&instance, &first);
     assert!(trace.runs.iter().any(|run| run.outcome == Outcome::Failed { status: 9 }));
-    // No memory is short here, so the journal of the failure is made to say so.
+    // Memory is not scarce in this test, so the cause is written into the journal.
     let journal = text(&folder, "journal.jsonl");
     let marked: Vec<String> = journal
         .lines()
@@ -272,7 +273,7 @@ fn a_job_that_used_too_much_memory_waits_for_twice_as_much() {
     assert!(others.iter().all(|other| other.end <= a.start || a.end <= other.start), "{trace:?}");
 }
 
-/// Resumes a run as if in another process, and says which jobs were started, sorted.
+/// Resumes a run as another process would, and returns the sorted names of the jobs that were started.
 fn resumed(at: &Path, instance: &Instance, more: ExecuteOptions) -> (Vec<String>, Trace, Heard) {
     let before: Vec<usize> = instance.task_ids().map(|task| starts(at, &instance.name(task))).collect();
     let (trace, heard) = run(instance, &ExecuteOptions { resume: true, ..more });
@@ -292,7 +293,8 @@ fn after_an_edit_only_what_was_edited_runs_again() {
     let first = instance(jobs());
     let plain = || options(&at.join("run"));
     run(&first, &plain());
-    // Times, weights, order and other jobs: nothing that is done is done again, and what failed stays failed.
+    // Only times, weights, order and other jobs were edited: no finished job is repeated, and failed jobs
+    // remain failed.
     let mut edited = jobs();
     edited.remove(4);
     let profile = makespan_core::Profile::rigid(1, Time::from_seconds(500)).unwrap();
@@ -304,7 +306,7 @@ fn after_an_edit_only_what_was_edited_runs_again() {
     assert_eq!(trace.runs.len(), 5);
     let said = heard.messages.concat();
     assert!(said.contains("1 is new: `new`") && said.contains("1 was removed: `d`"), "{said}");
-    // A command that was mended: it runs, and so does what waits for one that was edited.
+    // A corrected command runs, and so do the successors of an edited job.
     edited[0] = job("bad", 1, &format!("{ok};"));
     let position = edited.iter().position(|job| job.name == "a").unwrap();
     edited[position] = job("a", 1, &format!("{ok}; true"));
@@ -312,7 +314,7 @@ fn after_an_edit_only_what_was_edited_runs_again() {
     assert_eq!(ran, ["bad", "b", "a"]);
     assert!(trace.all_succeeded(&instance(edited.clone())), "{trace:?}");
     assert!(heard.messages.concat().contains("do something else now"));
-    // Edited back, it is another command again.
+    // After the edit is reverted, the command has changed again.
     edited[position] = job("a", 1, &ok);
     let (ran, _, _) = resumed(at, &instance(edited.clone()), plain());
     assert_eq!(ran, ["b", "a"]);
@@ -345,7 +347,7 @@ fn a_journal_of_an_earlier_version_is_continued_but_not_with_another_instance() 
     let ok = succeeds_at(at, 1);
     let first = instance(vec![job("a", 1, &ok), job("b", 1, &ok)]);
     run(&first, &options(at));
-    // As version 2 wrote it: without the list of tasks, and without what the kernel counted.
+    // Journals of version 2 have no list of tasks and no accounting.
     let journal = text(at, "journal.jsonl");
     let old = journal.lines().filter(|line| !line.starts_with("{\"tasks\"")).enumerate().map(|(number, line)| {
         let body = line.rsplit_once(",\"number\"").unwrap().0.replacen("\"version\":3", "\"version\":2", 1);
@@ -363,7 +365,7 @@ fn a_journal_of_an_earlier_version_is_continued_but_not_with_another_instance() 
     let refused = execute(&edited, &mut FirstCome, &resume, &mut Heard::default()).unwrap_err();
     assert!(matches!(refused, ExecuteError::Journal(JournalError::TasksUnknown { .. })), "{refused}");
     assert!(resumed(at, &first, options(at)).0.is_empty());
-    // From then on jobs are known one by one.
+    // From now on, the journal lists each task.
     let (ran, trace, _) = resumed(at, &edited, options(at));
     assert!(ran.is_empty() && trace.all_succeeded(&edited) && trace.runs.len() == 2, "{trace:?}");
     assert_eq!((starts(at, "a"), starts(at, "b")), (1, 1));

@@ -1,4 +1,4 @@
-//! Jobs that come while a run goes on, and are taken back.
+//! Jobs that are added or withdrawn during a run.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ use common::{FirstCome, instance, job, options, text};
 use makespan_core::{Instance, Job, Outcome, Run, TaskId};
 use makespan_exec::{ExecuteOptions, Intake, Observer, Progress, execute};
 
-/// Hands in, takes back and leaves at moments that a test names.
+/// Observer that adds jobs, withdraws tasks and leaves at instants that a test chooses.
 struct Driver<'a> {
     intake: Intake,
     ended: BTreeMap<String, (Outcome, String)>,
@@ -20,7 +20,7 @@ struct Driver<'a> {
     refused: Vec<String>,
     messages: Vec<String>,
     ticks: u64,
-    /// Called at each tick.
+    /// Function that is called at each progress report.
     act: &'a mut dyn FnMut(&Intake, &Progress<'_>),
     begun: Instant,
 }
@@ -54,7 +54,7 @@ impl Observer for Driver<'_> {
     }
 }
 
-/// A session with these jobs at hand, until somebody leaves.
+/// Runs a session with these initial jobs until it is left.
 fn session<'a>(folder: &Path, jobs: Vec<Job>, act: &'a mut dyn FnMut(&Intake, &Progress<'_>)) -> Driver<'a> {
     let intake = Intake::new();
     let begun = Instant::now();
@@ -94,13 +94,14 @@ fn jobs_come_wait_for_others_and_are_taken_back() {
                 intake.append(vec![job("a", 1, "echo a"), after(job("b", 1, "cat a.out; echo b"), "a")]);
                 intake.append(vec![job("long", 2, "sleep 60"), job("waits", 1, "echo never")]);
                 intake.append(vec![after(job("behind", 1, "echo never"), "waits")]);
-                // Of this name there is one already.
+                // A job with this name already exists.
                 intake.append(vec![job("a", 1, "echo twice")]);
                 intake.append(vec![after(job("late", 1, "echo never"), "long")]);
                 step = 1;
             }
             1 if progress.view.running.iter().any(|run| instance.name(run.task) == "long") => {
-                // One that waits, one that waits for others, one that runs, one that has ended.
+                // The jobs are, in order: waiting, waiting for a predecessor, running, and
+                // finished.
                 intake.cancel(["waits", "late", "long", "a"].map(|name| id(instance, name)).to_vec());
                 step = 2;
             }
@@ -138,7 +139,7 @@ fn what_runs_goes_on_when_a_session_leaves_and_is_taken_over_with_more_jobs() {
     };
     let mut known = 0;
     for round in 0..4 {
-        // Some came while no session was there.
+        // Some jobs were submitted while no session was running.
         let at_hand = known + round;
         let mut asked = false;
         let mut act = |intake: &Intake, progress: &Progress<'_>| {
@@ -162,7 +163,7 @@ fn what_runs_goes_on_when_a_session_leaves_and_is_taken_over_with_more_jobs() {
     for at in 0..known {
         assert_eq!(text(temporary.path(), &format!("log{at}")), "begin\nend\n", "job {at}");
     }
-    // Other jobs than those that were handed in are another run.
+    // A run with other jobs than those submitted is a different run.
     let mut act = |intake: &Intake, _: &Progress<'_>| intake.leave();
     let driver = session(&folder, jobs(known - 1), &mut act);
     assert!(driver.messages.iter().any(|text| text.contains("edited")), "{:?}", driver.messages);

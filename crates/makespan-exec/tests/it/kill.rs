@@ -1,4 +1,4 @@
-//! A run that is killed with SIGKILL again and again loses no job and repeats none that has finished.
+//! A run that is repeatedly killed with SIGKILL loses no job and repeats no finished job.
 
 use crate::common;
 
@@ -15,7 +15,7 @@ use makespan_exec::{ExecuteOptions, execute};
 const FOLDER: &str = "MAKESPAN_TEST_FOLDER";
 const JOBS: usize = 14;
 
-/// Each job notes that it started and that it is done, and complains when an earlier start of it still runs.
+/// Each job records its start and its completion, and reports an error if an earlier start is still running.
 fn workload(folder: &Path) -> Instance {
     let logs = folder.join("logs");
     fs::create_dir_all(&logs).unwrap();
@@ -28,7 +28,7 @@ fn workload(folder: &Path) -> Instance {
     instance((0..JOBS).map(|index| job(&format!("j{index}"), 1 + u32::from(index % 5 == 0), &script)).collect())
 }
 
-/// Not a test of its own: the process that is killed.
+/// This is not a separate test but the process that the test kills.
 #[test]
 fn helper() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
@@ -44,7 +44,7 @@ fn spawn_helper(folder: &Path) -> Child {
     command.stdin(Stdio::null()).stderr(Stdio::inherit()).spawn().unwrap()
 }
 
-/// For each job that has left exit status 0, how often it was started so far.
+/// Returns the number of starts of each job that has left exit status 0.
 fn completed(folder: &Path) -> BTreeMap<String, usize> {
     let Ok(entries) = fs::read_dir(folder.join("run/status")) else { return BTreeMap::new() };
     let names = entries.flatten().filter(|entry| {
@@ -88,7 +88,7 @@ fn killed_at_any_moment_it_repeats_nothing_and_loses_nothing() {
         assert!(!log.contains("twice"), "{name} ran twice at once: {log}");
         assert_eq!(seen.get(&name).copied().unwrap_or(starts(folder, &name)), starts(folder, &name), "{name}: {log}");
     }
-    // The last trace covers all sessions, each job once.
+    // The last trace covers all sessions and contains each job once.
     let options = ExecuteOptions { resume: true, ..options(&folder.join("run")) };
     let trace = execute(&workload(folder), &mut FirstCome, &options, &mut Recorder::default()).unwrap();
     assert_eq!(trace.runs.len(), JOBS);

@@ -1,4 +1,4 @@
-//! Integration tests of this crate, in one program, which is faster to link than several.
+//! Integration tests of this crate. A single program links faster than several.
 
 mod accounting;
 mod common;

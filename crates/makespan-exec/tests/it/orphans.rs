@@ -1,4 +1,4 @@
-//! What a job is starting at the moment at which it is ended ends with it.
+//! Processes that a job starts while it is being ended are also ended.
 
 use crate::common;
 
@@ -9,11 +9,11 @@ use common::{FirstCome, Recorder, instance, job, options, text};
 use makespan_core::Stop;
 use makespan_exec::{ExecuteOptions, execute};
 
-/// How often a run is stopped, at moments that differ.
+/// Number of times that a run is stopped, at different instants.
 const TRIES: u64 = 15;
 
-/// Jobs that start a process at every moment are stopped while they do. Each of these would write a line some time later, well within the
-/// time that a job has to end by itself.
+/// Stops jobs that continuously start processes. Each such process would write a line after some time that is well below the grace
+/// period.
 #[test]
 fn no_child_that_is_born_during_a_stop_outlives_its_job() {
     let mut state = u64::from(std::process::id());

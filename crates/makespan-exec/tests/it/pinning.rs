@@ -24,7 +24,7 @@ fn runs(instance: &Instance, folder: &Path, pinning: Pinning) -> bool {
     true
 }
 
-/// The lines of an output as sets of cores.
+/// Returns the lines of an output as sets of cores.
 fn printed(folder: &Path, name: &str) -> Vec<BTreeSet<usize>> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -80,7 +80,7 @@ fn an_unpinned_job_starts_on_no_core_of_a_pinned_one() {
 
 #[test]
 fn a_pinned_job_takes_its_cores_from_the_unpinned_jobs_that_run() {
-    // A process in a session of its own, and one that is born when the pinned job runs.
+    // A process in a separate session, and a process that starts while the pinned job is running.
     let script =
         format!("setsid sleep 3 & c=$!; p=$$; {CORES}; sleep 0.8; {CORES}; p=$c; {CORES}; p=self; {CORES}; kill $c");
     let unpinned = job("unpinned", 1, &script).with_assumed_core();
