@@ -43,7 +43,7 @@ pub(crate) fn pin_thread(cores: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
 }
 
-/// Returns the file for the first word of a command. The search is that of a shell without its built-in commands.
+/// Returns the file for the first word of a command. The search works as in a shell, but without built-in commands.
 ///
 /// # Errors
 /// A sentence that states why no file was found.

@@ -168,7 +168,7 @@ impl ExecuteOptions {
         }
     }
 
-    /// What is kept of earlier sessions.
+    /// Returns the rule for keeping finished tasks of earlier sessions.
     pub(crate) fn keep(&self) -> Keep {
         match (self.run_all, self.made_up_names) {
             (true, _) => Keep::Nothing,

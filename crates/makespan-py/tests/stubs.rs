@@ -1,16 +1,16 @@
-//! The typed stub of the compiled module names what the module has.
+//! The typed stub of the compiled module lists all names of the module.
 
 use std::collections::BTreeSet;
 
 const MODULE: &str = include_str!("../src/lib.rs");
 const STUB: &str = include_str!("../python/makespan/_native.pyi");
 
-/// The names between `use super::file::` and `;`, with or without braces.
+/// Returns the names between `use super::file::` and `;`, with or without braces.
 fn exported() -> BTreeSet<String> {
     let uses = MODULE.split("use super::").skip(1).filter_map(|rest| rest.split(';').next());
     let names = uses.filter_map(|path| path.split_once("::")).map(|(_, names)| names);
     let each = names.flat_map(|names| names.trim_matches(['{', '}']).split(','));
-    // The class has its name from an attribute.
+    // An attribute determines the Python name of the class.
     let named = |name: &str| if name == "Proven" { "Bound".to_owned() } else { name.to_owned() };
     each.map(str::trim).filter(|name| !name.is_empty()).map(named).collect()
 }

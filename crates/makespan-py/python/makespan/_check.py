@@ -83,7 +83,7 @@ def module(name: str) -> Any:
     """Returns an optional library.
 
     Raises:
-        ImportError: says how to install it.
+        ImportError: with instructions to install the library.
     """
     try:
         return importlib.import_module(name)

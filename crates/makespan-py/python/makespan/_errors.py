@@ -11,9 +11,9 @@ class InputError(MakespanError, ValueError):
     """Invalid input.
 
     Attributes:
-        problem: What is wrong, and what would be right.
-        file: The file, where there is one.
-        line, column: The place in the file, from 1, as far as it is known.
+        problem: The problem and its remedy.
+        file: Path of the file, if the input is a file.
+        line, column: Position in the file, counted from 1, as far as it is known.
         field: The field, such as ``jobs[3].time[0]``, or the name of an argument.
 
     >>> import makespan

@@ -270,13 +270,13 @@ class Job:
 
     Args:
         name: Unique in its instance.
-        time: On ``processors`` processors; or a list for 1, 2, 3 .. processors (a moldable job).
-        work: The time on one processor, with a ``speedup`` for more.
-        time_on: On machines that differ: the time on one processor of each node, by the name of the node.
-        processors: How many, or the fewest and the most as a pair.
-        needs: Memory, GPUs or anything else, by name; ``per_processor`` holds a dict for each processor.
-        released, deadline, walltime: Times from the beginning; a walltime counts from the start of the job.
-        after: The names of the jobs that it waits for.
+        time: Run time on ``processors`` processors, or a list of run times on 1, 2, 3 .. processors (a moldable job).
+        work: Run time on one processor. ``speedup`` determines the times on more processors.
+        time_on: Run time on one processor of each node, by the name of the node, for machines that differ.
+        processors: Number of processors, or the minimum and the maximum as a pair.
+        needs: Amounts of memory, GPUs or other resources, by name. ``per_processor`` is a dict of amounts for each processor.
+        released, deadline, walltime: Release date and deadline from instant 0, and time limit from the start of the job.
+        after: Names of the predecessors.
         weight: Importance in weighted completion.
 
     >>> Job("a", time=[4, 2.2, 1.6])
@@ -754,17 +754,17 @@ def read(
     gzip or bzip2.
 
     Args:
-        processors, platform: The machines, instead of those of the file: so many equal processors, or a platform.
-        bandwidth: Between any two of the machines on which a workflow is planned, such as ``"1GB/s"``.
-        storage: The node that holds the files that come from outside a workflow.
-        trace: A trace of Nextflow, beside its graph in DOT.
-        speedup: Makes the jobs of a log moldable: ``"linear"``, ``"amdahl:0.05"``, ``"downey:8,1"``, ``"downey:random"``.
-        seed: Of ``downey:random``.
-        strict: Refuses a log of which any record would be skipped.
+        processors, platform: Number of equal processors, or a platform, that replaces the machines of the file.
+        bandwidth: Bandwidth between any two machines for planning a workflow, such as ``"1GB/s"``.
+        storage: Node with the external input files of a workflow.
+        trace: Trace of Nextflow, in addition to its graph in DOT.
+        speedup: Speed-up law that makes the jobs of a log moldable: ``"linear"``, ``"amdahl:0.05"``, ``"downey:8,1"``, ``"downey:random"``.
+        seed: Seed of ``downey:random``.
+        strict: Reject a log if any of its records would be skipped.
 
     Raises:
         InputError: with file, line and field.
-        OSError: when the file cannot be read.
+        OSError: if the file cannot be read.
     """
     stated = _stated(platform)
     reading = _reading(

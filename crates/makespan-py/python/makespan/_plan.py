@@ -80,7 +80,7 @@ class Bound:
         """Checks the certificate.
 
         Raises:
-            VerificationError: when it proves less.
+            VerificationError: if the certificate does not prove the bound.
         """
         problem = self._native.problem()
         if problem is not None:
@@ -273,7 +273,7 @@ class Plan:
         """Checks the plan and all bounds again, independently of the program that made them.
 
         Raises:
-            VerificationError: with a sentence for each rule that is broken.
+            VerificationError: with one sentence for each violated rule.
         """
         problems = self._native.problems()
         if problems:
@@ -361,17 +361,18 @@ def plan(
     so far, with ``stopped`` set. A second Ctrl-C raises KeyboardInterrupt.
 
     Args:
-        algorithm: A spec such as ``"demt[shuffles=5]"`` (see :func:`algorithms`), or a :class:`Scheduler` of your own. By default the
-            instance is searched by ``optimise``.
-        objective: What is minimised: ``makespan``, ``weighted_completion``, ``mean_flow``, ``cost``, ``max_lateness`` or
+        algorithm: A spec such as ``"demt[shuffles=5]"`` (see :func:`algorithms`), or a :class:`Scheduler` of your own. The default
+            is ``optimise``.
+        objective: Objective to minimise: ``makespan``, ``weighted_completion``, ``mean_flow``, ``cost``, ``max_lateness`` or
             ``weighted_lateness``.
         time_limit: Seconds for planning and proving together, or a time such as ``"2min"``.
-        makespan_at_most: No plan longer than so many times the bound on the makespan.
-        seed: Of random choices. The same seed gives the same plan where nothing depends on the clock: by constructive algorithms, and by
-            searches of so many steps in place of a time limit, such as ``"optimise[steps=2000]"``. A search that ends by
-            the clock, as by default, gets as far as the machine is fast.
-        prove: Whether bounds are proved.
-        progress: Called with the seconds that have gone and the time limit, or None where there is none.
+        makespan_at_most: Maximum makespan of the plan, as a multiple of the bound on the makespan.
+        seed: Seed of random choices. A seed always gives the same plan if the result does not depend on the clock: with
+            constructive algorithms, and with searches that have a number of steps instead of a time limit, such as
+            ``"optimise[steps=2000]"``. The result of a search with a time limit, the default, depends on the speed of the
+            machine.
+        prove: True if bounds are to be proved.
+        progress: Function that is called with the elapsed seconds and the time limit, or None without a limit.
 
     >>> import makespan as m
     >>> instance = m.Instance(platform=m.Platform(processors=4), jobs=[m.Job("a", time=[4, 2.2, 1.6]), m.Job("b", time=3)])
@@ -381,7 +382,7 @@ def plan(
     >>> plan.verify()
 
     Raises:
-        AlgorithmError: when the algorithm is unknown, or does not handle the instance.
+        AlgorithmError: if the algorithm is unknown or does not support the instance.
     """
     _instance(instance)
     seed = _check.seed(seed)
@@ -425,7 +426,7 @@ def verify(instance: Instance, path: str | PathLike[str]) -> Plan:
     """Reads a plan file for an instance, and checks its placements, stated values and bounds.
 
     Raises:
-        VerificationError: with a sentence for each rule that is broken.
+        VerificationError: with one sentence for each violated rule.
     """
     native, problems = _native.verify_file(_instance(instance)._native, os.fsdecode(path))
     problems += native.problems()

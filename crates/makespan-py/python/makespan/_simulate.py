@@ -73,9 +73,9 @@ def read_log(
     """Reads a log to replay: SWF, Batsim, ``sacct``, or any instance, whose tasks then take as long as estimated.
 
     Args:
-        estimates: The times that policies are told: ``"user"`` (what was requested), ``"clairvoyant"`` (the run times) or
+        estimates: Run times that policies see: ``"user"`` (what was requested), ``"clairvoyant"`` (the run times) or
             ``"unknown"`` (a minute for every job).
-        queues: Queues of an SWF log by number, that of the highest priority first.
+        queues: Numbers of the queues of an SWF log, in order of decreasing priority.
 
     The other arguments are those of :func:`makespan.read`.
     """
@@ -236,12 +236,12 @@ def simulate(
     Args:
         log: A log, an instance, or the path of either.
         policies: Specs such as ``"easy"`` and ``"batch[scheduler=demt]"`` (see :func:`policies`), and :class:`Policy` objects.
-        kill_at_walltime: Ends jobs that reach their walltimes. Refused where it would end none: with clairvoyant or unknown estimates, and
-            where no job has a walltime.
+        kill_at_walltime: End jobs at their time limits. This option is rejected if it can have no effect: with clairvoyant or
+            unknown estimates, or if no job has a time limit.
         failures: A CSV file of failures, or a model such as ``"model:mtbf=30d,mttr=4h"``.
-        requeues: How often a job that a failure interrupted is queued again.
-        threads: How many policies at the same time; all cores by default. The results do not depend on it.
-        progress: Called with the number of tasks that have ended and of all.
+        requeues: Maximum number of times that an interrupted job is queued again after failures.
+        threads: Number of policies that run in parallel. The default is the number of cores. The results do not depend on it.
+        progress: Function that is called with the number of ended tasks and of all tasks.
 
     >>> import makespan as m
     >>> jobs = [m.Job("a", time=4, processors=2), m.Job("b", time=1, processors=4), m.Job("c", time=3)]
@@ -250,8 +250,8 @@ def simulate(
     [8.0, 5.0]
 
     Raises:
-        AlgorithmError: when a policy is unknown or does not drive such a log.
-        PolicyError: when a policy breaks a rule.
+        AlgorithmError: if a policy is unknown or does not support the log.
+        PolicyError: if a policy breaks a rule.
     """
     if isinstance(log, Instance):
         log = Log(log)

@@ -140,7 +140,7 @@ class Rows:
     It has a length, columns and rows. :meth:`to_pandas` and :meth:`to_polars` convert it to a DataFrame.
 
     Attributes:
-        interrupted: Whether Ctrl-C ended what made them, so that rows are missing.
+        interrupted: True if rows are missing because Ctrl-C ended their computation.
     """
 
     def __init__(self, rows: list[dict[str, Any]], interrupted: bool = False) -> None:

@@ -170,12 +170,12 @@ def simulate_tree(
 
     Args:
         instance: Nodes with a ``parent``, and jobs with a ``count`` and ``data``.
-        policies: Such as ``"back-pressure"``, ``"fcfs"`` and ``"lp"``; ``makespan algorithms`` explains them.
-        buffer: How many tasks wait at a node other than the root.
-        sends: How many sends a node makes at the same time.
-        slow_requests: Whether a request takes the latency of its link.
-        changes: What happens to nodes meanwhile.
-        progress: Called with the number of policies that are done and of all.
+        policies: Names such as ``"back-pressure"``, ``"fcfs"`` and ``"lp"``; ``makespan algorithms`` explains them.
+        buffer: Maximum number of tasks that wait at a node other than the root.
+        sends: Maximum number of simultaneous sends of a node.
+        slow_requests: True if a request takes the latency of its link.
+        changes: Changes to nodes during the simulation.
+        progress: Function that is called with the number of finished policies and of all policies.
 
     >>> import makespan as m
     >>> result = m.simulate_tree(m.generate.tree(nodes=10, tasks=100))[0]
@@ -183,7 +183,7 @@ def simulate_tree(
     (0, True)
 
     Raises:
-        AlgorithmError: when a policy is unknown, or cannot play the tree.
+        AlgorithmError: if a policy is unknown or does not support the tree.
     """
     _instance(instance)
     specs = [_check.text(spec, "policies", "back-pressure") for spec in _check.several(policies, "policies", "specs")]

@@ -68,7 +68,7 @@ def from_pyjobshop(model: Any) -> Instance:
     tasks, and precedence other than end before start within a job.
 
     Raises:
-        InputError: names what does not fit.
+        InputError: with the name of the unsupported feature.
     """
     data = model.data() if callable(getattr(model, "data", None)) else model
     if not all(hasattr(data, part) for part in ("resources", "tasks", "modes", "jobs", "constraints")):

@@ -55,8 +55,8 @@ class Executor(concurrent.futures.Executor):
     2432902008176640000 1.4142135623730951
 
     Args:
-        cores: How many cores to use; all that this process may use by default.
-        memory: How much calls may need together, such as ``"4GiB"``; what the machine has by default.
+        cores: Number of cores. The default is all cores that this process may use.
+        memory: Maximum total memory of the calls, such as ``"4GiB"``. The default is the memory of the machine.
         folder: Where the files of the run are kept: the output of each call in ``run``, and the journal. Each executor has a folder of
             its own. A temporary one by default, which goes with the executor.
     """

@@ -1,4 +1,4 @@
-"""What the tests of the executor call in other processes."""
+"""Functions that the tests of the executor call in other processes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def nap(seconds: float, path: str | None = None, word: str = "") -> None:
 
 
 def wait_for(path: str) -> None:
-    """Returns when there is such a file."""
+    """Returns when the file exists."""
     while not os.path.exists(path):
         time.sleep(0.01)
 
@@ -43,7 +43,7 @@ def killed() -> None:
 
 
 class Odd(Exception):
-    """An exception that pickle cannot make again."""
+    """An exception that cannot be unpickled."""
 
     def __init__(self, first: int, second: int) -> None:
         super().__init__(f"odd {first}")

@@ -1,4 +1,4 @@
-"""To and from what others use. Their own packages are tested where they are installed, and otherwise objects of the same form."""
+"""Converters for other packages. If a package is not installed, objects of the same form replace its objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from makespan.adapters import from_pyjobshop, from_wfcommons
 
 @dataclass
 class Workflow:
-    """As wfcommons.common.workflow.Workflow, as far as it is used."""
+    """Replaces wfcommons.common.workflow.Workflow, as far as the converter uses it."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""What somebody meets who takes the package for what it looks like: numbers, sequences, signals, pickles, large bags."""
+"""Objects of the package behave like Python's numbers and sequences, and support signals, pickles and large bags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the documentation shows runs."""
+"""The examples in the documentation run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def test_the_first_example_runs(name: str) -> None:
 
 @pytest.mark.parametrize("code", examples("docs/python.md")[1:], ids=lambda code: code.splitlines()[0])
 def test_what_the_page_shows_runs(code: str) -> None:
-    """What an example only names is of a project of the reader's, or was shown before."""
+    """Undefined names in an example belong to the reader's project, or were defined in an earlier
+    example."""
     if "tqdm" in code:
         pytest.importorskip("tqdm")
     if "cores=2" in code and len(os.sched_getaffinity(0)) < 2:

@@ -218,7 +218,7 @@ def test_submitting_takes_no_longer_where_much_waits(tmp_path: Path) -> None:
         return (middle - begin) / count, (time.process_time() - middle) / count
 
     few, many = submitted(500), submitted(4000)
-    # What is quadratic takes eight times as long for each.
+    # A quadratic algorithm takes eight times as long per call.
     assert many[0] < 4 * few[0] + 0.001 and many[1] < 4 * few[1] + 0.001, (few, many)
 
 
@@ -301,7 +301,7 @@ def test_programs_of_files_and_of_standard_input(tmp_path: Path) -> None:
 
 
 def runs(process: int) -> bool:
-    """Returns whether a process exists and is no zombie. It may end at any moment, also between two looks at it."""
+    """Returns whether a process exists and is not a zombie. It may end at any time, also between two checks."""
     try:
         return "Z" not in Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1][:3]
     except (FileNotFoundError, ProcessLookupError):

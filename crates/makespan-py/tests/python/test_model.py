@@ -1,4 +1,4 @@
-"""Instances from Python's own objects, and what is said of wrong ones."""
+"""Instances from Python objects, and the errors for invalid ones."""
 
 from __future__ import annotations
 

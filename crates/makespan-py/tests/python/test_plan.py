@@ -1,4 +1,4 @@
-"""Plans, their proofs, and how searches are ended."""
+"""Plans, their proofs, and the ends of searches."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_a_time_limit_may_have_a_unit() -> None:
 
 
 class Backwards(m.Scheduler):
-    """One after the other, the last first."""
+    """Runs the jobs one after another in reverse order."""
 
     def schedule(self, instance: m.Instance, tasks: list[m.Task]) -> Iterator[m.Placement]:
         start = 0.0
@@ -219,7 +219,8 @@ class Raising(m.Scheduler):
 
 
 def test_own_schedulers_take_part_and_are_checked() -> None:
-    # Whole seconds: a start that is a sum of floats may else fall a nanosecond before an end.
+    # Times are whole seconds. Otherwise a start that is a sum of floats could lie a nanosecond
+    # before an end.
     jobs = [m.Job(f"j{at}", time=[at % 7 + 2, at % 7 + 1]) for at in range(20)]
     instance = m.Instance(processors=4, jobs=jobs)
     plan = m.plan(instance, Backwards())

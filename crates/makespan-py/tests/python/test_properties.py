@@ -1,4 +1,4 @@
-"""Properties of all instances of a kind, not of one."""
+"""Properties that hold for all instances of a kind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytest.importorskip("hypothesis")
 from hypothesis import HealthCheck, given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-# Loaded machines are slow, and builds for tests slower.
+# Examples are slow on loaded machines and in test builds.
 few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12).filter(lambda name: "/" not in name and name.strip())
@@ -27,7 +27,8 @@ def seconds(ticks: int) -> str:
 
 @st.composite
 def instances(draw: st.DrawFn) -> m.Instance:
-    """Rigid and moldable jobs with names of any script, weights, releases and needs of memory."""
+    """Generates rigid and moldable jobs with names in any script, weights, release dates and needs
+    of memory."""
     processors = draw(st.integers(1, 6))
     jobs = []
     for name in draw(st.lists(names, min_size=1, max_size=8, unique=True)):
@@ -51,26 +52,27 @@ def graphs(draw: st.DrawFn) -> m.Instance:
 
 
 class Widest(m.Scheduler):
-    """One after the other, as fast as each can."""
+    """Scheduler that runs the tasks one after another on their fastest allotments."""
 
     def schedule(self, instance: m.Instance, tasks: list[m.Task]) -> list[m.Placement]:
         start, placed = max(task.released for task in tasks), []
         for task in tasks:
             width = task.allotments[-1]
             placed.append(m.Placement(task, f"{start:.9f}", range(width)))  # type: ignore[arg-type]
-            # A float has not all digits of a long time; a nanosecond more is never too early.
+            # A float cannot represent all digits of a long time. A start that is a nanosecond later
+            # is always valid.
             start += task.time(width) + 2e-9 + 1e-15 * start
         return placed
 
 
 class Greedy(m.Policy):
-    """What fits, in turn."""
+    """Policy that starts waiting tasks in order if they fit."""
 
     def on(self, events: list[m.Event], view: m.View) -> list[m.Decision]:
         for task in view.waiting:
             place = view.free_processors.take(task.min_processors)
             if place is not None and view.fits(task, place):
-                # The view changes with the decision: the next is asked for at once.
+                # The view changes with each decision, so the policy asks for another call at once.
                 return [m.Start(task, place), m.Wake(view.now)]
         return []
 
@@ -122,7 +124,7 @@ def test_bags_on_trees_are_done_and_keep_their_bound(policy: str, seed: int, nod
     try:
         run = m.simulate_tree(instance, policy, buffer=buffer)[0]
     except m.AlgorithmError as error:
-        # A policy may send several tasks as one, which the buffer must hold.
+        # A policy may send several tasks together, and the buffer must have room for them.
         needed = re.search(r"give buffer=(\d+)", str(error))
         assert policy == "cgbc" and needed is not None and int(needed[1]) > buffer, error
         run = m.simulate_tree(instance, policy, buffer=int(needed[1]))[0]

@@ -1,4 +1,4 @@
-"""Simulations, and policies of one's own."""
+"""Simulations, and user-defined policies."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_several_threads_change_nothing() -> None:
 
 
 class Wrong(m.Policy):
-    """Breaks one rule."""
+    """Policy that breaks one rule."""
 
     def __init__(self, how: str) -> None:
         self.how = how
@@ -97,7 +97,7 @@ def test_rules_are_those_of_our_policies(how: str, kind: type[Exception], words:
 
 
 class Late(m.Policy):
-    """Starts each task ten seconds after it came, and gives one up."""
+    """Policy that starts each task ten seconds after its release, and cancels one task."""
 
     def on(self, events: list[m.Event], view: m.View) -> list[m.Decision]:
         decisions: list[m.Decision] = []
@@ -120,7 +120,7 @@ def test_wake_ups_and_cancellations() -> None:
 
 
 class Greedy(m.Policy):
-    """Starts what fits, memory included."""
+    """Policy that starts tasks that fit, including their memory."""
 
     def on(self, events: list[m.Event], view: m.View) -> list[m.Decision]:
         for task in view.waiting:
@@ -140,7 +140,7 @@ def test_memory_and_edges_are_seen() -> None:
 
 
 class Keeping(m.Policy):
-    """Keeps its view, which it must not."""
+    """Policy that stores its view, which is not allowed."""
 
     def on(self, events: list[m.Event], view: m.View) -> list[m.Decision]:
         self.view, self.events = view, events
