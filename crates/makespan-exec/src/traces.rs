@@ -163,6 +163,9 @@ mod tests {
         assert!(traces.find(&Table::read()).contains(&pid));
         traces.end(Duration::from_millis(100));
         assert!(!child.wait().unwrap().success());
-        assert!(Traces { marks: Vec::new(), ..traces }.find(&Table::read()).is_empty(), "nobody is found by nothing");
+        assert!(
+            Traces { marks: Vec::new(), ..traces }.find(&Table::read()).is_empty(),
+            "no trace, so no process is found"
+        );
     }
 }

@@ -255,7 +255,7 @@ fn own_folder(folder: &Path) -> io::Result<()> {
     Err(io::Error::new(ErrorKind::AlreadyExists, format!("{} is somebody else's", folder.display())))
 }
 
-/// Copies a file with its permissions; `false` when it was stopped.
+/// Copies a file with its permissions. Returns `false` if the copying was stopped.
 fn copied(from: &Path, to: &Path, goes_on: &mut dyn FnMut() -> bool) -> io::Result<bool> {
     let source = File::open(from)?;
     let mode = source.metadata()?.permissions().mode() & 0o777;
@@ -272,7 +272,7 @@ fn copied(from: &Path, to: &Path, goes_on: &mut dyn FnMut() -> bool) -> io::Resu
     Ok(true)
 }
 
-/// An error of the system without its number.
+/// Returns the message of a system error without its number.
 fn said(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()

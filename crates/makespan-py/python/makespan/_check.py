@@ -10,7 +10,7 @@ from typing import Any
 
 from makespan._errors import InputError
 
-#: The most that a seed may be.
+#: Maximum seed.
 MAX_SEED = 2**64 - 1
 
 

@@ -26,7 +26,7 @@ def records(rows: Any) -> Iterable[Any]:
     return rows  # type: ignore[no-any-return]
 
 
-#: Keys that say how long a job takes, or that it is to be guessed.
+#: Keys that state the run time of a job, or request a guess.
 TIMES = ("time", "work", "time_on", "tasks", "graph", "estimate")
 
 

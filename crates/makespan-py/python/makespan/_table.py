@@ -11,7 +11,7 @@ from makespan import _check
 if TYPE_CHECKING:
     from makespan._native import Columns
 
-#: Rows that a notebook shows.
+#: Maximum number of rows that a notebook displays.
 _SHOWN = 20
 
 

@@ -100,7 +100,7 @@ def from_pyjobshop(model: Any) -> Instance:
     return Instance(Platform(processors=width, licences=licences, consumables=consumables), jobs)
 
 
-#: Resources that do not come back.
+#: Resources that are consumed.
 _USED_UP = ("NonRenewable", "Consumable")
 
 

@@ -24,9 +24,9 @@ from makespan._model import Amount, Time
 __all__ = ["Executor", "Needs", "RemoteTraceback"]
 
 T = TypeVar("T")
-#: Lines of a process that failed which its error repeats.
+#: Maximum number of output lines of a failed process in its error.
 _LINES = 20
-#: Seconds between two looks at whether the executor is closed.
+#: Seconds between two checks whether the executor is closed.
 _TICK = 0.5
 
 
@@ -81,11 +81,11 @@ class Executor(concurrent.futures.Executor):
             problem = f"{self._folder} has the files of another executor; give each a folder of its own, or remove that one"
             raise InputError(problem, field="folder")
         self._lock = threading.Lock()
-        #: Handed in, and not yet known to the run, in order.
+        #: Submitted calls that the run has not yet added, in order.
         self._coming: collections.deque[_Call] = collections.deque()
-        #: Cancelled, and not yet told to the run.
+        #: Cancelled calls whose cancellation has not yet been sent to the run.
         self._unwanted: collections.deque[_Call] = collections.deque()
-        #: Tasks that the run is to take back.
+        #: Tasks that the run must cancel.
         self._back: list[int] = []
         self._calls: dict[int, _Call] = {}
         self._count = 0
@@ -93,7 +93,7 @@ class Executor(concurrent.futures.Executor):
         self._closed = False
         self._left = False
         self._over = threading.Event()
-        #: A pipe of which this process holds the writing end: with the process it ends, and the calls hear of that.
+        #: Path of a pipe that this process holds open for writing. The pipe closes with the process, which notifies the calls.
         self._alive = self._folder / "alive"
         try:
             self._alive.unlink(missing_ok=True)
@@ -396,7 +396,7 @@ class _Call:
     result: Path
     needs: Needs
     told: bool = False
-    #: Its task in the run, as soon as that knows it.
+    #: Task in the run, as soon as the run has added it.
     task: int | None = None
 
     @property

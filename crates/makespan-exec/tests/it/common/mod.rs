@@ -23,7 +23,7 @@ impl Policy for FirstCome {
     }
 }
 
-/// A job on so many processors that runs a shell script, `{processors}` included.
+/// Returns a job on a number of processors that runs a shell script, including `{processors}`.
 pub fn job(name: &str, processors: u32, script: &str) -> Job {
     let job = Job::new(name, Profile::rigid(processors, Time::from_seconds(1)).unwrap());
     job.with_command(["sh", "-c", script].map(String::from).to_vec())
