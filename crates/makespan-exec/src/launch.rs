@@ -37,10 +37,9 @@ impl Birth {
     }
 }
 
-/// Starts the command on these cores. If its standard output is a pipe, calls `on_line` with each line. Calls `on_exit`
+/// Starts the command with these properties. If its standard output is a pipe, calls `on_line` with each line. Calls `on_exit`
 /// when the process has ended; the argument is the process id if a signal ended it. The caller must reap the child. Until
-/// then, the ids of the child and of its process group are not reused. A `guarded` process starts with all signals
-/// blocked.
+/// then, the ids of the child and of its process group are not reused.
 pub(crate) fn launch(
     mut command: Command,
     birth: Birth,

@@ -66,7 +66,6 @@ pub(crate) fn program_within(name: &str, folder: &Path) -> Result<PathBuf, Strin
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|path| folder.join(path).join(name)).find(|path| executable(path));
-    let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| executable(path));
     // A relative path needs a slash. Otherwise the shim would search `PATH` again.
     let found = found.map(|path| if path.is_absolute() { path } else { Path::new(".").join(path) });
     found.filter(|_| !name.is_empty()).ok_or_else(|| format!("cannot start `{name}`: no program of this name on PATH"))

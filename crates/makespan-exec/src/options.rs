@@ -93,8 +93,6 @@ pub struct ExecuteOptions {
     pub retries: u32,
     /// Ends the run early, when enough tasks have failed or succeeded in this session.
     pub halt: Option<HaltRule>,
-    /// Start no further task after a task has failed all its attempts. The run ends when its running tasks have ended.
-    pub fail_fast: bool,
     /// Time limit of tasks that state none.
     pub timeout: Option<Time>,
     /// Limit each task to its stated memory by a control group (cgroup v2). If this is impossible, no task starts.

@@ -57,14 +57,12 @@ pub(crate) struct Session<'a> {
     pub cancelled: BTreeSet<TaskId>,
     /// True if the session ends while its tasks continue.
     pub leaves: bool,
-    /// Whether nothing more is to start: enough tasks have failed or succeeded, or the session ends.
+    /// True if no further task may start: enough tasks have failed or succeeded, or the session ends.
     pub halted: bool,
     /// Counts the ends of tasks, which may halt the session.
     pub halting: Halting,
     /// The state of starts that are held.
     pub holding: Holding,
-    /// True if no further task may start: a task has failed all its attempts, or the session ends.
-    pub halted: bool,
     /// Events that have not yet been reported to the observer.
     pub news: Vec<News>,
 }
