@@ -102,7 +102,9 @@ fn run_times_are_learned_usual_or_limits() {
     assert!(text.contains("as jobs of public logs use their limits"), "{text}");
     let (what, part, _, text) = known(&[]);
     assert!(
-        what == "all" && part < 0.4 && text.contains("of anybody used, with what jobs of public logs use as one more"),
+        what == "all"
+            && part < 0.4
+            && text.contains("of all users used, with the usual share in public logs as one more job"),
         "{part} {text}"
     );
     let wrong = said(&sandbox, &["--from", folder.to_str().unwrap(), "--times", "guessed"], 80);

@@ -182,7 +182,7 @@ pub(super) const BASES: [Base; 17] = [
             ("      2       18", "      2       19", "duedate"),
             ("12       7", "13       7", "tardcost"),
             ("12       7", "12       8", "MPM-Time"),
-            ("   3        2          1", "   3        3          1", "announces 3 modes, but 2 follow"),
+            ("   3        2          1", "   3        3          1", "states 3 modes, but 2 follow"),
         ],
     },
     Base {
