@@ -184,7 +184,7 @@ describe("a graph of tasks", () => {
     const { page } = report;
     assert.deepEqual(await page.evaluate(() => makespan.chart.lanes.map((lane) => lane.name ?? "processors")), ["processors", "gpus", "memory"]);
     await page.locator(".way").selectOption("outcome");
-    assert.match(await page.locator(".chart-legend").textContent(), /killed at its walltime/);
+    assert.match(await page.locator(".chart-legend").textContent(), /ended at its time limit/);
     const [bad] = await page.evaluate(() => [...makespan.schedules[0].outcomes.keys()]);
     await page.evaluate((placement) => makespan.chart.show({ schedule: 0, placement }), bad);
     assert.match(await page.locator(".chart-tip").textContent(), /endedfailed/);

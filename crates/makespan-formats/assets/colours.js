@@ -304,7 +304,7 @@ function amountText(name, amount) {
   return `${Number(value.toPrecision(3))} ${units[at]}`;
 }
 
-const OUTCOMES = { failed: "failed", signalled: "killed by a signal", killed: "killed at its walltime", interrupted: "interrupted, ran again", "not started": "not started" };
+const OUTCOMES = { failed: "failed", signalled: "killed by a signal", killed: "ended at its time limit", interrupted: "interrupted, ran again", "not started": "not started" };
 function byOutcome(model) {
   const words = ["planned", "ended well", ...Object.values(OUTCOMES)];
   const keys = Object.keys(OUTCOMES);

@@ -10,7 +10,7 @@ use super::halt::HaltOption;
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
 pub struct FailureOptions {
-    /// Maximum number of retries of a job that failed or reached its walltime
+    /// Maximum number of retries of a job that failed or reached its time limit
     ///
     /// A job that was killed for lack of memory is retried with twice the memory
     #[arg(
@@ -44,7 +44,7 @@ pub struct FailureOptions {
     /// the job that halted the run, with N% the percentage that had failed, and 0 with `success=`
     #[arg(help_heading = "Failures and resuming", long, value_name = "WHEN", allow_hyphen_values = true)]
     pub halt: Option<HaltOption>,
-    /// Time limit for each job that states no walltime, such as 90s or 2h
+    /// Time limit for each job that states no walltime, such as 90s or 1h30m
     #[arg(help_heading = "Failures and resuming", long, value_name = "TIME")]
     pub timeout: Option<String>,
     /// Kill a job that uses more memory than it requests

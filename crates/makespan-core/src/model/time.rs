@@ -22,7 +22,9 @@ pub struct Time(i64);
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TimeError {
     /// The text is not a number with an optional unit.
-    #[error("`{0}` is not a time; write seconds such as 12.5, or a number with a unit: ns, us, ms, s, min, h, d")]
+    #[error(
+        "`{0}` is not a time; write seconds such as 12.5, or numbers with units (ns, us, ms, s, min, h, d) such as 1h30m"
+    )]
     Syntax(String),
     /// The value is negative.
     #[error("`{0}` is negative; times start at 0")]
@@ -86,8 +88,8 @@ impl Time {
         self.0 as Area * processors as Area
     }
 
-    /// Parses seconds (`12.5`) or a number with a unit (`90s`, `1.5h`, `250ms`). Decimals are rounded to the nearest
-    /// tick.
+    /// Parses seconds (`12.5`), a number with a unit (`90s`, `1.5h`, `250ms`) or the sum of several (`1h30m`). Decimals
+    /// are rounded to the nearest tick.
     ///
     /// # Errors
     /// [`TimeError`] names the text and the reason.
@@ -95,6 +97,38 @@ impl Time {
         if let Some(time) = Self::of_plain_seconds(text.as_bytes()) {
             return Ok(time);
         }
+        match Self::of_number(text) {
+            Err(TimeError::Syntax(_)) => Self::of_sum(text),
+            other => other,
+        }
+    }
+
+    /// Parses several numbers, each with its unit, such as `1h30m` or `1h 2m 3.5s`, and returns their sum.
+    fn of_sum(text: &str) -> Result<Self, TimeError> {
+        let syntax = || TimeError::Syntax(text.to_owned());
+        let overflow = || TimeError::Overflow(text.to_owned());
+        let (mut sum, mut rest) = (0_i64, text.trim());
+        if rest.is_empty() {
+            return Err(syntax());
+        }
+        while !rest.is_empty() {
+            let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+            let next = behind.trim_start_matches(char::is_alphabetic);
+            if behind.len() == rest.len() || next.len() == behind.len() {
+                return Err(syntax());
+            }
+            let part = Self::of_number(&rest[..rest.len() - next.len()]).map_err(|error| match error {
+                TimeError::Overflow(_) => overflow(),
+                _ => syntax(),
+            })?;
+            sum = sum.checked_add(part.0).ok_or_else(overflow)?;
+            rest = next.trim_start();
+        }
+        Ok(Self(sum))
+    }
+
+    /// Parses a number with an optional unit.
+    fn of_number(text: &str) -> Result<Self, TimeError> {
         let trimmed = text.trim();
         let split = trimmed
             .char_indices()
@@ -325,6 +359,20 @@ mod tests {
         ] {
             assert_eq!(Time::parse(text), Time::parse(&format!("{text} s")), "{text}");
         }
+    }
+
+    #[test]
+    fn reads_sums() {
+        check("1h30m", Ok(5_400_000_000_000));
+        check("1d2h3min4.5s", Ok(93_784_500_000_000));
+        check(" 1h 2m 3.5s ", Ok(3_723_500_000_000));
+        check("0s200ms", Ok(200_000_000));
+        check("1h30", Err("not a time"));
+        check("1h-30m", Err("not a time"));
+        check("h30m", Err("not a time"));
+        check("1h30x", Err("not a time"));
+        check("1.2.3h1m", Err("not a time"));
+        check("100000d100000d", Err("too long"));
     }
 
     #[test]

@@ -180,9 +180,10 @@ impl Session<'_> {
                 if let Some(granted) = granted {
                     return Some(format!("it was ended after {granted} s, for which the policy let it run"));
                 }
-                let stated = walltime.map(|walltime| format!("it was ended at its walltime of {walltime} s"));
-                stated
-                    .or_else(|| Some(format!("it was ended after {} s, the timeout of the run", self.options.timeout?)))
+                let stated = walltime.map(|walltime| format!("it was ended at its time limit of {walltime} s"));
+                stated.or_else(|| {
+                    Some(format!("it was ended after {} s, the time limit of the run", self.options.timeout?))
+                })
             }
             Outcome::Failed { status } => Some(match outcome.signal() {
                 Some(signal) => format!("it ended with status {status}, which signal {signal} leaves"),

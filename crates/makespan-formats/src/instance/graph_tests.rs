@@ -54,7 +54,7 @@ fn a_walltime_is_of_each_task_from_version_2_on() {
     let job = &instance.jobs()[0];
     assert_eq!((job.deadline, job.walltime), (Some(Time::from_seconds(60)), Some(Time::from_seconds(5))));
     let short = read_json("a.json", text.replace("\"walltime\": 5", "\"walltime\": 3").as_bytes(), None).unwrap_err();
-    assert!(short.to_string().contains("job `j/a` takes at least 4 s and its walltime is 3 s"), "{short}");
+    assert!(short.to_string().contains("job `j/a` takes at least 4 s and its time limit is 3 s"), "{short}");
 }
 
 fn refused(job: &str, expect: &str) {

@@ -273,18 +273,7 @@ fn memory(text: &str) -> Result<u64, String> {
 
 /// Reads a time such as `90s` or `1h30m`.
 fn note_time(text: &str) -> Result<Time, String> {
-    let whole = Time::parse(text).map_err(|error| error.to_string());
-    let (mut sum, mut rest) = (Time::ZERO, text);
-    while !rest.is_empty() {
-        let number = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
-        let unit = rest[number..].len() - rest[number..].trim_start_matches(char::is_alphabetic).len();
-        match Time::parse(&rest[..number + unit]) {
-            Ok(part) if number > 0 && unit > 0 => sum += part,
-            _ => return whole,
-        }
-        rest = &rest[number + unit..];
-    }
-    whole.or(Ok(sum))
+    Time::parse(text).map_err(|error| error.to_string())
 }
 
 fn positive(text: &str) -> Result<Time, String> {

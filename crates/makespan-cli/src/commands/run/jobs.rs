@@ -50,6 +50,12 @@ impl ClusterOfJobs {
                 "--policy decides when jobs start, and with --on slurm:jobs the cluster does; choose sizes by --algorithm, or use --on slurm"
             ));
         }
+        if options.failures.limit_memory {
+            return Err(miette!(
+                "--limit-memory limits the memory of jobs that makespan starts, and with --on slurm:jobs Slurm starts them and limits \
+                 memory itself (ConstrainRAMSpace); leave it out, or use --on slurm"
+            ));
+        }
         if options.source.jobs.is_some() {
             return Err(miette!(
                 "--jobs limits how many run at once, which jobs of Slurm cannot; leave it out, or use --on slurm"

@@ -53,7 +53,7 @@ fn what_leaves_its_group_is_ended_at_the_walltime_before_its_processor_is_given_
     let away = format!("{first}command = [\"sh\", \"-c\", '''{}''']\n", runaway(&tag, "env -i"));
     sandbox.write("i.toml", jobs.replacen("[[jobs]]", &format!("{away}[[jobs]]"), 1));
     let said = sandbox.makespan(&format!("{RUN} --algorithm list"));
-    assert!(said.status == Some(1) && said.err.contains("reached its walltime"), "{said:?}");
+    assert!(said.status == Some(1) && said.err.contains("reached its time limit"), "{said:?}");
     assert_eq!(sandbox.read("up"), "up\n");
     assert!(alive(&sandbox).is_empty());
     assert_eq!(sandbox.read("count"), "0\n", "the next job met processes of the one before");
@@ -126,7 +126,7 @@ fn what_only_its_control_group_knows_is_ended() {
         } else {
             Said::new(&line, &ended)
         };
-        let told = ["reached its walltime", "killed, status 137", "2 of 2 jobs succeeded"][number];
+        let told = ["reached its time limit", "killed, status 137", "2 of 2 jobs succeeded"][number];
         assert!(said.err.contains(told), "{said:?}");
         assert_eq!(sandbox.read("count"), "0\n", "{how}: the next job met processes of the one before");
         assert_eq!(called(&tag), Vec::<i32>::new(), "{how}");

@@ -99,10 +99,10 @@ fn failures_are_reported_and_the_others_are_kept() {
     assert!(line("good").contains("succeeded"), "{text}");
     assert!(line("bad").contains("failed, status 3"), "{text}");
     assert!(line("killed").contains("killed, status 137"), "{text}");
-    assert!(line("slow").contains("reached its walltime"), "{text}");
+    assert!(line("slow").contains("reached its time limit"), "{text}");
     assert!(line("absent").contains("not started"), "{text}");
     assert!(text.contains("job `absent`: cannot start `no-such-program-x`: no program of this name on PATH"), "{text}");
-    assert!(text.contains("job `slow`: it was ended at its walltime of 0.2 s"), "{text}");
+    assert!(text.contains("job `slow`: it was ended at its time limit of 0.2 s"), "{text}");
     let short = |line: &str| line.chars().count() <= 100 || line.starts_with("result: ") || line.starts_with('`');
     assert!(text.lines().all(short), "{text}");
     assert_eq!((sandbox.read("f/good.out"), sandbox.read("f/bad.err")), ("done\n".into(), "oops\n".into()));

@@ -31,7 +31,7 @@ pub enum InstanceError {
         processors: u32,
     },
     /// A job always exceeds its walltime.
-    #[error("job `{job}` takes at least {shortest} s and its walltime is {walltime} s; raise the walltime")]
+    #[error("job `{job}` takes at least {shortest} s and its time limit is {walltime} s; raise the limit")]
     Walltime {
         /// The job.
         job: String,

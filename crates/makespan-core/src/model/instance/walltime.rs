@@ -116,7 +116,7 @@ mod tests {
         };
         // Only two processors are fast enough to take 5 s.
         let refused = rigid(6).unwrap_err().to_string();
-        assert!(refused.contains("takes at least 10 s and its walltime is 6 s"), "{refused}");
+        assert!(refused.contains("takes at least 10 s and its time limit is 6 s"), "{refused}");
         assert_eq!(rigid(10), Ok(()));
         // The job takes 12 s on one processor, 10 s on two at speed 2, and 9 s on three at speed 1.
         let nodes = [(2, 2.0), (1, 1.0)];

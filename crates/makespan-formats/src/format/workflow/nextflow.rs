@@ -216,16 +216,12 @@ fn requested(text: &str) -> Option<u64> {
     memory(&text)
 }
 
-/// Converts a time such as `1h 2m 3.5s`, or a number of milliseconds, to a text that [`Time::parse`] accepts. Any other
-/// text is returned unchanged.
+/// Adds the unit to a number of milliseconds. Any other text is returned unchanged.
 fn duration(text: &str) -> String {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return format!("{text}ms");
     }
-    let parts = text.split_whitespace().map(|part| Time::parse(part).ok()).collect::<Option<Vec<Time>>>();
-    let parts = parts.filter(|parts| !parts.is_empty());
-    let ticks = parts.and_then(|parts| parts.iter().try_fold(0_i64, |sum, part| sum.checked_add(part.ticks())));
-    ticks.map_or_else(|| text.to_owned(), |ticks| Time::from_ticks(ticks).to_string())
+    text.to_owned()
 }
 
 #[cfg(test)]

@@ -369,7 +369,7 @@ impl<'a> Outcomes<'a> {
             self.reasons.get(&task).cloned().unwrap_or_else(|| match (self.kind(task), run.map(|run| run.outcome)) {
                 (Kind::OutOfMemory, _) => "it was killed for lack of memory".into(),
                 (_, Some(Outcome::Failed { status })) => format!("it ended with status {status}"),
-                (Kind::TimedOut, _) => "it was ended at its walltime".into(),
+                (Kind::TimedOut, _) => "it was ended at its time limit".into(),
                 (Kind::Interrupted, _) => {
                     let ran = run.map_or_else(String::new, |run| {
                         format!(" after {} s", figure((run.end - run.start).seconds()))

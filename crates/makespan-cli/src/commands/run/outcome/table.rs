@@ -107,7 +107,7 @@ impl<'a> Row<'a> {
                 format!("killed, status {status}")
             }
             Some(Outcome::Failed { status }) => format!("failed, status {status}"),
-            Some(Outcome::TimedOut) => "reached its walltime".into(),
+            Some(Outcome::TimedOut) => "reached its time limit".into(),
             Some(Outcome::Interrupted) => "interrupted".into(),
             Some(Outcome::NotStarted) => "not started".into(),
         };

@@ -32,7 +32,7 @@ fn every_end_is_recorded_as_it_was() {
         "succeeded=2",
         "exit status 7",
         "137, which signal 9 leaves",
-        "ended at its walltime of 2 s",
+        "ended at its time limit of 2 s",
         "./no-such-program",
         "failed at attempt 1 and is tried again",
     ]);
