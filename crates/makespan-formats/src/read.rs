@@ -14,6 +14,7 @@ use crate::error::{BOTH_STATED, FormatError, Place};
 use crate::format::head::{Head, WANTED, ending_of};
 use crate::format::{Format, FormatOption, ReadLog, Reader};
 use crate::input::{Input, filled, open, without_mark};
+use crate::list::bash_lines;
 use crate::look::Lists;
 use crate::replay::record::planned;
 use crate::replay::{Replay, ReplayOptions, given, replay};
@@ -173,7 +174,14 @@ fn read_as_it_is(
         Reader::Log(read) => planned_log(*read, &mut input, format, name, options)?,
         Reader::List(read) => {
             let text = text(&mut input, name, format)?;
-            (read(name, &text, &machine_of_list(options).map_err(wrong)?, options.digits)?, Vec::new())
+            let instance = read(name, &text, &machine_of_list(options).map_err(wrong)?, options.digits)?;
+            let warning = match bash_lines(&text) {
+                Some((line, problem)) if options.strict => {
+                    return Err(FormatError::content(name, Place::line(line), problem));
+                }
+                warning => warning.map(|(line, warning)| format!("line {line}: {warning}")),
+            };
+            (instance, warning.into_iter().collect())
         }
         Reader::Matrix(read) => {
             read(name, &mut input, &etc::Options { machines: options.processors, strict: options.strict })?

@@ -3,6 +3,7 @@
 //!
 //! A list does not state machines, so the caller states the platform.
 
+mod bash;
 mod lines;
 mod make;
 mod name;
@@ -25,6 +26,8 @@ use lines::{Command, commands};
 use notes::After;
 use wrong::Wrong;
 
+pub(crate) use bash::bash_lines;
+pub use bash::bash_warning;
 pub use make::{ASK, ASK_FIRST, Asked, read_make, stubs};
 pub use shell::quoted;
 pub use snakemake::read_snakemake;

@@ -162,7 +162,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("deadline=", &["states nothing"]),
         ("name=\"x", &["does not end"]),
         ("cores=1 cores=2", &["noted twice"]),
-        ("timeout=1 time=2", &["2-b", "walltime"]),
+        ("timeout=1 time=2", &["2-b", "time limit"]),
     ] {
         let text = format!("a\nb #: {note}\n");
         if parts.is_empty() { drop(list(&text).unwrap()) } else { refused(&text, parts) }

@@ -5,7 +5,7 @@ use std::path::Path;
 use makespan_core::{Instance, Job, Need, Needs, Platform, Profile, Resources, Task, TaskId, text_of_bytes};
 use makespan_formats::ReadOptions;
 use makespan_formats::list::{
-    ArgumentRules, ArgumentSource, Arguments, Template, TemplateError, from_template, separator,
+    ArgumentRules, ArgumentSource, Arguments, Template, TemplateError, bash_warning, from_template, separator,
 };
 use miette::{Result, miette};
 use rand::SeedableRng;
@@ -230,11 +230,14 @@ fn made(
     Ok(Loaded { instance, remarks, has_made_up_names: true })
 }
 
-/// Returns a warning if a command of several words contains a shell operator. Operators work only in a command that is
-/// one string.
+/// Returns a warning if a command of several words contains a shell operator, which works only in a command that is one
+/// string. Also returns a warning if a command that is one string contains a word of bash.
 pub fn operator(words: &[String]) -> Option<String> {
     const OPERATORS: [&str; 12] = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1", "|&", "&>"];
-    let found = words.iter().find(|word| words.len() > 1 && OPERATORS.contains(&word.as_str()))?;
+    if let [line] = words {
+        return bash_warning(line);
+    }
+    let found = words.iter().find(|word| OPERATORS.contains(&word.as_str()))?;
     Some(format!(
         "`{found}` is passed to the program as an argument, because a command of several words is not a shell command; write a shell command as one \
          string, such as -- 'COMMAND {found} ..'"

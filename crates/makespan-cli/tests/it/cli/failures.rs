@@ -107,11 +107,15 @@ fn fail_fast_and_timeouts() {
     assert!(!sandbox.path("log").exists());
     sandbox.makespan(&format!("{RUN} --fail-fast --keep-going")).misused(&["--keep-going"]);
     sandbox.write("slow.toml", shell_jobs(1, &[("a", "0.05", "sleep 60")]));
-    let said = sandbox.makespan("run slow.toml --folder s --timeout 0.2s --quiet");
+    let said = sandbox.makespan("run slow.toml --folder s --timeout 0s200ms --quiet");
     assert_eq!((said.status, result(&said.err)["timed_out"].as_str()), (Some(1), "1"), "{said:?}");
-    for wrong in ["0", "-3", "soon", "1e400"] {
+    assert!(said.err.contains("it was ended after 0.2 s, the time limit of the run"), "{said:?}");
+    for wrong in ["0", "-3", "soon", "1e400", "1h30"] {
         sandbox.makespan(&format!("run slow.toml --folder s2 --timeout={wrong}")).refused(&["--timeout"]);
     }
+    sandbox
+        .makespan("run slow.toml --folder s2 --on slurm:jobs --limit-memory")
+        .refused(&["--on slurm:jobs", "leave it out"]);
     assert!(!sandbox.path("s2").exists());
     sandbox.makespan("run slow.toml --retry=-1").misused(&["--retry"]);
 }
@@ -151,6 +155,18 @@ fn a_halted_run_is_resumed() {
         sandbox.makespan(&format!("run --halt {wrong} echo ::: a")).misused(&["--halt", "soon,fail=30%"]);
     }
     assert!(sandbox.entries().is_empty());
+}
+
+/// Words of bash in commands for `sh` give a note with the line, and `--strict` refuses the list.
+#[test]
+fn words_of_bash_are_named() {
+    let sandbox = Sandbox::new();
+    sandbox.write("l.txt", "echo a\n\nbash -c '[[ a = a ]]'\necho {1..3}\n");
+    let said = sandbox.makespan("run l.txt --folder f");
+    assert!(said.status == Some(0) && said.err.contains("line 4: `{1..3}` is for bash"), "{said:?}");
+    sandbox.makespan("run l.txt --dry-run --strict").refused(&["l.txt:4:", "`{1..3}`"]);
+    let said = sandbox.makespan("run -- 'true || source {}' ::: a");
+    assert!(said.err.contains("`source` is for bash"), "{said:?}");
 }
 
 /// If control groups cannot limit memory, nothing is started or written.
