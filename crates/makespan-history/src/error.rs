@@ -7,41 +7,41 @@ use std::path::{Path, PathBuf};
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
-/// Reason why a history cannot be read or written. Each message about a file begins with the path of the file.
+/// A failure to read or write the history. Each message begins with the path of the file.
 #[derive(Debug, Error)]
 pub enum HistoryError {
     /// The folder cannot be created, or the file cannot be opened, read or written.
     #[error("{}: cannot use the history: {reason}", .path.display())]
     Unavailable {
-        /// The file.
+        /// Path of the history.
         path: PathBuf,
-        /// Message of the operating system.
+        /// The message of the operating system.
         reason: String,
     },
     /// The file can be read but not written.
     #[error("{}: cannot write the history: the file or its folder is read-only", .path.display())]
     ReadOnly {
-        /// The file.
+        /// Path of the history.
         path: PathBuf,
     },
     /// The disk is full.
     #[error("{}: cannot write the history: no space is left on the disk", .path.display())]
     Full {
-        /// The file.
+        /// Path of the history.
         path: PathBuf,
     },
     /// The file is not a database, or a part of it was overwritten.
     #[error("{}: the history is damaged ({reason}); move the file away, and the next run begins a new one", .path.display())]
     Damaged {
-        /// The file.
+        /// Path of the history.
         path: PathBuf,
-        /// Message of `SQLite`.
+        /// The message of `SQLite`.
         reason: String,
     },
     /// The file is a database of another program.
     #[error("{}: this database belongs to another program; name another file for the history", .path.display())]
     Foreign {
-        /// The file.
+        /// Path of the history.
         path: PathBuf,
     },
     /// A later version of Makespan created the file.
@@ -50,34 +50,34 @@ pub enum HistoryError {
          use that version, or name another file", .path.display()
     )]
     Later {
-        /// The file.
+        /// Path of the history.
         path: PathBuf,
         /// Version of the tables in the file.
         version: i64,
-        /// Latest version that this program supports.
+        /// Latest version of the tables that this program can read.
         known: i64,
     },
-    /// Another process held the lock of the file for longer than the timeout.
+    /// Another process locked the file for longer than the maximum wait.
     #[error("{}: another process keeps the history locked", .path.display())]
     Busy {
-        /// The file.
+        /// Path of the history.
         path: PathBuf,
     },
     /// Any other error of `SQLite`.
     #[error("{}: {source}", .path.display())]
     Other {
-        /// The file.
+        /// Path of the history.
         path: PathBuf,
-        /// Error of `SQLite`.
+        /// The error of `SQLite`.
         source: rusqlite::Error,
     },
-    /// The exported table could not be written.
+    /// The exported records could not be written.
     #[error("cannot write the table: {0}")]
     Output(io::Error),
 }
 
 impl HistoryError {
-    /// Converts an error of `SQLite` that occurred with the file `path`.
+    /// Converts an error of `SQLite` for the file at `path`.
     pub(crate) fn of(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match source.sqlite_error_code() {
@@ -96,8 +96,8 @@ impl HistoryError {
     }
 }
 
-/// Returns whether the file, or the folder in which `SQLite` creates its log, is read-only. `SQLite` itself reports only that it
-/// cannot open a file.
+/// Returns whether the file is read-only, or the folder in which its log is created. `SQLite` only reports that it cannot open a
+/// file.
 fn is_read_only(path: &Path) -> bool {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let guarded = folder.metadata().is_ok_and(|folder| folder.permissions().readonly());
@@ -105,7 +105,7 @@ fn is_read_only(path: &Path) -> bool {
     guarded || matches!(refused, Some(io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied))
 }
 
-/// Returns the message of `SQLite` without the text that its Rust binding adds.
+/// Returns the message of `SQLite`, without the prefix that its Rust binding adds.
 fn message(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),

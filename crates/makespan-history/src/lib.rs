@@ -1,10 +1,9 @@
-//! Records of earlier runs, and estimates of the next run from these records.
+//! The history of earlier runs, and estimates for later runs.
 //!
-//! A [`History`] is an `SQLite` database with one [`Record`] for each process that a run started: its [`Command`], its run time,
-//! the number of its processors, the resources that it used and its outcome. From these records, [`estimate`] predicts the run
-//! times of tasks that state none. [`law`] fits speed-up laws to run times at several allotments. [`Recorder`] appends in a
-//! separate thread, so that a run never waits for the disk. If the history cannot be written, the recorder stops after one error
-//! message.
+//! A [`History`] is a `SQLite` database with a [`Record`] of each process that a run started: its [`Command`], allotment, run
+//! time, resource use and outcome. [`estimate`] uses the history to estimate times for tasks that state none. [`law`] fits
+//! speed-up laws to times at several allotments. [`Recorder`] appends records in a separate thread, so that a run never waits for
+//! the disk. If the history cannot be written, the recorder reports one error and stops.
 
 #![warn(missing_docs)]
 

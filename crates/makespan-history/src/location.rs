@@ -1,17 +1,17 @@
-//! Default path of the history.
+//! Location of the history file.
 
 use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Returns the path in `MAKESPAN_HISTORY`, or else `makespan/history.sqlite` in the user's data folder ([`data_folder`]).
-/// Returns `None` if no variable determines a path.
+/// Returns the file that `MAKESPAN_HISTORY` names, or else `makespan/history.sqlite` in the data folder ([`data_folder`]).
+/// Returns `None` if no variable is set and there is no home folder.
 pub fn default_path() -> Option<PathBuf> {
     path_from(&|name| env::var_os(name))
 }
 
 /// Returns the user's data folder according to the XDG base directory specification: `XDG_DATA_HOME`, or `~/.local/share`.
-/// Returns `None` if neither `XDG_DATA_HOME` nor `HOME` is an absolute path.
+/// Returns `None` if neither the variable nor a home folder is set.
 pub fn data_folder() -> Option<PathBuf> {
     data_from(&|name| env::var_os(name))
 }
@@ -25,7 +25,7 @@ fn path_from(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 }
 
 fn data_from(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    // The specification requires that relative paths be ignored.
+    // According to the specification, a path that is not absolute is ignored.
     let absolute = |name: &str| set(variable, name).filter(|path| path.is_absolute());
     absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")))
 }

@@ -1,4 +1,4 @@
-//! Records of finished processes.
+//! Records of processes.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -6,12 +6,12 @@ use makespan_core::Time;
 
 use crate::Command;
 
-/// Record of one process of a run.
+/// The record of one process of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// Command that the process ran.
+    /// The command that ran.
     pub command: Command,
-    /// Working folder of the process.
+    /// The working folder of the process.
     pub folder: String,
     /// The name of the machine.
     pub host: String,
@@ -19,31 +19,30 @@ pub struct Record {
     pub processors: u32,
     /// Time from start to end.
     pub wall: Time,
-    /// CPU time of the process and all its descendants, if the kernel counted it.
+    /// CPU time of the job, if the kernel measured it.
     pub cpu: Option<Time>,
-    /// Peak memory in bytes, if the kernel counted it.
+    /// Peak memory in bytes, if the kernel measured it.
     pub memory: Option<u64>,
-    /// Outcome of the process.
+    /// The outcome.
     pub ending: Ending,
-    /// End of the process, in seconds since 1970 by the clock of the machine.
+    /// Instant of the end, in seconds since 1970 by the clock of the machine.
     pub ended: i64,
-    /// Total size in bytes of the input files at the start ([`Command::input_bytes`]).
+    /// Size in bytes of the files among the arguments at the start ([`Command::input_bytes`]).
     pub inputs: Option<u64>,
-    /// True if the process was pinned to its processors, so that its run time does not depend on
-    /// other jobs.
+    /// True if the process was pinned to its processors, so that its time does not depend on other jobs.
     pub pinned: bool,
     /// Mean number of jobs of the run that ran at the same time, including this one.
     pub at_once: Option<f64>,
-    /// True if the process was a trial to learn a speed-up ([`crate::estimate::Exploration`]).
+    /// True if the run was a trial ([`crate::estimate::Exploration`]).
     pub explored: bool,
 }
 
-/// Outcome of a process.
+/// The outcome of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The process succeeded.
+    /// Success.
     Succeeded,
-    /// The program returned this status, or a signal ended it (128 + its number).
+    /// The program returned this status, or a signal ended it (128 + the signal number).
     Failed(i32),
     /// The process reached its time limit.
     TimedOut,
@@ -52,7 +51,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Returns the outcome's name and exit status as the history stores them.
+    /// Returns the name and the exit status that the history stores.
     pub const fn parts(self) -> (&'static str, Option<i32>) {
         match self {
             Self::Succeeded => ("succeeded", Some(0)),
@@ -63,12 +62,12 @@ impl Ending {
     }
 }
 
-/// Returns the current folder as text, or an empty text if it cannot be determined.
+/// Returns the current folder as text.
 pub fn folder_here() -> String {
     std::env::current_dir().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Returns the seconds since 1970, or 0 if the clock shows an earlier time.
+/// Returns the current time in seconds since 1970, or 0 if the clock is before 1970.
 pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)

@@ -1,4 +1,4 @@
-//! Appends records in a separate thread.
+//! Appends records to a history in a thread.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,11 +6,11 @@ use std::thread::{self, JoinHandle};
 
 use crate::{History, HistoryError, Record};
 
-/// Maximum number of records in one transaction.
+/// Maximum number of records that are written together.
 const BATCH: usize = 1000;
 
-/// Appends records to a history in a separate thread, so that callers never wait. Queued records are written together. After
-/// the first error, the recorder stops writing, and the run continues without a history.
+/// Appends records to a history in a separate thread, so that callers never wait. Records that arrive during a write are written
+/// together. The recorder stops at the first error, and the run continues without a history.
 #[derive(Debug)]
 pub struct Recorder {
     records: Option<Sender<Record>>,
@@ -19,7 +19,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Starts a thread that appends to `history`.
+    /// Starts to append to this history.
     pub fn new(history: History) -> Self {
         let (records, received) = mpsc::channel();
         let failure = Arc::default();
@@ -28,21 +28,20 @@ impl Recorder {
         Self { records: Some(records), thread: Some(thread), failure }
     }
 
-    /// Queues a record. After an error, the record is dropped.
+    /// Hands over a record to the thread. After an error, the record is dropped.
     pub fn append(&self, record: Record) {
         if let Some(records) = &self.records {
-            // After an error, the channel has no receiver. `failure` reports the error.
+            // After an error the receiver is gone. `failure` returns this error.
             let _ = records.send(record);
         }
     }
 
-    /// Returns the error that stopped the recorder. The error is returned only once.
+    /// Returns the error that stopped the recorder. Each error is returned once.
     pub fn failure(&self) -> Option<HistoryError> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Waits until all queued records are written. Returns the error that stopped the recorder, unless `failure` has already
-    /// returned it.
+    /// Waits until all records are written. Returns the error that stopped the recorder, unless `failure` already returned it.
     pub fn finish(mut self) -> Option<HistoryError> {
         self.join();
         self.failure()

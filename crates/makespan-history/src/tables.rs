@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Error, TransactionBehavior};
 
-/// Owner of a database.
+/// The kind of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A database of this application, and the version of its tables. An empty database has version 0.

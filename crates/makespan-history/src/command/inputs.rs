@@ -1,4 +1,4 @@
-//! The input files that the text of a command names.
+//! Finds the input files that a command line names.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 use super::words::{Role, unquoted};
 use super::{Command, Part};
 
-/// Maximum number of words that are looked up as files. In a longer command, the files that the remaining words name are not
-/// counted.
+/// Maximum number of words to look up. If a command has more words, only the files among the first words count.
 const MAX_WORDS: usize = 1000;
 
 impl Command {
-    /// Returns the total size in bytes of the files that the arguments name. Relative names are resolved against `folder`.
-    /// Returns `None` if no argument names a file. Programs and files that the shell writes are not counted. Files in
-    /// `--option=FILE` and `name=FILE` are counted.
+    /// Returns the total size in bytes of the files that the arguments name. Relative names start at `folder`. Returns `None` if
+    /// no argument is a file. Programs, and files that the shell writes, do not count. The files in `--option=FILE` and
+    /// `name=FILE` count.
     pub fn input_bytes(&self, folder: &Path) -> Option<u64> {
         let by_shell = self.shell_line().is_some();
         let parts = self.parts();

@@ -1,4 +1,4 @@
-//! Commands as the history stores them.
+//! Commands of the history.
 
 mod inputs;
 mod template;
@@ -9,8 +9,8 @@ pub use words::programs;
 
 use words::{Part, shell_parts, word_parts};
 
-/// The command of a task, with placeholders such as `{processors}` still in its words. Runs at different allotments are
-/// therefore runs of one command.
+/// The command of a task, before `{processors}` and similar placeholders are replaced. Runs on different allotments are therefore
+/// runs of one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     words: Vec<String>,
@@ -18,12 +18,12 @@ pub struct Command {
 }
 
 impl Command {
-    /// Creates a command from a program and its arguments. The words `sh -c LINE` represent the shell line `LINE`.
+    /// Creates a command from a program and its arguments. `["sh", "-c", LINE]` stands for the shell line `LINE`.
     pub fn new(words: Vec<String>) -> Self {
         Self { words, stated: None }
     }
 
-    /// Returns this command with the template that the user wrote, such as `gzip {}` for `gzip a.txt`.
+    /// Returns this command with the template that it was made from, such as `gzip {}` for `gzip a.txt`.
     #[must_use]
     pub fn from_template(self, template: impl Into<String>) -> Self {
         Self { stated: Some(template.into()), ..self }
@@ -39,7 +39,7 @@ impl Command {
         self.stated.as_deref()
     }
 
-    /// Returns the command with a hole in place of each number, path or file name ([`Template`]).
+    /// Returns the command with a hole for each number, path and file name ([`Template`]).
     pub fn template(&self) -> Template {
         Template::of(&self.parts())
     }
@@ -52,7 +52,7 @@ impl Command {
         }
     }
 
-    /// Returns the line that `sh -c` runs, if the command has this form.
+    /// Returns the line of a `sh -c LINE` command.
     fn shell_line(&self) -> Option<&str> {
         match self.words.as_slice() {
             [shell, option, line] if shell == "sh" && option == "-c" => Some(line),
@@ -68,7 +68,7 @@ impl Command {
     }
 }
 
-/// Returns a word in quotes if a shell would otherwise read it differently.
+/// Quotes a word for a shell, if necessary.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%^{}".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,16 +1,16 @@
-//! Commands with holes in place of their variable parts.
+//! Templates: commands with holes.
 
 use super::words::{Part, Role, is_name};
 
-/// Text of a hole.
+/// The text of a hole.
 const HOLE: &str = "{}";
 
-/// A command with holes in place of numbers, paths and file names, together with the texts that fill the holes. Judging by their
-/// text, commands with the same template do the same work with different arguments.
+/// A command whose numbers, paths and file names are replaced by holes, and the texts that the holes replace. Commands with the
+/// same template probably do the same work with different arguments. Only their text is compared.
 ///
-/// These texts become holes: numbers with or without a unit; words with a slash, a wildcard or an extension such as `.txt`; such
-/// a number or name after `--option=`, `name=` or `-j`; and digits within other words. The program does not become a hole, nor
-/// does the script that an interpreter runs.
+/// These texts become holes: numbers, with or without a unit; words with a slash, a wildcard or an ending such as `.txt`; values
+/// after `--option=`, `name=` or `-j`, if they are of one of these kinds; and digits in other words. The program stays in the
+/// template, and so does the script that an interpreter runs.
 ///
 /// ```
 /// use makespan_history::Command;
@@ -24,7 +24,7 @@ const HOLE: &str = "{}";
 pub struct Template {
     /// The command with `{}` for each hole.
     pub text: String,
-    /// Texts that fill the holes, in order of position.
+    /// The texts of the holes, in their order.
     pub arguments: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ impl Template {
         template
     }
 
-    /// Returns the command with its holes filled.
+    /// Returns the command with every hole filled.
     pub fn filled(&self) -> String {
         let mut arguments = self.arguments.iter();
         let mut pieces = self.text.split(HOLE);
@@ -49,11 +49,11 @@ impl Template {
         pieces.fold(first, |text, piece| text + arguments.next().map_or("", String::as_str) + piece)
     }
 
-    /// Appends a word that may vary in part or as a whole.
+    /// Adds an argument. The whole argument or a part of it may become a hole.
     fn argument(&mut self, word: &str) {
         let value_at = match word.split_once('=') {
             Some((name, _)) if name.starts_with('-') || is_name(name) => name.len() + 1,
-            // A number after a letter, as in -j8, is a value. --sha256 is one word.
+            // The number after a letter, as in -j8. A word such as --sha256 stays whole.
             _ if word.starts_with("--") => word.len(),
             _ if word.starts_with('-') => word.find(|c: char| c != '-' && !c.is_alphabetic()).unwrap_or(word.len()),
             _ => 0,
@@ -72,7 +72,7 @@ impl Template {
         }
     }
 
-    /// Appends a text in which each sequence of digits becomes a hole.
+    /// Adds a text with a hole for each sequence of digits.
     fn digits(&mut self, text: &str) {
         let mut rest = text;
         while let Some(from) = rest.find(|c: char| c.is_ascii_digit()) {
@@ -84,8 +84,8 @@ impl Template {
         self.keep(rest);
     }
 
-    /// Appends a text that does not vary. If the text contains `{}`, this `{}` becomes a hole that is filled with `{}`, so that
-    /// [`Template::filled`] returns the original command.
+    /// Adds a text that stays. If the text contains `{}`, adds a hole that is filled with `{}`, so that [`Template::filled`]
+    /// returns the original command.
     fn keep(&mut self, text: &str) {
         for (index, piece) in text.split(HOLE).enumerate() {
             if index > 0 {
@@ -101,13 +101,13 @@ impl Template {
     }
 }
 
-/// Returns whether the whole word is a number, a path or a file name.
+/// Returns whether a whole word is a number, a path or a file name.
 fn varies(word: &str) -> bool {
     let word = word.trim_matches(['\'', '"']);
     is_number(word) || is_path(word)
 }
 
-/// Returns whether a word is a number. The number may have a sign, a fraction, an exponent or a unit of letters.
+/// Returns whether a word is a number, with an optional sign, fraction, exponent or unit of letters.
 fn is_number(word: &str) -> bool {
     let digits = word.trim_start_matches(['-', '+']);
     let unit = digits.trim_start_matches(|c: char| c.is_ascii_digit() || "._,:+-eE".contains(c));
@@ -116,7 +116,7 @@ fn is_number(word: &str) -> bool {
         && unit.chars().all(|c| c.is_alphabetic() || c == '%')
 }
 
-/// Returns whether a word is a path, a file pattern, or a name with an extension.
+/// Returns whether a word is a path, a file pattern, or a name with an ending.
 fn is_path(word: &str) -> bool {
     const LONGEST_ENDING: usize = 8;
     if word.starts_with('-') || word.contains('=') || word.contains('$') {

@@ -1,9 +1,9 @@
-//! The words of a command and what each is for.
+//! Splits a command into words and determines the role of each word.
 
-/// A piece of a command; all pieces one after another are the command.
+/// A piece of a command. All pieces in order, joined, are the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part<'a> {
-    /// As it is written, quotes included.
+    /// The text as the user wrote it, including quotes.
     pub text: &'a str,
     pub role: Role,
 }
@@ -25,13 +25,13 @@ pub(super) enum Role {
     Output,
 }
 
-/// Programs whose first non-option argument is the script or program that they run.
+/// Interpreters: their first argument that is not an option is the program or the script that they run.
 const INTERPRETERS: [&str; 17] = [
     "bash", "dash", "env", "exec", "java", "julia", "lua", "nice", "node", "nohup", "perl", "php", "python", "python3",
     "Rscript", "ruby", "sh",
 ];
 
-/// Shell keywords that precede a program.
+/// Shell keywords that can precede a program.
 const KEYWORDS: [&str; 10] = ["!", "{", "do", "elif", "else", "if", "then", "time", "until", "while"];
 
 /// Returns the words of a shell line at the positions where the shell expects a program. The words keep their quotes.
@@ -104,11 +104,11 @@ fn word_length(text: &str) -> usize {
 /// State of a simple command. This state decides the role of the next word.
 #[derive(Default)]
 struct Roles {
-    /// True if a keyword has been read.
+    /// True after a keyword.
     opened: bool,
-    /// True if the program has been read.
+    /// True after the program.
     begun: bool,
-    /// True if an interpreter has been read but its script has not.
+    /// True after an interpreter whose script has not appeared yet.
     script: bool,
     /// Role of the next word, if a redirection precedes it.
     file: Option<Role>,
@@ -138,7 +138,7 @@ impl Roles {
 #[derive(Default)]
 struct Nested {
     roles: Roles,
-    /// State of each enclosing command.
+    /// Stack of the enclosing commands.
     outer: Vec<Roles>,
     /// True within a comment, which ends at the end of the line.
     comment: bool,
@@ -158,7 +158,7 @@ impl Nested {
             self.comment &= c != '\n';
             match c {
                 _ if self.comment => {}
-                // A function: its body follows.
+                // A function definition: the body follows.
                 '(' if next == Some(')') => self.roles = Roles::default(),
                 ')' if before == '(' => {}
                 '(' => self.outer.push(std::mem::take(&mut self.roles)),
@@ -197,8 +197,7 @@ pub(super) fn is_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
-/// Returns a word without its quotes and backslashes. This is the word that the program receives if the shell
-/// substitutes nothing.
+/// Returns a word without its quotes and backslashes, as the program receives it if the shell substitutes nothing.
 pub(super) fn unquoted(word: &str) -> String {
     let (mut quote, mut escaped, mut text) = (None, false, String::with_capacity(word.len()));
     for c in word.chars() {

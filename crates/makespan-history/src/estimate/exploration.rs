@@ -1,4 +1,4 @@
-//! Trials: runs on allotments without recorded run times, within a limit on the work.
+//! Chooses trials: runs of tasks on allotments without known run times.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -8,47 +8,47 @@ use makespan_core::{Profile, Time};
 use super::Learned;
 use crate::{Command, History, HistoryError};
 
-/// Maximum share of all work that may be spent on learning speed-ups.
+/// Maximum share of all work that trials may use.
 pub const SHARE: f64 = 0.05;
 
-/// Run time on a larger allotment, relative to the current one, above which the larger allotment is not tried. The speed-up law
-/// predicts this run time.
+/// Maximum ratio of the predicted time on a larger allotment to the predicted time on the largest known allotment, for the larger
+/// allotment to be tried.
 const WORTHWHILE: f64 = 0.9;
 
-/// A task that may be tried on another allotment.
+/// A task for which a trial may be chosen.
 #[derive(Clone, Debug)]
 pub struct Candidate<'a> {
-    /// Command of the task. For each template and allotment, only one task is tried.
+    /// The command of the task. For commands with the same template, at most one trial on each allotment is chosen.
     pub command: &'a Command,
-    /// Prediction from the history.
+    /// The times that were learned for the task.
     pub learned: &'a Learned,
-    /// Minimum and maximum number of processors that the task accepts.
+    /// The minimum and maximum allotment of the task.
     pub processors: RangeInclusive<u32>,
 }
 
-/// A task that will be tried on another allotment.
+/// A chosen trial: a task that will run on another allotment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
     /// Index of the task among the candidates.
     pub candidate: usize,
-    /// Allotment of the trial, and an upper limit on the expected run time.
+    /// The allotment of the trial and the longest time that is expected on it.
     pub profile: Profile,
 }
 
-/// Budget of processor-seconds for learning speed-ups.
+/// The work that trials may still use.
 ///
-/// Trials may take up to 5 % of the total work, which consists of the last 10,000 records of this machine and the work of the
-/// planned run. The whole work of a trial is charged to this budget. On more processors, the run time is assumed to stay the same.
-/// On fewer processors, the work is assumed to stay the same. A task is tried on twice its largest measured allotment if the task
-/// accepts this allotment and the law predicts a run time at least 10 % shorter. Otherwise, the task is tried on half its smallest
-/// measured allotment. The cheapest trials are chosen first.
+/// Trials may use at most 5 % of the work of a machine: of its latest 10,000 records and of the planned work. The work of a trial
+/// is its allotment times its expected time. This time assumes that more processors do not make the task faster, or that the
+/// speed-up was perfect if the trial has fewer processors. The trial of a task is on twice the largest known allotment, if the
+/// task allows it and the law predicts that it is at least 10 % faster. Otherwise the trial is on half the smallest known
+/// allotment. The trials with the least work are chosen first.
 #[derive(Clone, Copy, Debug)]
 pub struct Exploration {
     budget: f64,
 }
 
 impl Exploration {
-    /// Computes the budget for a run on this machine with `planned` processor-seconds of work.
+    /// Returns the budget of a run on this machine. `planned` is the work of the run in processor-seconds.
     ///
     /// # Errors
     /// [`HistoryError`] if the history cannot be read.
@@ -58,7 +58,7 @@ impl Exploration {
         Ok(Self { budget: SHARE * (done + planned) - explored })
     }
 
-    /// Returns the trials that fit into the budget, in order of the candidates.
+    /// Returns the chosen trials, ordered by candidate.
     pub fn choose(mut self, candidates: &[Candidate<'_>]) -> Vec<Trial> {
         let mut possible: Vec<(f64, usize, u32, Time)> = Vec::new();
         for (index, candidate) in candidates.iter().enumerate() {
@@ -84,7 +84,7 @@ impl Exploration {
     }
 }
 
-/// Returns the next allotment to try for a task, and an upper limit on the expected run time on this allotment.
+/// Returns the allotment of a task's trial and the longest time that is expected on it.
 fn next(candidate: &Candidate<'_>) -> Option<(u32, Time)> {
     let Candidate { learned, processors: wanted, .. } = candidate;
     let Learned { model, inputs, .. } = learned;

@@ -1,17 +1,17 @@
-//! Predicted run times of tasks that state none, from the records of the history.
+//! Estimates times of tasks without stated times from the history.
 //!
-//! An estimate first uses runs of the same command, and then runs of commands with the same template but other arguments. Only
-//! successful runs count: the latest runs of each allotment, with runs on this machine preferred to runs on others. The estimate is
-//! the median of their run times. If the size of the input files explains the run times markedly better, the estimate is a robust
-//! line through the sizes. Run times at several allotments give a speed-up law ([`crate::law`]). Run times at one allotment also
-//! give a law if the kernel counted the CPU time. A process that kept 3.6 of 4 processors busy was 3.6 times as fast as on one
-//! processor, provided that both runs do the same work.
+//! An estimate uses runs of the same command. If these do not suffice, it also uses runs of other commands with the same
+//! template. Only successful runs count: the latest runs of each allotment, and runs on this machine before runs on other
+//! machines. The estimate is the median of their times. If the size of the input files explains the times much better, the
+//! estimate is a robust line over the size. Times at several allotments give a speed-up law ([`crate::law`]). Times at one
+//! allotment also give a law, if the kernel measured the CPU time: a process that kept 3.6 of 4 processors busy was 3.6 times as
+//! fast as on one processor, if it did no additional work.
 //!
-//! Pinned and unpinned runs are kept apart, because the run time of an unpinned job depends on the jobs that run at the same time.
-//! A pinned task learns from pinned runs only. An unpinned run gives no information about speed-ups.
+//! Pinned runs and unpinned runs are kept apart, because the time of an unpinned run depends on the jobs that run at the same
+//! time. A pinned task learns only from pinned runs. Unpinned runs give no speed-up.
 //!
-//! A learned profile covers the allotments between the smallest and the largest measured one. Other allotments are tried within
-//! limits ([`Exploration`]).
+//! A learned profile has the allotments from the smallest to the largest known allotment. Trials measure other allotments, within
+//! a budget ([`Exploration`]).
 
 mod bounded;
 mod exploration;
@@ -31,45 +31,45 @@ use model::Model;
 
 pub use exploration::{Candidate, Exploration, SHARE, Trial};
 
-/// Maximum number of runs per allotment that an estimate from the same command uses. It is small so that an estimate soon reflects
-/// a program that became slower.
+/// Number of latest runs of each allotment that count for a command. The number is small, so that estimates soon reflect a
+/// program that became slower.
 const RECENT_OF_COMMAND: usize = 9;
-/// Maximum number of runs per allotment that an estimate from a template uses. It is larger because the commands differ.
+/// Number of latest runs of each allotment that count for a template, whose commands differ.
 const RECENT_OF_TEMPLATE: usize = 50;
 /// Maximum number of records that are read for one estimate.
 const LIMIT_OF_COMMAND: usize = 100;
 const LIMIT_OF_TEMPLATE: usize = 1000;
 
-/// A task whose run time is to be estimated.
+/// A task whose times are to be estimated.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
-    /// Command of the task.
+    /// The command of the task.
     pub command: &'a Command,
-    /// Minimum and maximum number of processors that the task accepts.
+    /// The minimum and maximum allotment of the task.
     pub processors: RangeInclusive<u32>,
-    /// True if the task will be pinned to its processors. Such a task learns from pinned runs only.
+    /// True if the task will be pinned to its processors. Pinned tasks learn only from pinned runs.
     pub pinned: bool,
-    /// Current total size in bytes of the input files ([`Command::input_bytes`]).
+    /// Current size in bytes of the files among the arguments ([`Command::input_bytes`]).
     pub inputs: Option<u64>,
 }
 
-/// A run-time estimate from the history.
+/// Learned times of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learned {
-    /// Run times on the measured allotments that the task accepts. If the task accepts none of them, the profile has the nearest
-    /// allotment that it accepts.
+    /// Times on the known allotments that the task may have. If there is no such allotment, the time on the nearest allotment
+    /// that the task may have.
     pub profile: Profile,
-    /// Number of runs that the estimate uses.
+    /// Number of runs from which the times are learned.
     pub runs: u32,
-    /// Robust estimate of the relative standard deviation of the run times; 0 for a single run.
+    /// Relative deviation of the runs from the expected times, estimated robustly; 0 for a single run.
     pub spread: f64,
-    /// Commands whose runs the estimate uses.
+    /// The kind of runs from which the times are learned.
     pub basis: Basis,
     model: Model,
     inputs: Option<u64>,
 }
 
-/// Source of the runs that an estimate uses.
+/// The kind of runs that an estimate uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// Runs of the same command.
@@ -78,7 +78,7 @@ pub enum Basis {
     Template,
 }
 
-/// Estimates run times from a history, and caches the models of templates.
+/// Estimates times of tasks from a history. Caches the models of templates.
 #[derive(Debug)]
 pub struct Estimator<'a> {
     history: &'a History,
@@ -87,7 +87,7 @@ pub struct Estimator<'a> {
     templates: BTreeMap<TemplateKey, Option<Model>>,
 }
 
-/// Text of a template, true if the user stated it, and true if its runs were pinned.
+/// The text of a template, whether the user stated the template, and whether its runs were pinned.
 type TemplateKey = (String, bool, bool);
 
 impl<'a> Estimator<'a> {
@@ -96,12 +96,12 @@ impl<'a> Estimator<'a> {
         Self { history, host: host.into(), folder: folder.into(), templates: BTreeMap::new() }
     }
 
-    /// Returns the estimate for a task, or `None` if neither its command nor a command with its template has succeeded.
+    /// Returns the learned times of a task, or `None` if neither its command nor a command with its template has succeeded.
     ///
     /// # Errors
     /// [`HistoryError`] if the history cannot be read.
     pub fn estimate(&mut self, question: &Question<'_>) -> Result<Option<Learned>, HistoryError> {
-        // Run times of pinned runs still help to order the starts of unpinned tasks.
+        // The times of pinned runs also help to order the starts of unpinned tasks.
         let kinds: &[bool] = if question.pinned { &[true] } else { &[false, true] };
         let mut own = None;
         for &pinned in kinds {
@@ -113,7 +113,7 @@ impl<'a> Estimator<'a> {
         }
         let wanted = &question.processors;
         let complete = own.as_ref().is_some_and(|own| own.law.is_some() || *wanted == own.known);
-        // The speed-up law of the template completes the model of a command that ran on one allotment only.
+        // The speed-up of a template completes a command that ran on only one allotment.
         let mut shared = None;
         for &pinned in kinds {
             if !complete && shared.is_none() {
@@ -131,8 +131,7 @@ impl<'a> Estimator<'a> {
         Ok(Some(Learned { profile, runs, spread, basis, model, inputs }))
     }
 
-    /// Returns the model of the template that the user stated. If that template has none, returns the model of the template with
-    /// holes.
+    /// Returns the model of the template that the user stated, or else of the template with holes.
     fn of_template(&mut self, command: &Command, pinned: bool) -> Result<Option<Model>, HistoryError> {
         let stated = command.stated_template().map(|template| (template.to_owned(), true, pinned));
         for key in stated.into_iter().chain([(command.template().text, false, pinned)]) {
@@ -149,8 +148,8 @@ impl<'a> Estimator<'a> {
     }
 }
 
-/// Returns the median of the positive run times, or `None` if there are none. The median of the finished tasks of a run is the
-/// guess for its tasks without a history.
+/// Returns the median of the positive times, or `None` if there is none. It is the default time of a task without an estimate,
+/// computed from the tasks of its run that have ended.
 pub fn typical(times: &[Time]) -> Option<Time> {
     let mut sorted: Vec<Time> = times.iter().copied().filter(|time| *time > Time::ZERO).collect();
     sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! Run-time model from the runs of one command or one template.
+//! The model of the run times of one command or of one template.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -11,28 +11,28 @@ use super::size::{Size, Sized};
 use super::speedup::Speedup;
 use crate::store::Recalled;
 
-/// Run times by allotment and by size of the input files, learned from runs.
+/// Times by allotment and by size of the input files, learned from runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Model {
     size: Size,
-    /// Speed-up law, or `None` if no law could be determined from the runs.
+    /// The speed-up law. `None` if all runs had one allotment and give no speed-up.
     pub law: Option<SpeedupLaw>,
-    /// Range between the smallest and the largest allotment that the runs cover.
+    /// The smallest and the largest allotment with known times.
     pub known: RangeInclusive<u32>,
     pub runs: u32,
-    /// Relative standard deviation of the measured run times from the expected ones.
+    /// Standard deviation of the ratio of measured to expected times.
     pub spread: f64,
 }
 
 impl Model {
-    /// Learns a model from successful runs, ordered from latest to earliest. Only the latest `recent` runs of each allotment
-    /// count. Runs on this machine are preferred to others, and among these, runs in this folder. Returns `None` if there are no
-    /// runs.
+    /// Learns from successful runs, sorted from the latest to the earliest. The first `recent` runs of each allotment count. Runs
+    /// on this machine have precedence over runs on other machines, and then runs in this folder over runs in other folders.
+    /// Returns `None` if there are no runs.
     pub fn of(rows: &[Recalled], recent: usize) -> Option<Self> {
         let mut runs = chosen(rows, recent);
         let mut size = Size::of(&sequential(&runs, None))?;
-        // Sizes and allotments can be correlated. The law is therefore fitted with the effect of the sizes removed, and the sizes
-        // with the effect of the law removed.
+        // Size and allotment may be correlated. Therefore the law is fitted without the effect of the size, and the size without
+        // the effect of the law.
         let mut speedup = Speedup::of(&runs, &size);
         if let Speedup::Unknown { most_often } = speedup {
             runs.retain(|run| run.processors == most_often);
@@ -53,7 +53,7 @@ impl Model {
         Some(Self { size, law, known, runs: runs.len() as u32, spread })
     }
 
-    /// Adopts the speed-up law of `other` if this model has no law and `other` covers its allotment.
+    /// Returns this model with the speed-up of another model, if this model has no speed-up.
     pub fn with_speedup_of(self, other: &Self) -> Self {
         let ran = *self.known.start();
         match (self.law, other.law) {
@@ -65,8 +65,8 @@ impl Model {
         }
     }
 
-    /// Returns the expected run time. Beyond the measured allotments, the law extrapolates. Without a law, the result is the
-    /// longest plausible time: no speed-up on more processors, and a linear slowdown on fewer.
+    /// Returns the expected time. For unknown allotments, the law predicts the time. Without a law, this is an upper limit: no
+    /// speed-up on more processors, and a perfect speed-up on fewer.
     pub fn time(&self, processors: u32, inputs: Option<u64>) -> Time {
         let fraction = match self.law {
             Some(law) => law.time_fraction(processors),
@@ -75,8 +75,7 @@ impl Model {
         bounded(self.size.seconds(inputs) * fraction)
     }
 
-    /// Returns a profile of the measured allotments within `wanted`. If there are none, the profile has the nearest allotment
-    /// within `wanted`.
+    /// Returns the times on the wanted allotments that are known, or else the time on the nearest wanted allotment.
     pub fn profile(&self, wanted: &RangeInclusive<u32>, inputs: Option<u64>) -> Option<Profile> {
         let (low, high) = (*wanted.start().max(self.known.start()), *wanted.end().min(self.known.end()));
         let only = if low < high {
@@ -97,7 +96,7 @@ impl Model {
     }
 }
 
-/// Returns the runs that the model uses.
+/// Returns the runs that count: up to `recent` of each allotment.
 fn chosen(rows: &[Recalled], recent: usize) -> Vec<&Recalled> {
     let rows = preferred(preferred(rows.iter().collect(), |row| row.here), |row| row.in_folder);
     let mut taken: BTreeMap<u32, usize> = BTreeMap::new();
@@ -109,13 +108,13 @@ fn chosen(rows: &[Recalled], recent: usize) -> Vec<&Recalled> {
     rows.into_iter().filter(|row| take(row)).collect()
 }
 
-/// Returns the rows that satisfy `better`, or all rows if none does.
+/// Returns the rows for which `better` holds, or all rows if it holds for none.
 fn preferred(rows: Vec<&Recalled>, better: fn(&Recalled) -> bool) -> Vec<&Recalled> {
     let some: Vec<&Recalled> = rows.iter().copied().filter(|row| better(row)).collect();
     if some.is_empty() { rows } else { some }
 }
 
-/// Converts runs to their equivalent run times on one processor.
+/// Returns the sequential times of runs: the times divided by the fraction of the law.
 fn sequential(runs: &[&Recalled], law: Option<SpeedupLaw>) -> Vec<Sized> {
     let fraction = |processors: u32| law.map_or(1.0, |law| law.time_fraction(processors));
     runs.iter().map(|run| Sized { seconds: run.seconds / fraction(run.processors), inputs: run.inputs }).collect()

@@ -1,7 +1,7 @@
-//! Statistics that are insensitive to a few wrong values.
+//! Robust statistics: a few wrong values change them little.
 
-/// Returns the middle value, or the mean of the two middle values. Values that are not finite are ignored. Returns `None` if no
-/// value is left.
+/// Returns the median, or `None` if there are no finite values. For an even number of values, the median is the mean of the two
+/// middle values.
 pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
@@ -9,7 +9,7 @@ pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     Some(f64::midpoint(*low, *high))
 }
 
-/// Estimates the standard deviation: the median absolute value, times the factor for a normal distribution.
+/// Returns the median absolute value, scaled so that it estimates the standard deviation of a normal distribution.
 pub(super) fn deviation(residuals: impl IntoIterator<Item = f64>) -> f64 {
     const OF_A_NORMAL_DISTRIBUTION: f64 = 1.4826;
     OF_A_NORMAL_DISTRIBUTION * median(residuals.into_iter().map(f64::abs)).unwrap_or(0.0)
@@ -27,9 +27,9 @@ impl Line {
         self.intercept + self.slope * x
     }
 
-    /// Returns the Theil-Sen line. Its slope is the median of the slopes between all pairs of points, and its intercept is the
-    /// median of the intercepts with this slope. Up to 29 % of the points may be arbitrary. Returns `None` if all points have
-    /// equal `x`, because slopes that are not finite are ignored. O(n^2).
+    /// Returns the line of Theil and Sen. Its slope is the median of the slopes between all pairs of points, and its intercept is
+    /// the median intercept for this slope. Up to 29 % of the points may be arbitrarily wrong. Returns `None` if all points have
+    /// the same `x`, since slopes that are not finite are ignored. O(n^2).
     ///
     /// P. K. Sen, "Estimates of the regression coefficient based on Kendall's tau", Journal of the American Statistical
     /// Association 63, 1968, doi:10.1080/01621459.1968.10480934.

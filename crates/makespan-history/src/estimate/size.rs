@@ -1,28 +1,28 @@
-//! Dependence of run times on the size of the input files.
+//! The dependence of run times on the size of the input files.
 
 use super::robust::{Line, deviation, median};
 
-/// A run time on one processor, and the size of the input files in bytes.
+/// A sequential time and the size of the input files in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sized {
     pub seconds: f64,
     pub inputs: Option<u64>,
 }
 
-/// Run time on one processor: a constant, or a function of the size of the input files.
+/// A model of the sequential time: a constant, or a line over the size of the input files.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Size {
-    /// Median run time in seconds, for inputs of unknown size or without a line.
+    /// Median time in seconds. It is used if the size is unknown or does not affect the time.
     typical: f64,
     line: Option<Line>,
 }
 
-/// Maximum number of points in a fit, which examines all pairs.
+/// Maximum number of points for a line, because the fit uses all pairs of points.
 const MAX_POINTS: usize = 100;
-/// Minimum number of points and of different sizes for a line.
+/// Minimum number of points, and of different sizes, for a line.
 const MIN_POINTS: usize = 5;
 const MIN_SIZES: usize = 3;
-/// Maximum ratio of the deviation from the line to the deviation from the median for which the line is used.
+/// A line is used if the deviation from it is at most this fraction of the deviation from the median.
 const MARKEDLY: f64 = 0.5;
 
 impl Size {
@@ -38,25 +38,25 @@ impl Size {
         }
     }
 
-    /// Returns the run time for this input size relative to the median run time.
+    /// Returns the time for an input, relative to the median time.
     pub fn factor(&self, inputs: Option<u64>) -> f64 {
         self.seconds(inputs) / self.typical
     }
 
-    /// Returns whether run times depend on the size of the input files.
+    /// Returns whether the time depends on the size of the input files.
     pub fn is_line(&self) -> bool {
         self.line.is_some()
     }
 
-    /// Returns this model with all run times multiplied by `factor`.
+    /// Returns this model with all times multiplied by `factor`.
     pub fn scaled(self, factor: f64) -> Self {
         let line = |line: Line| Line { intercept: line.intercept * factor, slope: line.slope * factor };
         Self { typical: self.typical * factor, line: self.line.map(line) }
     }
 }
 
-/// Returns the line through the samples if the line rises, gives positive times, and explains the times markedly
-/// better than their median does.
+/// Returns the line through the samples, if it rises, starts at a time that is not negative, and fits much better than the
+/// median.
 fn line(samples: &[Sized], typical: f64) -> Option<Line> {
     let sized = samples.iter().filter_map(|sample| Some((sample.inputs? as f64, sample.seconds)));
     let points: Vec<(f64, f64)> = sized.take(MAX_POINTS).collect();
@@ -67,8 +67,7 @@ fn line(samples: &[Sized], typical: f64) -> Option<Line> {
         return None;
     }
     let fitted = Line::theil_sen(&points)?;
-    // A negative time at size 0 means that the constant part is too small to measure. Run times are then taken as
-    // proportional to the size.
+    // If the line is below 0 at size 0, noise hides a small intercept. The times are then assumed to be proportional to the size.
     let proportional = || median(points.iter().map(|(x, y)| y / x)).map(|slope| Line { intercept: 0.0, slope });
     let line = if fitted.intercept >= 0.0 { fitted } else { proportional()? };
     let residual = |fitted: f64, seconds: f64| seconds / fitted - 1.0;

@@ -1,4 +1,4 @@
-//! Speed-up laws from the runs of a command or template.
+//! Speed-up laws of runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -11,30 +11,30 @@ use super::size::Size;
 use crate::law::{Sample, best};
 use crate::store::Recalled;
 
-/// Result of fitting a speed-up law to runs.
+/// The speed-up that runs show.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Speedup {
-    /// A law was fitted to run times at the smallest to the largest of these allotments.
+    /// This law, for allotments between the smallest and the largest measured allotment.
     Known { law: SpeedupLaw, allotments: RangeInclusive<u32> },
-    /// The runs do not determine a law.
+    /// The runs show no speed-up.
     Unknown {
-        /// Allotment with the largest number of runs. Ties go to the largest allotment.
+        /// The most frequent allotment. On a tie, the largest.
         most_often: u32,
     },
 }
 
-/// Logarithms of median run times by allotment, of one command or of all commands.
+/// Logarithms of median times by allotment, of one command or of all commands.
 type Times = BTreeMap<u32, f64>;
 
-/// Relative error of a median of few runs that random variation explains.
+/// Relative error that medians of a few runs have by chance.
 const NOISE: f64 = 0.05;
 
-/// Minimum number of runs of an allotment in a comparison of different commands.
+/// Minimum number of runs of an allotment when allotments are compared between different commands.
 const ENOUGH: usize = 3;
 
 impl Speedup {
-    /// Fits the best law to the run times of each command at several allotments. If no command has several allotments, the fit uses
-    /// the median over all commands at each allotment, with the effect of the input size removed.
+    /// Fits the best law through the times of commands that ran on several allotments. If there is no such command, compares the
+    /// medians of all commands at each allotment, after removing the effect of the input sizes.
     pub fn of(runs: &[&Recalled], size: &Size) -> Self {
         let times = within_commands(runs).or_else(|| between_commands(runs, size)).unwrap_or_default();
         let sample = |(&processors, logarithm): (&u32, &f64)| Sample { processors, time: bounded(logarithm.exp()) };
@@ -62,8 +62,8 @@ fn most_often(runs: &[&Recalled]) -> u32 {
     counts.into_iter().max_by_key(|&(processors, count)| (count, processors)).map_or(1, |(processors, _)| processors)
 }
 
-/// Returns relative run times by allotment, from the commands that ran at several allotments. Each command has its own constant
-/// factor. Repeated sweeps of medians separate these factors from the effects of the allotments.
+/// Returns the relative times at several allotments, from the commands that ran on several allotments. The time of a command is
+/// modelled as a factor of the command times the effect of the allotment. Sweeps of medians separate the two.
 ///
 /// J. W. Tukey, "Exploratory Data Analysis", Addison-Wesley, 1977, chapter 11 (median polish).
 fn within_commands(runs: &[&Recalled]) -> Option<Times> {
@@ -87,9 +87,8 @@ fn within_commands(runs: &[&Recalled]) -> Option<Times> {
     (effects.len() > 1).then_some(effects)
 }
 
-/// Returns the median run times of one command by allotment. If the command never ran on one processor, its CPU time is the
-/// estimate for one processor. This estimate is at least the run time, because time spent waiting does not shorten with more
-/// processors.
+/// Returns the times of one command by allotment. If the command never ran on one processor, its CPU time serves as its
+/// sequential time. A command that mostly waits keeps no processor busy, so that it shows no gain from more processors.
 fn times(runs: &[&Recalled]) -> Times {
     let mut by_allotment: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for run in runs {
@@ -101,8 +100,7 @@ fn times(runs: &[&Recalled]) -> Times {
     measured.chain(alone.map(|seconds| (1, seconds))).map(|(processors, seconds)| (processors, seconds.ln())).collect()
 }
 
-/// Returns the median run times of all commands by allotment, for allotments with enough runs, or `None` if fewer than two
-/// allotments have enough.
+/// Returns the median times by allotment over all commands, for the allotments with enough runs.
 fn between_commands(runs: &[&Recalled], size: &Size) -> Option<Times> {
     let mut by_allotment: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for run in runs {

@@ -1,26 +1,26 @@
-//! Downey's speed-up law: a search in two dimensions.
+//! Fits Downey's law by a search in two dimensions.
 
 use makespan_core::SpeedupLaw;
 
 use super::laws::{Point, scale};
 use super::search::search;
 
-/// Maximum parallelism, as a multiple of the largest measured allotment. Measured times cannot distinguish larger
-/// values.
+/// Largest parallelism that is searched, as a multiple of the largest measured allotment. The times cannot show a larger
+/// parallelism.
 const FARTHEST: f64 = 16.0;
 
-/// Half-width of the logarithmic interval around the measured speed-up of the largest allotment in which a second
-/// search looks for the parallelism.
+/// Width of the search around the measured speed-up of the largest allotment, on a logarithmic scale. If that speed-up equals the
+/// parallelism, they differ only by measurement errors.
 const NEAR: f64 = 0.05;
 
-/// Maximum variance in the search. Larger values hardly change the speed-ups.
+/// Largest variance that is searched. Larger variances hardly change the speed-up.
 const WIDEST: f64 = 64.0;
 
-/// Returns the law with the least error. The search uses a logarithmic scale for the parallelism, and finds the best
-/// `sigma / (1 + sigma)` for each value. The error has kinks at which a measured allotment moves to another case of
-/// the law, so the search uses no gradient.
+/// Returns the law of least error. For each parallelism, on a logarithmic scale, the function searches the best `sigma / (1 +
+/// sigma)`. The error has a kink wherever a measured allotment enters another case of the law, so the search does not use
+/// gradients.
 pub(super) fn downey(points: &[Point]) -> SpeedupLaw {
-    // Step widths that find each valley of the error: 3 per cent of the parallelism, 1/30 of the share.
+    // Grids fine enough to find each valley of the error: steps of 3 per cent in parallelism and of 1/30 in the share.
     const PARALLELISM_STEPS: u32 = 200;
     const SHARE_STEPS: u32 = 30;
     let most = points.iter().map(|point| f64::from(point.processors)).fold(1.0, f64::max);
@@ -34,8 +34,8 @@ pub(super) fn downey(points: &[Point]) -> SpeedupLaw {
     let error = |logarithm: f64| scale(points, law(logarithm, best_share(logarithm))).1;
     let farthest = (most * FARTHEST).ln();
     let mut best = search(0.0, farthest, PARALLELISM_STEPS, &error);
-    // If the largest allotments lie beyond the last bend of the law, their speed-up equals the parallelism. The error
-    // then has a valley around this speed-up that is narrower than the grid.
+    // Beyond the last bend of the law, the speed-up of all allotments equals the parallelism. The valley around this value, the
+    // speed-up of the largest allotment, can be narrower than the grid.
     if let (Some(first), Some(last)) = (points.first(), points.last()) {
         let speedup = (f64::from(first.processors) * first.seconds / last.seconds).ln();
         let near = |offset: f64| (speedup + offset).clamp(0.0, farthest);

@@ -1,4 +1,4 @@
-//! Fits all laws and ranks them from best to worst.
+//! Fits speed-up laws and ranks them.
 
 use makespan_core::{SpeedupLaw, Time};
 
@@ -10,7 +10,7 @@ use super::laws::{Point, amdahl, power, scale};
 pub struct Sample {
     /// Number of processors.
     pub processors: u32,
-    /// Run time on this allotment.
+    /// The run time of the command on this allotment.
     pub time: Time,
 }
 
@@ -19,24 +19,24 @@ pub struct Sample {
 pub struct Fit {
     /// The law with its parameters.
     pub law: SpeedupLaw,
-    /// Fitted run time on one processor, which may differ from the measured one.
+    /// The fitted time on one processor, which may differ from the measured time.
     pub sequential: Time,
     /// Number of fitted parameters, including the sequential time.
     pub parameters: usize,
-    /// Root of the mean squared relative error; 0.02 is two per cent.
+    /// Root of the mean squared relative error; 0.02 means two per cent.
     pub error: f64,
-    /// Deviations from the measured times, in order of allotment.
+    /// The deviation from each measured time, ordered by allotment.
     pub residuals: Vec<Residual>,
 }
 
-/// Deviation of a law from one measured time.
+/// The deviation of a law from one measured time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Residual {
     /// Number of processors.
     pub processors: u32,
-    /// Shortest measured time on this allotment.
+    /// The shortest measured time on this allotment.
     pub measured: Time,
-    /// Time according to the law.
+    /// The time that the law predicts.
     pub fitted: Time,
     /// `fitted / measured - 1`.
     pub relative: f64,
@@ -54,14 +54,14 @@ impl Fit {
     }
 }
 
-/// Difference in error that is too small to measure. Among laws within this difference of the best, those with fewer parameters
-/// come first.
+/// Difference of two errors that timing programs cannot resolve. Among laws within this difference, the law with fewer parameters
+/// is preferred.
 const TIE: f64 = 0.005;
 
-/// Fits the laws of Amdahl, of powers and of Downey to the shortest time of each allotment, by least squared relative error.
-/// The sequential time is a free parameter of each law. The result is ordered from best to worst; among laws with an error
-/// within half a per cent of the least error, those with fewer parameters come first. A law needs as many different allotments
-/// as it has parameters: 2, 2 and 3. With fewer allotments, the list is shorter or empty, as [`advice`] explains.
+/// Fits Amdahl's law, the power law and Downey's law to the shortest time of each allotment. Each fit has a free sequential time
+/// and minimises the squared relative error. The laws are sorted from best to worst. Among laws whose error is within half a per
+/// cent of the best, those with fewer parameters come first. A law needs as many different allotments as it has parameters: 2, 2
+/// and 3. With fewer allotments the list is shorter or empty, as [`advice`] explains.
 pub fn fit(samples: &[Sample]) -> Vec<Fit> {
     let points = points(samples);
     let mut fits = Vec::new();
@@ -78,9 +78,8 @@ pub fn fit(samples: &[Sample]) -> Vec<Fit> {
     fits
 }
 
-/// Returns the best law only. If a law with two parameters has an error of at most `noise`, this function returns it without
-/// fitting Downey's law, whose search takes milliseconds: errors below `noise` are not significant. Returns `None` if there are
-/// fewer than two allotments.
+/// Returns the best law. Downey's law is not fitted if a law of two parameters has an error of at most `noise`: a smaller error
+/// would be chance, and the search for Downey's law takes milliseconds. Returns `None` with fewer than two allotments.
 pub fn best(samples: &[Sample], noise: f64) -> Option<Fit> {
     let points = points(samples);
     if points.len() < 2 {
@@ -91,8 +90,8 @@ pub fn best(samples: &[Sample], noise: f64) -> Option<Fit> {
     if points.len() == 2 || better.error <= noise { Some(better) } else { fit(samples).into_iter().next() }
 }
 
-/// Explains in one sentence which laws the number of measured allotments rules out or cannot check. Returns `None` if every law
-/// can be fitted and checked.
+/// Returns a sentence on the laws that cannot be fitted or checked because too few allotments were measured. Returns `None` if
+/// every law can be fitted and checked.
 pub fn advice(samples: &[Sample]) -> Option<String> {
     let say = |text: &str| Some(text.to_owned());
     match points(samples).len() {
@@ -105,7 +104,7 @@ pub fn advice(samples: &[Sample]) -> Option<String> {
     }
 }
 
-/// Returns the shortest time of each allotment, in ascending order of allotment.
+/// Returns the shortest time of each allotment, sorted by allotment.
 fn points(samples: &[Sample]) -> Vec<Point> {
     let mut shortest = std::collections::BTreeMap::new();
     for sample in samples.iter().filter(|sample| sample.processors > 0 && sample.time > Time::ZERO) {

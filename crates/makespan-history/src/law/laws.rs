@@ -1,8 +1,8 @@
-//! Fits a single law by least squared relative error.
+//! Fits single laws by least squared relative error.
 //!
-//! Let `f(n)` be the law's fraction of the sequential time `T` that remains on `n` processors, and let `t(n)` be the
-//! measured time. The error is the sum over points of `(T f(n) / t(n) - 1)^2`. For a given `f`, the best `T` has a
-//! closed form ([`scale`]), so a search covers only the parameters of `f`.
+//! Let `f(n)` be the law's fraction of the sequential time `T` on `n` processors, and `t(n)` the measured time. The error is the
+//! sum of `(T f(n) / t(n) - 1)^2` over all points. For a given `f`, the best `T` has a closed form ([`scale`]), so the searches
+//! run over the parameters of `f` only.
 
 use makespan_core::SpeedupLaw;
 
@@ -15,8 +15,7 @@ pub(super) struct Point {
     pub seconds: f64,
 }
 
-/// Returns the sequential time, in seconds, that minimises the sum of squared relative errors of a law, and this
-/// minimum.
+/// Returns the best sequential time for a law, in seconds, and the resulting sum of squared relative errors.
 pub(super) fn scale(points: &[Point], law: SpeedupLaw) -> (f64, f64) {
     let ratios = || points.iter().map(|point| law.time_fraction(point.processors) / point.seconds);
     let (sum, squares) = ratios().fold((0.0, 0.0), |(sum, squares), ratio| (sum + ratio, squares + ratio * ratio));
@@ -46,8 +45,8 @@ pub(super) fn amdahl(points: &[Point]) -> SpeedupLaw {
     SpeedupLaw::Amdahl { serial }
 }
 
-/// Fits the power law. A straight line through the logarithms gives an exponent, and a golden-section search near
-/// this exponent minimises the relative error.
+/// Fits the power law: a straight line through the logarithms, then a golden-section search around its slope for the least
+/// relative error.
 pub(super) fn power(points: &[Point]) -> SpeedupLaw {
     let count = points.len() as f64;
     let x = |point: &Point| f64::from(point.processors).ln();

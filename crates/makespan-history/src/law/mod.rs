@@ -1,7 +1,7 @@
 //! Fits speed-up laws to measured run times.
 //!
-//! [`fit()`] fits laws to the run times of a command at several allotments, and ranks them from best to worst. `makespan
-//! profile` uses it for its measurements. [`crate::estimate`] uses the [`best`] law for the records of the history.
+//! [`fit()`] fits laws to the times of a command at several allotments, and sorts them from best to worst. `makespan profile`
+//! uses it for measured times. [`crate::estimate`] uses [`best`] for the times in the history.
 
 mod downey;
 mod fit;

@@ -1,7 +1,7 @@
 //! Minima of functions of one variable.
 
-/// Returns a minimum on an interval. The search evaluates a grid, selects the lowest points among its local minima,
-/// and refines each by golden-section search. It thus finds the deepest of a few valleys.
+/// Returns a minimum of a function on an interval. Takes the lowest local minima on a grid and refines each by golden sections.
+/// If the function has several valleys, the result is in the deepest of those that the grid shows.
 pub(super) fn search(low: f64, high: f64, steps: u32, error: &dyn Fn(f64) -> f64) -> f64 {
     const VALLEYS: usize = 3;
     let width = (high - low) / f64::from(steps);
@@ -18,7 +18,7 @@ pub(super) fn search(low: f64, high: f64, steps: u32, error: &dyn Fn(f64) -> f64
     ends.chain(places.first().copied()).min_by(|a, b| a.0.total_cmp(&b.0)).map_or(low, |(_, place)| place)
 }
 
-/// Returns a minimum on a closed interval of a function with one valley.
+/// Returns the minimum on an interval, including its ends, of a function with one valley.
 pub(super) fn golden(mut low: f64, mut high: f64, error: &dyn Fn(f64) -> f64) -> f64 {
     const NARROW: f64 = 1e-8;
     let ends = [low, high];

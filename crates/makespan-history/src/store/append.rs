@@ -10,15 +10,15 @@ impl History {
     /// Appends a record.
     ///
     /// # Errors
-    /// [`HistoryError`]. In this case nothing is added.
+    /// [`HistoryError`]. On an error, nothing was added.
     pub fn append(&mut self, record: &Record) -> Result<(), HistoryError> {
         self.append_all(std::slice::from_ref(record))
     }
 
-    /// Appends all records or none.
+    /// Adds either all records or none.
     ///
     /// # Errors
-    /// [`HistoryError`]. In this case nothing is added.
+    /// [`HistoryError`]. On an error, nothing was added.
     pub fn append_all(&mut self, records: &[Record]) -> Result<(), HistoryError> {
         let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let added = begun.and_then(|transaction| {
@@ -34,7 +34,7 @@ fn add(transaction: &Transaction<'_>, record: &Record) -> Result<(), Error> {
     let words = json(command.words());
     let id = match find(transaction, &words)? {
         Some((id, stated)) => {
-            // The latest template replaces an earlier one.
+            // The latest stated template replaces an earlier one.
             if let Some(template) = command.stated_template().filter(|template| stated.as_deref() != Some(template)) {
                 let mut update = transaction.prepare_cached("UPDATE commands SET stated = ?2 WHERE id = ?1")?;
                 update.execute(params![id, template])?;
@@ -75,13 +75,13 @@ fn add(transaction: &Transaction<'_>, record: &Record) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the database number of a command, and the template that the user stated for it.
+/// Returns the number of a command and the template that the user stated for it.
 fn find(transaction: &Transaction<'_>, words: &str) -> Result<Option<(i64, Option<String>)>, Error> {
     let mut statement = transaction.prepare_cached("SELECT id, stated FROM commands WHERE words = ?1")?;
     statement.query_row([words], |row| Ok((row.get(0)?, row.get(1)?))).optional()
 }
 
-/// Converts a list of words to JSON.
+/// Returns a list of words as JSON.
 pub(super) fn json(words: &[String]) -> String {
     serde_json::Value::from(words).to_string()
 }

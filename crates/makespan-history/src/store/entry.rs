@@ -5,41 +5,40 @@ use rusqlite::Row;
 use super::{Filter, History};
 use crate::HistoryError;
 
-/// A record as the database stores it. Its values are not checked, so that users can see and remove
-/// invalid records.
+/// A record as it is stored. Its values are not checked, so that invalid records can be listed and removed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Number of the record. Later records have larger numbers.
+    /// The number of the record. Later records have larger numbers.
     pub id: i64,
-    /// Command as a user would type it.
+    /// The command as a user would type it in a shell.
     pub line: String,
-    /// Template that the user wrote, or else the command with holes.
+    /// The template that the user wrote, or else the command with holes.
     pub template: String,
-    /// Working folder of the process.
+    /// The working folder of the process.
     pub folder: String,
     /// Name of the machine.
     pub host: String,
     /// Number of processors.
     pub processors: i64,
-    /// Time from start to end, in nanoseconds.
+    /// Time from start to end in nanoseconds.
     pub wall: i64,
     /// CPU time in nanoseconds.
     pub cpu: Option<i64>,
     /// Peak memory in bytes.
     pub memory: Option<i64>,
-    /// Outcome: `succeeded`, `failed`, `timed-out` or `interrupted`.
+    /// The outcome: `succeeded`, `failed`, `timed-out` or `interrupted`.
     pub ending: String,
-    /// Exit status.
+    /// The exit status.
     pub status: Option<i64>,
-    /// End, in seconds since 1970.
+    /// Instant of the end, in seconds since 1970.
     pub ended: i64,
-    /// Total size of the input files in bytes.
+    /// Size in bytes of the files among the arguments.
     pub inputs: Option<i64>,
-    /// True if the run was a trial to learn a speed-up.
+    /// True if the run was a trial.
     pub explored: bool,
     /// True if the process was pinned to its processors.
     pub pinned: bool,
-    /// Mean number of jobs that ran at the same time.
+    /// Mean number of jobs of the run that ran at the same time.
     pub at_once: Option<f64>,
 }
 
@@ -70,7 +69,7 @@ impl Entry {
 }
 
 impl History {
-    /// Returns up to `limit` records that match `filter`, from latest to earliest.
+    /// Returns up to `limit` of the latest records that match the filter, from the latest to the earliest.
     ///
     /// # Errors
     /// [`HistoryError`].
@@ -88,7 +87,7 @@ impl History {
         read().map_err(|error| self.error(error))
     }
 
-    /// Returns the number of records that match `filter`.
+    /// Returns the number of records that match the filter.
     ///
     /// # Errors
     /// [`HistoryError`].

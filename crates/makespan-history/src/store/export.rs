@@ -29,8 +29,8 @@ const HEADING: [&str; 16] = [
 ];
 
 impl History {
-    /// Writes the records that match `filter` as CSV, from earliest to latest. `guard` converts each text so that spreadsheets
-    /// do not read it as a formula. Times are in seconds, and `ended` is in seconds since 1970. Unknown values are empty.
+    /// Writes the records that match the filter as CSV, from the oldest to the latest. `guard` is applied to each text and
+    /// protects spreadsheets from formulas. Times are in seconds, and `ended` is in seconds since 1970. Unknown values are empty.
     ///
     /// # Errors
     /// [`HistoryError`].
@@ -79,7 +79,7 @@ fn row(entry: &Entry, guard: &dyn Fn(&str) -> String) -> [String; 16] {
     ]
 }
 
-/// Formats nanoseconds as exact seconds.
+/// Formats nanoseconds as seconds, without rounding.
 fn seconds(nanoseconds: i64) -> String {
     const SECOND: u64 = 1_000_000_000;
     let (sign, size) = (if nanoseconds < 0 { "-" } else { "" }, nanoseconds.unsigned_abs());

@@ -1,23 +1,23 @@
-//! Selects records.
+//! Filters records.
 
 use rusqlite::types::Value;
 
 use super::History;
 use crate::HistoryError;
 
-/// Selection of records that match all conditions. The default selects all records.
+/// Conditions on records. A record must fulfil all stated conditions. The default filter matches all records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Pattern for the whole command, in which `*` matches any text and `?` matches any character.
+    /// Pattern for the whole command: `*` matches any text and `?` any character.
     pub command: Option<String>,
-    /// Name of the machine.
+    /// Name of the machine on which the process ran.
     pub host: Option<String>,
-    /// Upper limit on the end, exclusive, in seconds since 1970.
+    /// Instant before which the process ended, in seconds since 1970.
     pub before: Option<i64>,
 }
 
 impl Filter {
-    /// Returns an SQL condition and the values of its parameters.
+    /// Returns a condition in SQL and the values of its parameters.
     pub(super) fn condition(&self) -> (String, Vec<Value>) {
         let mut conditions = vec!["1"];
         let mut values = Vec::new();
@@ -27,7 +27,7 @@ impl Filter {
                 values.push(value);
             }
         };
-        // In GLOB, a bracket begins a set of characters. In this filter, a bracket matches itself.
+        // GLOB treats a bracket as the start of a character set. In our patterns, a bracket is an ordinary character.
         let pattern = self.command.as_ref().map(|pattern| pattern.replace('[', "[[]"));
         add("line GLOB ?", pattern.map(Value::from));
         add("host = ?", self.host.clone().map(Value::from));
@@ -37,11 +37,11 @@ impl Filter {
 }
 
 impl History {
-    /// Removes the records that match `filter`, and the commands without remaining records. The removed content is
-    /// overwritten on disk. Returns the number of removed records.
+    /// Removes the records that match the filter, and commands without any records. The removed data are overwritten in the file.
+    /// Returns the number of removed records.
     ///
     /// # Errors
-    /// [`HistoryError`]. In this case nothing is removed.
+    /// [`HistoryError`]. On an error, nothing was removed.
     pub fn forget(&mut self, filter: &Filter) -> Result<u64, HistoryError> {
         self.removed(filter).map_err(|error| HistoryError::of(&self.path, error))
     }
@@ -57,8 +57,8 @@ impl History {
         let removed = transaction.execute(&text, rusqlite::params_from_iter(values))?;
         transaction.execute("DELETE FROM commands WHERE id NOT IN (SELECT command FROM runs)", [])?;
         transaction.commit()?;
-        // Removed content may remain in the log, and the file keeps its size. If another process is reading, a later
-        // cleanup removes both.
+        // The log still contains the removed data, and the file keeps its size. If another process is reading, both are cleaned
+        // up at some later time.
         let _ = self.connection.execute_batch("VACUUM");
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         Ok(removed as u64)

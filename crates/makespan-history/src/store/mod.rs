@@ -1,4 +1,4 @@
-//! Database of records.
+//! The database of the history.
 
 mod append;
 mod entry;
@@ -23,11 +23,11 @@ pub use entry::Entry;
 pub use filter::Filter;
 pub(crate) use recall::{LONGEST, Recalled, Setting};
 
-/// Timeout for the lock of another process that writes. Each write takes milliseconds.
+/// Maximum wait for another process that is writing. A write takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Database of earlier runs: an `SQLite` file with a write-ahead log. Several processes may use it at the same time. If a
-/// process is killed, only records that it had not yet committed are lost.
+/// The history of earlier runs: an `SQLite` file with a write-ahead log, which several processes may use at the same time. A
+/// process that is killed loses only the records that it had not yet committed.
 #[derive(Debug)]
 pub struct History {
     connection: Connection,
@@ -35,8 +35,8 @@ pub struct History {
 }
 
 impl History {
-    /// Opens a history for reading and writing. A missing file or folder is created, with access for its owner only, because
-    /// commands may contain secrets.
+    /// Opens a history for reading and writing. Creates the file and its folder if they are missing, accessible only to their
+    /// owner, because commands may contain secrets.
     ///
     /// # Errors
     /// [`HistoryError`].
@@ -51,7 +51,7 @@ impl History {
         let mut connection = Connection::open_with_flags(path, flags).map_err(fail)?;
         connection.busy_timeout(PATIENCE).map_err(fail)?;
         let known = steps.len() as i64;
-        // Both values are read in one transaction, because another process may be creating the tables.
+        // The transaction makes both reads consistent, because another process may be creating the tables.
         let kind =
             connection.unchecked_transaction().and_then(|instant| tables::kind(&instant, APPLICATION)).map_err(fail)?;
         match kind {
@@ -73,10 +73,10 @@ impl History {
         &self.path
     }
 
-    /// Checks that every page and every index is intact. This function reads the whole file.
+    /// Checks the integrity of every page and every index. Reads the whole file.
     ///
     /// # Errors
-    /// [`HistoryError::Damaged`] if a page or index is damaged.
+    /// [`HistoryError::Damaged`] if the check fails.
     pub fn check(&self) -> Result<(), HistoryError> {
         let verdict = self.connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
         match verdict.map_err(|error| self.error(error))? {
@@ -90,12 +90,12 @@ impl History {
     }
 }
 
-/// Enables the write-ahead log and creates the tables. Only one process at a time can change the journal mode. `SQLite` does not
-/// wait for this lock, so the change is retried.
+/// Enables the write-ahead log and migrates the tables. Only one process at a time can change the journal mode, and `SQLite` does
+/// not wait for a lock in this case, so the loop retries.
 fn prepare(connection: &mut Connection, steps: &[&str]) -> Result<(), rusqlite::Error> {
     const TRIES: u32 = 100;
     let mut tried = 1;
-    // A file system without shared memory keeps its journal mode, which is equally safe.
+    // On a file system without shared memory, the journal mode stays as it is, which is just as safe.
     while let Err(error) = connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(())) {
         if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) || tried == TRIES {
             return Err(error);
@@ -103,8 +103,8 @@ fn prepare(connection: &mut Connection, steps: &[&str]) -> Result<(), rusqlite::
         tried += 1;
         std::thread::sleep(PATIENCE / TRIES);
     }
-    // With a write-ahead log, this setting syncs the log before its pages are written back. A power failure may lose the last
-    // records but causes no damage.
+    // With a write-ahead log, this mode syncs the file before pages are written back. A power failure may lose the latest
+    // records, but does not damage the database.
     connection.pragma_update(None, "synchronous", "normal")?;
     tables::migrate(connection, APPLICATION, steps).map(drop)
 }

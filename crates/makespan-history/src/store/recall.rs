@@ -1,4 +1,4 @@
-//! Reads records for estimates.
+//! Reads the records that estimates use.
 
 use makespan_core::{Platform, Time};
 use rusqlite::{Row, params};
@@ -6,40 +6,40 @@ use rusqlite::{Row, params};
 use super::History;
 use crate::{Command, HistoryError};
 
-/// Maximum run time that an estimate accepts, in ticks: ten years.
+/// Longest time, in ticks, that is considered valid: ten years.
 pub(crate) const LONGEST: i64 = 10 * 366 * 86_400 * Time::TICKS_PER_SECOND;
 
-/// A successful run that an estimate can use.
+/// A successful run that estimates may use.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Recalled {
-    /// Database number of the command.
+    /// Number of its command.
     pub command: i64,
     pub processors: u32,
     pub seconds: f64,
     /// CPU time in seconds.
     pub cpu: Option<f64>,
     pub inputs: Option<u64>,
-    /// True if the process ran on the machine in [`Setting::host`].
+    /// True if the process ran on the machine of the [`Setting`].
     pub here: bool,
-    /// True if the process ran in the folder in [`Setting::folder`].
+    /// True if the process ran in the folder of the [`Setting`].
     pub in_folder: bool,
 }
 
-/// Selection of runs that an estimate may use.
+/// Describes the runs that an estimate may use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting<'a> {
     /// Preferred machine.
     pub host: &'a str,
     /// Preferred folder.
     pub folder: &'a str,
-    /// Selects runs that were pinned to their processors if true, and unpinned runs if false.
+    /// True for pinned runs, false for unpinned runs. Other runs are not used.
     pub pinned: bool,
 }
 
 const COLUMNS: &str = "processors, wall, cpu, inputs, host, folder, command";
 
 impl History {
-    /// Returns the latest successful runs of a command, from latest to earliest. Runs are ordered by insertion,
+    /// Returns the latest successful runs of a command, from the latest to the earliest. The order is the order of insertion,
     /// because clocks may be wrong.
     pub(crate) fn of_command(
         &self,
@@ -54,8 +54,8 @@ impl History {
         self.recalled(&text, &super::append::json(command.words()), setting)
     }
 
-    /// Returns the latest successful runs of all commands with a template. The template is one that the user stated
-    /// if `stated` is true, and one with holes otherwise.
+    /// Returns the latest successful runs of all commands of a template. `stated` selects templates that users stated, or else
+    /// templates with holes.
     pub(crate) fn of_template(
         &self,
         template: &str,
@@ -80,8 +80,7 @@ impl History {
         read().map_err(|error| self.error(error))
     }
 
-    /// Returns the processor-seconds of the latest records of a machine, and the part of them that was spent on
-    /// trials.
+    /// Returns the work of the latest records of a machine in processor-seconds, and the part of it that trials used.
     pub(crate) fn work(&self, host: &str) -> Result<(f64, f64), HistoryError> {
         const LATEST: usize = 10_000;
         let text =
@@ -104,13 +103,13 @@ impl History {
     }
 }
 
-/// Converts a row, or returns `None` if its values are impossible.
+/// Returns the run in a row, unless its figures are impossible.
 fn believed(row: &Row<'_>, Setting { host, folder, .. }: Setting<'_>) -> Result<Option<Recalled>, rusqlite::Error> {
     let number = |column: usize| row.get_ref(column).map(|value| value.as_i64().ok());
     let is = |column: usize, text: &str| row.get_ref(column).map(|value| value.as_str() == Ok(text));
     let (processors, seconds) = (number(0)?.and_then(believed_processors), number(1)?.and_then(believed_time));
     let (Some(processors), Some(seconds)) = (processors, seconds) else { return Ok(None) };
-    // The CPU clock may be a tick ahead. A larger excess over the possible CPU time is an error.
+    // The CPU clock may be one tick ahead. Larger values than the processors can have worked are invalid.
     let possible = |cpu: &f64| *cpu <= 1.1 * seconds * f64::from(processors) + 0.1;
     Ok(Some(Recalled {
         command: number(6)?.unwrap_or(0),

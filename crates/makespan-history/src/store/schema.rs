@@ -1,13 +1,13 @@
-//! Tables of the history.
+//! The tables of a history.
 
-/// Application number in the header of the database: `Mksp`.
+/// The application number in the file header, which identifies our databases: `Mksp`.
 pub(super) const APPLICATION: i64 = 0x4d6b_7370;
 
-/// Migration steps. Step `k` converts version `k` to version `k + 1`, and version 0 is an empty database. A step never changes
-/// after its release; each later change is a new step at the end.
+/// The SQL statements that convert version `k` to version `k + 1`. Version 0 is an empty database. A step never changes: each
+/// change is a further step at the end.
 pub(super) const STEPS: [&str; 2] = [
-    // A command is stored once. Its words are a JSON array. Times are in nanoseconds, sizes in bytes, and `ended` in seconds
-    // since 1970. The tables accept any value, because readers check every value (`estimate`).
+    // Each command is stored once. Its words are a JSON array. Times are in nanoseconds, sizes in bytes, and `ended` is in
+    // seconds since 1970. The reader (`estimate`) checks every value, so the tables have no constraints on values.
     "CREATE TABLE commands (
          id INTEGER PRIMARY KEY,
          words TEXT NOT NULL UNIQUE,
