@@ -1,4 +1,4 @@
-//! Detects GPUs through the kernel, without a library.
+//! Detects the GPUs of this machine through the kernel, without a library. A machine may have no GPUs.
 
 use std::fs;
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 
 use crate::kernel_text::number_behind;
 
-/// Returns the names by which programs refer to the GPUs of this machine, numbered from 0: NVIDIA GPUs, or else AMD GPUs. Returns
-/// `None` if no GPU is detected. If a lower layer limits the AMD GPUs, `visible` is the number of those that remain.
+/// Returns the numbers by which programs select the GPUs of this machine, counted from 0. Looks for NVIDIA GPUs first, then for
+/// AMD GPUs. Returns `None` if no GPU is found. `visible` replaces the number of AMD GPUs if a lower layer limits them.
 pub(crate) fn present(visible: Option<usize>) -> Option<Vec<String>> {
     let amd = || visible.unwrap_or_else(|| amd(Path::new("/sys/class/kfd/kfd/topology/nodes")));
     let count = [nvidia(Path::new("/dev")), amd()].into_iter().find(|&count| count > 0).or_else(told_by_nvidia)?;
@@ -22,15 +22,15 @@ fn nvidia(dev: &Path) -> usize {
     names.filter(|name| name.strip_prefix("nvidia").is_some_and(|number| number.parse::<u32>().is_ok())).count()
 }
 
-/// Counts the nodes of AMD's driver that are GPUs. A node without SIMD units is a CPU.
+/// Counts the nodes of AMD's driver that are GPUs. Nodes without SIMD units are CPUs.
 fn amd(nodes: &Path) -> usize {
     let Ok(entries) = fs::read_dir(nodes) else { return 0 };
     let properties = entries.filter_map(|entry| fs::read_to_string(entry.ok()?.path().join("properties")).ok());
     properties.filter(|text| number_behind("simd_count", text).is_some_and(|units| units > 0)).count()
 }
 
-/// Counts the GPUs that NVIDIA's own program lists, if it is installed. In some virtual machines, GPUs have no device files. The
-/// program takes about a second, so it is run only once.
+/// Returns the number of GPUs that NVIDIA's own program lists, if the program is installed. In some virtual machines, GPUs have
+/// no device files. The program takes about a second, so its answer is cached.
 fn told_by_nvidia() -> Option<usize> {
     static TOLD: OnceLock<Option<usize>> = OnceLock::new();
     *TOLD.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! Clock of a run.
+//! The clock of a run.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -6,7 +6,7 @@ use makespan_core::Time;
 
 use crate::engine::Engine;
 
-/// Clock with the time since the first session of a run started. It never goes back within a session.
+/// Measures the time since the first session of a run began. Within a session, the time never decreases.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     begun: Duration,
@@ -14,8 +14,8 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Continues a run with this origin, in nanoseconds since 1970. The clock does not go back before `latest`, even if
-    /// the wall clock does.
+    /// Continues the clock of a run that began at `origin` (nanoseconds since 1970). The time is at least `latest`, even if the
+    /// wall clock went back.
     pub fn since(origin: i64, latest: Time, engine: &dyn Engine) -> Self {
         let offset = since_origin(engine.wall(), origin).max(latest);
         Self { begun: engine.now(), offset }
@@ -26,12 +26,12 @@ impl Clock {
     }
 }
 
-/// Converts a wall-clock time to the time of a run.
+/// Converts an instant of the wall clock to the time of a run.
 pub(crate) fn since_origin(wall: SystemTime, origin: i64) -> Time {
     ticks(wall.duration_since(UNIX_EPOCH).unwrap_or_default()).saturating_since(Time::from_ticks(origin))
 }
 
-/// Converts a time of a run to wall-clock time.
+/// Converts an instant of a run to the wall clock.
 pub(crate) fn began(origin: i64, at: Time) -> SystemTime {
     UNIX_EPOCH + Duration::from_nanos(u64::try_from(origin.saturating_add(at.ticks())).unwrap_or(0))
 }

@@ -1,4 +1,4 @@
-//! Interface between a session and the machine or cluster on which tasks run.
+//! The interface between a session and the part of the program that starts tasks.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,50 +7,51 @@ use makespan_core::{Outage, Platform, ProcSet, TaskId, Time};
 pub use crate::process::Identity;
 pub use crate::status::{EndedBy, ended_by, has_succeeded};
 
-/// Request to start an attempt at a task.
+/// One attempt at a task, as the engine receives it.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {
-    /// Task to start.
+    /// The task to start.
     pub task: TaskId,
-    /// Name of the task.
+    /// The name of the task.
     pub name: &'a str,
-    /// Program and arguments, with `{processors}` and `{gpus}` not yet replaced.
+    /// The program and its arguments, with placeholders such as `{processors}` and `{gpus}`.
     pub command: &'a [String],
     /// Number of the attempt, counted from 1 for each task.
     pub attempt: u32,
-    /// Total number of processors on all nodes.
+    /// Number of processors of the task on all nodes.
     pub allotment: u32,
     /// Processors that the task holds.
     pub processors: &'a ProcSet,
     /// True if the task runs on the cores of these processors only. Otherwise it may use all cores of the machine that no
     /// pinned task holds. Engines of clusters pin all tasks.
     pub is_pinned: bool,
-    /// GPUs that the task holds, numbered through the platform. `None` if the platform states no GPUs.
+    /// The GPUs that the task holds, numbered across the platform; `None` if the platform states no GPUs.
     pub gpus: Option<&'a [u64]>,
-    /// Memory limit in bytes, if the task states one.
+    /// Memory limit in bytes, if the task states its memory.
     pub memory: Option<u64>,
-    /// Time limit, if any.
+    /// Time limit, if there is one.
     pub walltime: Option<Time>,
     /// Expected run time.
     pub expected: Time,
-    /// True if the expected run time is a guess.
+    /// True if `expected` is a guess.
     pub is_guess: bool,
-    /// Names of the task's files, relative to the folder of the run.
+    /// Paths of its files, relative to the folder of the run.
     pub files: &'a TaskFiles,
     /// Additional environment variables.
     pub environment: &'a [(String, String)],
-    /// Minimum delay before the start, for engines that decide when a task starts ([`crate::Reserved::hand_over`]).
+    /// Time from now before which the task must not start, if the engine decides when tasks start
+    /// ([`crate::Reserved::hand_over`]).
     pub not_before: Duration,
-    /// Tasks that must succeed before this one starts, for engines that decide when a task starts.
+    /// The tasks that must succeed before this task starts, if the engine decides when tasks start.
     pub after: &'a [TaskId],
 }
 
-/// Files of one attempt, relative to the folder of the run.
+/// The files of one attempt, with paths relative to the folder of the run.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TaskFiles {
-    /// Files for standard output and standard error.
+    /// The files for its standard output and standard error.
     pub outputs: [String; 2],
-    /// File in which the shim records the outcome.
+    /// The status file, into which its shim writes the outcome.
     pub status: String,
     /// Files that are copied to the node and back. `None` if the attempt does not run in a folder on its node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,155 +66,155 @@ pub struct TaskFiles {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Staging {
-    /// Path on each node for the folders of attempts. `%N` stands for the node, and `%j` for the Slurm job.
+    /// The folder on each node that contains the folders of attempts. `%N` stands for the node, `%j` for the Slurm job.
     pub scratch: String,
-    /// Folder shared by all nodes, to which file names are relative.
+    /// A folder that all nodes share. File names are relative to this folder.
     pub home: String,
-    /// Identifier of the run.
+    /// A text that identifies the run.
     pub run: String,
-    /// Name of the task as it appears in file names.
+    /// The name of the task in file names.
     pub name: String,
     /// Number of the attempt, counted from 1.
     pub attempt: u32,
-    /// Files that are copied to the node before the task starts.
+    /// The files that are copied to the node before the start.
     pub reads: Vec<String>,
-    /// Files that are copied back after the task has succeeded.
+    /// The files that are copied back after a success.
     pub writes: Vec<String>,
 }
 
 impl Staging {
-    /// Returns the 64-bit FNV-1a hash of bytes. The hash is equal on all machines.
+    /// Returns the FNV-1a hash (64 bits) of bytes. The hash is the same on every machine.
     pub(crate) fn hash(bytes: &[u8]) -> u64 {
         bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
     }
 }
 
-/// Reason why a task was not started.
+/// The reason why a task was not started.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// Reason in words.
+    /// The reason as text.
     pub reason: String,
     /// True if a later attempt may succeed.
     pub passing: bool,
-    /// True if the processors are unavailable and [`Notice::Down`] follows. The task then waits again.
+    /// True if the processors are about to go down. [`Notice::Down`] follows, and the task waits again.
     pub closing: bool,
 }
 
-/// Processes that earlier sessions may have left.
+/// Processes that earlier sessions left running.
 #[derive(Clone, Copy, Debug)]
 pub struct Left<'a> {
-    /// Shims of the tasks.
+    /// The shims of the tasks.
     pub shims: &'a [Identity],
     /// Path of the control group of the last session.
     pub group: Option<&'a str>,
 }
 
-/// Attempt of an earlier session without a recorded end in the journal.
+/// An attempt that an earlier session started, and whose end is not in the journal.
 #[derive(Clone, Debug)]
 pub struct Earlier {
-    /// Task of the attempt.
+    /// The task.
     pub task: TaskId,
     /// Number of the attempt, counted from 1.
     pub attempt: u32,
-    /// Processors that the task holds.
+    /// The processors of the attempt.
     pub processors: ProcSet,
-    /// Names of the task's files.
+    /// The files of the attempt.
     pub files: TaskFiles,
-    /// Name of the task.
+    /// The name of the task.
     pub name: String,
-    /// Shim of the attempt, if it ran on this machine since the last boot.
+    /// Its shim, if the shim ran on this machine since the machine was started.
     pub shim: Option<Identity>,
-    /// GPUs that the task holds, numbered through the platform. `None` if the journal does not record them.
+    /// The GPUs that the task holds, numbered across the platform; `None` if the journal does not state them.
     pub gpus: Option<Vec<u64>>,
-    /// True if the task runs on the cores of its processors only.
+    /// True if the task runs only on the cores of its processors.
     pub is_pinned: bool,
 }
 
-/// Attempt of an earlier session that this session takes over. The attempt is running, or its end has not yet been reported.
+/// An attempt of an earlier session that this session manages. It still runs, or its end has not been reported yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// Task of the attempt.
+    /// The task.
     pub task: TaskId,
-    /// GPUs that the task holds, numbered through the platform.
+    /// The GPUs that the task holds, numbered across the platform.
     pub gpus: Vec<u64>,
 }
 
-/// Event that an engine reports.
+/// An event that the engine reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// A task started at an instant that the engine chose.
+    /// A task has begun, after the engine itself chose the time.
     Begun {
-        /// Task that started.
+        /// The task.
         task: TaskId,
-        /// Start by the wall clock of the task's machine.
+        /// Instant of the start by the wall clock of its machine.
         at: SystemTime,
-        /// Processors that the task holds.
+        /// The processors of the task.
         processors: ProcSet,
     },
-    /// A task ended, and none of its processes is left.
+    /// A task and all its processes have ended.
     Ended(TaskId),
-    /// A task reached its time limit and ended while no session was running. None of its processes is left.
+    /// A task and all its processes have ended. While no session ran, the task was stopped at its time limit.
     TimedOut(TaskId),
-    /// A task could not be started after [`Engine::go`]. The text gives the reason.
+    /// The engine could not start a task after [`Engine::go`], for this reason.
     Refused(TaskId, String),
-    /// A task was lost with its node and left no outcome. The text gives the reason.
+    /// A task was lost with its node and has no outcome. The text states the reason.
     Lost(TaskId, String),
     /// No task may start on these processors until [`Notice::Up`].
     Down {
-        /// Identifier, unique among simultaneous outages.
+        /// Identifies the outage. No other current outage has the same identifier.
         outage: Outage,
-        /// Unavailable processors.
+        /// The processors that are down.
         processors: ProcSet,
-        /// Expected duration, if it is known.
+        /// Expected time until the processors are up, if known.
         expected: Option<Duration>,
     },
-    /// The outage is over.
+    /// The end of an outage.
     Up(Outage),
-    /// These processors are expected to go down, which [`Notice::Down`] will report. This notice replaces an earlier one with the
-    /// same identifier. The identifiers of actual outages are different.
+    /// These processors will go down. When they do, [`Notice::Down`] follows. A later notice with the same identifier replaces
+    /// this one. The identifier differs from those of outages.
     Closing {
-        /// Identifier, unique among simultaneous announcements.
+        /// Identifies the notice. No other current notice has the same identifier.
         outage: Outage,
-        /// Processors that will go down.
+        /// The processors that will go down.
         processors: ProcSet,
-        /// Time until they go down. `None` withdraws the announcement.
+        /// Time until the processors go down. `None` if they are no longer expected to go down.
         after: Option<Duration>,
     },
-    /// Message for the user.
+    /// Information for the user.
     Told(String),
-    /// Warning for the user that explains why no task starts.
+    /// Information for the user that explains why nothing happens.
     Warned(String),
-    /// No processor will become available again, for this reason, and no task is running. The run ends and can be resumed.
+    /// No processor will be available again, for this reason, and no task runs. The run ends and can be resumed.
     Over(String),
 }
 
-/// Starts and ends tasks on this machine ([`crate::Local`]) or on a cluster, and reports their ends. The session handles the
+/// Starts and ends tasks, and reports their ends: on this machine ([`crate::Local`]) or on a cluster. The session handles the
 /// journal, time limits, retries, policies and logs.
 ///
-/// A task starts in two steps. [`Engine::start`] prepares the task, and the start is written to the journal. Then [`Engine::go`]
-/// lets the task run. The shim writes the outcome to the status file ([`TaskFiles::status`]). The session reads this file after the
-/// engine has reported the end.
+/// A task starts in two steps. [`Engine::start`] prepares the task. After the start is in the journal, [`Engine::go`] lets the
+/// task run. The shim of the task writes the outcome to the status file ([`TaskFiles::status`]), and the session reads the file
+/// after the engine reports the end.
 pub trait Engine {
-    /// Returns the time of a monotonic clock.
+    /// Returns the time of a clock that never goes back.
     fn now(&self) -> Duration;
 
     /// Returns the time of the wall clock.
     fn wall(&self) -> SystemTime;
 
-    /// Returns an identifier of the place where attempts can be found again. For a machine, this is the id of its current boot,
-    /// because start times of processes are comparable only within one boot.
+    /// Identifies the place where attempts can be found again. For a machine, this is the id of its current boot, because the
+    /// start times of processes are comparable only within one boot.
     fn place(&self) -> String;
 
-    /// Checks that attempts which an earlier session started at this place cannot interfere: they have ended, or this engine can
-    /// end them or take them over.
+    /// Checks that this session can end or take over the attempts that an earlier session started at this place, or that they
+    /// have ended. The error tells the user what to do.
     ///
     /// # Errors
-    /// A sentence that tells the user how to proceed.
+    /// A message for the user.
     fn follows(&self, _place: &str) -> Result<(), String> {
         Ok(())
     }
 
-    /// Returns the name of the machine on which a task runs.
+    /// Returns the name of the machine of these processors.
     fn host(&self, processors: &ProcSet) -> String;
 
     /// Creates the control group for the tasks of this session, if possible, and returns its path.
@@ -221,92 +222,92 @@ pub trait Engine {
         None
     }
 
-    /// Enables memory limits for the control groups of tasks.
+    /// Limits the memory of the control groups of tasks that start from now on.
     ///
     /// # Errors
-    /// The reason why memory limits are unavailable.
+    /// The reason why memory cannot be limited.
     fn limit_memory(&mut self) -> Result<(), String> {
         Err("this machine has no control groups".into())
     }
 
-    /// Returns the number of processes that the system has killed for lack of memory since boot, if it is known.
+    /// Returns the number of processes that the system has killed for lack of memory since its boot, if known.
     fn memory_kills(&self) -> Option<u64> {
         None
     }
 
-    /// Returns whether tasks continue when the machine of the session loses power. If so, starts are synced to disk before tasks
-    /// run.
+    /// Returns whether tasks continue when the machine of the session loses power. If so, each start is on disk before the task
+    /// starts.
     fn outlives_us(&self) -> bool {
         false
     }
 
-    /// Returns whether unavailable processors may become available, so that tasks may wait for them.
+    /// Returns whether processors that are down may come up again, so that tasks may wait for them.
     fn awaits(&self) -> bool {
         false
     }
 
-    /// Receives the number of waiting tasks from time to time. This is the demand for more processors. `_shortest` returns a lower
-    /// limit on the expected run times of these tasks, if none of them is a guess.
+    /// Receives the number of waiting tasks from time to time, so that the engine can request more processors. `shortest` returns
+    /// a lower bound on the run time of the shortest waiting task, unless the time of a waiting task is only a guess.
     fn hear_waiting(&mut self, _tasks: usize, _shortest: &dyn Fn() -> Option<Duration>) {}
 
-    /// Returns whether the engine accepts another task now. This applies to engines that decide when tasks start.
+    /// Returns whether an engine that decides when tasks start accepts another task now.
     fn takes_more(&self) -> bool {
         true
     }
 
-    /// Returns whether the engine has delayed tasks, so that the remaining tasks should be planned again. Each delay is reported
-    /// once. This applies to engines that decide when tasks start.
+    /// Returns whether an engine that decides when tasks start has delayed tasks, so that a new plan for the remaining tasks is
+    /// useful. Each delay is reported once.
     fn wants_new_plan(&mut self) -> bool {
         false
     }
 
-    /// Reports that a task has succeeded, so that its successors may start. This applies to engines that decide when tasks start.
+    /// Informs an engine that decides when tasks start that a task has succeeded, so that other tasks need not wait for it.
     fn hear_success(&mut self, _task: TaskId) {}
 
-    /// Takes back a task that was let run but has not started. Returns whether this was possible. If so, the task never starts, and
-    /// the engine reports no further events for it.
+    /// Takes back a task after [`Engine::go`], if the task has not begun. Returns true if the task was taken back. Such a task
+    /// never begins, and the engine never reports on it again.
     fn recall(&mut self, _task: TaskId) -> bool {
         false
     }
 
-    /// Prepares a task without running it. The returned identity goes to the journal.
+    /// Prepares a task, which then waits for [`Engine::go`]. The returned identity goes to the journal.
     ///
     /// # Errors
     /// [`Refusal`].
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal>;
 
-    /// Lets a prepared task run. `claim` is a line that the task's status file will contain.
+    /// Lets a prepared task run. Its status file will contain the line `claim`.
     fn go(&mut self, task: TaskId, claim: &str);
 
-    /// Takes back a prepared task that was not let run.
+    /// Cancels a task that was prepared but not let run.
     fn call_off(&mut self, task: TaskId);
 
     /// Asks a task and all its descendants to end, or kills them.
     fn end(&mut self, task: TaskId, kill: bool);
 
-    /// Waits for the next event, up to `timeout`.
+    /// Waits until an event occurs or until `timeout` expires.
     fn wait(&mut self, timeout: Duration) -> Option<Notice>;
 
-    /// Prepares the end of the session while tasks continue: dropping the engine then ends no task.
+    /// Ends the session without ending its tasks: they continue after the engine is dropped.
     fn leave(&mut self) {}
 
-    /// Forgets a task that has ended. Returns the exit status of its shim, for tasks without a status file.
+    /// Forgets a task that has ended. Returns the exit status of its shim, for a task without a status file.
     fn reap(&mut self, task: TaskId) -> i32;
 
-    /// Takes over running attempts of earlier sessions of this instance. Each attempt that is not in the result has left its
-    /// status, is ended by [`Engine::end_left`], or is gone.
+    /// Takes over the running attempts of earlier sessions of the same instance. Each other attempt has written its status, or
+    /// has disappeared, or is ended by [`Engine::end_left`].
     fn take_over(&mut self, _earlier: &[Earlier]) -> Vec<Taken> {
         Vec::new()
     }
 
-    /// Returns whether a process of an earlier session is still running.
+    /// Returns whether a shim of an earlier session still runs.
     fn is_alive(&self, shim: Identity) -> bool;
 
-    /// Ends all processes of earlier sessions that were not taken over. Returns when none of them is left.
+    /// Ends all processes of earlier sessions that were not taken over. Returns when all of them have ended.
     fn end_left(&mut self, left: &Left<'_>, grace: Duration, tell: &mut dyn FnMut(&str));
 }
 
-/// Returns whether a task holds processors of several machines although one of the machines has enough.
+/// Returns whether a task holds processors of several machines although one machine is large enough for it.
 pub(crate) fn is_spread(engine: &dyn Engine, platform: &Platform, processors: &ProcSet) -> bool {
     let parts = platform.parts(processors);
     if parts.len() < 2 || processors.len() > platform.largest_node() {

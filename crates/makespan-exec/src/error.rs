@@ -1,4 +1,4 @@
-//! Errors of runs.
+//! Errors of a run.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,16 +8,16 @@ use thiserror::Error;
 
 use crate::journal::JournalError;
 
-/// Reason why a run did not start, or ended early.
+/// The reason why a run did not begin, or ended early.
 #[derive(Debug, Error)]
 pub enum ExecuteError {
-    /// A task has no command.
+    /// The task with this name has no command.
     #[error("job `{0}` has no command; add one, such as command = [\"./solve\", \"--threads\", \"{{processors}}\"]")]
     NoCommand(String),
-    /// There are too many tasks, or two tasks with equal names.
+    /// There are too many tasks, or two tasks have the same name.
     #[error(transparent)]
     Instance(#[from] InstanceError),
-    /// The platform has more processors than this process may use.
+    /// The platform has more processors than this process may use cores.
     #[error(
         "the platform has {}, but this process may use only {}; plan for {cores}, or allow several processors a core (oversubscribe)",
         counted(.processors, "processor"),
@@ -29,7 +29,7 @@ pub enum ExecuteError {
         /// Number of cores that this process may use.
         cores: usize,
     },
-    /// The platform has more memory than this process may use.
+    /// The platform states more memory than this process may use.
     #[error(
         "the platform states {stated} of memory and this process may use {there}; state at most that, or allow more than there \
          is (oversubscribe)"
@@ -37,10 +37,10 @@ pub enum ExecuteError {
     TooLittleMemory {
         /// Memory of the platform.
         stated: String,
-        /// Memory of this machine.
+        /// Memory that this process may use.
         there: String,
     },
-    /// The platform has more GPUs than this process may use.
+    /// The platform states more GPUs than this process may use.
     #[error(
         "the platform states {gpus} GPUs and this process may use {there}, as {source_of} tells; state at most as many, or allow \
          several jobs a GPU (oversubscribe)"
@@ -48,12 +48,12 @@ pub enum ExecuteError {
     TooFewGpus {
         /// Number of GPUs of the platform.
         gpus: u128,
-        /// Number of GPUs of this machine.
+        /// Number of GPUs that this process may use.
         there: usize,
-        /// Source of the number of GPUs.
+        /// The source of this number.
         source_of: &'static str,
     },
-    /// The platform has more GPUs than Makespan supports.
+    /// The platform states more GPUs than a run can assign.
     #[error("the platform states {gpus} GPUs; at most {most} are given out")]
     TooManyGpus {
         /// Number of GPUs of the platform.
@@ -66,24 +66,24 @@ pub enum ExecuteError {
         "the memory of jobs cannot be limited: {0}; leave --limit-memory out, or make the memory controller available"
     )]
     NoMemoryLimit(String),
-    /// The cores of the machine cannot be determined.
+    /// The cores of this machine cannot be determined.
     #[error("cannot find out which cores this process may use: {0}")]
     Cores(#[source] io::Error),
-    /// Tasks of an earlier session may still be running where this session cannot find them.
+    /// Tasks of an earlier session may still run on a machine that this session cannot control.
     #[error("{0}")]
     Elsewhere(String),
-    /// The folder of the run cannot be used.
+    /// A file or folder of the run cannot be used.
     #[error("{path}: {source}; the folder of a run must be writable")]
     Folder {
         /// Path of the file or folder.
         path: PathBuf,
-        /// Error of the operating system.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The journal cannot be used.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The policy broke its contract, and its running tasks were ended.
+    /// The policy broke its contract. The running tasks were ended.
     #[error("defect of the policy: {0}; running jobs were ended, and the run can be resumed")]
     Policy(#[from] Defect),
 }

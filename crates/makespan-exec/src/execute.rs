@@ -1,4 +1,4 @@
-//! Execution of an instance under a policy, in a folder.
+//! The entry points: they execute an instance with a policy in a folder.
 
 mod check;
 mod settled;
@@ -26,39 +26,40 @@ use check::opening;
 pub use check::{check, check_folder, check_machine, check_memory_limits, check_tasks};
 use settled::{Settled, settled};
 
-/// Executes the commands of an instance on this machine under a policy.
+/// Executes the commands of an instance on this machine. A policy decides when each task starts, and on which processors.
 ///
-/// Instant 0 is the start of the run. Every task is submitted at its release date. Processor `p` of the platform is the `p`-th core
-/// that this process may use. [`crate::Pinning`] selects the tasks that are pinned to their cores. If a task fails, the policy is
-/// notified and the other tasks continue. If a task reaches its time limit, it receives SIGTERM, and SIGKILL after the grace
-/// period. These signals go to all descendants of the task, in any process group or session. When the task's own process has ended,
-/// its remaining descendants receive SIGKILL. The processors become free when no process of the task is left.
+/// Time 0 is the start of the run. Every task is submitted at its release date. Processor `p` of the platform is the `p`-th core
+/// that this process may use. Each task is pinned to its cores, or only the tasks that [`crate::Pinning`] selects. If a task
+/// fails, the policy is informed and the other tasks continue. A task that reaches its time limit receives SIGTERM, and SIGKILL
+/// after the grace period. The signals go to all descendants of the task, in any process group and session. When the main process
+/// of the task has ended, its remaining descendants receive SIGKILL. The processors of a task are free when all its processes
+/// have ended.
 ///
-/// When a run is resumed, the policy first restores its earlier log entries. It then receives
-/// [`Submitted`](makespan_core::Event::Submitted) for every task that is still to be run, but no events for other tasks. Time is
-/// counted from the first start, so the trace covers all sessions. A task that survived the end of an earlier session continues,
-/// with its time limit counted from its start. If this task was edited since, it is ended and run again, unless it has left its
-/// exit status. A finished task is never repeated.
+/// When a run is resumed, the policy first recalls its log, and then receives [`Submitted`](makespan_core::Event::Submitted) for
+/// every task that remains to be run, but for no other task. Time continues from the first start, so the trace covers all
+/// sessions. If a task outlived an earlier session, it continues in this session, and its time limit counts from its start. If
+/// the instance was edited, such a task is ended and run again, unless it has written its exit status. A task that finished is
+/// never repeated.
 ///
-/// If the platform states `gpus`, they are numbered through its nodes. GPU `g` is the `g`-th that this process may use: an entry of
-/// its own `CUDA_VISIBLE_DEVICES`, if that variable is set. Each task receives its GPUs in that variable, which is empty for a task
-/// that needs none. No two running tasks hold the same GPU.
+/// If the platform states `gpus`, the GPUs are numbered across its nodes. GPU `g` is the `g`-th that this process may use, or the
+/// `g`-th entry of `CUDA_VISIBLE_DEVICES` if this variable is set. Each task receives its GPUs in this variable, which is empty
+/// if the task needs none. No two running tasks hold the same GPU.
 ///
-/// All commands run in the working directory of this process, so a task finds the files of its predecessors there. Data transfers
-/// take no time. If a predecessor of a task did not succeed, the task is not started and is recorded as such. If tasks have
-/// precedence constraints, a resumed run also reports to the policy the tasks that remain failed.
+/// All commands run in the working directory of this process. Tasks find the files of their predecessors there, so that data need
+/// no transfer. A task whose predecessor did not succeed is not started, and counts as failed. When a run with dependencies is
+/// resumed, the policy is informed of the tasks that remain failed.
 ///
-/// A stop request ends the running tasks, and the function returns the trace so far; check [`crate::Stop::is_requested`]. If
-/// another program ends a task at that time, as service managers do, the task also counts as stopped and runs again when the run is
+/// A stop request ends the running tasks, and the function returns the trace so far; see [`crate::Stop::is_requested`]. A task
+/// that another program ends at that moment, such as a service manager, also counts as stopped: it runs again when the run is
 /// resumed.
 ///
-/// If the options have an [`Estimation`](makespan_core::Estimation), its estimator receives every success, and the policy is
-/// notified of replaced run times. The replaced times are written to the journal, so that a resumed run uses them.
+/// If the options contain an [`Estimation`](makespan_core::Estimation), its estimator receives every success, and the policy
+/// receives the new times. The new times go to the journal, and a resumed run uses them.
 ///
-/// Log entries of the policy ([`Policy::log`]) go to the journal and to the observer.
+/// The log of the policy ([`Policy::log`]) goes to the journal and to the observer.
 ///
-/// While the journal cannot be written because the disk is full, no task starts and no end is reported. The run continues as soon
-/// as the journal can be written.
+/// While the journal cannot be written because the disk is full, no task starts and no end is reported. The run continues when
+/// the journal can be written again.
 ///
 /// ```standalone_crate
 /// # makespan_exec::serve();
@@ -86,7 +87,7 @@ use settled::{Settled, settled};
 /// ```
 ///
 /// # Errors
-/// [`ExecuteError`]. When it is returned, no process of the run is running.
+/// [`ExecuteError`]. After an error, no task of the run is running.
 pub fn execute(
     instance: &Instance,
     policy: &mut dyn Policy,
@@ -96,8 +97,8 @@ pub fn execute(
     reserve(instance, options)?.execute(policy, observer)
 }
 
-/// A reserved run: no other process can start or resume it until this value is dropped or executed. Files that the caller writes to
-/// its folder belong to this run.
+/// A run that is locked for this process. The lock lasts until this value is dropped or executed, and until then no other process
+/// writes to the folder of the run.
 #[derive(Debug)]
 pub struct Reserved<'a> {
     instance: &'a Instance,
@@ -109,21 +110,21 @@ pub struct Reserved<'a> {
 /// Creates the folder of a run on this machine and locks it.
 ///
 /// # Errors
-/// [`ExecuteError`], in the cases in which [`execute`] would not start.
+/// [`ExecuteError`] in the cases in which [`execute`] would not begin.
 pub fn reserve<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Result<Reserved<'a>, ExecuteError> {
     check_machine(instance, options)?;
     reserve_folder(instance, options)
 }
 
-/// Creates and locks the folder of a run on another engine. The resources of this machine are not checked.
+/// Creates and locks the folder of a run on another engine. Does not check the resources of this machine.
 ///
 /// # Errors
-/// [`ExecuteError`], as for [`reserve`].
+/// The errors of [`reserve`].
 pub fn reserve_folder<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Result<Reserved<'a>, ExecuteError> {
     check_tasks(instance)?;
     let files = Rc::new(Files::new(&options.folder, instance)?.with_scratch(options.scratch.clone()));
     let (lock, is_own) = locked(&files.folder().join("lock"))?;
-    // Another process may have used the folder until now.
+    // Another process may have run in this folder until a moment ago.
     let is_begun = options.resume && files.folder().join(FILE).symlink_metadata().is_ok();
     if !is_begun && Journal::inspect(&files, instance, opening(options))? {
         strangers::check(&files, &options.results, is_own)?;
@@ -132,20 +133,20 @@ pub fn reserve_folder<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -
 }
 
 impl Reserved<'_> {
-    /// Executes the reserved run on this machine, as [`execute`] does.
+    /// Executes the reserved run, like [`execute`].
     ///
     /// # Errors
-    /// [`ExecuteError`], as for [`execute`].
+    /// The errors of [`execute`].
     pub fn execute(self, policy: &mut dyn Policy, observer: &mut dyn Observer) -> Result<Trace, ExecuteError> {
         let setting = self.options.setting.clone();
         let mut engine = Local::new(self.folder(), cores()?, self.options.shim.clone()).with_setting(setting);
         self.execute_on(&mut engine, policy, observer)
     }
 
-    /// Executes the reserved run on the given engine.
+    /// Executes the reserved run on the given engine, like [`execute`].
     ///
     /// # Errors
-    /// [`ExecuteError`], as for [`execute`].
+    /// The errors of [`execute`].
     pub fn execute_on(
         self,
         engine: &mut dyn Engine,
@@ -157,15 +158,15 @@ impl Reserved<'_> {
         drive_on(machine, instance, Driver::Policy(policy), options, observer)
     }
 
-    /// Executes the reserved run without a policy. The engine receives all tasks at once, in the order and with the allotments of a
-    /// plan, and reports each start ([`crate::engine::Notice::Begun`]). Tasks that the engine accepts later, or that a resumed run
-    /// still has to start, may be planned again by `again`.
+    /// Executes the reserved run without a policy. The engine receives all tasks at once, in the order and with the allotments of
+    /// the plan, and reports when each task has begun ([`crate::engine::Notice::Begun`]). Tasks that the engine accepts only
+    /// later, and tasks of a resumed run, may be planned `again`.
     ///
-    /// The engine also receives the precedence constraints ([`crate::engine::Start::after`]). Journal, outcomes, retries and
-    /// history work as in other runs. Tasks that the plan omits are not run.
+    /// Tasks with predecessors are handed over with their predecessors ([`crate::engine::Start::after`]). The journal, outcomes,
+    /// retries and the history work as in other runs. Tasks that are not in the plan are not run.
     ///
     /// # Errors
-    /// [`ExecuteError`], as for [`execute`].
+    /// The errors of [`execute`].
     pub fn hand_over(
         self,
         engine: &mut dyn Engine,
@@ -184,7 +185,7 @@ impl Reserved<'_> {
     }
 }
 
-/// Engine and storage of a run.
+/// The disk, the engine and the folder of a run.
 pub(crate) struct Machine<'a> {
     pub storage: &'a dyn Storage,
     pub engine: &'a mut dyn Engine,
@@ -192,15 +193,15 @@ pub(crate) struct Machine<'a> {
     pub lock: Option<File>,
 }
 
-/// Source of the decisions about starts.
+/// The source of the decisions of a run.
 pub(crate) enum Driver<'a> {
-    /// A policy that starts single tasks.
+    /// A policy decides about each task at run time.
     Policy(&'a mut dyn Policy),
-    /// A plan that the engine receives as a whole. The engine decides when tasks start.
+    /// A plan of all tasks. The engine decides when each task starts.
     Plan(&'a Schedule, PlanAgain<'a>),
 }
 
-/// Executes a run on any machine.
+/// Executes a run as [`execute`] does, on the given machine.
 #[cfg(test)]
 pub(crate) fn execute_on(
     machine: Machine<'_>,
@@ -294,7 +295,7 @@ fn drive_on(
     Ok(Trace { runs })
 }
 
-/// Records the start of a session in the journal, and returns its clock.
+/// Writes the begin of a session to the journal and returns the clock of the session.
 fn open_session(
     engine: &mut dyn Engine,
     journal: &mut Journal,

@@ -17,25 +17,25 @@ use crate::stem::stem;
 use crate::storage::Storage;
 use crate::tasks::TaskList;
 
-/// Name of the journal in the folder of a run.
+/// File name of the journal in the folder of a run.
 pub const JOURNAL: &str = "journal.jsonl";
 
 /// Name of the folder with the status files.
 pub(crate) const STATUS: &str = "status";
 
-/// Paths of the files of a run. All paths are absolute.
+/// Absolute paths of the files of a run.
 #[derive(Debug)]
 pub(crate) struct Files {
     folder: PathBuf,
     names: RefCell<Vec<String>>,
-    /// Separate folders of tasks on their nodes, with the files that are copied there.
+    /// The node folders of tasks and the files to copy there, if tasks run in folders on their nodes.
     scratch: Option<Scratch>,
     /// File stems of the tasks that earlier sessions started. Output files with these stems belong to the run.
     begun: RefCell<BTreeSet<String>>,
 }
 
 impl Files {
-    /// Creates the folder of a run.
+    /// Creates the folder.
     pub fn new(folder: &Path, instance: &Instance) -> Result<Self, ExecuteError> {
         let fail = |source| ExecuteError::Folder { path: folder.to_owned(), source };
         fs::create_dir_all(folder).map_err(fail)?;
@@ -52,12 +52,12 @@ impl Files {
         }
     }
 
-    /// Adds separate folders of tasks on their nodes.
+    /// Returns these files, with folders on the nodes if `scratch` is given.
     pub fn with_scratch(self, scratch: Option<Scratch>) -> Self {
         Self { scratch, ..self }
     }
 
-    /// Returns the files of the tasks of an earlier instance in this folder.
+    /// Returns the files of the tasks of an earlier instance in the same folder.
     pub fn of_earlier(&self, tasks: &TaskList) -> Self {
         Self {
             folder: self.folder.clone(),
@@ -80,7 +80,7 @@ impl Files {
         Ok(())
     }
 
-    /// Uses these file stems for the tasks.
+    /// Replaces the file stems of the tasks.
     pub fn adopt(&self, stems: Vec<String>) {
         *self.names.borrow_mut() = stems;
     }
@@ -90,20 +90,19 @@ impl Files {
         self.begun.borrow().clone()
     }
 
-    /// Adds files for the tasks by which the instance has grown.
+    /// Adds the file stems of tasks that were added to the instance.
     pub fn grow(&self, instance: &Instance) {
         let mut names = self.names.borrow_mut();
         let new = (names.len() as u64..instance.tasks()).map(TaskId);
         names.extend(new.map(|task| stem(instance, task)));
     }
 
-    /// Creates the folder of the status files. When this method returns, the names of this folder and of the folder of
-    /// the run are on disk.
+    /// Creates the folder of the status files, and syncs the entries of this folder and of the run's folder to disk.
     pub fn prepare(&self, storage: &dyn Storage) -> Result<(), ExecuteError> {
         let folder = self.folder.join(STATUS);
         let made = storage.make_folder(&folder).and_then(|()| storage.sync_folder(&self.folder));
         made.map_err(|source| ExecuteError::Folder { path: folder, source })?;
-        // This process may not have permission to read the parent folder.
+        // The parent folder may not be readable.
         let _ = self.folder.parent().map(|above| storage.sync_folder(above));
         Ok(())
     }
@@ -144,18 +143,18 @@ impl Files {
         }
     }
 
-    /// Returns the path at which the shim writes the outcome of an attempt.
+    /// Returns the path of the status file of one attempt.
     pub fn status(&self, task: TaskId, attempt: u32) -> PathBuf {
         self.folder.join(STATUS).join(self.status_name(task, attempt))
     }
 
-    /// Returns the name of the status file of an attempt, relative to the folder of the run.
+    /// Returns the name of the status file of one attempt.
     pub fn status_name(&self, task: TaskId, attempt: u32) -> String {
         format!("{}.{attempt}", self.names.borrow()[task.index()])
     }
 }
 
-/// Returns the paths of a task's standard output and standard error in the folder of a run.
+/// Returns the files in the folder of a run that hold the standard output and the standard error of a task.
 pub fn output_files(folder: &Path, instance: &Instance, task: TaskId) -> [PathBuf; 2] {
     let stem = stem(instance, task);
     output_names(&stem).map(|name| folder.join(name))
@@ -170,12 +169,12 @@ pub struct OutputFiles {
 }
 
 impl OutputFiles {
-    /// Creates the output files with these stems. The names for other tasks are derived from the instance.
+    /// Creates the output files with these stems. The instance determines the names for tasks without a stem.
     pub fn new(folder: &Path, stems: Vec<String>) -> Self {
         Self { folder: folder.to_owned(), stems }
     }
 
-    /// Returns the same files under another name of their folder.
+    /// Returns the output files in a different folder.
     #[must_use]
     pub fn within(&self, folder: &Path) -> Self {
         Self { folder: folder.to_owned(), stems: self.stems.clone() }
@@ -191,7 +190,7 @@ impl OutputFiles {
         self.stems.get(task.index()).cloned().unwrap_or_else(|| stem(instance, task))
     }
 
-    /// Returns the files that hold what a task wrote to standard output and to standard error.
+    /// Returns the files that hold the standard output and the standard error of a task.
     pub fn of(&self, instance: &Instance, task: TaskId) -> [PathBuf; 2] {
         output_names(&self.stem(instance, task)).map(|name| self.folder.join(name))
     }

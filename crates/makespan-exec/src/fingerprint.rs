@@ -1,15 +1,15 @@
-//! Hash of the content of an instance.
+//! Hashes of the content of an instance.
 
 use makespan_core::{
     Estimate, Instance, Job, Need, Node, Profile, Resource, Resources, Rows, SpeedupLaw, TaskId, Time,
 };
 use sha2::{Digest, Sha256};
 
-/// Returns the SHA-256 hash, in hexadecimal, of everything that the instance states, without guessed times. The hash is equal on
-/// every machine and in every version with the same journal format.
+/// Returns the SHA-256 hash, in hexadecimal, of everything that the instance states. Times that nobody stated are left out. The
+/// hash is the same on every machine, and in every version that writes the same journal.
 pub fn fingerprint(instance: &Instance) -> String {
     let mut fields = Fields(Sha256::new());
-    // Only compact platforms have this text, so that the hashes of other platforms stay unchanged.
+    // Only compact platforms add a word, so that the hashes of other platforms stay as they were.
     fields.text(if instance.platform().is_compact() { "makespan instance 1, compact" } else { "makespan instance 1" });
     fields.number(instance.platform().nodes().len() as u64);
     for node in instance.platform().nodes() {
@@ -21,7 +21,7 @@ pub fn fingerprint(instance: &Instance) -> String {
     for job in instance.jobs() {
         for task in job.task_ids() {
             fields.task(instance, job, task);
-            // Only best-effort bags add this field, so that the hashes of other tasks stay unchanged.
+            // Only tasks of best-effort bags add a field, so that the fingerprints of other tasks stay as they were.
             if job.is_best_effort() {
                 fields.text("bag");
                 fields.number(1);
@@ -50,11 +50,12 @@ pub(crate) fn identity(instance: &Instance, grows: bool) -> String {
     if grows { fingerprint(&instance.with_jobs(Vec::new())) } else { fingerprint(instance) }
 }
 
-/// Returns two hashes for each different task: one of its content and one of its complete specification. The content is everything
-/// on which the result may depend: the command, the GPUs, the number of processors if the command contains it, and the content of
-/// its predecessors. Estimated time, time limit, weight and memory affect only when and where the task runs.
+/// Returns two hashes for each different task: one of what it does, and one of everything that is stated about it. The first hash
+/// covers everything that can affect the result: the command, the GPUs, the allotments if the command names them, and the first
+/// hashes of the tasks before it. The estimated time, the time limit, the weight and the memory only affect when and where the
+/// task runs.
 ///
-/// `known` has the hashes of the first tasks, which the result omits.
+/// Leaves out the first `count` different tasks. `known` returns their first hashes.
 pub(crate) fn digests<'a>(
     instance: &Instance,
     count: usize,
@@ -90,7 +91,7 @@ pub(crate) fn digests<'a>(
 }
 
 fn digest(instance: &Instance, task: TaskId, inputs: &[&str]) -> (String, String) {
-    // Number of digits, large enough to exclude accidental collisions.
+    // Enough digits that accidental collisions are practically impossible.
     const DIGITS: usize = 32;
     let mut does = Fields(Sha256::new());
     let command = &instance.task(task).command;
@@ -106,7 +107,7 @@ fn digest(instance: &Instance, task: TaskId, inputs: &[&str]) -> (String, String
     let mut does = does.hex();
     does.truncate(DIGITS);
     let mut states = Fields(Sha256::new());
-    // In a list of commands, the name of a job changes when its line moves.
+    // The name of a job in a list of commands changes when its line moves.
     states.task_without_name(instance, instance.job_of(task), task);
     states.text(&does);
     let mut states = states.hex();
@@ -114,12 +115,13 @@ fn digest(instance: &Instance, task: TaskId, inputs: &[&str]) -> (String, String
     (does, states)
 }
 
-/// Returns whether the file states the times of a task. Learned or guessed times and allotments do not distinguish instances.
+/// Returns whether the times of a task are from its file. Learned and guessed times, and their allotments, depend on the time of
+/// reading, so they do not identify an instance.
 fn is_stated(instance: &Instance, task: TaskId) -> bool {
     instance.task(task).estimate == Estimate::Stated
 }
 
-/// Hash of consecutive fields with known lengths, so that different contents give different bytes.
+/// Hashes a sequence of fields, each with its length, so that different contents never give the same bytes.
 struct Fields(Sha256);
 
 impl Fields {
@@ -158,7 +160,7 @@ impl Fields {
         self.resources("resources", &node.resources);
     }
 
-    /// Instances without resources add no fields, so that their hashes stay unchanged.
+    /// Adds resources. Adds nothing if there are none, so that the hashes of older instances stay as they were.
     fn resources(&mut self, what: &str, resources: &Resources) {
         if resources.is_empty() {
             return;
@@ -171,7 +173,7 @@ impl Fields {
         }
     }
 
-    /// Adds the needs of a task for the resources whose names satisfy `of`.
+    /// Adds the needs of a task for the resources whose names `of` selects.
     fn needs(&mut self, instance: &Instance, task: TaskId, of: impl Fn(&str) -> bool) {
         for demand in instance.demands(task) {
             let name = &instance.platform().resource_of(demand.resource).name;
@@ -199,7 +201,7 @@ impl Fields {
         self.task_without_name(instance, job, task);
     }
 
-    /// Adds all that is stated of a task except its name.
+    /// Adds everything that is stated about a task except its name.
     fn task_without_name(&mut self, instance: &Instance, job: &Job<Rows>, task: TaskId) {
         self.number(job.task_weight().millionths());
         self.time(job.release);

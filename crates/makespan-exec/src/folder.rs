@@ -1,4 +1,4 @@
-//! A folder that stays accessible after it is renamed.
+//! A handle to a folder that remains valid when the folder is renamed.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use nix::libc::{O_DIRECTORY, O_PATH};
 
-/// A folder that is held open, or identified only by its path if it cannot be opened. A job may move the folder of its run
-/// while the shims of other jobs are starting. With the path alone, these shims would not find the folder.
+/// A folder that is held open, or is known only by its path if it cannot be opened. A job may rename the folder of its run while
+/// shims of other jobs are starting, and they could then not find the folder by its path.
 #[derive(Debug)]
 pub(crate) struct Folder {
     held: Option<File>,
@@ -17,12 +17,12 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Identifies a folder by its path alone.
+    /// Opens the folder with this path.
     pub fn named(name: &Path) -> Self {
         Self::held(name, name)
     }
 
-    /// Opens the folder at `path` and keeps it open. If this fails, the folder is identified by `name` alone.
+    /// Opens the folder at `path`. If there is none, uses the path `name`.
     pub fn held(path: &Path, name: &Path) -> Self {
         Self { held: open(path).ok(), name: name.to_owned() }
     }
@@ -32,12 +32,12 @@ impl Folder {
         &self.name
     }
 
-    /// Returns a path through which this process can access the folder even after a renaming.
+    /// Returns a path for this process that leads to the open folder even after the folder was renamed.
     pub fn path(&self) -> PathBuf {
         self.path_of("self")
     }
 
-    /// Returns a path through which other processes of this user can access the folder even after a renaming.
+    /// Returns such a path for other processes of this user.
     pub fn path_for_others(&self) -> PathBuf {
         self.path_of(&std::process::id().to_string())
     }

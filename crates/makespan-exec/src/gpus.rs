@@ -1,4 +1,4 @@
-//! Assignment of GPUs to running tasks.
+//! Assigns GPUs to tasks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,24 +6,24 @@ use makespan_core::{Instance, ProcSet, ResourceId, ResourceKind, TaskId};
 
 use crate::resources::gpus_of;
 
-/// GPUs that running tasks hold. GPUs are numbered through the nodes of the platform in order, like processors.
+/// The GPUs that running tasks hold. GPUs are numbered across the nodes of the platform in order, like processors.
 #[derive(Debug)]
 pub(crate) struct Gpus {
     resource: ResourceId,
-    /// Number of the first GPU of each node.
+    /// The number of the first GPU of each node.
     firsts: Vec<u64>,
     held: BTreeMap<TaskId, Vec<u64>>,
     taken: BTreeSet<u64>,
 }
 
 impl Gpus {
-    /// Creates an assignment in which all GPUs are free. Returns `None` if the platform states no GPUs.
+    /// Creates the state in which all GPUs are free. Returns `None` if the platform states no GPUs.
     pub fn new(instance: &Instance) -> Option<Self> {
         let platform = instance.platform();
         let resource = gpus_of(platform)?;
         let firsts = platform.nodes().iter().enumerate().scan(0_u64, |next, (at, node)| {
             let first = *next;
-            // A switch runs no tasks.
+            // Switches run no tasks.
             let own = if node.processors > 0 { platform.amount(at, resource) } else { 0 };
             *next = next.saturating_add(own);
             Some(first)
@@ -32,7 +32,7 @@ impl Gpus {
         Some(Self { resource, firsts, held: BTreeMap::new(), taken: BTreeSet::new() })
     }
 
-    /// Assigns the GPUs that a starting task needs on these processors. The cluster has already checked that enough are free.
+    /// Assigns GPUs to a task that starts on these processors. The cluster has already checked that enough are free.
     pub fn take(&mut self, instance: &Instance, task: TaskId, processors: &ProcSet) {
         let Some(demand) = instance.demands(task).iter().find(|demand| demand.resource == self.resource) else {
             return;
@@ -50,32 +50,33 @@ impl Gpus {
         self.held.insert(task, own);
     }
 
-    /// Returns the first `count` free GPUs from number `first` on.
+    /// Returns the first `count` free GPUs with a number of at least `first`.
     fn free(&self, first: u64, count: u64) -> impl Iterator<Item = u64> {
         (first..).filter(|number| !self.taken.contains(number)).take(count as usize)
     }
 
-    /// Frees the GPUs of a task that has ended.
+    /// Releases the GPUs of a task that has ended.
     pub fn give_back(&mut self, task: TaskId) {
         for number in self.held.remove(&task).into_iter().flatten() {
             self.taken.remove(&number);
         }
     }
 
-    /// Returns the GPUs that a task holds, in ascending order.
+    /// Returns the GPUs of a task in order.
     pub fn of(&self, task: TaskId) -> &[u64] {
         self.held.get(&task).map_or(&[], Vec::as_slice)
     }
 
-    /// Records GPUs that a task already holds.
+    /// Marks these GPUs as held by a task.
     pub fn hold(&mut self, task: TaskId, numbers: Vec<u64>) {
         self.taken.extend(&numbers);
         self.held.insert(task, numbers);
     }
 }
 
-/// Converts GPU numbers to the names that programs use on this machine. If the names are unknown, returns the numbers. GPU `g` is
-/// the `g`-th that this process may use. If the machine has fewer GPUs than the platform states, several numbers share a GPU.
+/// Returns the names of GPUs on a machine whose own GPUs have the names `own`. GPU `g` is the `g`-th that this process may use.
+/// If the machine has fewer GPUs than the platform states, several numbers mean the same GPU. If the GPUs of the machine are
+/// unknown, the names are the numbers.
 pub(crate) fn called(numbers: &[u64], own: Option<&[String]>) -> Vec<String> {
     let mut names = Vec::new();
     for &number in numbers {
@@ -105,7 +106,7 @@ mod tests {
         Job::new(name, profile).with_needs(Needs::new([("gpus", need)]).unwrap())
     }
 
-    /// Two processors and three GPUs, a switch, two processors and two GPUs.
+    /// Returns three nodes: one with two processors and three GPUs, a switch, and one with two processors and two GPUs.
     fn nodes() -> Platform {
         let node = |name: &str, processors, gpus| Node { resources: resources(gpus), ..Node::new(name, processors) };
         Platform::new(vec![node("a", 2, 3), node("switch", 0, 9), node("b", 2, 2)]).unwrap()
@@ -147,7 +148,7 @@ mod tests {
                 })
             };
             assert_eq!(with(&["7", "GPU-5", "3", "2"]), ["7,GPU-5", "3,2"]);
-            // The machine has fewer GPUs than stated, which oversubscription permits.
+            // The machine has fewer GPUs than stated, which the user has allowed.
             assert_eq!(with(&["7", "5", "3"]), ["7,5", "3,7"]);
             assert_eq!(with(&["7"]), ["7", "7"]);
             assert_eq!(with(&[]), ["", ""]);

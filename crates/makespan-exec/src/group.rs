@@ -1,5 +1,5 @@
-//! Control groups (cgroup v2). A process starts in the group of its parent. Neither a new session nor the death of its parent nor a
-//! cleared environment removes it from this group.
+//! Control groups (cgroup v2). A process is born in the group of its parent. It stays there in a new session, after the death of
+//! its parent, and with an empty environment.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -16,35 +16,35 @@ use crate::process::{content, start_of};
 
 mod limits;
 
-/// Prefix of the names of run groups. Makespan kills processes only in groups with this prefix.
+/// Prefix of the names of groups of runs. No other group is ever ended.
 const PREFIX: &str = "makespan-";
 
-/// Name of the session's group within the run's group, if memory is limited.
+/// Name of the session's group within the group of the run. It exists if memory is limited.
 const SESSION: &str = "session";
 
-/// Message for a system on which no control group can be created.
+/// The reason why nothing can be limited if no control group can be made.
 pub(crate) const NO_GROUP: &str = "no control group (cgroup v2) can be made here";
 
-/// Maximum number of checks whether a group is frozen, one millisecond apart.
+/// Maximum number of checks, one millisecond apart, until a group is frozen.
 const LOOKS: usize = 100;
 
-/// Path of a control group that Makespan created.
+/// A control group that this program created, by the path of its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Group(PathBuf);
 
 impl Group {
-    /// Creates the group of a run within the group of this process. Returns `None` if this is not permitted.
+    /// Creates the group of a run within the group of this process. Returns `None` if this process has no permission to do so.
     pub fn of_run() -> Option<Self> {
         let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
         let own = fs::read_to_string("/proc/self/cgroup").ok()?;
         let pid = std::process::id() as i32;
-        // The hierarchy may be mounted several times. Some mounts may not show the group of this process.
+        // Several file systems may show the hierarchy, but not each of them shows our group.
         let home = homes(&mounts, &own).into_iter().find(|home| Self(home.clone()).own_members().contains(&pid))?;
         sweep(&home);
         let path = home.join(format!("{PREFIX}{pid}-{}", start_of(pid).ok()?));
         fs::create_dir(&path).ok()?;
         let group = Self(path);
-        // A process can move between two groups only if `cgroup.procs` of both and of their common ancestor is writable.
+        // A process can move to another group only if both groups and the group above them are writable.
         let writable = |folder: &Path| OpenOptions::new().write(true).open(folder.join("cgroup.procs")).is_ok();
         let plain = fs::read_to_string(group.0.join("cgroup.type")).is_ok_and(|text| text.trim() == "domain");
         if plain && writable(&home) && writable(&group.0) {
@@ -54,7 +54,7 @@ impl Group {
         None
     }
 
-    /// Returns the group that an earlier session created for a run, or `None` if it no longer exists.
+    /// Returns the group of a run that an earlier session created, or `None` if the group no longer exists.
     pub fn of_earlier(path: &str) -> Option<Self> {
         let path = PathBuf::from(path);
         let named = path.file_name()?.to_str()?.starts_with(PREFIX);
@@ -63,12 +63,12 @@ impl Group {
         (named && straight && path.is_absolute() && genuine).then_some(Self(path))
     }
 
-    /// Returns the group of the attempt whose shim has this number. The group may not exist.
+    /// Returns the group of one attempt within the group of its run. `number` is the number of its shim. The group may not exist.
     pub fn of_attempt(&self, number: u64) -> Self {
         Self(self.0.join(number.to_string()))
     }
 
-    /// Creates the group of an attempt at this path. Returns `None` if this is impossible.
+    /// Creates the group of an attempt at this path. Returns `None` if this is not possible.
     pub fn make(path: &Path) -> Option<Self> {
         fs::create_dir(path).ok()?;
         Some(Self(path.to_owned()))
@@ -85,12 +85,12 @@ impl Group {
 
     /// Moves this process from the group of an attempt to the group of the session.
     pub fn leave(&self) -> io::Result<()> {
-        // If memory is limited, the session has a separate group next to those of the attempts.
+        // If memory is limited, the session has a separate group within the group of the run.
         let beside = self.0.join("..").join(SESSION).join("cgroup.procs");
         write(&beside, "0").or_else(|_| write(&self.0.join("../../cgroup.procs"), "0"))
     }
 
-    /// Returns the processes in this group and its descendants.
+    /// Returns the processes in this group and in the groups below it.
     pub fn members(&self) -> BTreeSet<i32> {
         let below = self.below().into_iter().flat_map(|group| group.members());
         self.own_members().into_iter().chain(below).collect()
@@ -98,7 +98,7 @@ impl Group {
 
     fn own_members(&self) -> BTreeSet<i32> {
         let text = String::from_utf8(content(self.0.join("cgroup.procs")).unwrap_or_default()).unwrap_or_default();
-        // The kernel lists processes of other namespaces with id 0.
+        // A process that another namespace hides has the number 0.
         text.lines().filter_map(|line| line.parse().ok()).filter(|&pid| pid > 0).collect()
     }
 
@@ -108,7 +108,7 @@ impl Group {
         folders.map(|entry| Self(entry.path())).collect()
     }
 
-    /// Returns whether a process is running in this group or its descendants.
+    /// Returns whether a process lives in this group or below it.
     pub fn is_populated(&self) -> bool {
         self.says("populated 1")
     }
@@ -117,15 +117,15 @@ impl Group {
         fs::read_to_string(self.0.join("cgroup.events")).is_ok_and(|text| text.lines().any(|line| line == what))
     }
 
-    /// Kills all processes in this group and its descendants at once.
+    /// Kills all processes in this group and below it at once.
     pub fn kill(&self) {
-        // Linux before 5.14 lacks this file.
+        // Linux before 5.14 has no file `cgroup.kill`.
         if write(&self.0.join("cgroup.kill"), "1").is_err() {
             self.freeze_and_kill();
         }
     }
 
-    /// Kills all processes one by one. The group is frozen meanwhile, so that none of them can fork.
+    /// Kills all processes one by one. They are frozen first, so that none of them can fork.
     fn freeze_and_kill(&self) {
         let _ = write(&self.0.join("cgroup.freeze"), "1");
         for _ in 0..LOOKS {
@@ -140,13 +140,13 @@ impl Group {
         let _ = write(&self.0.join("cgroup.freeze"), "0");
     }
 
-    /// Removes this group and its descendants if they contain no processes.
+    /// Removes this group and the groups below it, if no process lives in them.
     pub fn remove(&self) {
         self.below().iter().for_each(Self::remove);
         let _ = fs::remove_dir(&self.0);
     }
 
-    /// Removes the group of the run if this was its last attempt.
+    /// Removes the group of the run that this attempt belongs to, if it was the last attempt in it.
     pub fn remove_run(&self) {
         if let Some(run) = self.0.parent() {
             let _ = fs::remove_dir(run.join(SESSION));
@@ -155,8 +155,8 @@ impl Group {
     }
 }
 
-/// Removes empty groups of sessions that were killed at least a day ago. Sessions in other namespaces have invisible processes, so
-/// a more recent group may still be in use.
+/// Removes the empty groups of sessions that were killed at least a day ago. The process of a session in another namespace is not
+/// visible here, so groups that were used within the last day are kept.
 fn sweep(home: &Path) {
     const DAY: Duration = Duration::from_hours(24);
     for group in Group(home.to_owned()).below() {
@@ -177,9 +177,9 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
 }
 
-/// Returns the possible paths of this process's group, from the contents of `/proc/self/mountinfo` and `/proc/self/cgroup`.
+/// Returns the possible paths of the group of this process, from the texts of `/proc/self/mountinfo` and `/proc/self/cgroup`.
 fn homes(mounts: &str, own: &str) -> Vec<PathBuf> {
-    // A path that begins with `/..` is outside the namespace.
+    // A path that begins with `/..` is outside the part of the hierarchy that the namespace shows.
     let own = own.lines().find_map(|line| line.strip_prefix("0::")).filter(|own| !own.starts_with("/.."));
     let Some(own) = own else { return Vec::new() };
     let home = |line: &str| {
@@ -192,7 +192,7 @@ fn homes(mounts: &str, own: &str) -> Vec<PathBuf> {
     mounts.lines().filter_map(home).collect()
 }
 
-/// Decodes a path of `mountinfo`, in which blanks and backslashes are octal escapes.
+/// Decodes a path of `mountinfo`, in which blanks and backslashes are octal codes.
 fn unescaped(text: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .iter()
@@ -226,7 +226,7 @@ mod tests {
         }
     }
 
-    /// If this process may not create groups, the test is skipped with a message.
+    /// If this process may not create a group, the test only prints that it was skipped.
     #[test]
     fn a_group_knows_who_was_born_in_it_and_ends_them_all() {
         let Some(run) = Group::of_run() else {
@@ -237,8 +237,8 @@ mod tests {
         for by_hand in [false, true] {
             let attempt = run.of_attempt(if by_hand { 2 } else { 1 });
             assert!(Group::make(attempt.path()).is_some() && Group::make(attempt.path()).is_none());
-            // The child moves itself into the group, because other tests run in this process. It also clears every other mark by
-            // which it could be found.
+            // The script moves itself into the group, because other tests run in this process. Its children then drop their
+            // session and environment.
             let script = format!(
                 "echo 0 >{0}/cgroup.procs || exit 3; mkdir {0}/below; setsid -f env -i sleep 603; \
                  setsid -f sh -c 'echo 0 >{0}/below/cgroup.procs; trap : TERM; while :; do sleep 604; done'",

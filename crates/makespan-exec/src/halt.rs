@@ -1,15 +1,15 @@
-//! When a run ends early, because enough of its tasks have failed or succeeded.
+//! Rules that end a run early, after some of its tasks have failed or succeeded.
 
 use makespan_core::{Outcome, Run};
 
 /// A rule that ends a run before all tasks have ended. Nothing more starts then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HaltRule {
-    /// Whether running tasks are ended, and run again when the run is resumed. Otherwise they come to their own end.
+    /// True if running tasks are ended and run again when the run is resumed. False if running tasks continue to their end.
     pub ends_running: bool,
-    /// The ends that are counted.
+    /// The kind of ends to count.
     pub counts: HaltCount,
-    /// The number of these ends that halts the run.
+    /// The number of ends that halts the run.
     pub limit: HaltLimit,
 }
 
@@ -65,7 +65,7 @@ pub struct HaltCause {
     pub failed: u64,
     /// The number of tasks of the instance.
     pub tasks: u64,
-    /// How the task ended.
+    /// The outcome of the task.
     pub outcome: Outcome,
 }
 

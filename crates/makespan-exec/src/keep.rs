@@ -1,12 +1,12 @@
 //! Rule that decides which finished tasks are kept after an edit of the instance.
 
-/// Rule for keeping finished tasks.
+/// The finished tasks that keep their state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// Keep tasks whose name and content are unchanged.
+    /// Tasks with the same name that do the same.
     SameNames,
-    /// Keep tasks whose content is unchanged, because names are generated.
+    /// Tasks that do the same. Their names were generated and do not count.
     SameDeeds,
-    /// Keep no task: the instance contains only work to be done.
+    /// No tasks: everything in the instance must be done.
     Nothing,
 }

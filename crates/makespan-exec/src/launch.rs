@@ -18,14 +18,14 @@ use crate::machine::pin_thread;
 pub(crate) struct Birth {
     /// The cores that it may use.
     pub cores: Vec<usize>,
-    /// Whether all signals are blocked.
+    /// True if all signals are blocked.
     pub is_guarded: bool,
     /// The niceness, unless this process has a higher one.
     pub niceness: Option<i32>,
 }
 
 impl Birth {
-    /// Gives these properties to the calling thread, from which a process inherits them.
+    /// Gives these properties to the calling thread. Processes that the thread starts inherit them.
     fn prepare(&self) -> io::Result<()> {
         pin_thread(&self.cores)?;
         if let Some(niceness) =
@@ -38,8 +38,8 @@ impl Birth {
 }
 
 /// Starts the command with these properties. If its standard output is a pipe, calls `on_line` with each line. Calls `on_exit`
-/// when the process has ended; the argument is the process id if a signal ended it. The caller must reap the child. Until
-/// then, the ids of the child and of its process group are not reused.
+/// when the process has ended, with its id if a signal ended it. The caller must reap the process. Until then, no other process
+/// gets its process id or its group id.
 pub(crate) fn launch(
     mut command: Command,
     birth: Birth,
@@ -47,8 +47,8 @@ pub(crate) fn launch(
     on_exit: impl FnOnce(Option<i32>) + Send + 'static,
 ) -> io::Result<Child> {
     let (answer, answered) = mpsc::channel();
-    // A process inherits the affinity and the blocked signals of the thread that starts it. Each start therefore uses a
-    // separate thread, which then sleeps until the process ends.
+    // A process inherits the affinity and the blocked signals of the thread that starts it. Therefore every start uses a separate
+    // thread, which then sleeps until the process ends.
     thread::Builder::new().name("launch".into()).stack_size(128 * 1024).spawn(move || {
         let mut started = birth.prepare().and_then(|()| command.spawn());
         drop(command);
@@ -67,7 +67,7 @@ pub(crate) fn launch(
                     ended => break ended,
                 }
             };
-            // An error means a signal that `nix` does not support.
+            // An error stands for a signal that `nix` does not know.
             on_exit((!matches!(ended, Ok(WaitStatus::Exited(..)))).then_some(pid as i32));
         }
     })?;

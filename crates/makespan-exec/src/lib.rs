@@ -1,11 +1,11 @@
-//! Execution in real time: a [`Policy`](makespan_core::Policy) decides which processes start on this machine.
+//! Executes instances in real time: a [`Policy`](makespan_core::Policy) decides, and processes of this machine run the tasks.
 //!
-//! [`execute`] starts the commands of an instance's tasks, each pinned to its cores, reports events to the policy and
-//! returns the [`Trace`](makespan_core::Trace). A run has a folder with the output of every task and a [`journal`].
-//! The journal survives `kill -9` at any instant, so that a resumed run repeats no finished task and loses none.
-//! [`profile`] measures a command at several allotments.
+//! [`execute`] starts the commands of an instance's tasks, each pinned to its cores. It informs the policy of all events and
+//! returns the [`Trace`](makespan_core::Trace). A run has its own folder with the output of every task and a [`journal`]. The
+//! journal survives `kill -9` at any moment, so that a resumed run neither repeats nor loses a finished task. [`profile`]
+//! measures a command at several allotments.
 //!
-//! This crate runs on Linux only, because it reads `/proc`. It does not depend on any algorithm.
+//! The crate supports only Linux, because it reads `/proc`. It does not import any scheduling algorithm.
 
 #![warn(missing_docs)]
 

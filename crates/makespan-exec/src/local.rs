@@ -1,4 +1,4 @@
-//! Engine for this machine.
+//! The engine that runs tasks on this machine.
 
 mod affinity;
 mod starting;
@@ -36,11 +36,11 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Time without events after which a spare shim is started.
 const QUIET: Duration = Duration::from_millis(3);
 
-/// Executable of this process, even if its file has been replaced.
+/// The executable of this process, even if its file was replaced.
 const OWN: &str = "/proc/self/exe";
 
-/// Engine that runs tasks on this machine. Each task is guarded by a separate process, the shim. The shim pins the task to its
-/// cores, unless the task may use all cores that no pinned task holds.
+/// The engine of this machine. A separate process, the shim, guards each task. It pins the task to its cores, unless the task may
+/// use all cores that no pinned task holds.
 ///
 /// Processor `p` is the `p`-th of the given cores, modulo their number.
 #[derive(Debug)]
@@ -48,28 +48,29 @@ pub struct Local {
     /// Folder of the run.
     folder: Folder,
     cores: Vec<usize>,
-    /// Names of the GPUs of this machine, computed on first use.
+    /// The names of the GPUs of this machine, determined at the first use.
     gpus: OnceCell<Option<Vec<String>>>,
     shim: PathBuf,
     setting: JobSetting,
     _small: Option<File>,
-    /// Control group of the session, which contains one group for each task.
+    /// The control group of the session, which contains a group for each task.
     group: Option<Group>,
     /// True if the groups of tasks have memory limits.
     limits: bool,
-    /// True if tasks end together with this process.
+    /// True if tasks end with this process.
     is_tied: bool,
     begun: Instant,
     shims: BTreeMap<TaskId, Shim>,
-    /// Cores of the running pinned tasks.
+    /// The cores of the running pinned tasks.
     pinned: BTreeMap<TaskId, Vec<usize>>,
-    /// Tasks of an earlier session that are still running.
+    /// The running tasks of earlier sessions.
     taken: TakenOver,
-    /// Shims without a task: new ones, and those whose task has ended.
+    /// Spare shims: they have no task yet, or their task has ended.
     spares: VecDeque<Spare>,
-    /// True if a spare shim could not be started. Further spares are then started only after a task has needed a shim.
+    /// True if starting a spare shim failed. No spare shim is then started until a task needs one.
     lacking: bool,
-    /// Number of started shims. Each shim has its own number, so that the ends of different shims are not confused.
+    /// Number of shims started so far. It numbers the shims, so that the end of a shim is not mistaken for the end of a later
+    /// one.
     started: u64,
     sender: Sender<Signalled>,
     ends: Receiver<Signalled>,
@@ -80,31 +81,31 @@ pub struct Local {
 pub struct Waker(Sender<Signalled>);
 
 impl Waker {
-    /// Ends the current wait, or the next one, before its timeout.
+    /// Wakes the engine: the current or the next wait returns early.
     pub fn wake(&self) {
         let _ = self.0.send(Signalled::Woken);
     }
 }
 
-/// A shim that has not been reaped, so its process id is not reused.
+/// A shim that has not been reaped, so that no other process can have its id.
 #[derive(Debug)]
 struct Shim {
     process: Spare,
-    /// Line that describes the task. The shim receives it when the task may run.
+    /// The line that describes the task. The shim receives it when the task may run.
     order: String,
     /// True if it was signalled or lost cores to a pinned task. It then takes no other task.
     is_disturbed: bool,
-    /// Exit status of its last task, if the shim can run another one.
+    /// The exit status of its task, if the task has ended and the shim can run another one.
     left: Option<i32>,
 }
 
 impl Local {
-    /// Creates an engine for the run in this folder. Tasks run on `cores`. The shim is the given program, or this program
-    /// ([`crate::ExecuteOptions::shim`]).
+    /// Creates the engine for the run in `folder` on these cores. `shim` is the program of the shims; without it, this program is
+    /// used ([`crate::ExecuteOptions::shim`]).
     pub fn new(folder: &Path, cores: Vec<usize>, shim: Option<PathBuf>) -> Self {
         let (sender, ends) = mpsc::channel();
         let small = if shim.is_none() { shim::small() } else { None };
-        // An open file refers to the same program even if the path is replaced.
+        // An open file refers to the same program even after the file is replaced.
         let opened = small.as_ref().map(|file| PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())));
         let shim = shim.or(opened).unwrap_or_else(|| OWN.into());
         Self {
@@ -129,14 +130,14 @@ impl Local {
         }
     }
 
-    /// Gives all tasks this working folder and this niceness.
+    /// Sets the working folder and the niceness of all tasks.
     #[must_use]
     pub fn with_setting(mut self, setting: JobSetting) -> Self {
         self.setting = setting;
         self
     }
 
-    /// From now on, tasks that start are killed as soon as this process ends for any reason.
+    /// Ties tasks to this process: tasks that start from now on are killed when this process ends in any way.
     pub fn tie(&mut self) {
         self.is_tied = true;
     }
@@ -152,7 +153,8 @@ impl Local {
         shim.signal(Signal::SIGCONT);
     }
 
-    /// Kills the remaining processes of a task on this machine whose shim is gone. Returns when none of them is left.
+    /// Kills the processes that remain on this machine of a task with this name, whose shim has ended. Returns when all of them
+    /// have ended.
     pub fn end_strays(&self, name: &str) {
         let marks =
             marks(name, self.folder.name()).into_iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -164,7 +166,7 @@ impl Local {
             shim.is_disturbed = true;
             let pid = Pid::from_raw(shim.process.child.id() as i32);
             let _ = kill(pid, signal);
-            // Resumes a shim that another process has stopped.
+            // The shim may have been stopped by SIGSTOP.
             let _ = kill(pid, Signal::SIGCONT);
         } else if let Some(shim) = self.taken.shim(task) {
             shim.signal(signal);
@@ -172,7 +174,7 @@ impl Local {
         }
     }
 
-    /// Waits until no process is left of a killed task of an earlier session.
+    /// Waits until all processes of a killed task of an earlier session have ended.
     fn outlast(&mut self, task: TaskId) {
         while self.taken.shim(task).is_some_and(Identity::is_alive) {
             sleep(GLANCE);
@@ -195,7 +197,7 @@ impl Engine for Local {
     }
 
     fn follows(&self, place: &str) -> Result<(), String> {
-        // Earlier versions wrote only the id of the boot.
+        // The id of a boot, which earlier versions wrote as well.
         if let Some((engine, kind)) = place.split_once(':') {
             let engine = if kind == "pilot" { engine } else { place };
             return Err(format!("jobs of this run may still run on {engine}; resume it with --on {engine}"));
@@ -242,7 +244,7 @@ impl Engine for Local {
         if let Some(shim) = self.shims.get_mut(&task)
             && let Some(input) = &mut shim.process.input
         {
-            // If the shim was killed meanwhile, its end is reported later.
+            // If the shim was killed in the meantime, its end is reported.
             let _ = input.write_all(format!("{}{claim}\n", std::mem::take(&mut shim.order)).as_bytes());
         }
     }
@@ -262,7 +264,7 @@ impl Engine for Local {
         let begun = Instant::now();
         loop {
             let left = timeout.saturating_sub(begun.elapsed());
-            // Tasks that have just been let run take precedence.
+            // Jobs that were just let run have precedence.
             let ahead = left > QUIET && self.is_short_of_spares();
             match self.ends.recv_timeout(if ahead { QUIET } else { left }) {
                 Err(_) if ahead => self.refill(),
@@ -315,7 +317,7 @@ impl Engine for Local {
     }
 
     fn leave(&mut self) {
-        // A shim that was let run continues without its parent.
+        // A shim whose task runs does not need the session.
         self.shims.clear();
         self.pinned.clear();
         self.taken = TakenOver::default();
@@ -344,7 +346,7 @@ impl Engine for Local {
         while alive().next().is_some() {
             sleep(Duration::from_millis(20));
         }
-        // Processes that survive their shim are identified by their control group, or else by their environment.
+        // Processes that outlived their shim are found by their control group or their environment.
         let (name, value) = mark(self.folder.name());
         let group = left.group.and_then(Group::of_earlier);
         let (marks, spared) = (vec![format!("{name}={value}")], self.taken.shims());
@@ -352,7 +354,7 @@ impl Engine for Local {
     }
 }
 
-/// A session that ends in a panic of its policy or observer also leaves no process running.
+/// If a session ends in a panic of its policy or its observer, this stops its tasks.
 impl Drop for Local {
     fn drop(&mut self) {
         let tasks: Vec<TaskId> = self.shims.keys().copied().collect();
@@ -364,7 +366,7 @@ impl Drop for Local {
         for task in tasks {
             self.call_off(task);
         }
-        // The spares end while the session waits for other processes.
+        // All spare shims end at the same time, while the first is waited for.
         self.spares.iter_mut().for_each(|spare| drop(spare.input.take()));
         std::mem::take(&mut self.spares).into_iter().for_each(|spare| {
             spare.dismiss();

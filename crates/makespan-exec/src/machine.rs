@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 
 use crate::ExecuteError;
 
-/// Returns the cores that this process may use, in ascending order.
+/// Returns the cores that this process may use, ascending.
 ///
 /// # Errors
 /// [`ExecuteError::Cores`] if the system does not report them.
@@ -21,12 +21,12 @@ pub fn cores() -> Result<Vec<usize>, ExecuteError> {
     Ok((0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false)).collect())
 }
 
-/// Returns the name of this machine, or an empty string if it has none.
+/// Returns the name of this machine, or an empty text if it has no name.
 pub fn host() -> String {
     nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_default()
 }
 
-/// Returns the cores that correspond to processors of the plan.
+/// Returns the cores of processors of the plan.
 pub(crate) fn cores_of(processors: &ProcSet, cores: &[usize]) -> Vec<usize> {
     let mut chosen: Vec<usize> = processors.iter().map(|id| cores[id as usize % cores.len()]).collect();
     chosen.sort_unstable();
@@ -43,10 +43,10 @@ pub(crate) fn pin_thread(cores: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
 }
 
-/// Returns the file for the first word of a command. The search works as in a shell, but without built-in commands.
+/// Returns the program file of a command's first word. The search works as in a shell, without the built-in commands.
 ///
 /// # Errors
-/// A sentence that states why no file was found.
+/// The reason why there is no such program.
 pub fn program(name: &str) -> Result<PathBuf, String> {
     program_within(name, Path::new(""))
 }
@@ -71,8 +71,7 @@ pub(crate) fn program_within(name: &str, folder: &Path) -> Result<PathBuf, Strin
     found.filter(|_| !name.is_empty()).ok_or_else(|| format!("cannot start `{name}`: no program of this name on PATH"))
 }
 
-/// Returns a command with `{processors}` and `{gpus}` replaced by the respective numbers in every argument. `{gpus}` is
-/// replaced only if GPUs are stated.
+/// Replaces `{processors}` in every argument of a command, and `{gpus}` by the number of GPUs if GPUs are stated.
 pub(crate) fn substituted(command: &[String], allotment: u32, gpus: Option<usize>) -> Vec<String> {
     let one = |part: &String| {
         let part = part.replace("{processors}", &allotment.to_string());

@@ -1,4 +1,4 @@
-//! Interface for displaying a run.
+//! Observers of a run.
 
 use std::ops::Range;
 use std::time::SystemTime;
@@ -7,7 +7,7 @@ use makespan_core::{Job, LogEntry, Profile, Rows, Run, Running, TaskId, Time, Vi
 
 use crate::{HaltCause, OutputFiles};
 
-/// Receives the events of a run. Each method is empty by default, except [`Observer::warning`].
+/// Receives the events of a run, for display. All functions have an empty default.
 pub trait Observer {
     /// A session started.
     fn began(&mut self, _begin: &SessionBegin<'_>) {}
@@ -18,8 +18,8 @@ pub trait Observer {
     /// A further attempt at a task is about to start. It gets new output files.
     fn restarts(&mut self, _task: TaskId) {}
 
-    /// A task ended. `_reason` states why the task was not started or which cause ended it. In a run that accepts new jobs, a
-    /// resumed session reports earlier ends again without reasons.
+    /// A task ended. The reason states why it was not started, or by what it was ended. If jobs may arrive during the run, a
+    /// resumed session reports the tasks that ended in earlier sessions again, without reasons.
     fn ended(&mut self, _run: &Run, _reason: Option<&str>, _progress: &Progress<'_>) {}
 
     /// An attempt at a task failed, and the task will be tried again. Attempts are counted from 1.
@@ -28,43 +28,44 @@ pub trait Observer {
     /// An attempt at a task was lost with the machine that it ran on, and the task waits again. The trace leaves it out.
     fn lost(&mut self, _run: &Run, _reason: &str, _attempt: u32, _progress: &Progress<'_>) {}
 
-    /// A running task was ended because the run was stopped. It runs again when the run is resumed. The trace omits this attempt.
+    /// A running task was ended because the run was stopped. The task runs again when the run is resumed. The trace leaves it
+    /// out.
     fn interrupted(&mut self, _run: &Run, _progress: &Progress<'_>) {}
 
-    /// An attempt at a task ended with or without success, and its record is on disk. When a run is resumed, attempts that ended
-    /// without a session are reported first.
+    /// An attempt at a task ran to its end, with or without success. The record of the end is on disk. A resumed session first
+    /// reports the attempts that ended while no session ran.
     fn measured(&mut self, _measured: &Measured<'_>) {}
 
-    /// The policy wrote a log entry about its plans. When a run is resumed, the entries of earlier sessions are reported first.
+    /// The policy logged an entry about its plans. A resumed session first reports the entries of earlier sessions.
     fn told(&mut self, _entry: &LogEntry) {}
 
-    /// Estimated times of these tasks were replaced, and the view shows the new times. A bag is represented by its first task. When
-    /// a run is resumed, the replacements of earlier sessions are reported first.
+    /// The estimated times of these tasks were replaced, as the view now shows. A bag is represented by its first task. A resumed
+    /// session first reports the replacements of earlier sessions.
     fn estimated(&mut self, _tasks: &[TaskId], _progress: &Progress<'_>) {}
 
-    /// These tasks were added to the run ([`crate::Intake::append`]).
+    /// These tasks arrived ([`crate::Intake::append`]).
     fn grown(&mut self, _tasks: Range<TaskId>, _progress: &Progress<'_>) {}
 
-    /// Submitted jobs were rejected for this reason.
+    /// Arriving jobs were rejected, for this reason.
     fn not_grown(&mut self, _reason: &str) {}
 
-    /// Reports whether these tasks were withdrawn ([`crate::Intake::withdraw`]). If `_done` is false, one of them had started and
-    /// all remain.
+    /// These tasks were withdrawn ([`crate::Intake::withdraw`]). If `_done` is false, one of them had begun, and all of them
+    /// remain.
     fn withdrawn(&mut self, _tasks: &[TaskId], _done: bool) {}
 
-    /// A task that had not started was cancelled by the policy or by the user ([`crate::Intake::cancel`]).
+    /// The policy or the user cancelled a task that had not started ([`crate::Intake::cancel`]).
     fn cancelled(&mut self, _task: TaskId, _progress: &Progress<'_>) {}
 
     /// Background processes of a task were still running when the task ended, and were killed.
     fn left_background(&mut self, _task: TaskId) {}
 
-    /// Enough tasks have failed or succeeded, so that nothing more starts.
+    /// Enough tasks have failed or succeeded, so no further task starts.
     fn halted(&mut self, _cause: &HaltCause) {}
 
-    /// Message for the user, in one sentence.
+    /// Information for the user, in one sentence.
     fn message(&mut self, _text: &str) {}
 
-    /// Warning that explains why no task starts.
+    /// Information for the user that explains why nothing happens.
     fn warning(&mut self, text: &str) {
         self.message(text);
     }
@@ -76,32 +77,32 @@ pub trait Observer {
 /// State of a run when a session begins.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionBegin<'a> {
-    /// Tasks that this session will run, in ascending order.
+    /// The tasks that this session must run, ascending.
     pub open: &'a [TaskId],
-    /// Executions that ended in earlier sessions, in the order of the journal.
+    /// The runs that ended in earlier sessions, in the order of the journal.
     pub runs: &'a [Run],
-    /// Wall-clock time at instant 0 of the run.
+    /// Wall clock time at instant 0 of the run.
     pub origin: SystemTime,
     /// Output files of the tasks.
     pub outputs: &'a OutputFiles,
 }
 
-/// Measurements of an attempt that ran to its end.
+/// Data about an attempt that ran to its end.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
-    /// Start and end in the time of the run, processors, outcome, and the accounting of the kernel.
+    /// Times, processors, outcome and resource use of the attempt.
     pub run: &'a Run,
-    /// Program and arguments as the instance states them, with `{processors}` and `{gpus}` not replaced.
+    /// The program and its arguments as the instance states them, with placeholders such as `{processors}` and `{gpus}`.
     pub command: &'a [String],
     /// Number of the attempt, counted from 1 for each task.
     pub attempt: u32,
-    /// Start by the wall clock.
+    /// Begin of the attempt by the wall clock.
     pub began: SystemTime,
     /// Name of the machine that ran the attempt.
     pub host: &'a str,
-    /// True if the attempt held processors of several nodes although one node has enough.
+    /// True if the attempt held processors of several nodes although one node has enough processors.
     pub is_spread: bool,
-    /// True if it was pinned to the cores of its processors, so that its time does not depend on other jobs.
+    /// True if the attempt was pinned to the cores of its processors, so that its time does not depend on other jobs.
     pub is_pinned: bool,
 }
 
@@ -111,22 +112,22 @@ pub struct Silent;
 
 impl Observer for Silent {}
 
-/// Current state of a run.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// View of the policy: the current instant, the waiting tasks and the running tasks.
+    /// The view of the policy: the current instant, the waiting tasks and the running tasks.
     pub view: View<'a>,
-    /// Executions that have ended, including earlier sessions.
+    /// The runs that have ended, including those of earlier sessions.
     pub runs: &'a [Run],
-    /// Number of tasks that will not run again, including earlier sessions.
+    /// Number of tasks that will not run again, including those of earlier sessions.
     pub ended: u64,
-    /// Number of tasks that will be released later.
+    /// Number of tasks that are released later.
     pub unreleased: usize,
 }
 
 impl Progress<'_> {
-    /// Estimates the end of the run from the estimated run times, provided that the processors stay busy. The estimate is not a
-    /// bound.
+    /// Returns the expected end of the last task, if the estimates hold and the processors stay busy. The result is an estimate,
+    /// not a bound.
     pub fn expected_end(&self) -> Time {
         let View { now, instance, waiting, running, .. } = self.view;
         let ends = running.iter().map(|running| running.expected_end(instance, now));

@@ -1,4 +1,4 @@
-//! Tests that the files of runs keep their format, so that runs of earlier versions can be resumed.
+//! Checks that the format of runs on disk does not change, so that runs of earlier versions can be resumed.
 
 use makespan_core::{
     Edge, Graph, Instance, Job, JobId, NamedTask, Payload, Platform, ProcSet, Profile, TaskId, Time, Weight,
@@ -17,7 +17,7 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(ToString::to_string).collect()
 }
 
-/// Returns a compound job of three tasks, one of which has the name `odd`.
+/// Creates a compound job of three tasks. One of them has the name `odd`.
 fn compound(name: &str, odd: &str) -> Job {
     let named = |name: &str, seconds| {
         let mut named = NamedTask::new(name, rigid(1, seconds));
@@ -29,8 +29,7 @@ fn compound(name: &str, odd: &str) -> Job {
     Job::compound(name, Graph::new(vec![named("a", 1), named(odd, 2), named("7", 3)], edges).unwrap())
 }
 
-/// Returns an instance with simple jobs, bags with and without weight, and compound jobs, some of whose
-/// names are not safe as file names.
+/// Creates simple jobs, best-effort and competing bags, and compound jobs. Some names are safe as file names, others are not.
 fn instance() -> Instance {
     let seconds = Time::from_seconds;
     let plain = Job::new("plain", rigid(2, 9)).with_walltime(seconds(20)).with_release(seconds(3));

@@ -11,12 +11,12 @@ use crate::intake::Intake;
 use crate::keep::Keep;
 use crate::shim::{check_name, check_pattern};
 
-/// Conditions that hold starts. Running tasks go on.
+/// Conditions under which no task starts. Running tasks continue.
 #[derive(Clone, Debug, Default)]
 pub struct StartHold {
     /// Shortest time between two starts.
     pub delay: Duration,
-    /// Bytes of memory that must be available.
+    /// Minimum available memory in bytes.
     pub free_memory: Option<u64>,
     /// The number of running threads of the machine below which a task starts.
     pub load: Option<u32>,
@@ -31,7 +31,7 @@ pub struct JobSetting {
     pub niceness: Option<i32>,
 }
 
-/// Copying of files for tasks that run in separate folders on the disks of their nodes.
+/// The folders of tasks on the disks of their nodes, and the files that are copied there and back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scratch {
     pub(crate) folder: String,
@@ -40,12 +40,12 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Creates the options for task folders. On each node, `folder` is the parent of these folders, where `%N` stands for the node
-    /// and `%j` for the Slurm job. File names are relative to `home`, which all nodes share. `files` lists the input and the output
-    /// files of each task. A task without files has an empty folder.
+    /// Creates the setting. Each task runs in its own folder within `folder` on its node, where `%N` stands for the node and `%j`
+    /// for the Slurm job. File names are relative to `home`, which all nodes share. `files` contains for each task the files that
+    /// it reads and the files that it writes. A task without files has an empty folder.
     ///
     /// # Errors
-    /// The problem of an invalid file name.
+    /// A description of an invalid name.
     pub fn new(
         folder: String,
         home: String,
@@ -75,69 +75,70 @@ impl Pinning {
     }
 }
 
-/// How [`crate::execute`] runs an instance.
+/// Options of [`crate::execute`].
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "choices of the user that go in any combination")]
 pub struct ExecuteOptions {
-    /// Folder of the run, with `<task>.out`, `<task>.err` and the journal. It is created if it does not exist.
+    /// The folder of the run, with `<task>.out`, `<task>.err` and the journal. It is created if it is missing.
     pub folder: PathBuf,
     /// Names of further files and folders that the caller writes in the folder of the run. A new run does not start if
     /// one of them already exists.
     pub results: Vec<String>,
-    /// Resume the run in the folder, or start a new run if the folder holds none. If false, the folder must not hold a run.
+    /// True to continue the run in the folder, or to begin it if there is none. Otherwise the folder must not hold a run.
     pub resume: bool,
-    /// When resuming, run tasks again that failed, timed out, were not started or were cancelled.
+    /// True to run failed, timed-out, not started and cancelled tasks again when the run is resumed.
     pub retry_failed: bool,
-    /// Maximum number of further attempts at a task that failed or reached its time limit. Attempts of earlier sessions count,
-    /// unless failed tasks are run again ([`Self::retry_failed`]). A task that ran out of memory gets twice the memory.
+    /// Number of times that a task is tried again after it failed or reached its time limit. Attempts of earlier sessions count,
+    /// unless failed tasks are run again ([`Self::retry_failed`]). After a lack of memory, the next attempt gets twice the
+    /// memory.
     pub retries: u32,
-    /// Ends the run early, when enough tasks have failed or succeeded in this session.
+    /// The rule that ends the run early, after some tasks have failed or succeeded in this session.
     pub halt: Option<HaltRule>,
     /// Time limit of tasks that state none.
     pub timeout: Option<Time>,
-    /// Limit each task to its stated memory by a control group (cgroup v2). If this is impossible, no task starts.
+    /// True to limit each task to its stated memory by its control group (cgroup v2). If this is not possible, no task starts.
     pub limit_memory: bool,
-    /// Job names are generated, for example from line numbers. After an edit of the instance, a resumed run then identifies jobs by
-    /// their content alone.
+    /// True if the names of jobs are generated, such as line numbers. A resumed run of an edited instance then identifies jobs
+    /// only by what they do.
     pub made_up_names: bool,
-    /// The instance contains only work that is still to be done, as determined by another program such as make. All its tasks are
-    /// run, regardless of earlier sessions.
+    /// True if the instance states what remains to be done, as another program such as make has just determined. All its tasks
+    /// are run, even if they ended in earlier sessions.
     pub run_all: bool,
-    /// When resuming a run with a damaged journal, continue with its undamaged records.
+    /// True to resume a run with a damaged journal from the valid records.
     pub recover: bool,
-    /// Accept more processors than cores, and more memory and GPUs than the machine has. Processor `p` is core `p` modulo the
-    /// number of cores, and likewise for GPUs.
+    /// True to accept more processors than cores, and more memory and GPUs than the machine has. Processor `p` is then core `p`
+    /// modulo the number of cores, and GPUs are assigned in the same way.
     pub oversubscribe: bool,
     /// Tasks that are pinned to their cores.
     pub pinning: Pinning,
-    /// Program that guards each task and records its exit status, such as `makespan-shim`. `None` selects this program itself,
-    /// which must then call [`crate::serve`] before anything else.
+    /// The program that guards every task and keeps its exit status, such as `makespan-shim`. `None` stands for this program,
+    /// which must then call [`crate::serve`] first.
     pub shim: Option<PathBuf>,
-    /// When starts are held although the policy wants them.
+    /// Conditions under which no task starts, even if the policy wants to start it.
     pub hold: Option<StartHold>,
     /// The working folder and the niceness of tasks on this machine.
     pub setting: JobSetting,
-    /// Separate folders for tasks on their nodes. `None` runs tasks in the working directory.
+    /// The folders of tasks on their nodes. Without it, tasks run in the working folder.
     pub scratch: Option<Scratch>,
-    /// Time between SIGTERM and SIGKILL.
+    /// Time between SIGTERM and SIGKILL for a task that is ended.
     pub grace: Duration,
-    /// Interval between progress reports to the observer.
+    /// Time between two reports of progress to the observer.
     pub tick: Duration,
     /// The longest time between the end of a task and the sync of the journal. Ends within this time are synced together, and
     /// the observer receives them after that.
     pub group: Duration,
-    /// Estimator that replaces estimated run times by what ended tasks show. `None` keeps the estimates.
+    /// Replaces estimated times by times that are learned from finished tasks. Without it, estimates do not change.
     pub estimation: Option<Estimation>,
-    /// Source of jobs that are added while the run goes on. Such a run ends only on request.
+    /// The source of jobs that arrive during the run. Such a run ends only on request.
     pub intake: Option<Intake>,
-    /// Ends the run: the first request sends SIGTERM to the running tasks, and SIGKILL after the grace period; the
-    /// second sends SIGKILL at once.
+    /// Stops the run. The first request sends SIGTERM to the running tasks, and SIGKILL after the grace period. The second
+    /// request sends SIGKILL at once.
     pub stop: Stop,
 }
 
 impl ExecuteOptions {
-    /// Returns the options for a new run in this folder, with five seconds of grace, ten progress reports per second, and a sync of
-    /// the journal at least every 8 ms.
+    /// Creates the options of a new run in this folder, with a grace period of five seconds, ten ticks a second, and a sync of
+    /// the journal at most every 8 ms.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
@@ -166,7 +167,7 @@ impl ExecuteOptions {
         }
     }
 
-    /// Returns the rule for keeping finished tasks of earlier sessions.
+    /// Returns the rule for finished tasks of earlier sessions.
     pub(crate) fn keep(&self) -> Keep {
         match (self.run_all, self.made_up_names) {
             (true, _) => Keep::Nothing,

@@ -1,4 +1,5 @@
-//! The shim as a program of its own, for programs whose executable cannot be one ([`makespan_exec::ExecuteOptions::shim`]).
+//! The shim as a separate program, for callers whose own executable cannot act as the shim
+//! ([`makespan_exec::ExecuteOptions::shim`]).
 
 fn main() -> std::process::ExitCode {
     makespan_exec::serve();

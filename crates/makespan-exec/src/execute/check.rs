@@ -1,4 +1,4 @@
-//! Checks before a run starts.
+//! Checks before a run begins.
 
 use makespan_core::Instance;
 
@@ -7,20 +7,20 @@ use crate::journal::{Journal, Opening};
 use crate::machine::cores;
 use crate::{ExecuteError, ExecuteOptions, resources};
 
-/// Checks that [`execute`](crate::execute()) would start: every task has a command; cores, memory and GPUs suffice; and the folder
-/// is free or holds a run of this instance that may be resumed. This check creates, changes and starts nothing.
+/// Checks that [`execute`](crate::execute()) would begin: every task has a command, the cores, memory and GPUs suffice, and the
+/// folder is free or holds a run of this instance that may be resumed. Creates, changes and starts nothing.
 ///
 /// # Errors
-/// [`ExecuteError`], as for [`execute`](crate::execute()).
+/// The errors of [`execute`](crate::execute()).
 pub fn check(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     check_machine(instance, options)?;
     check_folder(instance, options)
 }
 
-/// Performs these checks for a run on another engine, without the resources of this machine.
+/// Checks that a run on another engine would begin. Does not check the resources of this machine.
 ///
 /// # Errors
-/// [`ExecuteError`], as for [`execute`](crate::execute()).
+/// The errors of [`check`].
 pub fn check_folder(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     check_tasks(instance)?;
     Ok(Journal::check_beside(&options.folder, instance, opening(options), &options.results)?)
@@ -36,10 +36,10 @@ pub(super) fn opening(options: &ExecuteOptions) -> Opening {
     }
 }
 
-/// Rejects an instance that this machine cannot execute. The folder must already be locked.
+/// Checks that this machine can execute an instance in an unused folder.
 ///
 /// # Errors
-/// [`ExecuteError`], except errors of the journal.
+/// The errors of [`check`], except those of the journal.
 pub fn check_machine(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     check_tasks(instance)?;
     let cores = cores()?.len();
@@ -50,7 +50,7 @@ pub fn check_machine(instance: &Instance, options: &ExecuteOptions) -> Result<()
     if options.limit_memory { check_memory_limits() } else { Ok(()) }
 }
 
-/// Checks that control groups can limit the memory of jobs. Makes a control group for this purpose, and removes it.
+/// Checks that control groups can limit the memory of jobs. Creates a control group for this purpose, and removes it.
 ///
 /// # Errors
 /// [`ExecuteError::NoMemoryLimit`].
@@ -62,7 +62,7 @@ pub fn check_memory_limits() -> Result<(), ExecuteError> {
     limited.map_err(ExecuteError::NoMemoryLimit)
 }
 
-/// Rejects tasks with equal names, and tasks without a command.
+/// Rejects tasks with the same name and tasks without a command.
 ///
 /// # Errors
 /// [`ExecuteError::Instance`] and [`ExecuteError::NoCommand`].

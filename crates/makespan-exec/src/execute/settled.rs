@@ -1,4 +1,4 @@
-//! Tasks that earlier sessions of a run left.
+//! Settles the attempts of earlier sessions when a session begins.
 
 use makespan_core::{Instance, TaskId};
 
@@ -10,15 +10,14 @@ use crate::journal::{Begun, History, Journal, Progression, Superseded, TaskList}
 use crate::recover::Recovery;
 use crate::{ExecuteError, ExecuteOptions, Observer, resources};
 
-/// State of a run before a session starts: all tasks of earlier sessions have ended or were taken
-/// over.
+/// The state of a run when a session begins. Each attempt of an earlier session has ended, or was taken over.
 pub(super) struct Settled {
     pub journal: Journal,
     pub history: History,
     pub goes_on: Vec<Taken>,
 }
 
-/// Opens the journal of a run, takes over running attempts of earlier sessions, and ends the rest.
+/// Opens the journal of a run, takes over the running attempts of earlier sessions, and settles the other attempts.
 pub(super) fn settled(
     machine: &mut Machine<'_>,
     instance: &Instance,
@@ -40,13 +39,11 @@ pub(super) fn settled(
     if begun.history.tasks.iter().any(|task| matches!(task, Progression::Running(_))) {
         engine.follows(&begun.history.boot).map_err(ExecuteError::Elsewhere)?;
     }
-    // An edited instance may use a task name for another task, so running tasks of the earlier
-    // instance are ended.
+    // In an edited instance, the numbers of tasks may differ. Attempts of the earlier instance are ended.
     let is_same = begun.earlier.is_none() && !options.run_all;
     let goes_on = if is_same { take_over(&mut **engine, instance, options, files, &begun.history) } else { Vec::new() };
     let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
-    // Engines whose tasks outlive the session report themselves which tasks have ended and which
-    // continue.
+    // Engines whose tasks outlive the session report which tasks ended and which continue.
     if !engine.outlives_us() {
         tell_outlived(&taken, &names, observer);
     }
@@ -77,7 +74,7 @@ pub(super) fn settled(
     Ok(Settled { journal, history, goes_on })
 }
 
-/// Takes over running attempts without a recorded end in the journal.
+/// Takes over the running attempts among those without an end in the journal.
 fn take_over(
     engine: &mut dyn Engine,
     instance: &Instance,
@@ -101,7 +98,7 @@ fn take_over(
     engine.take_over(&earlier)
 }
 
-/// Maximum number of jobs that a message names.
+/// Maximum number of jobs that are reported by name.
 const NAMED: usize = 8;
 
 fn tell_outlived(taken: &[TaskId], names: &[String], observer: &mut dyn Observer) {

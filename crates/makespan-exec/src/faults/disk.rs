@@ -1,4 +1,4 @@
-//! A simulated disk.
+//! The simulated disk.
 
 use std::io;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Effect, World};
 use crate::storage::{Handle, Storage};
 
-/// A file: its content as programs see it, and its content on disk.
+/// The content of a file: as programs read it, and as it is on disk.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inode {
     pub content: Vec<u8>,
@@ -142,7 +142,7 @@ impl Handle for Open {
         let mut inner = self.world.0.borrow_mut();
         inner.syncs += 1;
         let inode = &mut inner.inodes[self.inode];
-        // Content that was already on disk remains there.
+        // The bytes that were on disk before remain there.
         let (old, all) = (inode.on_disk.len().min(inode.content.len()), inode.content.len());
         let length = if is_whole(effect) { all } else { old + (all - old) / 2 };
         inode.on_disk = inode.content[..length].to_vec();

@@ -1,5 +1,4 @@
-//! A simulated machine for tests, with a disk and a process table in memory, in virtual time. It fails at chosen
-//! steps.
+//! A simulated machine for tests: a disk and a process table in memory, with a virtual clock. Tests choose the step that fails.
 
 mod disk;
 mod processes;
@@ -18,23 +17,22 @@ use nix::libc::ENOSPC;
 use disk::Inode;
 use processes::Process;
 
-/// Fault at one step of a run.
+/// A fault at one step of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The step fails with this error, once.
     Refused(i32),
-    /// No write and no start succeeds for three seconds.
+    /// For three seconds, every write to the disk and every start of a process fails.
     Full(i32),
-    /// Half of the data is written, then the disk is full for three seconds.
+    /// Half of the data are written. Then the disk is full for three seconds.
     Half,
-    /// The session or shim that performs the step is killed before the step, after the step, or after half of
-    /// its data is written.
+    /// The session or the shim that performs the step is killed: before the step, after it, or when half is written.
     Killed(When),
     /// The machine loses power.
     Power(When),
     /// The session receives a stop request.
     Stopped,
-    /// All processes receive a stop request, the session slightly later than its tasks.
+    /// All tasks receive a stop request, and the session receives one 100 ms later.
     AllStopped,
 }
 
@@ -45,10 +43,10 @@ pub(super) enum When {
     After,
 }
 
-/// Panic payload for a session that was killed.
+/// Panic payload: the session was killed.
 pub(super) struct Dead;
 
-/// Part of a step that is performed, and the fault that follows.
+/// The completed part of a step, and the fault that follows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Whole,
@@ -69,17 +67,17 @@ pub(super) struct Inner {
     inodes: Vec<Inode>,
     processes: BTreeMap<i32, Process>,
     next_pid: i32,
-    /// Shim that performs the current step, or `None` for the session.
+    /// The shim that performs the current step, or `None` for the session.
     actor: Option<i32>,
-    /// Number of steps so far. A fault occurs at a chosen step.
+    /// The number of steps so far, and the step that fails.
     pub steps: usize,
     pub plan: Option<(usize, Fault)>,
     pub fired: bool,
     full_until: Option<(Duration, i32)>,
-    /// Instant of a pending stop request.
+    /// Instant of the coming stop request to the session.
     stop_at: Option<Duration>,
     pub stop: Stop,
-    /// Number of completions and starts of each task.
+    /// For each task, the number of completed runs and the number of starts.
     pub completed: BTreeMap<u64, usize>,
     pub started: BTreeMap<u64, usize>,
     /// Tasks whose shims were killed.
@@ -89,7 +87,7 @@ pub(super) struct Inner {
     pub syncs: usize,
 }
 
-/// A handle to the machine.
+/// A handle to the simulated machine.
 #[derive(Clone)]
 pub(super) struct World(pub Rc<RefCell<Inner>>);
 
@@ -120,7 +118,7 @@ impl World {
         })))
     }
 
-    /// Returns a copy of the machine that can continue independently.
+    /// Returns an independent copy of the machine.
     pub fn copy(&self) -> Self {
         Self(Rc::new(RefCell::new(self.0.borrow().clone())))
     }
@@ -170,7 +168,7 @@ impl World {
         }
     }
 
-    /// Applies the fault that follows a step.
+    /// Applies the effect that follows a step.
     fn done(&self, effect: Effect) -> io::Result<()> {
         match effect {
             Effect::Whole => Ok(()),
@@ -179,8 +177,7 @@ impl World {
         }
     }
 
-    /// Applies a fault. If a shim acts, marks the shim as killed. If the session acts, this method does not
-    /// return.
+    /// Kills the shim that performs the step, or ends the session with a panic.
     fn strike(&self, fault: Fault) -> io::Error {
         let actor = self.0.borrow().actor;
         match (fault, actor) {
@@ -194,7 +191,7 @@ impl World {
         io::Error::from_raw_os_error(nix::libc::EIO)
     }
 
-    /// Lets the remaining processes of a dead session run for `time`.
+    /// Lets the processes of a dead session continue for `time`.
     pub fn pass(&self, time: Duration) {
         self.0.borrow_mut().orphan();
         let until = self.0.borrow().clock + time;
@@ -204,7 +201,7 @@ impl World {
 }
 
 impl Inner {
-    /// Discards all content that was not synced, and all processes.
+    /// Loses all data that were not synced, and all processes.
     fn lose_power(&mut self) {
         self.names = self.names_on_disk.clone();
         self.folders = self.folders_on_disk.clone();

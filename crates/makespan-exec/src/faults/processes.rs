@@ -1,4 +1,4 @@
-//! A simulated process table of shims and their commands, in virtual time.
+//! The simulated process table: shims and their tasks in virtual time.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,7 +13,7 @@ use crate::process::Identity;
 use crate::status::{Claim, Slot, Status, nanoseconds};
 use crate::storage::{Storage, is_passing};
 
-/// Pause of a shim between two attempts at a failing operation.
+/// Time between two attempts of a shim at an operation that fails.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// A shim and its task.
@@ -26,9 +26,9 @@ pub(super) struct Process {
     path: PathBuf,
     claim: Option<Claim>,
     state: State,
-    /// True if the session that started the shim has ended.
+    /// True if the session that started the shim has died.
     alone: bool,
-    /// True if the current session knows the shim.
+    /// True if the current session manages the shim.
     known: bool,
     asked: bool,
     killed: bool,
@@ -37,17 +37,17 @@ pub(super) struct Process {
 
 #[derive(Clone, Debug, PartialEq)]
 enum State {
-    /// The shim has no disk space for its status yet.
+    /// Tries at this instant to reserve disk space for its status.
     Unreserved(Duration),
     Waiting,
-    /// The command runs until this instant and ends with this status.
+    /// Runs its command until this instant, with this exit status.
     Running(Duration, i32),
-    /// The shim writes the status.
+    /// Tries at this instant to write this exit status.
     Leaving(Duration, i32),
     Gone(i32),
 }
 
-/// Returns the run time and the exit status of a task, and whether it reacts to SIGTERM.
+/// Returns the run time of a task, its exit status, and whether it reacts to SIGTERM.
 pub(super) fn script(task: TaskId) -> (Duration, i32, bool) {
     match task.0 {
         0 => (Duration::from_secs(1), 0, true),
@@ -71,7 +71,7 @@ impl Process {
         }
     }
 
-    /// Asks the task to end. A task that has already ended by itself is not affected.
+    /// Asks the process to end. A process that ended by itself does not count as asked.
     fn end(&mut self, now: Duration, kill: bool) {
         self.asked |= !matches!(self.state, State::Leaving(..));
         self.killed |= kill;
@@ -90,7 +90,7 @@ impl Process {
 }
 
 impl Inner {
-    /// Notifies the shims that their session has ended.
+    /// Informs the shims that their session has died.
     pub fn orphan(&mut self) {
         for process in self.processes.values_mut() {
             (process.alone, process.known) = (true, false);
@@ -124,7 +124,7 @@ impl World {
         inner.victims.insert(task);
     }
 
-    /// Sends SIGTERM to all tasks and shims.
+    /// Sends SIGTERM to all tasks and shims, like a service manager.
     pub fn stop_processes(&self) {
         let mut inner = self.0.borrow_mut();
         let now = inner.clock;
@@ -134,8 +134,8 @@ impl World {
         }
     }
 
-    /// Returns the running tasks that were not asked to end, with the number of starts of each. The task with a time limit may
-    /// reach it.
+    /// Returns the running tasks that nobody has asked to end, with their numbers of starts. Task 3 is left out because it may
+    /// reach its time limit.
     pub fn undisturbed(&self) -> BTreeMap<u64, usize> {
         let inner = self.0.borrow();
         let runs =
@@ -144,7 +144,7 @@ impl World {
         running.map(|task| (task, inner.started[&task])).collect()
     }
 
-    /// Advances to the next event, up to `until`. Returns the process of the event.
+    /// Performs the next event that occurs by `until`. Returns the shim of the event, or 0 for a stop request.
     pub fn next_event(&self, until: Duration) -> Option<i32> {
         let mut inner = self.0.borrow_mut();
         let next = inner.processes.iter().filter_map(|(&pid, process)| Some((process.next()?, pid))).min();
@@ -192,7 +192,7 @@ impl World {
         }
     }
 
-    /// Lets the task run if its shim has permission.
+    /// Starts the task if the session let it run.
     fn let_run(&self, pid: i32, state: State) -> State {
         let mut inner = self.0.borrow_mut();
         let (now, process) = (inner.clock, inner.processes[&pid].clone());
@@ -204,7 +204,8 @@ impl World {
         State::Running(now + time, exit)
     }
 
-    /// Writes the status. Like a real shim, it repeats failed writes indefinitely if the session has ended.
+    /// Writes the status as a shim does. If the session has died, the shim retries forever, because no other process knows the
+    /// status.
     fn leave(&self, pid: i32, exit: i32) -> State {
         let (process, now) = (self.0.borrow().processes[&pid].clone(), self.wall());
         let Some(claim) = process.claim else { return State::Gone(exit) };

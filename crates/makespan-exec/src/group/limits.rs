@@ -1,4 +1,4 @@
-//! Memory limits and accounting of control groups.
+//! Counts and limits resources of control groups.
 
 use std::fs;
 use std::io;
@@ -10,15 +10,15 @@ use crate::kernel_text::number_behind;
 
 use super::{Group, SESSION, write};
 
-/// File that enables controllers for child groups.
+/// The file that lists the controllers of the groups below a group.
 const CONTROL: &str = "cgroup.subtree_control";
 
 impl Group {
-    /// Enables memory limits for the groups of attempts within this group of a run. A group that limits its children may not
-    /// contain processes, so this process moves to a separate group.
+    /// Enables memory limits for the groups of attempts within this group of a run. A group with limits below it must not contain
+    /// processes, so this process moves to a separate group.
     ///
     /// # Errors
-    /// The reason why this is impossible. In this case nothing is changed.
+    /// The reason why this is not possible. In this case nothing has changed.
     pub fn limit_memory(&self) -> Result<(), String> {
         let Some(home) = self.0.parent() else { return Err("the group of the run is gone".into()) };
         let there = fs::read_to_string(home.join("cgroup.controllers")).unwrap_or_default();
@@ -53,25 +53,24 @@ impl Group {
         }
         let _ = write(&self.0.join(CONTROL), "-memory");
         if let Some(home) = self.0.parent() {
-            // If another run in the same group still needs the controller, the kernel rejects this write and the controller stays
-            // enabled.
+            // If another run in the same group still needs the controller, this process stays in its group.
             let _ = write(&home.join(CONTROL), "-memory");
             let _ = write(&home.join("cgroup.procs"), "0");
         }
         let _ = fs::remove_dir(session);
     }
 
-    /// Limits the memory of this group. If the group exceeds the limit, all its processes are killed.
+    /// Limits the memory of this group. If its processes exceed the limit, all of them are killed.
     pub fn set_limit(&self, bytes: u64) -> io::Result<()> {
         write(&self.0.join("memory.max"), &bytes.to_string())?;
-        // Systems without swap lack this file, and older systems lack the other one.
+        // Systems without swap have no file for the swap limit, and old systems have no `memory.oom.group`.
         let _ = write(&self.0.join("memory.swap.max"), "0");
         let _ = write(&self.0.join("memory.oom.group"), "1");
         Ok(())
     }
 
-    /// Returns the CPU time and the peak resident memory in bytes of this group, including processes that have ended. Memory is
-    /// known only with the memory controller. A value that the system does not report is `None`.
+    /// Returns the CPU time and the peak memory of the processes of this group so far, including those that have ended. The peak
+    /// memory in bytes needs the memory controller. An unavailable value is `None`.
     pub fn counted(&self) -> (Option<Time>, Option<u64>) {
         let number = |text: &str| text.trim().parse::<u64>().ok();
         let microseconds = self.entry("cpu.stat", "usage_usec");
@@ -81,7 +80,7 @@ impl Group {
         (cpu, peak)
     }
 
-    /// Returns the number of processes in this group that the kernel killed for lack of memory.
+    /// Returns the number of processes of this group that the kernel killed for lack of memory.
     pub fn memory_kills(&self) -> u64 {
         self.entry("memory.events", "oom_kill").unwrap_or(0)
     }

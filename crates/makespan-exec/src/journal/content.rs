@@ -1,4 +1,4 @@
-//! Content of the folder of a run: the records of the journal, and the status files.
+//! Reads the folder of a run: the records of its journal and the status files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,17 +18,17 @@ use crate::tasks::TaskList;
 /// to the run.
 const MAX_EDITS: i64 = 1_000_000;
 
-/// Beginning of every journal.
+/// The beginning of every journal.
 const BEGINNING: &str = "{\"header\":{\"version\":";
 
-/// Content of an existing journal.
+/// A journal that was read from disk.
 pub(super) struct Found {
     pub records: Vec<Record>,
-    /// Number of bytes that hold the sound records.
+    /// The number of bytes up to the end of the last whole line.
     pub sound: usize,
-    /// Message about a recovered journal, whose records must be written again.
+    /// A note about the recovery of a damaged journal, whose records must be written again.
     pub recovered: Option<String>,
-    /// Tasks to which the task numbers in the records refer, if the instance was edited since.
+    /// The task list that the records refer to, if the instance was edited since.
     pub earlier: Option<TaskList>,
 }
 
@@ -39,7 +39,7 @@ struct Fault {
 }
 
 impl Found {
-    /// Reads an existing journal, and decides whether a run may start or continue.
+    /// Reads the folder, and decides whether a run may begin or continue.
     pub fn inspect(
         storage: &dyn Storage,
         files: &Files,
@@ -110,7 +110,7 @@ impl Found {
         Ok(Self { records, sound, recovered: None, earlier: None })
     }
 
-    /// Replaces the damaged journal by the recovered one. The damaged journal is kept under another name.
+    /// Replaces the damaged journal by the recovered journal. The damaged journal is kept.
     pub fn replace(&self, storage: &dyn Storage, files: &Files) -> io::Result<Option<String>> {
         let Some(note) = &self.recovered else { return Ok(None) };
         let was_there = storage.names(files.folder())?.iter().any(|name| name == FILE);
@@ -120,7 +120,7 @@ impl Found {
         Ok(Some(format!("{note}{place}")))
     }
 
-    /// Returns the size of the recovered journal in bytes.
+    /// Returns the length of the recovered journal in bytes.
     pub fn length(&self) -> io::Result<u64> {
         if self.recovered.is_none() {
             return Ok(self.sound as u64);
@@ -132,8 +132,8 @@ impl Found {
     }
 }
 
-/// Replaces the journal by a new one with these records. The old journal is kept under a name with the given prefix. Returns the
-/// path of the old journal and the size of the new one in bytes.
+/// Writes a new journal with these records. The old journal is kept under a name that begins with `prefix`. Returns the path of
+/// the old journal and the length of the new journal in bytes.
 pub(super) fn put_in_place(
     storage: &dyn Storage,
     files: &Files,
@@ -163,7 +163,7 @@ pub(super) fn put_in_place(
     Ok((kept, text.len() as u64))
 }
 
-/// Uses the file names that the journal states for the tasks.
+/// Adopts the file stems that the journal lists.
 fn adopt(files: &Files, instance: &Instance, records: &[Record]) {
     if let Some(list) = listed(records).filter(|list| list.count() == instance.tasks()) {
         files.adopt(list.stems());
@@ -178,7 +178,7 @@ fn listed(records: &[Record]) -> Option<&TaskList> {
     })
 }
 
-/// State of a run according to its folder.
+/// A run as recorded in its folder.
 #[derive(Clone, Debug)]
 pub struct Recorded {
     /// Names of the tasks, by number.
@@ -187,7 +187,7 @@ pub struct Recorded {
     pub stems: Vec<String>,
     /// State of the tasks.
     pub history: History,
-    /// True if a session is executing the run.
+    /// True if a session executes the run.
     pub goes_on: bool,
     /// True if all tasks have ended.
     pub has_finished: bool,
@@ -223,8 +223,7 @@ pub fn task_names(folder: &Path) -> Vec<String> {
     list.map_or_else(Vec::new, |list| list.names())
 }
 
-/// Returns the complete lines with their numbers, counted from 0. An incomplete last line was not written to disk completely and
-/// is ignored.
+/// Returns the complete lines with their indices, counted from 0. Bytes after the last complete line are an interrupted write.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Result<&[u8], &'static str>)> {
     bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n")).map(Ok).enumerate()
 }
@@ -234,7 +233,7 @@ fn parse(line: &[u8]) -> Result<(u64, Record), &'static str> {
     Ok((number, serde_json::from_str(&body).map_err(|_| "it is no record of this version")?))
 }
 
-/// Returns the lines that are not valid records or have an unexpected number.
+/// Returns the lines that are not records, or have the wrong number.
 fn faults(bytes: &[u8]) -> Vec<Fault> {
     let check = |(index, line): (usize, Result<&[u8], &'static str>)| match line.and_then(parse) {
         Ok((number, _)) if number == index as u64 => None,
@@ -246,7 +245,7 @@ fn faults(bytes: &[u8]) -> Vec<Fault> {
     lines(bytes).filter_map(check).collect()
 }
 
-/// Rejects a file that is not a journal, or a journal of an unsupported version.
+/// Rejects a file with the name of a journal that is not a journal, or has another version.
 fn refuse_others(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
     let path = path.to_owned();
     let first = bytes.split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -254,7 +253,7 @@ fn refuse_others(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
     if !begins && lines(bytes).all(|(_, line)| line.and_then(parse).is_err()) {
         return Err(JournalError::NotAJournal { path });
     }
-    // Version 1 had no checksums. In any other case a wrong checksum is damage, whatever version the line states.
+    // Journals of version 1 had no checksums. A wrong checksum means damage, even if the line states another version.
     let plain = String::from_utf8_lossy(first);
     let stated = match unseal(first) {
         Ok((_, body)) => body,
@@ -269,7 +268,7 @@ fn refuse_others(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
     }
 }
 
-/// Status files in a folder, including unreadable ones.
+/// The status files in a folder, including those that cannot be read.
 struct Statuses(Vec<(String, Option<Status>)>);
 
 impl Statuses {
@@ -278,13 +277,13 @@ impl Statuses {
         let fail = |path: PathBuf| move |source| JournalError::Io { path, source };
         let mut found = Vec::new();
         for name in storage.names(&folder).map_err(fail(folder.clone()))? {
-            // The name of every complete status file ends with the number of its attempt.
+            // The name of a status file ends with the number of the attempt. While the file is being written, its name does not.
             if name.rsplit_once('.').is_none_or(|(_, attempt)| attempt.parse::<u32>().is_err()) {
                 continue;
             }
             let path = folder.join(&name);
             let bytes = storage.read(&path).map_err(fail(path.clone()))?.unwrap_or_default();
-            // A blank file is a status that was lost in a power failure.
+            // If the power failed before the content was written, the file is not a status file.
             if !is_blank(&bytes) {
                 found.push((name, Status::parse(&bytes)));
             }
@@ -312,7 +311,8 @@ impl Statuses {
         }
     }
 
-    /// Checks that the journal contains every attempt with a status file, and that no relevant status file is damaged.
+    /// Checks that no status file belongs to an attempt that is missing in the journal, and that no relevant status file is
+    /// damaged.
     fn agree(&self, path: &Path, history: &History, files: &Files) -> Result<(), JournalError> {
         self.are_of_run(path, history.origin, files)?;
         let damaged = |name: &str, reason: String| {
@@ -341,7 +341,7 @@ impl Statuses {
                     }
                 }
                 None if due.contains(name) => return damaged(name, "it cannot be read".into()),
-                // The status belongs to an earlier run in the folder, or no task waits for it.
+                // The file belongs to an earlier run in the folder, or no attempt needs it.
                 _ => {}
             }
         }

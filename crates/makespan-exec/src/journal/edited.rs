@@ -9,7 +9,7 @@ use crate::fingerprint::identity;
 use crate::storage::Storage;
 use crate::tasks::{Mapping, TaskList};
 
-/// Tasks of the instance before the edit, and their states.
+/// The tasks of the instance before it was edited, and their state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Superseded<'a> {
     pub list: &'a TaskList,
@@ -17,12 +17,12 @@ pub(crate) struct Superseded<'a> {
 }
 
 impl Journal {
-    /// Replaces the journal by one for the edited instance. No task of the old instance may be running. The new journal keeps
-    /// successful tasks whose content is unchanged, and failed tasks that were not edited at all, unless all tasks are to be run.
-    /// The old journal is kept under another name. Also returns messages for the user.
+    /// Replaces this journal by a journal of the current instance. The old journal is kept under another name. No task of the old
+    /// instance may be running. The new journal keeps tasks that succeeded and whose command and inputs did not change, and tasks
+    /// that failed and did not change at all. With [`Keep::Nothing`], it keeps no task. Also returns a message for the user.
     ///
     /// # Errors
-    /// [`JournalError::Io`]. In this case the old journal is still in place.
+    /// [`JournalError::Io`]. On an error, the old journal stays in place.
     pub(crate) fn carried_over(
         self,
         storage: &dyn Storage,
@@ -71,9 +71,9 @@ impl Journal {
     }
 }
 
-/// Returns the records that are kept, with the new numbers of their tasks.
+/// Returns the records to keep, with the current numbers of the tasks.
 fn records(history: &History, mapping: &Mapping, instance: &Instance, list: TaskList, keep: Keep) -> Vec<Record> {
-    // The origin moves by one nanosecond, so that no old status file can be taken for one of a future attempt.
+    // The new origin is one nanosecond later, so that an old status file cannot be mistaken for the status of a later attempt.
     let (origin, grows) = (history.origin + 1, history.grows);
     let fingerprint = identity(instance, grows);
     let header = Record::Header { version: VERSION, fingerprint, origin, grows };
@@ -92,7 +92,7 @@ fn records(history: &History, mapping: &Mapping, instance: &Instance, list: Task
         let Run { start, end, processors, outcome, accounting, .. } = run.clone();
         attempts[task.index()] += 1;
         let (attempt, at) = (attempts[task.index()], start);
-        // The process identity is not needed, because the task has ended.
+        // The attempt does not run, so its process does not matter.
         records.push(Record::Started {
             task,
             attempt,
@@ -109,7 +109,7 @@ fn records(history: &History, mapping: &Mapping, instance: &Instance, list: Task
         Some(Record::Told { entry: makespan_core::LogEntry { task, ..*entry } })
     });
     records.extend(told);
-    // Estimates are kept for tasks that were not edited at all.
+    // Learned times are kept only for tasks that did not change at all.
     let estimates = history.estimates.iter().filter_map(|(task, estimated)| match mapping.same.get(task)? {
         &(task, true) => Some(Estimated { jobs: vec![(task, task)], ..Estimated::clone(estimated) }),
         _ => None,

@@ -1,19 +1,19 @@
-//! Errors of journals.
+//! Errors of the journal.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Reason why a journal cannot be used.
+/// The reason why a journal cannot be used.
 #[derive(Debug, Error)]
 pub enum JournalError {
-    /// The operating system reports an error.
+    /// The operating system reported an error.
     #[error("{path}: {source}")]
     Io {
-        /// Path of the file.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// Error of the operating system.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The journal was deleted during the run.
@@ -21,7 +21,7 @@ pub enum JournalError {
         "{path} was deleted while the run went on; running jobs were ended, and what had ended is no longer on record"
     )]
     Gone {
-        /// Former path of the journal.
+        /// Path of the deleted journal.
         path: PathBuf,
     },
     /// The folder already holds a run.
@@ -36,7 +36,7 @@ pub enum JournalError {
         /// Path of the lock file.
         path: PathBuf,
     },
-    /// The run belongs to another instance.
+    /// The journal belongs to another instance.
     #[error(
         "{path} is the journal of another instance (fingerprint {journal}, this one has {instance}); \
          give the instance that the run began with, or choose another folder"
@@ -49,8 +49,7 @@ pub enum JournalError {
         /// Fingerprint of the instance.
         instance: String,
     },
-    /// The run belongs to another instance, and the journal does not allow a comparison of their
-    /// tasks.
+    /// The journal belongs to another instance, and does not state which of its tasks are the same.
     #[error(
         "{path} is the journal of another instance, and an earlier version wrote it, which did not tell jobs apart; resume it with \
          the instance that the run began with, or choose another folder"
@@ -59,18 +58,18 @@ pub enum JournalError {
         /// Path of the journal.
         path: PathBuf,
     },
-    /// The run and the instance have no common tasks, edited or not.
+    /// The run in the folder has no task in common with the instance, edited or not.
     #[error(
         "the run in {folder} is of {jobs} other tasks: none of this instance has the name or the command of one of them; name the \
          folder of its run, or leave --resume out to begin a new one"
     )]
     OtherJobs {
-        /// Folder of the run.
+        /// Path of the folder.
         folder: PathBuf,
-        /// Number of tasks of the run.
+        /// Number of tasks of the run in the folder.
         jobs: u64,
     },
-    /// The version of the journal is unsupported.
+    /// The journal has a version that this program does not support.
     #[error(
         "{path} has version {version}; this program reads version {}: continue with the program that started the run, or choose \
          another folder",
@@ -79,7 +78,7 @@ pub enum JournalError {
     Version {
         /// Path of the journal.
         path: PathBuf,
-        /// Version of the journal.
+        /// The version that the journal states.
         version: u64,
     },
     /// The file is not a journal.
@@ -88,7 +87,7 @@ pub enum JournalError {
         /// Path of the file.
         path: PathBuf,
     },
-    /// A file that does not belong to the run but has a name that the run would write.
+    /// The path of a file that the run would write is already used by another file.
     #[error(
         "{path} {what} and belongs to no run, so it is not overwritten; choose another folder, or move the file away"
     )]
@@ -109,14 +108,14 @@ pub enum JournalError {
         /// A status file of the other run.
         status: PathBuf,
     },
-    /// A line is not a valid record or has an unexpected number.
+    /// A line is not a record, or has the wrong number.
     #[error("{path}, line {line}: {reason}; the journal is damaged. {REMEDY}")]
     Damaged {
         /// Path of the journal.
         path: PathBuf,
         /// Number of the line, counted from 1.
         line: usize,
-        /// The defect.
+        /// Description of the damage.
         reason: String,
     },
     /// A status file contradicts the journal.
@@ -126,7 +125,7 @@ pub enum JournalError {
         path: PathBuf,
         /// Path of the status file.
         status: PathBuf,
-        /// The contradiction.
+        /// Description of the contradiction.
         reason: String,
     },
     /// There are status files but no journal.
@@ -134,12 +133,12 @@ pub enum JournalError {
     Lost {
         /// Path of the journal.
         path: PathBuf,
-        /// Folder of the status files.
+        /// Path of the folder with the status files.
         folder: PathBuf,
         /// Name of one of the jobs.
         job: String,
     },
-    /// The damaged journal contains no usable record.
+    /// The damaged journal does not identify its run.
     #[error("{path} is damaged, and nothing of it is certain; choose another folder")]
     NothingCertain {
         /// Path of the journal.
@@ -147,7 +146,7 @@ pub enum JournalError {
     },
 }
 
-/// Remedy for a damaged journal.
+/// Advice for a damaged journal.
 const REMEDY: &str = "`--resume --recover` goes on with what is certain and runs again what is not";
 
 impl JournalError {

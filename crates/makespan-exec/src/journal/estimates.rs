@@ -1,33 +1,33 @@
-//! Estimated run times that were replaced during the run.
+//! Records of estimated times that were replaced during the run.
 
 use makespan_core::{Estimate, Instance, Profile, Restated, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
-/// Tasks with equal replaced run times, as the journal stores them.
+/// Tasks with equal times in a journal record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Estimated {
-    /// First and last task of each range. A bag is represented by its first task.
+    /// The first and the last task of each range of tasks. A bag is represented by its first task.
     pub jobs: Vec<(TaskId, TaskId)>,
-    /// New run times.
+    /// The new times of the tasks.
     pub times: Times,
-    /// Number of runs from which the times were learned, and their spread. `None` for a guess.
+    /// The number of runs that the times were learned from, and the spread of these runs; `None` for a guess.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learned: Option<(u32, f64)>,
 }
 
-/// Run times in relation to those that the instance states. Times are whole ticks, so reading a value restores it
-/// exactly.
+/// New times of a task, relative to the times in the instance. All times are in whole ticks, so that reading gives exactly what
+/// was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Times {
-    /// The stated times, scaled so that the longest is this time.
+    /// The times of the instance, scaled so that the longest time is this one.
     Longest(Time),
-    /// The stated speed-up law with this time on one processor.
+    /// The speed-up law of the instance, with this time on one processor.
     Sequential(Time),
-    /// Times on each number of processors that the task accepts, in ascending order.
+    /// The times on all allotments of the task, ascending.
     Each(Vec<Time>),
-    /// Times on one processor of each node.
+    /// The times on one processor of each node.
     OnNodes(Vec<Time>),
 }
 
@@ -47,7 +47,8 @@ impl Times {
         }
     }
 
-    /// Returns the profile for a task with the profile `stated`, or `None` if the times do not fit it.
+    /// Returns the new profile of a task whose stated profile is `stated`. Returns `None` if the times do not fit the stated
+    /// profile.
     fn profile(&self, stated: &Profile) -> Option<Profile> {
         let (min, max) = (stated.min_processors(), stated.max_processors());
         match self {
@@ -56,7 +57,7 @@ impl Times {
             Self::OnNodes(row) => Profile::on_machines(row.clone()).ok(),
             Self::Each(times) if min == max => Profile::rigid(min, *times.first()?).ok(),
             Self::Each(times) => {
-                // The task does not accept fewer processors, so these times are arbitrary.
+                // Smaller allotments are not accepted, so their times do not matter.
                 let fewer = std::iter::repeat_n(*times.first()?, min as usize - 1);
                 Profile::table(fewer.chain(times.iter().copied()).collect()).ok()?.at_least(min)
             }
@@ -65,7 +66,7 @@ impl Times {
 }
 
 impl Estimated {
-    /// Groups replaced times for the journal, in relation to the stated times of each task.
+    /// Converts new times to records. `stated` returns the stated profile of a task.
     pub(crate) fn of<'a>(restated: &[Restated], stated: impl Fn(TaskId) -> &'a Profile) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for Restated { task, profile, estimate } in restated {
@@ -90,7 +91,8 @@ impl Estimated {
         self.jobs.iter().flat_map(|(first, last)| (first.0..=last.0).map(TaskId))
     }
 
-    /// Returns the new times of a task of the initial instance, or `None` if they do not fit the task.
+    /// Returns the new times of one task of the instance as it was at the beginning. Returns `None` if the times do not fit the
+    /// task.
     pub(crate) fn restated(&self, task: TaskId, stated: &Instance) -> Option<Restated> {
         let profile = self.times.profile(stated.profile(task))?;
         let learned = |(runs, spread)| Estimate::Learned { runs, spread };
@@ -122,7 +124,7 @@ mod tests {
     }
 
     proptest! {
-        /// Reading restores exactly the written times, for all stated and replaced times.
+        /// Checks that reading gives what was written, for all combinations of old and new times.
         #[test]
         fn times_are_read_as_they_were_written(
             rows in prop::collection::vec((0_u8..5, 0_u8..5, 1_u32..4, prop::collection::vec(1_i64..1_000_000_000_000, 7)), 1..8),
@@ -147,8 +149,7 @@ mod tests {
             });
             let read: Vec<Restated> = read.collect();
             for (read, restated) in read.iter().zip(&restated) {
-                // A rigid or machine profile that replaces a profile of another shape is stored as a list of
-                // times.
+                // A rigid or machine profile that replaces another kind of profile is written as a list of times.
                 let each = |profile: &Profile| (profile.min_processors()..=profile.max_processors()).map(|count| profile.time(count)).collect::<Vec<_>>();
                 prop_assert_eq!((read.task, read.estimate, each(&read.profile)), (restated.task, restated.estimate, each(&restated.profile)));
                 prop_assert_eq!(read.profile.machine_times(), restated.profile.machine_times());

@@ -1,4 +1,4 @@
-//! State of a run according to the records of its journal.
+//! Replays the records of a journal.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,12 +11,12 @@ use crate::fingerprint::identity;
 use crate::process::Identity;
 use crate::tasks::TaskList;
 
-/// State of a run.
+/// The state of a run, as its journal records it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
-    /// Wall-clock time at instant 0, in nanoseconds since 1970.
+    /// Wall clock time at instant 0 of the run, in nanoseconds since 1970.
     pub origin: i64,
-    /// Id of the machine's boot in the last session. Empty before the first session.
+    /// Boot id of the machine in the last session; empty before the first session.
     pub boot: String,
     /// Control group of the tasks in the last session.
     pub group: Option<String>,
@@ -24,20 +24,19 @@ pub struct History {
     pub runs: Vec<Run>,
     /// State of each task.
     pub tasks: Vec<Progression>,
-    /// Number of attempts at each task.
+    /// Number of starts of each task.
     pub attempts: Vec<u32>,
     /// The latest instant in the journal.
     pub latest: Time,
-    /// Log entries of policies.
+    /// Logs of the policies.
     pub told: Vec<LogEntry>,
-    /// Latest replacements of estimates.
+    /// Latest replaced estimates of each task.
     pub estimates: BTreeMap<TaskId, Rc<Estimated>>,
-    /// True if the journal lists the contents of its tasks. If jobs are added during the run, [`Self::known`] has
-    /// these contents.
+    /// True if the journal lists its tasks. If the run grows, the list is in [`Self::known`].
     pub listed: bool,
-    /// True if jobs are added during the run.
+    /// True if jobs may arrive during the run.
     pub grows: bool,
-    /// Tasks that the journal lists, if jobs are added during the run.
+    /// The tasks in the journal, if the run grows.
     pub known: TaskList,
 }
 
@@ -46,11 +45,11 @@ pub struct History {
 pub enum Progression {
     /// The task was never started, or was interrupted.
     Open,
-    /// The task started, and no end is recorded.
+    /// The task was started, and its end is not in the journal.
     Running(Attempt),
-    /// The task ended.
+    /// The task ended with this outcome.
     Ended(Outcome),
-    /// The policy or the user cancelled the task.
+    /// The task was cancelled.
     Cancelled,
 }
 
@@ -59,29 +58,29 @@ pub enum Progression {
 pub struct Attempt {
     /// Number of the attempt, counted from 1.
     pub attempt: u32,
-    /// Start of the attempt.
+    /// Instant of the start.
     pub at: Time,
-    /// Processors that the attempt holds.
+    /// The processors of the attempt.
     pub processors: ProcSet,
-    /// Id of its process.
+    /// Process id of its shim.
     pub pid: i32,
-    /// Start of this process, in clock ticks after boot.
+    /// Start time of the shim, in clock ticks since boot.
     pub pid_start: u64,
-    /// GPUs that the attempt holds, if the journal records them.
+    /// The GPUs of the attempt, if the journal states them.
     pub gpus: Option<Vec<u64>>,
-    /// Reason for ending the attempt, if this was requested.
+    /// The reason why the attempt was being ended, if it was.
     pub ending: Option<Cause>,
 }
 
 impl Attempt {
-    /// Returns the shim of the attempt, if the engine runs processes on this machine.
+    /// Returns the shim of the attempt, if the engine runs tasks on this machine.
     pub fn shim(&self) -> Option<Identity> {
         (self.pid > 0).then_some(Identity { pid: self.pid, start: self.pid_start })
     }
 }
 
 impl History {
-    /// Applies the records in order.
+    /// Replays the records of an instance.
     pub(super) fn of(path: &Path, instance: &Instance, records: &[Record]) -> Result<Self, JournalError> {
         let malformed =
             |line: usize, reason: &str| JournalError::Damaged { path: path.to_owned(), line, reason: reason.into() };
@@ -111,14 +110,14 @@ impl History {
         Ok(history)
     }
 
-    /// Adds states until the instance has `tasks` tasks.
+    /// Extends the state to this number of tasks.
     fn grow(&mut self, tasks: u64) {
         let count = self.tasks.len().max(tasks as usize);
         self.tasks.resize(count, Progression::Open);
         self.attempts.resize(count, 0);
     }
 
-    /// Returns the state of a journal of another instance, and the tasks to which its numbers refer.
+    /// Replays a journal of another instance, with the task numbers of its records.
     pub(super) fn of_edited(path: &Path, records: &[Record]) -> Result<(TaskList, Self), JournalError> {
         let Some(&Record::Header { grows, .. }) = records.first() else {
             let reason = "a journal begins with its header".into();
@@ -134,7 +133,7 @@ impl History {
         });
         let list = match list {
             Some(list) => list,
-            // No task was started.
+            // The journal contains only its header.
             None if records.len() == 1 => TaskList::default(),
             None => return Err(JournalError::TasksUnknown { path: path.to_owned() }),
         };
@@ -142,7 +141,7 @@ impl History {
         Ok((list, history))
     }
 
-    /// Applies the records for an instance of `tasks` tasks. The first record must be a header.
+    /// Replays the records of an instance with this number of tasks. The first record must be a header.
     fn played(path: &Path, tasks: u64, records: &[Record]) -> Result<Self, JournalError> {
         let malformed =
             |line: usize, reason: &str| JournalError::Damaged { path: path.to_owned(), line, reason: reason.into() };
@@ -173,7 +172,7 @@ impl History {
     /// Applies a record.
     ///
     /// # Errors
-    /// The reason why the record cannot follow the earlier ones. In this case the state is unchanged.
+    /// The reason why the record cannot follow the records before it. On an error, nothing has changed.
     pub(super) fn apply(&mut self, record: &Record) -> Result<(), &'static str> {
         match record.clone() {
             Record::Header { .. } => return Err("a second header"),
@@ -207,7 +206,7 @@ impl History {
             }
             Record::Ending { task, cause } => self.running(task)?.ending = Some(cause),
             Record::Ended { task, start, at, processors, outcome: Outcome::NotStarted, accounting } => {
-                // A submitted task may end without having started.
+                // A task that was handed over to an engine may never start.
                 match self.task(task)? {
                     running @ Progression::Running(_) => *running = Progression::Ended(Outcome::NotStarted),
                     _ => *self.waiting(task)? = Progression::Ended(Outcome::NotStarted),
@@ -251,7 +250,7 @@ impl History {
         Ok(())
     }
 
-    /// Returns the state of a task that may be started: it is neither running nor successful.
+    /// Returns the state of a task that may start: a task that neither runs nor has succeeded.
     fn waiting(&mut self, task: TaskId) -> Result<&mut Progression, &'static str> {
         match self.task(task)? {
             Progression::Running(_) => Err("a job starts that runs already"),
@@ -271,7 +270,8 @@ impl History {
         self.tasks.get_mut(task.index()).ok_or("a job that the instance does not have")
     }
 
-    /// Returns the replaced estimates for the initial instance, without those that do not fit it.
+    /// Returns the latest replaced estimates, relative to the instance as it was at the beginning. Leaves out estimates that do
+    /// not fit the instance.
     pub(crate) fn restated(&self, stated: &Instance) -> Vec<Restated> {
         self.estimates.iter().filter_map(|(&task, estimated)| estimated.restated(task, stated)).collect()
     }

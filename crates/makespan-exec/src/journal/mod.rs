@@ -1,10 +1,10 @@
-//! Persistent record of a run.
+//! The journal: the state of a run on disk.
 //!
-//! `journal.jsonl` has one [`Record`] on each line and only grows. Each line has a number and a checksum, so damage is detected. A
-//! record is written before the action that it announces, such as a start or a signal. It is on disk before the observer receives
-//! the event. Records of one instant are written and synced together. If the process is killed, the last line may be incomplete and
-//! is then ignored. If a record cannot be written because the disk is full, its incomplete line is removed, and the record is kept
-//! until it can be written. A lock file prevents a second run in the folder.
+//! `journal.jsonl` has one [`Record`] on each line, and only grows. Each line carries its number and a checksum, so that damage
+//! is detected. Each record is written before the event that it announces, such as a start or a signal. It is on disk before the
+//! event is reported. Records of one instant are written and synced together. If the session is killed, at most the last line is
+//! incomplete, and readers ignore it. If the disk is full, an incomplete line is cut off at once, and its records are kept in
+//! memory until they can be written. A lock file keeps a second session out of the folder.
 
 mod content;
 mod edited;
@@ -44,64 +44,64 @@ use strangers::{MARK, has_mark};
 /// Version of the records.
 pub const VERSION: u32 = 7;
 
-/// Timeout for the lock.
+/// Maximum wait for a lock.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Treatment of an existing journal.
+/// How to open an existing journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "choices that go in any combination")]
 pub struct Opening {
-    /// Continue the journal. If false, none must exist.
+    /// True to continue the journal. Otherwise there must be no journal.
     pub resume: bool,
-    /// Continue a damaged journal with its undamaged records. The damaged journal is kept under another name.
+    /// True to continue a damaged journal with its valid records. The damaged journal is kept under another name.
     pub recover: bool,
-    /// The instance contains only work that is still to be done, as determined by another program. Finished tasks of the run may be
-    /// missing.
+    /// True if another program states what remains to be done. The instance then need not contain the tasks that the run has
+    /// finished.
     pub of_now: bool,
-    /// Jobs are added during the run. The fingerprint of a new journal then covers only the machines.
+    /// True if jobs may arrive during the run. The fingerprint of a new journal then covers only the machines.
     pub grows: bool,
 }
 
-/// An open journal. It holds the lock of its folder until it is dropped or its process ends.
+/// An open journal. The journal holds the lock of its folder until it is dropped or its process is killed.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     file: Box<dyn Handle>,
     /// Number of bytes that are certainly on disk.
     sound: u64,
-    /// Number of bytes on disk plus those written since, excluding records that must be written again.
+    /// Number of bytes that were written, without those that must be written again after a failed sync.
     written: u64,
-    /// Number of bytes in complete lines, including lines that will be written again unchanged.
+    /// Number of bytes in whole lines, including lines that must be written again, which will not change.
     whole: u64,
-    /// True if the file may contain further bytes.
+    /// True if the file may contain an incomplete line after the whole lines.
     torn: bool,
-    /// Number of the first pending record.
+    /// The number of the first waiting record.
     number: u64,
     /// Records that are not yet on disk.
     waiting: Vec<Record>,
-    /// Number of pending records that are in the file.
+    /// Number of waiting records that were written to the file.
     in_file: usize,
     _lock: Option<File>,
 }
 
-/// State of a journal when a session opens it.
+/// A journal at the begin of a session.
 pub(crate) struct Begun {
     pub journal: Journal,
     pub history: History,
     /// Messages for the user.
     pub notes: Vec<String>,
-    /// Tasks to which journal and history refer, if the instance was edited since. In this case [`Journal::carried_over`] must be
-    /// called.
+    /// The task list that the journal and the history refer to, if the instance was edited since. [`Journal::carried_over`] must
+    /// then be called.
     pub earlier: Option<TaskList>,
 }
 
 impl Journal {
-    /// Starts a journal, or continues the one in the folder, and returns its state. If the instance was edited since, tasks with
-    /// unchanged content keep their state.
+    /// Begins a journal, or continues the journal in the folder. Also returns the state of the run. If the instance was edited,
+    /// tasks that do the same as before keep their state.
     ///
     /// # Errors
-    /// [`JournalError`] if another process uses the folder; if the folder holds a run that is not to be continued, or another file
-    /// with the name of the journal; if the run belongs to another instance; or if the journal is damaged.
+    /// [`JournalError`] if another process uses the folder, if the folder holds a run that must not be continued or another file
+    /// with the name of the journal, if the run belongs to another instance, or if the journal is damaged.
     pub fn open(folder: &Path, instance: &Instance, how: Opening) -> Result<(Self, History), JournalError> {
         let lock = Some(locked(&folder.join("lock"))?.0);
         let files = Files::at(folder.to_owned(), instance);
@@ -117,7 +117,8 @@ impl Journal {
         }
     }
 
-    /// Opens a journal on any storage, and also returns messages for the user. The caller holds the lock.
+    /// Begins or continues a journal on any storage, like [`Journal::open`]. Also returns messages for the user. The caller holds
+    /// the lock.
     pub(crate) fn begin(
         storage: &dyn Storage,
         files: &Files,
@@ -163,10 +164,10 @@ impl Journal {
         Ok(Begun { journal, history, notes, earlier: found.earlier })
     }
 
-    /// Checks whether [`Journal::open`] would accept the folder, without creating or changing files.
+    /// Checks that [`Journal::open`] would accept the folder. Creates and changes nothing.
     ///
     /// # Errors
-    /// [`JournalError`], as for [`Journal::open`].
+    /// The errors of [`Journal::open`].
     pub fn check(folder: &Path, instance: &Instance, how: Opening) -> Result<(), JournalError> {
         Self::check_beside(folder, instance, how, &[])
     }
@@ -192,10 +193,11 @@ impl Journal {
         Found::inspect(&Disk, files, instance, how).map(|found| found.records.is_empty())
     }
 
-    /// Checks that the path of the journal still leads to the open file.
+    /// Checks that the file is still at the path of the journal.
     ///
     /// # Errors
-    /// [`JournalError::Gone`] if the journal was deleted. [`JournalError::Io`] if its folder was moved.
+    /// [`JournalError::Gone`] if the journal was deleted. [`JournalError::Io`] if the journal is currently elsewhere because its
+    /// folder was moved.
     pub(crate) fn in_place(&self) -> Result<(), JournalError> {
         let fail = |source| JournalError::Io { path: self.path.clone(), source };
         match self.file.place(&self.path).map_err(fail)? {
@@ -208,18 +210,18 @@ impl Journal {
         }
     }
 
-    /// Queues a record. The record is on disk when [`Journal::commit`] returns.
+    /// Adds a record. It is on disk after the next successful [`Journal::commit`].
     pub fn note(&mut self, record: Record) {
         self.waiting.push(record);
     }
 
-    /// Removes the pending records for which `keep` returns false.
+    /// Drops waiting records for which `keep` returns false.
     pub(crate) fn retain(&mut self, keep: impl FnMut(&Record) -> bool) {
         self.waiting.retain(keep);
     }
 
-    /// Writes all pending records, and returns when they are on disk. After an error, the records that are not on disk remain
-    /// pending, and this method can be called again.
+    /// Writes all waiting records, and returns when they are on disk. After an error, the records that are not on disk keep
+    /// waiting, and the function can be called again.
     ///
     /// # Errors
     /// [`JournalError::Io`], for example if the disk is full.
@@ -227,8 +229,8 @@ impl Journal {
         self.write().and_then(|()| self.sync())
     }
 
-    /// Writes all pending records to the file without syncing. They survive the death of this process, but possibly not a power
-    /// failure. After an error, the records of this call are not in the file.
+    /// Writes all waiting records to the file. They survive if any process is killed, but possibly not a power failure. After an
+    /// error, the file contains no record that was not written before.
     pub(crate) fn write(&mut self) -> Result<(), JournalError> {
         if self.in_file == self.waiting.len() {
             return Ok(());
@@ -245,7 +247,7 @@ impl Journal {
         self.cut()?;
         self.torn = true;
         if let Err(error) = self.file.write_at(self.written, lines.as_bytes()) {
-            // An incomplete record must not remain. If it cannot be removed now, it is removed before the next write.
+            // An incomplete record must not remain. If it cannot be cut off now, it is cut off before the next write.
             let _ = self.cut();
             return Err(error);
         }
@@ -267,8 +269,8 @@ impl Journal {
             return Ok(());
         }
         if let Err(source) = self.file.sync() {
-            // After a failed sync, the system may have discarded the data, so they are written again. Until then they remain in the
-            // file, because running tasks depend on them.
+            // After a failed sync, the system may have discarded the data, so they are written again. Until then they stay in the
+            // file, because running tasks rely on them.
             (self.written, self.in_file) = (self.sound, 0);
             return Err(JournalError::Io { path: self.path.clone(), source });
         }
@@ -278,7 +280,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Removes the bytes after the last complete line.
+    /// Cuts off everything after the last whole line.
     fn cut(&mut self) -> io::Result<()> {
         if self.torn {
             self.file.set_len(self.whole)?;
@@ -287,7 +289,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Appends a record, which is on disk when this method returns.
+    /// Adds a record and returns when it is on disk.
     ///
     /// # Errors
     /// [`JournalError::Io`], for example if the disk is full.
@@ -324,7 +326,7 @@ pub(crate) fn locked(path: &Path) -> Result<(File, bool), JournalError> {
                 let is_empty = file.metadata().map_err(fail)?.len() == 0;
                 return if is_own || is_empty { Ok((file, is_own)) } else { Err(JournalError::stranger(path)) };
             }
-            // If a process is killed while forking, its child holds the lock until the child executes a program.
+            // A process that was killed during a fork leaves the lock to its child until the child executes its program.
             Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => thread::sleep(PATIENCE / 50),
             Err(TryLockError::WouldBlock) => return Err(JournalError::Busy { path: path.to_owned() }),
             Err(TryLockError::Error(error)) => return Err(fail(error)),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Estimated;
 use crate::tasks::TaskList;
 
-/// One line of a journal. Instants are in ticks after the origin.
+/// A record, which is one line of the journal. Instants are in ticks since the origin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Record {
@@ -16,10 +16,9 @@ pub enum Record {
         version: u32,
         /// Fingerprint of the instance ([`crate::fingerprint`]).
         fingerprint: String,
-        /// Wall-clock time at instant 0, in nanoseconds since 1970.
+        /// Wall clock time at instant 0 of the run, in nanoseconds since 1970.
         origin: i64,
-        /// True if jobs are added during the run ([`crate::Intake`]). In this case the fingerprint covers only the
-        /// machines.
+        /// True if jobs may arrive during the run ([`crate::Intake`]). The fingerprint then covers only the machines.
         #[serde(default, skip_serializing_if = "is_false")]
         grows: bool,
     },
@@ -36,28 +35,28 @@ pub enum Record {
     },
     /// A session started.
     Session {
-        /// Start of the session.
+        /// Begin of the session.
         at: Time,
-        /// Id of the machine's boot. Start times of processes are comparable only within a boot.
+        /// Boot id of the machine. Start times of processes are comparable only within one boot.
         boot: String,
-        /// Control group (cgroup v2) of the session's tasks, if the session could create one.
+        /// The control group (cgroup v2) of the tasks of the session, if one could be created.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         group: Option<String>,
     },
-    /// A task is about to start. Its process waits until this record is on disk.
+    /// A task is about to run. Its shim starts it after this record is on disk.
     Started {
-        /// Task that starts.
+        /// The task.
         #[serde(rename = "job")]
         task: TaskId,
         /// Number of the attempt, counted from 1 for each task.
         attempt: u32,
-        /// Start of the attempt.
+        /// Instant of the start.
         at: Time,
-        /// Processors that the task holds.
+        /// The processors of the task.
         processors: ProcSet,
-        /// Id of its process, which leads a separate process group.
+        /// Process id of its shim, which leads a process group.
         pid: i32,
-        /// Start of this process, in clock ticks after boot.
+        /// Start time of the shim, in clock ticks since boot.
         pid_start: u64,
         /// GPUs of the task, numbered across the platform. The field is missing if the platform states no GPUs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,86 +64,86 @@ pub enum Record {
     },
     /// A submitted task started. Before this record, the instant of the submission counts as the start of the task.
     Begun {
-        /// Task that started.
+        /// The task.
         #[serde(rename = "job")]
         task: TaskId,
-        /// Start of the task.
+        /// Instant of the start.
         at: Time,
-        /// Processors that the task holds.
+        /// The processors of the task.
         processors: ProcSet,
     },
-    /// A running task is about to be sent SIGTERM.
+    /// A running task is about to receive SIGTERM.
     Ending {
-        /// Task that is ended.
+        /// The task.
         #[serde(rename = "job")]
         task: TaskId,
-        /// Reason for ending the task.
+        /// The reason.
         cause: Cause,
     },
     /// A task ended.
     Ended {
-        /// Task that ended.
+        /// The task.
         #[serde(rename = "job")]
         task: TaskId,
-        /// Start of the task.
+        /// Instant of the start.
         start: Time,
-        /// End of the task.
+        /// Instant of the end.
         at: Time,
-        /// Processors that the task held.
+        /// The processors of the task.
         processors: ProcSet,
-        /// Outcome of the task.
+        /// The outcome of the task.
         outcome: Outcome,
-        /// Accounting of the attempt, if it is known.
+        /// Resource use, if it was measured.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         accounting: Option<Accounting>,
     },
-    /// Makespan ended a running task before it was complete. The task waits again.
+    /// This program ended a running task before the task finished. The task waits again.
     Interrupted {
-        /// Task that was interrupted.
+        /// The task.
         #[serde(rename = "job")]
         task: TaskId,
-        /// Instant of the interruption.
+        /// Instant of the end.
         at: Time,
     },
     /// The policy or the user cancelled a waiting task.
     Cancelled {
-        /// Task that was cancelled.
+        /// The task.
         #[serde(rename = "job")]
         task: TaskId,
         /// Instant of the cancellation.
         at: Time,
     },
-    /// The policy wrote a log entry about its plans. The policy of a resumed session restores the entry.
+    /// An entry of the policy's log. The policy of a resumed session recalls these entries.
     Told {
-        /// The log entry.
+        /// The entry.
         entry: LogEntry,
     },
     /// Estimated times were replaced, based on tasks that ended.
     Estimated {
         /// Instant of the replacement.
         at: Time,
-        /// Tasks and their new times.
+        /// The tasks and their new times.
         times: Vec<Estimated>,
     },
-    /// The session was stopped, and no task is running.
+    /// The session was asked to stop, and all its tasks have ended.
     Stopped {
-        /// Instant of the record.
+        /// Instant of the stop.
         at: Time,
     },
     /// Every task has ended or was cancelled.
     Finished {
-        /// Instant of the record.
+        /// Instant at which the run was finished.
         at: Time,
     },
 }
 
-/// Reason for ending a running task.
+/// The reason why a running task was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The task reached its time limit.
     Walltime,
-    /// The run was stopped, or was resumed and the task had survived the end of the earlier session.
+    /// The run was stopped, or was resumed while the task of a dead session still ran.
     Stop,
     /// The user cancelled the task.
     Cancel,

@@ -1,4 +1,4 @@
-//! Recovery of a damaged journal.
+//! Recovers the valid part of a damaged journal.
 
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
@@ -24,12 +24,12 @@ pub(super) struct Legible {
     pub records: Vec<(u64, Record)>,
     /// The number of lines that could not be read.
     pub faults: usize,
-    /// True if jobs are added during the run.
+    /// True if jobs may arrive during the run.
     pub grows: bool,
 }
 
-/// Reconstructs a journal from every record with a valid checksum, in order of their numbers, and from the status files
-/// of this run. Other records are lost. A task without a known end runs again.
+/// Recovers a journal from every record with a valid checksum, in the order of the record numbers, and from every end in the
+/// status files of the run. The records between them are lost. A task whose end is not recorded anywhere runs again.
 pub(super) fn salvage<'a>(
     path: &Path,
     instance: &Instance,
@@ -47,7 +47,7 @@ pub(super) fn salvage<'a>(
     let mut statuses: Vec<&Status> = statuses.collect();
     let header = match numbered.first() {
         Some((0, header @ Record::Header { .. })) => header.clone(),
-        // The origin is taken from the status files in the folder, from the latest run among them.
+        // Uses the latest run that left a status file in the folder.
         _ => match statuses.iter().filter(|status| status.claim.instance == own).map(|status| status.claim.run).max() {
             Some(origin) => Record::Header { version: VERSION, fingerprint: own.clone(), origin, grows },
             None => return Err(JournalError::NothingCertain { path: path.to_owned() }),
@@ -56,7 +56,7 @@ pub(super) fn salvage<'a>(
     let mut whole =
         Whole { history: History::of(path, instance, std::slice::from_ref(&header))?, records: vec![header] };
     if whole.history.grows {
-        // Some of these records may be lost.
+        // Some records of arriving jobs may be lost, so all tasks of the instance are added at once.
         numbered.retain(|(_, record)| !matches!(record, Record::Grown { .. }));
         whole.push(Record::Grown { list: TaskList::of(instance) });
     }
@@ -73,7 +73,7 @@ pub(super) fn salvage<'a>(
     Ok(Salvaged { records: whole.records, note })
 }
 
-/// A journal to which consistent records are added.
+/// A journal to which only consistent records are added.
 struct Whole {
     history: History,
     records: Vec<Record>,
@@ -88,7 +88,7 @@ impl Whole {
         fits
     }
 
-    /// Adds a record, preceded by records that it implies.
+    /// Adds a record, and before it the records that must have preceded it.
     fn take(&mut self, record: Record) {
         if let Record::Started { task, at, .. } = record
             && matches!(self.history.tasks.get(task.index()), Some(Progression::Running(_)))
@@ -117,7 +117,7 @@ impl Whole {
         matches!(self.history.tasks.get(task.index()), Some(Progression::Running(Attempt { at, .. })) if *at == start)
     }
 
-    /// Adds the end of an attempt from its status file. Returns whether the records did not contain this end.
+    /// Adds the end of an attempt that is missing in the records. Returns whether the end was added.
     fn take_status(&mut self, status: &Status) -> bool {
         let claim = &status.claim;
         let Some(&known) = self.history.attempts.get(claim.task.index()) else { return false };
@@ -138,7 +138,7 @@ impl Whole {
         });
         let outcome = match status.exit {
             0 => Outcome::Succeeded,
-            // The cause is a request or a stop, but the status does not show which, so the task runs again.
+            // The task was ended by this program or by a stop request. The status does not show which, so the task runs again.
             _ if status.asked || status.stopped => return self.push(Record::Interrupted { task, at: end }),
             status => Outcome::Failed { status },
         };

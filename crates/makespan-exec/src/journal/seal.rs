@@ -1,10 +1,10 @@
-//! Lines with a number and a checksum.
+//! Seals lines with a number and a checksum.
 
-/// Text between the object and its checksum, which ends the line.
+/// The text before the checksum at the end of a line.
 const CHECK: &str = ",\"check\":\"";
 const NUMBER: &str = ",\"number\":";
 
-/// Returns a JSON object as a line with its number and a checksum (CRC-32) of the preceding text.
+/// Formats a JSON object as a line with its number and a checksum (CRC-32) over everything before the checksum.
 pub(crate) fn seal(body: &str, number: u64) -> String {
     debug_assert!(body.starts_with('{') && body.ends_with('}'), "an object that is not empty");
     let open = format!("{}{NUMBER}{number}", &body[..body.len() - 1]);
@@ -15,7 +15,7 @@ pub(crate) fn seal(body: &str, number: u64) -> String {
 /// Returns the object and the number of a sealed line.
 ///
 /// # Errors
-/// The defect of the line.
+/// A description of the damage.
 pub(crate) fn unseal(line: &[u8]) -> Result<(u64, String), &'static str> {
     const DAMAGED: &str = "its checksum does not fit";
     let text = std::str::from_utf8(line).map_err(|_| DAMAGED)?;

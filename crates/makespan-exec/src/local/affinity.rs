@@ -39,13 +39,13 @@ impl Local {
         if self.pinned.is_empty() {
             return false;
         }
-        // If the shim was killed meanwhile, its end is reported later.
+        // If the shim was killed in the meantime, its end is reported.
         let _ =
             sched_setaffinity(Pid::from_raw(shim as i32), &set_of(&free_cores(&self.cores, &self.pinned, processors)));
         true
     }
 
-    /// Returns the shims of the unpinned tasks.
+    /// Returns the shims of the tasks that are not pinned.
     fn unpinned_shims(&self) -> BTreeSet<i32> {
         let is_unpinned = |task: &TaskId| !self.pinned.contains_key(task);
         let own =
@@ -65,7 +65,7 @@ fn free_cores(cores: &[usize], pinned: &BTreeMap<TaskId, Vec<usize>>, processors
 fn set_of(cores: &[usize]) -> CpuSet {
     let mut set = CpuSet::new();
     for &core in cores {
-        // The system reported these core numbers, so they fit into the set.
+        // The system itself returned these cores, so the set has room for them.
         let _ = set.set(core);
     }
     set

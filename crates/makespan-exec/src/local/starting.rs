@@ -1,4 +1,4 @@
-//! Starts shims, as spares or for a task, and prepares their orders.
+//! Starts shims, in advance or for a task.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::spare::{Duty, Post, Spare};
 use crate::status::Slot;
 use crate::storage::{Disk, emptied, is_passing};
 
-/// Maximum number of spare shims.
+/// Maximum number of shims that are started in advance.
 pub(super) const SPARES: usize = 2;
 
 impl Local {
@@ -30,8 +30,7 @@ impl Local {
         };
         self.empty(start.files)
             .map_err(|(name, error)| Refusal { reason: format!("{name}: {error}"), ..refuse(error) })?;
-        // The shim reserves this disk space again. A shim without space would wait for it, without a way to report
-        // the problem.
+        // The shim reserves this space again. A shim without space would have to wait, and could not report the problem.
         Slot::reserve(&Disk, &self.folder.path().join(&start.files.status)).map_err(refuse)?;
         let marks = marks(start.name, self.folder.name());
         let gpus = gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(","))));
@@ -87,17 +86,17 @@ impl Local {
         !self.lacking && self.spares.len() < SPARES.min(self.shims.len())
     }
 
-    /// Starts a spare shim for a task that may start when another ends.
+    /// Starts a spare shim for a task that may start when another task ends.
     pub(super) fn refill(&mut self) {
         match self.spare() {
             Ok(spare) => self.spares.push_back(spare),
-            // If resources are scarce, they are left to the tasks that need them now.
+            // Scarce resources are left for the shims that are needed now.
             Err(_) => self.lacking = true,
         }
     }
 }
 
-/// Returns the run's folder on this machine, if the attempt has a separate folder in it.
+/// Returns the scratch folder of the run on this machine, which contains the folder of the attempt.
 pub(super) fn scratch_of(files: &TaskFiles) -> Option<PathBuf> {
     files.staging.as_ref().and_then(|staging| shim::folder_of_run(staging).ok())
 }
