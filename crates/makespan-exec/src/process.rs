@@ -1,4 +1,4 @@
-//! Reads processes and their descendants from `/proc`, and ends them.
+//! Processes as `/proc` shows them: their descendants, and how they end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,15 +13,15 @@ use nix::unistd::Pid;
 
 use crate::storage::is_passing;
 
-/// Interval between checks of processes that are being ended.
+/// Time between two checks of processes that are being ended.
 pub(crate) const GLANCE: Duration = Duration::from_millis(5);
 
-/// Identity of a process, distinct from later processes with the same id.
+/// Identifies a process, and distinguishes it from a later process with the same id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Identity {
-    /// Process id.
+    /// The process id.
     pub pid: i32,
-    /// Start of the process, in clock ticks after boot.
+    /// Start time, in clock ticks since boot.
     pub start: u64,
 }
 
@@ -32,20 +32,20 @@ pub(crate) struct Stat {
     pub session: i32,
     threads: u64,
     start: u64,
-    /// Exit code in the format of `wait`, or 0 while the process is running.
+    /// Exit code in the form of `wait`; 0 while the process runs.
     code: i32,
 }
 
 impl Stat {
-    /// A zombie counts as dead, because in a container it may never be reaped. A process whose first thread has ended but others
-    /// have not counts as alive.
+    /// Returns whether the process lives. A zombie is dead, since in a container it may never be reaped. A process of which only
+    /// the first thread has ended lives.
     pub fn is_alive(self) -> bool {
         !self.is_zombie() || self.threads > 1
     }
 
     fn parse(text: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(text);
-        // The name in parentheses may itself contain spaces and parentheses.
+        // The process name in parentheses may itself contain spaces and parentheses.
         let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_ascii_whitespace().collect();
         Some(Self {
             state: fields.first()?.chars().next()?,
@@ -62,7 +62,7 @@ impl Stat {
     }
 }
 
-/// Repeats a read while the system lacks files or memory, so that a temporary failure is not taken for the end of a process.
+/// Retries while the system lacks files or memory, so that a temporary error is not mistaken for a process that has ended.
 fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> Option<T> {
     loop {
         match read() {
@@ -73,7 +73,7 @@ fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> Option<T> {
     }
 }
 
-/// Returns the content of a file of `/proc`. Its process may end at any time.
+/// Returns the content of a file in `/proc`, or `None` if it does not exist because the process has ended.
 pub(crate) fn content(path: impl AsRef<Path>) -> Option<Vec<u8>> {
     patiently(|| fs::read(path.as_ref()))
 }
@@ -89,10 +89,10 @@ pub(crate) fn stat(pid: i32) -> Option<Stat> {
     Stat::parse(&content(format!("/proc/{pid}/stat"))?)
 }
 
-/// Returns the start of a process, or 0 if the process has ended. No process has start 0.
+/// Returns the start time of a process, or 0 if the process does not exist. No process has the start time 0.
 ///
 /// # Errors
-/// A temporary lack of resources.
+/// The system temporarily lacks a resource.
 pub(crate) fn start_of(pid: i32) -> io::Result<u64> {
     match fs::read(format!("/proc/{pid}/stat")) {
         Err(error) if is_passing(&error) => Err(error),
@@ -100,22 +100,22 @@ pub(crate) fn start_of(pid: i32) -> io::Result<u64> {
     }
 }
 
-/// Returns the exit code, in the format of `wait`, of a process that has not been reaped.
+/// Returns the exit code, in the form of `wait`, of a process that has ended and has not been reaped.
 pub(crate) fn exit_code(pid: i32) -> Option<i32> {
     stat(pid).filter(|stat| stat.is_zombie() && !stat.is_alive()).map(|stat| stat.code)
 }
 
-/// Converts an exit status to the number that shells use.
+/// Returns an exit status in the convention of shells.
 pub(crate) fn exit_status(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
 }
 
-/// Returns whether the process is an unreaped child of this process.
+/// Returns whether a process is a child of this process that has not been reaped.
 pub(crate) fn is_child(pid: i32) -> bool {
     stat(pid).is_some_and(|stat| stat.parent == std::process::id() as i32)
 }
 
-/// Returns the id of the machine's current boot. Start times are comparable only within a boot.
+/// Returns the id of the current boot of the machine. Start times are comparable only within one boot.
 pub(crate) fn boot() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|text| text.trim().to_owned()).unwrap_or_default()
 }
@@ -127,12 +127,12 @@ impl Identity {
         Self { pid, start: start_of(pid).unwrap_or(0) }
     }
 
-    /// Returns whether the process is running. A zombie is not.
+    /// Returns whether the process still lives. A zombie does not.
     pub fn is_alive(self) -> bool {
         stat(self.pid).is_some_and(|stat| stat.start == self.start && stat.is_alive())
     }
 
-    /// Sends a signal to the process if it is running.
+    /// Sends a signal to the process if it still lives.
     pub(crate) fn signal(self, signal: Signal) {
         if self.is_alive() {
             let _ = kill(Pid::from_raw(self.pid), signal);
@@ -140,7 +140,7 @@ impl Identity {
     }
 }
 
-/// Snapshot of all processes.
+/// All processes at one instant.
 pub(crate) struct Table(pub BTreeMap<i32, Stat>);
 
 impl Table {
@@ -149,7 +149,7 @@ impl Table {
         Self(pids.filter_map(|pid| Some((pid, stat(pid)?))).collect())
     }
 
-    /// Returns the descendants of `roots`, without `roots` themselves.
+    /// Returns the descendants of these processes, without the processes themselves.
     pub fn descendants(&self, roots: &BTreeSet<i32>) -> BTreeSet<i32> {
         let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
         for (&pid, stat) in &self.0 {
@@ -186,7 +186,7 @@ impl Table {
             any = true;
             let _ = kill(Pid::from_raw(pid), signal);
             if signal == Signal::SIGTERM {
-                // A stopped process handles the signal only after it continues.
+                // A stopped process handles the signal after it continues.
                 let _ = kill(Pid::from_raw(pid), Signal::SIGCONT);
             }
         }
@@ -212,7 +212,7 @@ pub(crate) fn running_threads(pid: i32) -> u32 {
     stats.filter(|stat| stat.state == 'R').count() as u32
 }
 
-/// Sends a signal to all descendants of this process, and returns them.
+/// Sends a signal to all descendants of this process, and returns their identities.
 pub(crate) fn signal_descendants(signal: Signal) -> Vec<Identity> {
     let table = Table::read();
     let found = table.descendants(&BTreeSet::from([std::process::id() as i32]));
@@ -220,9 +220,9 @@ pub(crate) fn signal_descendants(signal: Signal) -> Vec<Identity> {
     table.identities(&found)
 }
 
-/// Asks the children of this process that are not in `asked` to end, together with their descendants. In a process that adopts
-/// orphans, these children started while their parent was ending and did not receive its signal. Children of living parents are not
-/// signalled, because they may be cleaning up.
+/// Asks children of this process that are not in `asked` to end, with their descendants. If this process is a subreaper, such
+/// children are orphans: they were started while their parent was being ended, and did not receive the signal. Processes that a
+/// living parent starts, for example to clean up, are not signalled.
 pub(crate) fn end_orphans(asked: &mut Vec<Identity>) {
     let table = Table::read();
     let own = std::process::id() as i32;

@@ -1,4 +1,4 @@
-//! Determines the fate of tasks that were running when an earlier session died.
+//! Settles the tasks that ran when an earlier session died.
 
 use makespan_core::{Instance, Outcome, Run, TaskId};
 
@@ -12,28 +12,28 @@ use crate::status::Status;
 use crate::storage::Storage;
 use crate::{ExecuteError, ExecuteOptions, Measured, Observer};
 
-/// Data for the recovery.
+/// The state that the recovery reads and changes.
 pub(crate) struct Recovery<'a> {
-    /// Names of the tasks in the journal.
+    /// The names of the tasks in the journal.
     pub names: &'a [String],
-    /// Instance, unless the journal belongs to another one.
+    /// The instance, unless the journal belongs to another one.
     pub instance: Option<&'a Instance>,
     pub options: &'a ExecuteOptions,
     pub storage: &'a dyn Storage,
     pub files: &'a Files,
     pub engine: &'a mut dyn Engine,
-    /// Attempts that were taken over. They are not settled.
+    /// Attempts that were taken over, and are not settled.
     pub taken: &'a [TaskId],
     pub journal: &'a mut Journal,
     pub observer: &'a mut dyn Observer,
-    /// Attempts that ended while no session was running.
+    /// Attempts that ended while no session ran.
     pub measured: Vec<(Run, u32)>,
 }
 
 impl Recovery<'_> {
-    /// Settles every task that is running according to the journal and was not taken over. A task with a status file has ended. A
-    /// task that is still running is ended with all its descendants, and runs again unless it leaves a status at the last moment. A
-    /// task that died with its session runs again.
+    /// Settles every task that runs according to the journal and was not taken over. If the shim of a task has written its exit
+    /// status, the task has ended. If the task still runs, it is ended with all its descendants; a status that it writes until
+    /// then counts. In all other cases, the task runs again.
     pub fn settle(&mut self, history: &mut History) -> Result<(), ExecuteError> {
         let unsettled = |(id, task): (TaskId, &Progression)| match task {
             Progression::Running(attempt) if !self.taken.contains(&id) => Some((id, attempt.clone())),
@@ -52,7 +52,7 @@ impl Recovery<'_> {
                     "job `{name}` outlived the session that started it (process {}); it is being ended",
                     attempt.pid
                 ));
-                // After this record, a status other than 0 is a consequence of the request.
+                // From now on, a nonzero status may be caused by this session.
                 self.journal.note(Record::Ending { task: *task, cause: Cause::Stop });
                 attempt.ending = Some(Cause::Stop);
             }
@@ -81,7 +81,7 @@ impl Recovery<'_> {
         Ok(())
     }
 
-    /// Returns the status that the shim left for an attempt of this run.
+    /// Returns the status that the shim of an attempt of this run has written.
     fn status(&self, task: TaskId, attempt: &Attempt, origin: i64) -> Option<Status> {
         let bytes = self.storage.read(&self.files.status(task, attempt.attempt)).ok()??;
         let claim = |status: &Status| (status.claim.run, status.claim.task, status.claim.attempt);
@@ -92,8 +92,9 @@ impl Recovery<'_> {
         let name = &self.names[task.index()];
         let status = self.status(task, &attempt, history.origin);
         let settled = status.and_then(|status| {
-            // If the task ended by itself, an unfulfilled request to end it does not matter. If another process stopped the task,
-            // it counts as stopped. If the reason for a request is lost, it is only certain that the task was not complete.
+            // A task that ended by itself has ended, even if a session was about to end it. A task that another program stopped
+            // counts as stopped. If a session ended a task and the reason is lost, it is only certain that the task did not
+            // finish.
             let ours = status.asked.then_some(attempt.ending.unwrap_or(Cause::Stop));
             let outcome = outcome(status.exit, ours.or(status.stopped.then_some(Cause::Stop)))?;
             Some((outcome, since_origin(status.wall(), history.origin).max(attempt.at), status.accounting))
@@ -122,7 +123,7 @@ impl Recovery<'_> {
     }
 }
 
-/// Returns the tasks that failed or were cancelled and will not be run again.
+/// Returns the tasks that failed or were cancelled and are not among the open tasks.
 pub(crate) fn closed_tasks(history: &History, open: &[TaskId]) -> Vec<TaskId> {
     let closed = |id: &TaskId| match history.tasks[id.index()] {
         Progression::Open | Progression::Running(_) | Progression::Ended(Outcome::Succeeded) => false,
@@ -131,8 +132,8 @@ pub(crate) fn closed_tasks(history: &History, open: &[TaskId]) -> Vec<TaskId> {
     (0..history.tasks.len()).map(TaskId::at).filter(closed).collect()
 }
 
-/// Returns the tasks that are still to be run, in ascending order. They include failed tasks with remaining attempts, and the tasks
-/// that were not started only because of such failures.
+/// Returns the tasks that remain to be run, ascending. They include failed tasks that may be tried again, and tasks that were not
+/// started only because they wait for such tasks.
 pub(crate) fn open_tasks(instance: &Instance, history: &History, options: &ExecuteOptions) -> Vec<TaskId> {
     let mut failures = vec![0_u32; history.tasks.len()];
     history.runs.iter().filter(|run| is_failure(run.outcome)).for_each(|run| failures[run.task.index()] += 1);
@@ -152,14 +153,14 @@ pub(crate) fn open_tasks(instance: &Instance, history: &History, options: &Execu
     (0..).map(TaskId).zip(open).filter(|(_, open)| *open).map(|(id, _)| id).collect()
 }
 
-/// Keeps tasks recorded as not started closed while one of their predecessors is closed without success.
+/// Closes tasks that were recorded as not started while one of their predecessors remains unsuccessful.
 fn close_behind(instance: &Instance, history: &History, open: &mut [bool]) {
     let succeeded = Progression::Ended(Outcome::Succeeded);
     let closed = |task: &TaskId| !open[task.index()] && history.tasks[task.index()] != succeeded;
     let mut behind: Vec<TaskId> = (0..open.len()).map(TaskId::at).filter(closed).collect();
     while let Some(task) = behind.pop() {
         for next in instance.outgoing(task).flat_map(|edge| instance.equal_tasks(edge.to)) {
-            // Tasks without this record are recorded as not started when the session begins.
+            // Tasks that are not recorded yet are recorded as not started when the session begins.
             if matches!(history.tasks[next.index()], Progression::Ended(_)) && std::mem::take(&mut open[next.index()]) {
                 behind.push(next);
             }

@@ -1,4 +1,4 @@
-//! Memory and GPUs of this machine, and checks of platforms against them.
+//! Memory and GPUs of this machine, compared with those of a platform.
 
 use std::fs;
 use std::path::Path;
@@ -8,18 +8,18 @@ use makespan_core::{Instance, Platform, ProcSet, Resource, ResourceId, ResourceK
 use crate::kernel_text::number_behind;
 use crate::{ExecuteError, ExecuteOptions};
 
-/// Environment variables that select GPUs for programs that use CUDA or HIP. `ROCR_VISIBLE_DEVICES` is unchanged: HIP numbers the
-/// GPUs that it exposes, so changing both would select twice.
+/// The environment variables that select the GPUs of programs with CUDA and of programs with HIP. `ROCR_VISIBLE_DEVICES` is not
+/// changed: HIP numbers the GPUs within its selection, so setting both would select twice.
 pub(crate) const VISIBLE: [&str; 2] = ["CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"];
 
-/// Environment variable that limits the GPUs below HIP, which numbers the remaining ones from 0.
+/// The variable that hides GPUs from HIP. HIP numbers the remaining GPUs from 0.
 const BELOW_HIP: &str = "ROCR_VISIBLE_DEVICES";
 
 /// Maximum number of GPUs of a platform.
 const MAX_GPUS: u128 = 4096;
 
-/// Returns the number of bytes of memory that this process and its children may use. Control groups can limit it below the memory
-/// of the machine. Returns `None` if the system does not report it.
+/// Returns the memory in bytes that this process and its children may use: the memory of the machine, or the limit of a control
+/// group. Returns `None` if the system does not report its memory.
 pub fn memory() -> Option<u64> {
     let there = total(&fs::read_to_string("/proc/meminfo").ok()?)?;
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -47,8 +47,8 @@ fn kilobytes_of(name: &str, text: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Returns the memory limits of the control groups in `/proc/self/cgroup` and of their ancestors, for version 1 and version 2.
-/// Unreadable limits are ignored.
+/// Returns the memory limits of the control groups in `/proc/self/cgroup` and of the groups above them, for versions 1 and 2.
+/// Limits that cannot be read are left out.
 fn limits(own: &str, mounts: &Path) -> Vec<u64> {
     let files = own.lines().filter_map(|line| {
         let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
@@ -63,8 +63,8 @@ fn limits(own: &str, mounts: &Path) -> Vec<u64> {
     files.flatten().filter_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok()).collect()
 }
 
-/// Returns the names by which programs refer to the GPUs that this process may use: the entries of `CUDA_VISIBLE_DEVICES` or
-/// `HIP_VISIBLE_DEVICES`, or else the numbers of the GPUs that the kernel shows. Returns `None` if they cannot be counted.
+/// Returns the names of the GPUs that this process may use: the entries of `CUDA_VISIBLE_DEVICES` or `HIP_VISIBLE_DEVICES`, or
+/// else the numbers of the GPUs that the kernel reports. Returns `None` if the number of GPUs is unknown.
 pub fn gpus() -> Option<Vec<String>> {
     if let Some(text) = VISIBLE.iter().find_map(|name| std::env::var(name).ok()) {
         return Some(visible(&text));
@@ -73,7 +73,7 @@ pub fn gpus() -> Option<Vec<String>> {
     crate::accelerators::present(below.map(|text| visible(&text).len()))
 }
 
-/// Returns the entries of `CUDA_VISIBLE_DEVICES` as CUDA reads them: an invalid entry hides all later ones.
+/// Returns the entries of `CUDA_VISIBLE_DEVICES` as CUDA reads them: an invalid entry hides all entries after it.
 fn visible(text: &str) -> Vec<String> {
     let is_one = |entry: &&str| !matches!(*entry, "" | "NoDevFiles") && !entry.starts_with('-');
     let mut names: Vec<String> = Vec::new();
@@ -85,7 +85,7 @@ fn visible(text: &str) -> Vec<String> {
     names
 }
 
-/// Returns the memory in bytes that a task states for these processors, summed over nodes, or 0 if the task states none.
+/// Returns the memory in bytes that a task states for these processors on all nodes, or 0 if it states none.
 pub fn stated_memory(instance: &Instance, task: TaskId, processors: &ProcSet) -> u64 {
     let Some(memory) = held(instance.platform(), Resource::MEMORY) else { return 0 };
     let allotment = processors.len();
@@ -100,18 +100,18 @@ pub fn stated_memory(instance: &Instance, task: TaskId, processors: &ProcSet) ->
     }
 }
 
-/// Returns the resource that represents GPUs, if the platform states any.
+/// Returns the GPU resource of a platform, if the platform states one.
 pub(crate) fn gpus_of(platform: &Platform) -> Option<ResourceId> {
     held(platform, Resource::GPUS)
 }
 
-/// Returns the renewable resource with this name.
+/// Returns the resource with this name, unless it is a consumable.
 fn held(platform: &Platform, name: &str) -> Option<ResourceId> {
     platform.resource(name).filter(|&id| platform.resource_of(id).kind != ResourceKind::Consumable)
 }
 
-/// Rejects a platform with more memory or GPUs than this process may use, if they can be counted and oversubscription is not
-/// permitted.
+/// Rejects a platform that states more memory or GPUs than this process may use. Does not check unknown amounts, or any amounts
+/// if the user allows oversubscription.
 pub(crate) fn check(platform: &Platform, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     let stated = |name: &str| held(platform, name).map_or(0, |id| platform.total(id));
     let gpus_stated = stated(Resource::GPUS);
@@ -139,11 +139,11 @@ pub(crate) fn check(platform: &Platform, options: &ExecuteOptions) -> Result<(),
 fn too_little_memory(stated: u128, there: u64) -> ExecuteError {
     let memory = Resource { name: Resource::MEMORY.into(), kind: ResourceKind::OfNodes };
     let stated = memory.amount(u64::try_from(stated).unwrap_or(u64::MAX));
-    // A rounded amount is easier to write down.
+    // A rounded amount is easy to copy into the platform.
     ExecuteError::TooLittleMemory { stated, there: memory.amount(there >> 20 << 20) }
 }
 
-/// Returns messages about the machine that executes the instance.
+/// Returns messages for the user about executing the instance on this machine.
 ///
 /// ```
 /// use makespan_core::{Instance, Platform};

@@ -1,4 +1,4 @@
-//! Ends the remaining tasks of a dead session before the next session is planned.
+//! Settles the tasks of a dead session before the remaining work is determined.
 
 use std::rc::Rc;
 use std::time::SystemTime;
@@ -13,10 +13,11 @@ use crate::recover::Recovery;
 use crate::storage::Disk;
 use crate::{ExecuteError, ExecuteOptions, Observer};
 
-/// Ends the running tasks of a dead session in the folder of a run, and records their outcomes. Finished tasks count as finished.
+/// Ends tasks that a dead session left running in the folder of a run, and records their ends. Tasks that had finished count as
+/// finished.
 ///
-/// [`execute`](crate::execute) also does this when it resumes a run. Call this function first if the remaining work is determined
-/// from files that these tasks may still be writing. A damaged journal is not reported here; `execute` reports the damage.
+/// [`execute`](crate::execute) does this as well when it resumes a run. This function is for callers that determine the remaining
+/// work from files that these tasks may still be writing. A damaged journal is left to `execute`, which reports the damage.
 ///
 /// # Errors
 /// [`ExecuteError`] if the folder cannot be read or written, or if another process uses it.
@@ -24,7 +25,7 @@ pub fn settle(options: &ExecuteOptions, observer: &mut dyn Observer) -> Result<(
     if !options.folder.join(FILE).is_file() {
         return Ok(());
     }
-    // The journal names the tasks, so an empty instance suffices.
+    // The tasks are those that the journal lists.
     let Some(nothing) = Platform::flat(1).ok().and_then(|platform| Instance::new(platform, vec![], vec![]).ok()) else {
         return Ok(());
     };

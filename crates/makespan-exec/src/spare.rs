@@ -1,5 +1,5 @@
-//! Spare shims without a task: new ones, and those whose task has ended. A task that gets a spare waits only for the start
-//! of its own program.
+//! Spare shims, which have no task: they were started before there is a task for them, or their task has ended. A task on a spare
+//! shim waits only for the start of its own program.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -23,17 +23,17 @@ use crate::traces::Traces;
 #[derive(Debug)]
 pub(crate) struct Spare {
     pub child: Child,
-    /// Input of the shim. While it is open, the session is alive.
+    /// The input of the shim. While it is open, the shim knows that the session lives.
     pub input: Option<ChildStdin>,
-    /// Number that identifies the shim within the session.
+    /// Number of the shim within the session.
     pub number: u64,
-    /// Control group for its task, if there is one.
+    /// The control group of its task, if one could be created.
     pub group: Option<Group>,
     phase: Arc<Mutex<Phase>>,
     identity: Option<Identity>,
 }
 
-/// Machine and run of the shims.
+/// The settings and the run of new shims.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Post<'a> {
     pub program: &'a Path,
@@ -41,21 +41,21 @@ pub(crate) struct Post<'a> {
     pub setting: &'a JobSetting,
     pub cores: &'a [usize],
     pub folder: &'a Folder,
-    /// Environment variable that identifies the processes of the run.
+    /// The environment variable that identifies the processes of the run.
     pub mark: (&'a str, &'a str),
 }
 
-/// Event that ends a wait.
+/// An event that ends a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Signalled {
-    /// All processes of a task have ended; the number identifies its shim. If the shim can run another task, the last value
-    /// is the exit status of the ended task.
+    /// All processes of a task have ended. The number is that of its shim. If the shim can run another task, the last value is
+    /// the status of the ended task.
     Ended(TaskId, u64, Option<i32>),
-    /// Another thread ended the wait.
+    /// Another thread ends the wait.
     Woken,
 }
 
-/// Purpose of a shim.
+/// The state of a shim.
 #[derive(Debug)]
 enum Phase {
     Free,
@@ -63,17 +63,17 @@ enum Phase {
     Gone,
 }
 
-/// Task of a shim, with data that identify its processes if the shim is killed.
+/// The task of a shim, with the marks that identify its processes if the shim is killed.
 #[derive(Debug)]
 pub(crate) struct Duty {
     pub task: TaskId,
     pub marks: Vec<(&'static str, String)>,
-    /// Folder of the run on this node, if the task has a separate folder in it.
+    /// The folder of the run on this node, if the task has its own folder within it.
     pub scratch: Option<PathBuf>,
 }
 
 impl Duty {
-    /// Ends the remaining processes of a task whose shim has ended, and removes the shim's files on this machine.
+    /// Ends the remaining processes of the task, whose shim has ended, and removes their files on this machine.
     pub fn end_rest(&self, session: Option<i32>, group: Option<Group>) {
         let marks = self.marks.iter().map(|(name, value)| format!("{name}={value}")).collect();
         Traces { session, marks, group, ..Traces::default() }.end(Duration::ZERO);
@@ -84,8 +84,8 @@ impl Duty {
 }
 
 impl Spare {
-    /// Starts a shim for the run in this folder. After the shim has received a task, the end of the task is reported when
-    /// all its processes have ended.
+    /// Starts a spare shim for the run in this folder. After it has received a task, `ends` receives the end of the task when all
+    /// its processes have ended.
     pub fn start(
         Post { program, setting, cores, folder, mark }: Post<'_>,
         number: u64,
@@ -114,10 +114,10 @@ impl Spare {
             let phase = std::mem::replace(&mut *own.lock().unwrap_or_else(PoisonError::into_inner), Phase::Gone);
             let Phase::Taken(duty) = phase else { return };
             if killed.is_some() {
-                // The shim was killed before it could end all its descendants.
+                // A killed shim could not wait for all its descendants.
                 duty.end_rest(killed, its_group);
             }
-            // If the session has ended, the channel has no receiver.
+            // If the session has ended, nothing receives this event.
             let _ = ends.send(Signalled::Ended(duty.task, number, None));
         };
         let mut child = launch(
@@ -144,7 +144,7 @@ impl Spare {
         Ok(identity)
     }
 
-    /// Assigns a task to the shim. Returns whether the shim is still alive to take the task.
+    /// Gives the shim a task. Returns false if the shim has ended.
     pub fn take(&self, duty: Duty) -> bool {
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         let free = matches!(*phase, Phase::Free);
@@ -154,7 +154,7 @@ impl Spare {
         free
     }
 
-    /// Closes the input of the shim, waits for its end, and returns its exit status.
+    /// Dismisses the shim, and returns its exit status.
     pub fn dismiss(mut self) -> i32 {
         drop(self.input.take());
         let status = self.child.wait().map_or(-1, exit_status);

@@ -1,4 +1,4 @@
-//! Status files, in which shims record the outcomes of attempts.
+//! Status files, into which shims write how their tasks ended.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,29 +10,31 @@ use serde::{Deserialize, Serialize};
 use crate::journal::seal::{seal, unseal};
 use crate::storage::{Handle, Storage};
 
-/// Bytes reserved for a status before its task runs, so that the status can be written even if the disk fills meanwhile.
+/// Number of bytes that are reserved for a status before its task runs, so that it can be written even if the disk becomes full.
 const RESERVED: usize = 4096;
 
-/// Offset of exit statuses that represent signals.
+/// Exit statuses above this value stand for signals.
 const SIGNALLED: i32 = 128;
 
-/// Cause of the end of an attempt.
+/// The cause of the end of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndedBy {
-    /// The task ended by itself, with an exit status that does not represent a signal.
+    /// The task itself: it was done, or returned a status that does not stand for a signal.
     Itself,
-    /// Makespan asked the task to end.
+    /// This program asked the task to end.
     Us,
-    /// Another process sent a signal. That process may be ending all processes of the run.
+    /// A signal from another program, which may be ending all processes on this machine.
     Signal,
 }
 
-/// Returns the cause of the end from a status file, or `None` if the file contains no complete status.
+/// Returns the cause of the end of the attempt whose status is in this file. Returns `None` if the file contains no complete
+/// status.
 pub fn ended_by(path: &Path) -> Option<EndedBy> {
     Some(Status::parse(&std::fs::read(path).ok()?)?.ended_by())
 }
 
-/// Returns whether this file records the success of the attempt with this claim ([`crate::engine::Engine::go`]).
+/// Returns whether this file states that the attempt with this claim succeeded. The claim is the one that let the attempt run
+/// ([`crate::engine::Engine::go`]).
 pub fn has_succeeded(path: &Path, claim: &str) -> bool {
     let status = std::fs::read(path).ok().and_then(|bytes| Status::parse(&bytes));
     let claim: Option<Claim> = serde_json::from_str(claim).ok();
@@ -40,13 +42,13 @@ pub fn has_succeeded(path: &Path, claim: &str) -> bool {
     status.is_some_and(|status| status.exit == 0 && Some(of(status.claim)) == claim.map(of))
 }
 
-/// Identity of an attempt: run, instance, task and number. The shim receives it when its task may run.
+/// Identifies an attempt of a task in a run. A shim receives the claim when its task may run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
-    /// Origin of the run, which distinguishes runs in the same folder.
+    /// The origin of the run, which distinguishes the run from an earlier one in the same folder.
     pub run: i64,
-    /// Fingerprint of the instance.
+    /// The fingerprint of the instance.
     pub instance: String,
     #[serde(rename = "job")]
     pub task: TaskId,
@@ -55,34 +57,34 @@ pub(crate) struct Claim {
     pub processors: ProcSet,
 }
 
-/// Outcome of an attempt.
+/// The outcome of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Status {
     pub claim: Claim,
-    /// Exit status, or 128 plus the number of the signal.
+    /// The exit status, or 128 + the signal number.
     pub exit: i32,
-    /// True if Makespan had asked the task to end.
+    /// True if this program had asked the task to end.
     pub asked: bool,
-    /// True if another process had sent the shim a signal that asks it to end.
+    /// True if another program had sent the shim a signal that asks processes to end.
     pub stopped: bool,
-    /// Wall-clock time of the end, in nanoseconds since 1970.
+    /// Wall clock time of the end, in nanoseconds since 1970.
     pub ended: i64,
-    /// Accounting of the kernel. Shims of earlier versions did not record it.
+    /// Resource use of the attempt. Shims of earlier versions did not write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accounting: Option<Accounting>,
-    /// True if background processes of the job were still running when its own process ended. They are killed.
+    /// True if background processes of the job still ran when its main process ended. They were then ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub left_background: bool,
-    /// Reason for a failure that the job's own program did not cause.
+    /// The reason for the failure, if it was not a failure of the job's own program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl Status {
-    /// Parses a status that was written completely.
+    /// Parses these bytes, if they are a complete status.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        // After a power failure, the content of a status may be on disk although the file length is not yet correct.
+        // After a power failure, the status may be present but the length of the file not yet reduced.
         let end = bytes.iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |at| at + 1);
         let (line, rest) = bytes.split_at(end);
         let (_, body) = unseal(line).ok().filter(|_| is_blank(rest))?;
@@ -100,23 +102,23 @@ impl Status {
         }
     }
 
-    /// Returns the wall-clock time of the end.
+    /// Returns the instant of the end by the wall clock.
     pub fn wall(&self) -> SystemTime {
         UNIX_EPOCH + Duration::from_nanos(u64::try_from(self.ended).unwrap_or(0))
     }
 }
 
-/// Returns whether the content on disk is still empty.
+/// Returns whether the bytes on disk are only reserved space.
 pub(crate) fn is_blank(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| matches!(byte, 0 | b' '))
 }
 
-/// Converts a wall-clock time to nanoseconds since 1970.
+/// Returns the nanoseconds since 1970.
 pub(crate) fn nanoseconds(wall: SystemTime) -> i64 {
     i64::try_from(wall.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// Disk space reserved for a status.
+/// Reserved disk space for a status.
 #[derive(Debug)]
 pub(crate) struct Slot {
     file: Box<dyn Handle>,
@@ -125,7 +127,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Reserves the disk space.
+    /// Reserves the space.
     pub fn reserve(storage: &dyn Storage, path: &Path) -> io::Result<Self> {
         let mut temporary = path.as_os_str().to_owned();
         temporary.push(".tmp");
@@ -135,8 +137,8 @@ impl Slot {
         Ok(Self { file, temporary, path: path.to_owned() })
     }
 
-    /// Writes the status. The final file name always refers to a complete status, even if a process is killed. If `lasting` is
-    /// true, the status and its name are on disk when this method returns. Otherwise the file may be blank after a power failure.
+    /// Writes the status. The file with the final name is complete even if a process is killed. If `lasting` is true, the file
+    /// and its name are on disk when the function returns. Otherwise, the file may be blank after a power failure.
     pub fn fill(&mut self, storage: &dyn Storage, status: &Status, lasting: bool) -> io::Result<()> {
         let line = seal(&serde_json::to_string(status)?, 0);
         self.file.write_at(0, line.as_bytes())?;
@@ -148,9 +150,9 @@ impl Slot {
         if lasting { storage.sync_folder(self.path.parent().unwrap_or(Path::new("/"))) } else { Ok(()) }
     }
 
-    /// Releases the disk space.
+    /// Releases the space.
     pub fn release(self, storage: &dyn Storage) {
-        // A leftover file is never read, and the next attempt overwrites it.
+        // A remaining file is not read, and the next attempt overwrites it.
         let _ = storage.remove(&self.temporary);
     }
 }

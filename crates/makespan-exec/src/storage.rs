@@ -1,4 +1,4 @@
-//! Storage for the files of a run. Tests replace it by a simulated disk with failures.
+//! The file operations of a run. Tests replace them by a simulated disk with faults.
 
 use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions};
@@ -8,17 +8,17 @@ use std::path::Path;
 
 use nix::libc::{ELOOP, O_NOFOLLOW};
 
-/// File-system operations for journals and status files. Symbolic links in the folder of a run are not followed.
+/// The file system operations for the journal and the status files. Symbolic links in the folder of a run are never followed.
 pub(crate) trait Storage {
-    /// Returns the content of a file, or `None` if the file does not exist.
+    /// Returns the content of a file, or `None` if there is no such file.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
-    /// Returns the sorted names in a folder, or an empty list if the folder does not exist.
+    /// Returns the names in a folder, sorted. The list is empty if there is no such folder.
     fn names(&self, folder: &Path) -> io::Result<Vec<String>>;
-    /// Creates a folder in an existing parent. An existing folder is not an error.
+    /// Creates a folder in an existing folder. An existing folder is not an error.
     fn make_folder(&self, path: &Path) -> io::Result<()>;
-    /// Opens a file for writing, and creates it if necessary.
+    /// Opens a file for writing, and creates it if it is missing.
     fn open(&self, path: &Path) -> io::Result<Box<dyn Handle>>;
-    /// Renames a file within its folder, replacing an existing file.
+    /// Renames a file within its folder. Replaces an existing file with the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Creates a hard link to a file.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
@@ -30,24 +30,24 @@ pub(crate) trait Storage {
 
 /// A file that is open for writing.
 pub(crate) trait Handle: Debug {
-    /// Writes bytes at an offset. After an error, a part of them may have been written.
+    /// Writes at an offset. After an error, a part of the bytes may have been written.
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()>;
-    /// Truncates or extends the file.
+    /// Shortens or extends the file.
     fn set_len(&mut self, length: u64) -> io::Result<()>;
     /// Syncs the content to disk.
     fn sync(&mut self) -> io::Result<()>;
-    /// Returns where this open file is now, in relation to the path.
+    /// Compares the open file with the file at this path.
     fn place(&self, _path: &Path) -> io::Result<Place> {
         Ok(Place::Here)
     }
 }
 
-/// Location of an open file.
+/// The location of an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// The path leads to the file.
+    /// The file is at its path.
     Here,
-    /// The file or a parent folder was renamed.
+    /// The file or a folder above it was renamed.
     Elsewhere,
     /// The file was deleted.
     Nowhere,
@@ -141,10 +141,10 @@ impl Handle for File {
     }
 }
 
-/// Opens a regular file for writing and keeps its content. A missing file is created.
+/// Opens a regular file for writing, and creates it if it is missing. Keeps its content.
 ///
 /// # Errors
-/// Any error of the system. A symbolic link is an error.
+/// An error of the system. A symbolic link is an error.
 pub(crate) fn writable(path: &Path) -> io::Result<File> {
     // Opening a pipe would wait for a reader.
     if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_symlink()) {
@@ -188,7 +188,7 @@ pub(crate) fn emptied(path: &Path, new: bool) -> io::Result<File> {
     Ok(file)
 }
 
-/// Converts the error for a symbolic link to one with a clear message.
+/// Replaces the error that a symbolic link causes by a clear message.
 fn named(error: io::Error) -> io::Error {
     if error.raw_os_error() == Some(ELOOP) {
         return io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link, which is not followed; remove it");

@@ -1,4 +1,4 @@
-//! Shims of an earlier session whose tasks continue in this session.
+//! Shims of earlier sessions whose tasks this session manages.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,18 +13,18 @@ use crate::process::{GLANCE, Identity};
 use crate::spare::{Duty, Signalled};
 use crate::status::Status;
 
-/// Interval between checks whether shims are alive. They are not child processes, so the system does not report their end.
+/// Time between two checks whether shims live. They are not children of this process, so the system does not report their ends.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Tasks of an earlier session that continue.
+/// The tasks of earlier sessions that continue.
 #[derive(Debug, Default)]
 pub(crate) struct TakenOver {
     tasks: BTreeMap<TaskId, Kept>,
-    /// Channel to the thread that checks the shims.
+    /// Sends shims to the thread that watches them.
     watcher: Option<Sender<(Identity, u64, Duty)>>,
 }
 
-/// A task that is running or has just ended.
+/// A task that continues, or has just ended.
 #[derive(Debug)]
 struct Kept {
     shim: Identity,
@@ -33,8 +33,7 @@ struct Kept {
 }
 
 impl TakenOver {
-    /// Takes over an attempt if its shim is alive, and returns whether this succeeded. The end of the shim is reported with
-    /// `number`.
+    /// Takes over an attempt if its shim lives. Its end is reported with this number. Returns whether the attempt was taken over.
     pub fn take(
         &mut self,
         earlier: &Earlier,
@@ -48,7 +47,7 @@ impl TakenOver {
             let (sender, receiver) = mpsc::channel();
             let ends = ends.clone();
             let watched = thread::Builder::new().name("taken over".into()).spawn(move || watch(&receiver, &ends));
-            // If the thread cannot be started, the task is ended and run again.
+            // If no thread can be started, the task is ended and runs again.
             self.watcher = watched.is_ok().then_some(sender);
         }
         let told = self.watcher.as_ref().is_some_and(|watcher| watcher.send((shim, number, duty)).is_ok());
@@ -58,7 +57,8 @@ impl TakenOver {
         told
     }
 
-    /// Interprets the end of the shim with this number. The task has ended if the shim left its outcome, and is lost otherwise.
+    /// Converts the end of the shim with this number to a notice. If the shim wrote a status, the task has ended. Otherwise the
+    /// task was lost with its shim.
     pub fn ended(&mut self, task: TaskId, number: u64) -> Option<Notice> {
         let kept = self.tasks.get(&task).filter(|kept| kept.number == number)?;
         let has_left = std::fs::read(&kept.status).is_ok_and(|bytes| Status::parse(&bytes).is_some());
@@ -80,18 +80,18 @@ impl TakenOver {
         self.tasks.values().map(|kept| kept.shim).collect()
     }
 
-    /// Returns the taken-over tasks.
+    /// Returns the tasks.
     pub fn tasks(&self) -> Vec<TaskId> {
         self.tasks.keys().copied().collect()
     }
 
-    /// Removes a task that has ended.
+    /// Forgets a task that has ended.
     pub fn forget(&mut self, task: TaskId) {
         self.tasks.remove(&task);
     }
 }
 
-/// Reports the end of each shim. If a shim was killed, the remaining processes of its task are ended first.
+/// Reports the end of each shim. Before that, the remaining processes of a shim that was killed are ended.
 fn watch(told: &Receiver<(Identity, u64, Duty)>, ends: &Sender<Signalled>) {
     let mut watched: Vec<(Identity, u64, Duty)> = Vec::new();
     let mut is_over = false;

@@ -1,4 +1,4 @@
-//! List of tasks in a journal, by which a later session identifies the tasks of an edited instance.
+//! The task list of a journal, by which the tasks are recognised after the instance was edited.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -25,24 +25,24 @@ struct Entry {
     /// Number of tasks of a bag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bag: Option<u64>,
-    /// Hash of the content: everything on which the result of the task may depend.
+    /// Hash of what the task does: of everything that can affect its result.
     does: String,
-    /// Hash of the complete specification.
+    /// Hash of everything that is stated about the task.
     states: String,
     /// Stems of the names of output files, one for each task. Empty if the names follow from the names of the tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     files: Vec<String>,
 }
 
-/// Relation between the tasks of an instance before and after an edit.
+/// The correspondence between the tasks of an instance and the tasks of the edited instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mapping {
-    /// For each old task, the new task with the same content, and true if the rest of the specification is also unchanged.
+    /// For each old task the new task that does the same, and whether everything else that is stated is also unchanged.
     pub same: BTreeMap<TaskId, (TaskId, bool)>,
-    /// New tasks with the name of an old task whose content differs, or is affected by such a predecessor.
+    /// New tasks with the name of an old task that now do something else, or wait for such tasks.
     pub edited: Vec<TaskId>,
     pub new: Vec<TaskId>,
-    /// Old tasks that the new instance does not contain.
+    /// Old tasks that are not in the edited instance.
     pub removed: Vec<TaskId>,
 }
 
@@ -51,7 +51,7 @@ impl TaskList {
         Self::default().more(instance)
     }
 
-    /// Returns the tasks that were added to an instance after those of this list.
+    /// Returns the entries of the tasks that were added to an instance that has grown.
     pub(crate) fn more(&self, instance: &Instance) -> Self {
         let count = self.0.len();
         let digests = digests(instance, count, |number| &self.0[number].does);
@@ -72,7 +72,7 @@ impl TaskList {
         self.0.extend(more.0);
     }
 
-    /// Returns whether this list begins with the tasks of `others`.
+    /// Returns whether this list begins with the `others`.
     pub(crate) fn begins_with(&self, others: &Self) -> bool {
         self.0.starts_with(&others.0)
     }
@@ -87,13 +87,13 @@ impl TaskList {
         self.0.iter().map(|entry| entry.bag.unwrap_or(1)).sum()
     }
 
-    /// Iterates over the tasks, each with its number in its bag.
+    /// Returns each task with its entry and its number in its bag.
     fn tasks(&self) -> impl Iterator<Item = (TaskId, &Entry, u64)> {
         let each = self.0.iter().flat_map(|entry| (0..entry.bag.unwrap_or(1)).map(move |number| (entry, number)));
         (0..).zip(each).map(|(task, (entry, number))| (TaskId(task), entry, number))
     }
 
-    /// Returns the names of the tasks in order of their numbers.
+    /// Returns the names of the tasks, by number.
     pub(crate) fn names(&self) -> Vec<String> {
         self.tasks().map(|(_, entry, number)| entry.name(number).into_owned()).collect()
     }
@@ -107,9 +107,9 @@ impl TaskList {
         self.tasks().map(stem).collect()
     }
 
-    /// Lets the tasks of this list keep the output files that they have in the `old` list, from which it was edited. A
-    /// new task gets a name that is neither in the old list nor among the stems in `used`, except that it may replace a
-    /// removed task of the same name.
+    /// Lets the tasks of this list keep the output files that they have in the `old` list, from which it was edited. A new task
+    /// gets a file name that is neither in the old list nor among the stems in `used`. Exception: it may replace a removed task
+    /// with the same name.
     pub(crate) fn keep_files(&mut self, old: &Self, mapping: &Mapping, used: &BTreeSet<String>) {
         let old_stems = old.stems();
         let own: Vec<String> = self.tasks().map(|(id, entry, number)| entry.own_stem(id, number)).collect();
@@ -147,15 +147,16 @@ impl TaskList {
         }
     }
 
-    /// Returns whether a task has the name or the content of one of the `others`.
+    /// Returns whether a task of this list has the name of one of the `others`, or does the same.
     pub(crate) fn has_any_of(&self, others: &Self) -> bool {
         let names: BTreeSet<Cow<'_, str>> = others.tasks().map(|(_, entry, number)| entry.name(number)).collect();
         let does: BTreeSet<&str> = others.0.iter().map(|entry| entry.does.as_str()).collect();
         self.tasks().any(|(_, entry, number)| does.contains(entry.does.as_str()) || names.contains(&entry.name(number)))
     }
 
-    /// Maps these tasks to the `new` list. Tasks correspond if they have equal names and contents. If names are generated, equal
-    /// contents suffice: each new task is then used once, with equal names first and finished tasks (`is_done`) next.
+    /// Maps these tasks to the tasks of the `new` list. Tasks correspond if they have the same name and do the same. If names are
+    /// generated (`made_up`), tasks correspond if they do the same. Each task is used once: tasks with the same name first, then
+    /// tasks that `is_done` accepts.
     pub(crate) fn mapped(&self, new: &Self, made_up: bool, is_done: impl Fn(TaskId) -> bool) -> Mapping {
         let old_names: BTreeMap<Cow<'_, str>, (TaskId, &Entry)> =
             self.tasks().map(|(id, entry, number)| (entry.name(number), (id, entry))).collect();
@@ -213,7 +214,7 @@ impl Entry {
 }
 
 impl Mapping {
-    /// Describes the edits in one sentence. `old` and `new` are the names of the tasks, and `done` is the number of finished tasks.
+    /// Describes the edits in a sentence. `done` is the number of finished tasks, and `old` and `new` are the names of the tasks.
     pub fn describe(&self, done: usize, old: &[String], new: &[String]) -> String {
         const NAMED: usize = 5;
         let named = |tasks: &[TaskId], names: &[String]| {
@@ -253,7 +254,7 @@ mod tests {
         sized(name, command, (1, 1))
     }
 
-    /// Returns a job with a number of processors and a run time in seconds.
+    /// Creates a job with this number of processors and this run time in seconds.
     fn sized(name: &str, command: &str, (processors, seconds): (u32, i64)) -> Job {
         let profile = Profile::rigid(processors, Time::from_seconds(seconds)).unwrap();
         Job::new(name, profile).with_command(command.split(' ').map(str::to_owned).collect())
@@ -270,7 +271,7 @@ mod tests {
         TaskList::of(&Instance::new(platform, jobs, vec![]).unwrap())
     }
 
-    /// Returns the numbers of tasks with unchanged specification, with unchanged content, edited, new and removed.
+    /// Returns the number of tasks that are unchanged, that do the same, that were edited, that are new, and that were removed.
     fn counts(old: &TaskList, new: &TaskList, made_up: bool) -> [usize; 5] {
         let Mapping { same, edited, new, removed } = old.mapped(new, made_up, |_| false);
         let all = same.values().filter(|(_, all)| *all).count();
@@ -282,7 +283,7 @@ mod tests {
         let old = || list(vec![job("a", "x {processors}"), after(job("b", "y"), &["a"]), job("c", "z")]);
         assert_eq!(counts(&old(), &old(), false), [3, 0, 0, 0, 0]);
         let with = |second: Job| list(vec![job("a", "x {processors}"), after(second, &["a"]), job("c", "z")]);
-        // Placement, timing and importance do not change the result of a task.
+        // The place and time of a run and its weight do not change its result.
         let heavy = sized("b", "y", (2, 77))
             .with_weight(Weight::from_millionths(7).unwrap())
             .with_walltime(Time::from_seconds(99));
@@ -291,7 +292,7 @@ mod tests {
         assert_eq!(counts(&old(), &with(job("b", "y").with_needs(needs("gpus"))), false), [2, 0, 1, 0, 0]);
         assert_eq!(counts(&old(), &with(job("b", "y z")), false), [2, 0, 1, 0, 0]);
         assert_eq!(counts(&old(), &with(job("d", "y")), false), [2, 0, 0, 1, 1]);
-        // A successor of an edited job has a different input. A job whose command contains its number of processors has a different
+        // A task that waits for an edited job has different inputs. A task whose command contains its processors has a different
         // command.
         let edited = |first: Job| list(vec![first, after(job("b", "y"), &["a"]), job("c", "z")]);
         assert_eq!(counts(&old(), &edited(job("a", "w {processors}")), false), [1, 0, 2, 0, 0]);
@@ -313,7 +314,7 @@ mod tests {
         assert_eq!(mapping.removed, [TaskId(0)]);
     }
 
-    /// Output files keep their names when lines are inserted, moved and removed, and no two tasks share a name.
+    /// Checks that output files keep their names when lines are inserted, moved and removed, and that no two tasks share a name.
     #[test]
     fn output_files_keep_their_names() {
         let numbered = |commands: &[&str]| {
@@ -332,9 +333,9 @@ mod tests {
         assert_eq!(third.stems(), ["2-echo", "1-echo-2", "2-echo-2", "0-echo", "4-echo-2"]);
         let read: TaskList = serde_json::from_str(&serde_json::to_string(&third).unwrap()).unwrap();
         assert_eq!((read.stems(), edited(&third, &["c"], &[]).stems()), (third.stems(), vec!["2-echo".to_owned()]));
-        // A job of a list that replaces one of its name takes its files.
+        // In a list, a job that replaces a job with the same name gets the files of that job.
         assert_eq!(edited(&first, &["a", "other", "c"], &["1-echo"]).stems(), ["0-echo", "1-echo", "2-echo"]);
-        // An edited job keeps its name and therefore its files, even if the name contains a number.
+        // An edited job keeps its name and its files, even if the name of the file contains a number.
         let (old, mut new) = (list(vec![job("a b", "x")]), list(vec![job("first", "y"), job("a b", "z")]));
         let mapping = old.mapped(&new, false, |_| true);
         new.keep_files(&old, &mapping, &BTreeSet::new());

@@ -1,4 +1,4 @@
-//! Finds and ends the processes of a run whose shim has ended.
+//! Finds and ends the descendants of a shim that has ended.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,16 +8,16 @@ use nix::sys::signal::Signal;
 use crate::group::Group;
 use crate::process::{GLANCE, Identity, Stat, Table, content, names};
 
-/// Data by which the processes of a dead shim are identified.
+/// The marks that identify processes of a run whose shim has ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
-    /// Session that the shim created. It is set while the shim is not reaped, because the id is not reused before.
+    /// The session that the shim opened. It is valid while the shim has not been reaped, so that no other process has its id.
     pub session: Option<i32>,
-    /// Environment variables in the form `NAME=value`.
+    /// Entries `NAME=value` of their environment.
     pub marks: Vec<String>,
-    /// Control group in which the processes started.
+    /// The control group in which they were born.
     pub group: Option<Group>,
-    /// Matching processes that continue, with all their descendants.
+    /// Processes with these marks that continue, together with their descendants.
     pub spared: Vec<Identity>,
 }
 
@@ -37,7 +37,7 @@ impl Traces {
         self.group.as_ref().map(Group::members).unwrap_or_default()
     }
 
-    /// Returns this process and its ancestors, and the processes that continue.
+    /// Returns this process and its ancestors, and the processes that continue with their descendants.
     fn spared(&self, table: &Table) -> BTreeSet<i32> {
         let mut spared = table.ancestors(std::process::id() as i32);
         let going: BTreeSet<i32> =
@@ -47,7 +47,7 @@ impl Traces {
         spared
     }
 
-    /// Returns the living processes that match and all their descendants, without the spared ones.
+    /// Returns the live processes with these marks and all their descendants, except the processes that are spared.
     fn find(&self, table: &Table) -> BTreeSet<i32> {
         let members = self.members();
         let spared = self.spared(table);
@@ -58,8 +58,8 @@ impl Traces {
         found
     }
 
-    /// Ends the matching processes: SIGTERM, then SIGKILL after the grace period. Returns when none of them is
-    /// alive.
+    /// Ends the processes with these marks: with SIGTERM, and with SIGKILL after the grace period. Returns when all of them have
+    /// ended.
     pub fn end(&self, grace: Duration) {
         let begun = std::time::Instant::now();
         let mut signal = Some(Signal::SIGTERM).filter(|_| !grace.is_zero());
@@ -74,7 +74,7 @@ impl Traces {
             if let Some(signal) = signal.take() {
                 table.signal(&found, signal);
             } else if begun.elapsed() >= grace {
-                // The group is killed only if it contains no spared process.
+                // A group that contains a spared process is not killed as a whole.
                 let spared = self.spared(&table);
                 let group = self.group.as_ref().filter(|group| group.members().is_disjoint(&spared));
                 group.map(Group::kill);
@@ -85,8 +85,7 @@ impl Traces {
     }
 }
 
-/// Returns the initial environment of a process. If its first thread has ended, the other threads still provide
-/// the environment.
+/// Returns the initial environment of a process. If its first thread has ended, reads it from another thread.
 fn environment(pid: i32, stat: Stat) -> Option<Vec<u8>> {
     if !stat.is_zombie() {
         return content(format!("/proc/{pid}/environ"));
@@ -110,7 +109,7 @@ mod tests {
         };
         let mut polite = spawn("exec sleep 600");
         let mut stubborn = spawn("trap '' TERM; while :; do sleep 0.1; done");
-        // The process has left its group, its session and its parent.
+        // This process has left its group, its session and its parent.
         let mut away = spawn("setsid -f setsid sleep 601");
         away.wait().unwrap();
         let traces = Traces { marks: vec![mark.clone()], ..Traces::default() };
@@ -141,7 +140,7 @@ mod tests {
         assert!(!going.wait().unwrap().success());
     }
 
-    /// A process whose first thread has ended looks like a zombie but is still running.
+    /// Such a process looks like a zombie but still runs.
     #[test]
     fn a_process_whose_first_thread_has_ended_lives_and_is_ended() {
         let script = "import ctypes, threading, time\n\

@@ -25,14 +25,14 @@ pub struct MeasureOptions {
     pub allotments: Vec<u32>,
     /// Number of runs at each allotment.
     pub repetitions: u32,
-    /// Time limit of a run. An allotment on which the command takes longer is omitted.
+    /// Time limit of a run. Allotments on which the command takes longer are left out.
     pub timeout: Option<Duration>,
     /// Stop request, which another thread can make.
     pub stop: Stop,
 }
 
 impl MeasureOptions {
-    /// Returns options for 1, 2, 4 and so on up to `processors` processors, with three runs each and no time limit.
+    /// Returns options for 1, 2, 4 .. processors and for all of them, with three runs each and without a time limit.
     pub fn up_to(processors: u32) -> Self {
         let mut allotments: Vec<u32> = (0..32).map(|power| 1 << power).take_while(|&p| p < processors).collect();
         allotments.push(processors.max(1));
@@ -45,17 +45,17 @@ impl MeasureOptions {
 pub struct Measurement {
     /// Number of processors.
     pub processors: u32,
-    /// Times of the repetitions, in order. There is at least one.
+    /// The time of each run, in the order of the runs. There is at least one.
     pub times: Vec<Time>,
 }
 
 impl Measurement {
-    /// Returns the shortest time, which has the least disturbance.
+    /// Returns the shortest time, which is the least disturbed one.
     pub fn minimum(&self) -> Time {
         self.times.iter().copied().min().unwrap_or(Time::ZERO)
     }
 
-    /// Returns the median time.
+    /// Returns the median time. For an even number of times, this is the mean of the two middle times.
     pub fn median(&self) -> Time {
         let mut sorted = self.times.clone();
         sorted.sort_unstable();
@@ -66,14 +66,14 @@ impl Measurement {
     }
 }
 
-/// Event of a measurement.
+/// An event of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeasureProgress {
-    /// A run starts.
+    /// A run has begun.
     Started {
         /// Number of processors.
         processors: u32,
-        /// Number of the repetition, counted from 1.
+        /// Number of the run, counted from 1.
         repetition: u32,
     },
     /// A run ended.
@@ -83,23 +83,23 @@ pub enum MeasureProgress {
         /// Time of the run.
         time: Time,
     },
-    /// The allotment is omitted because a run reached the time limit.
+    /// A run exceeded the time limit, and the allotment is left out.
     TimedOut {
         /// Number of processors.
         processors: u32,
     },
 }
 
-/// Reason why a command could not be measured.
+/// The reason why a command could not be measured.
 #[derive(Debug, Error)]
 pub enum MeasureError {
     /// The command is empty.
     #[error("there is no command to measure; write it after `--`, such as -- ./solve --threads {{processors}}")]
     NoCommand,
-    /// There is no allotment or no repetition, or an allotment has no processors.
+    /// There is no allotment, no repetition, or an allotment without processors.
     #[error("give at least one allotment, each of at least 1 processor, and at least one repetition")]
     Nothing,
-    /// An allotment has more processors than this process may use.
+    /// An allotment has more processors than this process may use cores.
     #[error("cannot measure on {}: this process may use {}", counted(.processors, "processor"), counted(.cores, "core"))]
     TooFewCores {
         /// Number of processors.
@@ -107,13 +107,13 @@ pub enum MeasureError {
         /// Number of cores that this process may use.
         cores: usize,
     },
-    /// The cores of the machine cannot be determined.
+    /// The cores of this machine cannot be determined.
     #[error(transparent)]
     Machine(#[from] ExecuteError),
     /// The command could not be started.
     #[error("{0}")]
     NotStarted(String),
-    /// The command failed.
+    /// A run of the command failed.
     #[error(
         "the command failed on {} with exit status {status}{errors}; it must succeed to be timed",
         counted(.processors, "processor")
@@ -121,24 +121,24 @@ pub enum MeasureError {
     Failed {
         /// Number of processors.
         processors: u32,
-        /// Exit status, or 128 plus the number of the signal.
+        /// Exit status, or 128 + the signal number.
         status: i32,
-        /// A colon and the last line of its standard error, or an empty text.
+        /// The last line of its standard error, after a colon.
         errors: String,
     },
-    /// The command took longer than the time limit on every allotment.
+    /// The command exceeded the time limit on every allotment.
     #[error("the command took longer than {} s on every allotment; raise the timeout", .0.as_secs_f64())]
     TimedOut(Duration),
-    /// The measurement was stopped.
+    /// The measurement was asked to stop.
     #[error("the measurement was stopped")]
     Stopped,
 }
 
-/// Measures a command at each allotment, pinned to this number of cores, with the substitutions and the environment
-/// of a job of [`crate::execute`]. The output of the command is discarded.
+/// Measures a command at each allotment, pinned to as many cores. The placeholders and the environment are those of a job of
+/// [`crate::execute`]. The output of the command is discarded.
 ///
 /// # Errors
-/// [`MeasureError`]. A failed run is an error, because its time is meaningless.
+/// [`MeasureError`]. A run that fails is an error, because its time has no meaning.
 pub fn measure(
     command: &[String],
     options: &MeasureOptions,
@@ -177,7 +177,7 @@ pub fn measure(
     }
 }
 
-/// Returns the time of one run, or `None` if the run reached the time limit.
+/// Returns the time of one run, or `None` if it exceeded the time limit.
 fn run_once(
     words: &[String],
     processors: u32,
@@ -196,15 +196,15 @@ fn run_once(
     command.stderr(errors.try_clone().map_err(fail)?).process_group(0);
     let (exit, exited) = mpsc::channel();
     let on_exit = move |_| {
-        // The receiver lives until this function returns.
+        // The receiver exists until this function returns.
         let _ = exit.send(Instant::now());
     };
     let begun = Instant::now();
     let chosen = cores_of(&ProcSet::first(processors), cores);
     let mut child = launch(command, Birth { cores: chosen, ..Birth::default() }, |_| {}, on_exit).map_err(fail)?;
     let ended = await_exit(&exited, begun, options);
-    // The process group is always killed, so that no process disturbs the next run. Its id is not reused before the
-    // child is reaped.
+    // The process group is killed in any case, so that no process disturbs the next run. Until the process is reaped, no other
+    // process has its id.
     let _ = killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL);
     let status = child.wait().map_or(-1, exit_status);
     match ended {
@@ -215,8 +215,7 @@ fn run_once(
     }
 }
 
-/// Waits until the process has ended by itself, and returns the instant. Returns `None` at the time limit or after a
-/// stop request.
+/// Returns the instant at which the process ended by itself, or `None` if it must be ended.
 fn await_exit(exited: &Receiver<Instant>, begun: Instant, options: &MeasureOptions) -> Option<Instant> {
     const GLANCE: Duration = Duration::from_millis(100);
     loop {
@@ -232,7 +231,7 @@ fn await_exit(exited: &Receiver<Instant>, begun: Instant, options: &MeasureOptio
     }
 }
 
-/// Returns a colon and the last line of a text, or an empty text if there is no line.
+/// Returns the last line of a text after a colon, or an empty text if there is none.
 fn last_words(errors: &mut File) -> String {
     const MAX: i64 = 1000;
     let mut bytes = Vec::new();

@@ -1,7 +1,7 @@
 //! Measures a command at several allotments.
 //!
-//! [`measure`] runs the command, and `makespan_history::law` fits speed-up laws to the times. The best law with its
-//! sequential time can be written into an instance file.
+//! [`measure`] measures the command, and `makespan_history::law` fits speed-up laws to the times. The best law and its sequential
+//! time can be used for a job in an instance file.
 
 mod measure;
 

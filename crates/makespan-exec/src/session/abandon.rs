@@ -1,4 +1,4 @@
-//! Tasks whose predecessors did not succeed.
+//! Handles tasks whose predecessors did not succeed.
 
 use makespan_core::{Event, ProcSet, TaskId, Time};
 
@@ -7,8 +7,8 @@ use super::active::End;
 use crate::ExecuteError;
 
 impl Session<'_> {
-    /// Handles tasks that ended in earlier sessions without success. If the session died before recording their successors
-    /// as not started, they are recorded now.
+    /// Reports the tasks that ended without success in earlier sessions to the policy. Records their successors as not started,
+    /// unless an earlier session already did.
     pub(super) fn close(&mut self, closed: &[TaskId]) -> Result<(), ExecuteError> {
         if self.state.instance().edges().is_empty() {
             return Ok(());
@@ -18,18 +18,19 @@ impl Session<'_> {
         closed.iter().try_for_each(|&task| self.abandon_but(task, now, closed))
     }
 
-    /// Ends the successors of an unsuccessful task without a start.
+    /// Ends the successors of a task that did not succeed, without starting them.
     pub(super) fn abandon(&mut self, task: TaskId, at: Time) -> Result<(), ExecuteError> {
         self.abandon_but(task, at, &[])
     }
 
-    /// Ends these successors except those in `recorded`, in ascending order.
+    /// Ends the successors of a task without starting them. Does not write a second record for the tasks in `recorded`, which are
+    /// ascending.
     fn abandon_but(&mut self, task: TaskId, at: Time, recorded: &[TaskId]) -> Result<(), ExecuteError> {
         let lost = self.state.cluster.abandon(task);
         self.lose(task, lost, at, recorded)
     }
 
-    /// These will never start, since they wait for a task.
+    /// Records that the tasks in `lost` will never start, because they wait for `task`.
     pub(super) fn lose(
         &mut self,
         task: TaskId,

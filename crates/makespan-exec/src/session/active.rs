@@ -1,4 +1,4 @@
-//! State of a task between its start and its end.
+//! The data of a task between its start and its end.
 
 use std::ops::Range;
 
@@ -7,17 +7,17 @@ use makespan_core::{Accounting, LogEntry, Outcome, ProcSet, Run, Running, TaskId
 use crate::halt::HaltCause;
 use crate::journal::Cause;
 
-/// A task that is running, or will run as soon as its record is on disk.
+/// A task that runs, or will run after its record is on disk.
 #[derive(Debug)]
 pub(crate) struct Active {
     pub attempt: u32,
     pub start: Time,
     pub processors: ProcSet,
-    /// True if the task was let run.
+    /// True if the engine has let the task run.
     pub going: bool,
-    /// Instant at which the task reaches its time limit.
+    /// Instant of its time limit.
     pub walltime: Option<Time>,
-    /// Reason for ending the task, and instant of SIGKILL.
+    /// The reason why the task is being ended, and the instant at which it will be killed.
     pub ending: Option<(Cause, Time)>,
 }
 
@@ -27,7 +27,7 @@ impl Active {
     }
 }
 
-/// A start that the system refused temporarily.
+/// A start that the system temporarily refused.
 #[derive(Debug)]
 pub(crate) struct Delayed {
     pub task: TaskId,
@@ -37,7 +37,7 @@ pub(crate) struct Delayed {
     pub pause: Time,
 }
 
-/// A task that ended as if another process had stopped it. That process may be about to stop this session as well.
+/// A task that ended as if it had been stopped. A stop request for this session may follow.
 #[derive(Debug)]
 pub(crate) struct Doubtful {
     pub running: Running,
@@ -49,7 +49,7 @@ pub(crate) struct Doubtful {
     pub due: Time,
 }
 
-/// End of a task or of an attempt.
+/// The end of a task or of an attempt.
 #[derive(Debug)]
 pub(crate) struct End {
     pub running: Running,
@@ -62,7 +62,7 @@ pub(crate) struct End {
 }
 
 impl End {
-    /// Creates the end of a task that was not started.
+    /// Returns the end of a task that was not started.
     pub fn not_started(task: TaskId, at: Time, processors: ProcSet, reason: &str) -> Self {
         Self {
             running: Running { task, start: at, processors },
@@ -75,31 +75,31 @@ impl End {
     }
 }
 
-/// Event for the observer, reported after its record is on disk.
+/// News that the observer receives after the records are on disk.
 #[derive(Debug)]
 pub(crate) enum News {
     Estimated(Vec<TaskId>),
     Started(Running),
-    /// An attempt ended for this reason. The event includes whether the task is tried again.
+    /// An attempt ended, for this reason. `again` is true if the task is tried again.
     Ended {
         run: Run,
         attempt: u32,
         reason: Option<String>,
         again: bool,
     },
-    /// The task was lost with its node and is tried again.
+    /// An attempt was lost with its node, and the task is tried again.
     Lost {
         run: Run,
         reason: String,
         attempt: u32,
     },
-    /// The task was ended together with the run.
+    /// A running task was ended because the run was stopped.
     Interrupted(Run),
-    /// These tasks were added.
+    /// These tasks arrived.
     Grown(Range<TaskId>),
-    /// These tasks were withdrawn if the value is true; otherwise all of them remain.
+    /// The user asked to withdraw these tasks. The value is true if all of them were withdrawn.
     Withdrawn(Vec<TaskId>, bool),
-    /// A task that had not started was cancelled.
+    /// A task was cancelled before its start.
     Cancelled(TaskId),
     /// The end of a task halted the run.
     Halted(HaltCause),
@@ -107,8 +107,8 @@ pub(crate) enum News {
     Message(String),
 }
 
-/// Returns the outcome of a task, or `None` if it was interrupted and waits again. A task that succeeds while it is
-/// being stopped has succeeded.
+/// Returns the outcome of a task, or `None` if the task was interrupted and waits again. A task that succeeded while it was being
+/// stopped has succeeded.
 pub(crate) fn outcome(status: i32, ending: Option<Cause>) -> Option<Outcome> {
     match (status, ending) {
         (_, Some(Cause::Walltime)) => Some(Outcome::TimedOut),
@@ -118,7 +118,7 @@ pub(crate) fn outcome(status: i32, ending: Option<Cause>) -> Option<Outcome> {
     }
 }
 
-/// Returns whether an exit status shows that the process was asked to end.
+/// Returns whether an exit status is the status of a process that was asked to end.
 pub(crate) fn is_of_a_stop(status: i32) -> bool {
     use nix::libc::{SIGHUP, SIGINT, SIGTERM};
     [SIGHUP, SIGINT, SIGTERM].iter().any(|signal| status == 128 + signal)

@@ -1,4 +1,4 @@
-//! Processors with an announced outage.
+//! Handles processors that will go down at a known time.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use makespan_core::{Estimate, Instance, Outage, ProcSet, TaskId, Time, Unavailab
 use super::Session;
 use crate::clock::ticks;
 
-/// Planned duration of an announced outage. Longer outages are reported when they start ([`crate::engine::Notice::Down`]).
+/// Assumed length of the unavailable period. Longer outages are reported by the engine ([`crate::engine::Notice::Down`]).
 const AWAY: Time = Time::from_seconds(60);
 
 /// Returns whether the run time of a task is a guess.
@@ -16,7 +16,8 @@ pub(super) fn is_guess(instance: &Instance, task: TaskId) -> bool {
 }
 
 impl Session<'_> {
-    /// Updates the announced outage of processors. Policies that respect unavailable periods plan no task into the outage.
+    /// Announces when processors will go down, or that they will not. Policies that respect unavailable periods plan no task into
+    /// the period.
     pub(super) fn announce(&mut self, outage: Outage, processors: ProcSet, after: Option<Duration>) {
         self.policy.closings.retain(|(other, _)| *other != outage);
         if let Some(after) = after.map(ticks)
@@ -26,11 +27,11 @@ impl Session<'_> {
             self.policy.closings.push((outage, Unavailable { processors, start, end: start + AWAY }));
         }
         let periods = self.policy.closings.iter().map(|(_, period)| period.clone()).collect();
-        // An outage too far in the future to be represented needs no plan.
+        // A period that is too far in the future for the planner is ignored.
         let _ = self.state.cluster.announce(periods);
     }
 
-    /// Returns whether some tasks do not fit before this instant only because of guessed run times.
+    /// Returns whether tasks would not fit before this instant only because their run times are long guesses.
     fn has_long_guesses(&self, before: Time) -> bool {
         let instance = self.state.cluster.instance();
         let left = self.state.cluster.waiting().iter().chain(self.state.unreleased.iter().copied());

@@ -1,4 +1,4 @@
-//! Ends of running tasks.
+//! Ends running tasks and records their ends.
 
 use makespan_core::{Accounting, Event, MemoryKill, Outcome, Run, Running, TaskId, Time};
 
@@ -11,17 +11,17 @@ use crate::halt::HaltCause;
 use crate::journal::{Cause, Record};
 use crate::status::{EndedBy, Status};
 
-/// Exit status after SIGKILL.
+/// The exit status of a process that SIGKILL ended.
 const KILLED: i32 = 128 + nix::libc::SIGKILL;
 
 /// Exit statuses of a shell or of `env` if it could not start the program.
 const NOT_STARTED: std::ops::RangeInclusive<i32> = 125..=127;
 
-/// Time for which an end that looks like a stop waits for a stop request.
+/// Time to wait for a stop request after an end that looks like a stop.
 const DOUBT: Time = Time::from_ticks(500_000_000);
 
 impl Session<'_> {
-    /// Records the outcome of a task of which no process is left.
+    /// Records the end of a task whose processes have all ended.
     pub(super) fn exited(&mut self, task: TaskId) -> Result<(), ExecuteError> {
         let Some(active) = self.machine.active.remove(&task) else { return Ok(()) };
         let left = self.machine.engine.reap(task);
@@ -30,7 +30,7 @@ impl Session<'_> {
         self.ended(task, &active, told, left)
     }
 
-    /// Records the outcome of a task from its status file, or else from the exit status of its shim.
+    /// Records the end of a task, from the status that its shim wrote, or else from the exit status of the shim itself.
     fn ended(&mut self, task: TaskId, active: &Active, told: Option<Status>, left: i32) -> Result<(), ExecuteError> {
         let status = told.as_ref().map_or(left, |status| status.exit);
         if told.as_ref().is_some_and(|status| status.left_background) {
@@ -40,11 +40,11 @@ impl Session<'_> {
         let at = self.end_of(active, told.as_ref());
         let known = told.as_ref().and_then(|status| status.reason.clone());
         let accounting = self.accounting(told.as_ref(), status);
-        // If a task ended by itself, a request to end it does not matter.
+        // A task that ended by itself has ended, even if this session was about to end it.
         let asked = told.as_ref().is_none_or(|status| status.asked);
         let mut cause = active.ending.map(|(cause, _)| cause).filter(|_| asked);
         if cause.is_none() && self.options.stop.is_requested() {
-            // The process that stopped this session may also have stopped the task.
+            // The program that asked this session to stop may have stopped the task as well.
             cause = Some(Cause::Stop);
         }
         let doubtful = is_of_a_stop(status) || (status != 0 && told.is_some_and(|status| status.stopped));
@@ -64,17 +64,18 @@ impl Session<'_> {
         }
     }
 
-    /// Returns the end of an attempt: the current instant, unless the attempt ended before this session could observe it.
+    /// Returns the instant at which an attempt ended: now, unless it ended earlier while no session ran.
     fn end_of(&self, active: &Active, told: Option<&Status>) -> Time {
         let now = self.now();
         let ended = told
             .filter(|_| self.machine.engine.outlives_us())
             .map(|status| since_origin(status.wall(), self.ledger.origin));
-        // Clocks of different machines differ.
+        // The clocks of several machines differ.
         ended.map_or(now, |ended| ended.clamp(active.start, now.max(active.start)))
     }
 
-    /// Returns the accounting of an attempt. If another process killed the attempt, the cause may be lack of memory.
+    /// Returns the measured resource use of an attempt. If it was killed, and not by this session, the cause may be a lack of
+    /// memory.
     fn accounting(&mut self, told: Option<&Status>, status: i32) -> Option<Accounting> {
         let mut accounting = told?.accounting?;
         if status == KILLED && !told?.asked && accounting.memory_kill.is_none() {
@@ -89,14 +90,14 @@ impl Session<'_> {
         Some(accounting)
     }
 
-    /// Returns the status that the shim left for an attempt of this run.
+    /// Returns the status that the shim of an attempt of this run has written.
     fn status_of(&self, task: TaskId, attempt: u32) -> Option<Status> {
         let bytes = self.ledger.storage.read(&self.files.status(task, attempt)).ok()??;
         let claim = |status: &Status| (status.claim.run, status.claim.task, status.claim.attempt);
         Status::parse(&bytes).filter(|status| claim(status) == (self.ledger.origin, task, attempt))
     }
 
-    /// Handles a task that could not be started after it was let run.
+    /// Records that a task could not be started after it was let run.
     pub(super) fn refused(&mut self, task: TaskId, reason: String) -> Result<(), ExecuteError> {
         let Some(active) = self.machine.active.remove(&task) else { return Ok(()) };
         self.machine.engine.reap(task);
@@ -105,10 +106,10 @@ impl Session<'_> {
         self.record_end(End { running, attempt, at, outcome, accounting: None, reason })
     }
 
-    /// Handles a task that was lost with its node. This counts as a failure of the task only if it happens repeatedly.
+    /// Handles the loss of a task with its node. The loss is not a failure of the task, unless it happens repeatedly.
     pub(super) fn lost(&mut self, task: TaskId, reason: String) -> Result<(), ExecuteError> {
         let Some(active) = self.machine.active.remove(&task) else { return Ok(()) };
-        // The task may have ended, although the process that should report its end is lost.
+        // The agent that should have reported the end may have been lost itself.
         if let Some(told) = self.status_of(task, active.attempt).filter(|told| told.ended_by() == EndedBy::Itself) {
             let left = told.exit;
             return self.ended(task, &active, Some(told), left);
@@ -134,15 +135,15 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Handles a task that was ended before it was complete and waits again. If the session is ending, a later session runs
-    /// it.
+    /// Records that this program ended a task before it finished. The task waits again, either in this session or in the session
+    /// that resumes the run.
     pub(super) fn interrupted(&mut self, running: Running, attempt: u32, at: Time) {
         let task = running.task;
         self.ledger.journal.note(Record::Interrupted { task, at });
         let Running { start, processors, .. } = running;
         let run = Run { task, start, end: at, processors, outcome: Outcome::Interrupted, accounting: None };
         if !self.halted && !self.options.stop.is_requested() {
-            // The previous session asked the task to end but did not observe the end.
+            // The earlier session asked the task to end, but died before the task ended.
             self.policy.events.push(Event::Interrupted(task));
             self.news.push(News::Lost { run, reason: "it was ended with the session before".into(), attempt });
             return;
@@ -200,7 +201,7 @@ impl Session<'_> {
         last_line(&self.files.folder().join(errors)).map(|line| format!(": {line}"))
     }
 
-    /// Records an end. The policy is notified later, and the observer when the record is on disk.
+    /// Records an end. The policy receives the end later, and the observer after it is on disk.
     pub(super) fn record_end(&mut self, end: End) -> Result<(), ExecuteError> {
         let End { running: Running { task, start, processors }, attempt, at, outcome, accounting, reason } = end;
         self.ledger.journal.note(Record::Ended {
@@ -228,7 +229,7 @@ impl Session<'_> {
             self.note_success(task);
             let ready = self.state.cluster.succeed(task, at, &run.processors);
             self.policy.events.extend(ready.into_iter().map(Event::Submitted));
-            // Estimates are not needed if no further task starts.
+            // If no further task starts, better times are useless.
             if !self.halted {
                 self.learn(&run);
             }
@@ -241,7 +242,7 @@ impl Session<'_> {
         if succeeded { Ok(()) } else { self.abandon(task, at) }
     }
 
-    /// Announces that nothing more starts, if other tasks run.
+    /// Announces that no further task starts, if other tasks still run.
     fn announce_halt(&mut self, cause: &HaltCause) {
         let going = self.machine.active.values().filter(|active| active.going).count();
         if !cause.rule.ends_running && going > 0 {
@@ -250,7 +251,7 @@ impl Session<'_> {
         }
     }
 
-    /// Counts unexplained ends as failures after a while.
+    /// Records ends that look like a stop as failures, if no stop request follows in time.
     pub(super) fn settle_doubts(&mut self) -> Result<(), ExecuteError> {
         let now = self.now();
         let (due, rest) =
@@ -262,7 +263,7 @@ impl Session<'_> {
         })
     }
 
-    /// Ends tasks at their time limits, and kills tasks that do not react.
+    /// Ends tasks at their time limit, and kills those that do not react.
     pub(super) fn enforce_limits(&mut self) {
         let now = self.now();
         let due = |limit: Option<Time>| limit.is_some_and(|limit| limit <= now);
@@ -273,7 +274,7 @@ impl Session<'_> {
         self.kill_overdue(false);
     }
 
-    /// Records the end request of tasks in the journal, and then asks them to end, even if the disk is full.
+    /// Records that tasks are about to be ended, and then asks them to end. They are ended even if the disk is full.
     pub(super) fn terminate(&mut self, tasks: &[TaskId], cause: Cause) {
         if tasks.is_empty() {
             return;
@@ -297,7 +298,7 @@ impl Session<'_> {
             if let Some((_, kill)) = &mut active.ending
                 && (all || *kill <= now)
             {
-                // The request may be lost, so it is repeated each second.
+                // The request is repeated each second, in case it was lost.
                 *kill = now + Time::from_seconds(1);
                 self.machine.engine.end(task, true);
             }
@@ -305,7 +306,7 @@ impl Session<'_> {
     }
 }
 
-/// Describes in words why a task was killed.
+/// Describes why a task was killed for memory.
 fn memory_reason(kill: MemoryKill) -> String {
     match kill {
         MemoryKill::Certain => "it was killed since it used more memory than it may".into(),

@@ -1,4 +1,4 @@
-//! Estimates that change during a run.
+//! Replaces estimates during a run.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use super::active::News;
 use crate::journal::{Estimated, Record};
 
 impl Session<'_> {
-    /// Replaces estimates that a successful task shows to be wrong.
+    /// Replaces the estimates that a success has shown to be wrong.
     pub(super) fn learn(&mut self, run: &Run) {
         let Some(estimator) = &mut self.policy.estimator else { return };
         let restated = estimator.ended(self.state.cluster.instance(), run);
         self.restate(restated, true);
     }
 
-    /// Restores the estimates of earlier sessions, and then lets the estimator learn from all runs that ended since. The last
-    /// estimate of each task counts.
+    /// Restores the estimates of the earlier sessions, and then passes all successful runs to the estimator. For each task, the
+    /// last estimate counts.
     pub fn recall(&mut self, restated: Vec<Restated>) {
         self.restate(restated, false);
         let Some(estimator) = &mut self.policy.estimator else { return };
@@ -29,13 +29,13 @@ impl Session<'_> {
         self.restate(last.into_values().collect(), true);
     }
 
-    /// Replaces estimates, and records them if they are `new`. The policy is notified together with other events.
+    /// Replaces estimates, and records them if they are `new`. The policy receives them with the other events.
     pub(super) fn restate(&mut self, restated: Vec<Restated>, new: bool) {
         if restated.is_empty() {
             return;
         }
-        // The journal states times in proportion to the stated ones. For tasks that were added later, it uses the times before the
-        // replacement.
+        // The journal states times relative to the stated times. For tasks that arrived later, it states them relative to the
+        // current times.
         let (first_later, current) = (self.policy.stated.tasks(), self.state.cluster.instance());
         let first = |task: TaskId| current.equal_tasks(task).next().unwrap_or(task);
         let later = restated.iter().map(|one| first(one.task)).filter(|task| task.0 >= first_later);

@@ -1,4 +1,4 @@
-//! Runs without a policy. All tasks wait in the queue of a system that decides when each of them starts.
+//! Hands over a run: all its tasks wait in the queue of a system that decides when each task starts.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -12,29 +12,29 @@ use crate::ExecuteError;
 use crate::clock::since_origin;
 use crate::journal::Record;
 
-/// Plans the tasks again that the engine has not yet received, at an instant of the run. `None` keeps the current plan. A task that
-/// the new plan omits keeps its placement in the old plan.
+/// Plans again at an instant of the run. The tasks are those that the engine has not received yet. Returns `None` to keep the
+/// existing plan. A task that is not in the new plan keeps its position in the old plan.
 pub type PlanAgain<'a> = &'a mut dyn FnMut(&Instance, Time, &[TaskId]) -> Option<Vec<Placement>>;
 
 /// The first pause after a refused start.
 const PAUSE: Time = Time::from_ticks(50_000_000);
 
-/// Tasks that the engine has not yet received, in the order of the plan.
+/// The tasks that the engine has not received yet, in the order of the plan.
 pub(crate) struct Handed<'a> {
     due: BTreeSet<(u32, TaskId)>,
-    /// Rank of each task in the plan. Predecessors have lower ranks than their successors.
+    /// For each task its rank in the order of the plan. Each task comes after its predecessors.
     ranks: Vec<u32>,
-    /// Processors of each task in the plan. The set is empty if the plan omits the task.
+    /// The planned processors of each task; empty if the plan does not contain the task.
     processors: Vec<ProcSet>,
     /// True for each task that has succeeded.
     succeeded: Vec<bool>,
-    /// Function that plans the due tasks again.
+    /// Plans the remaining tasks again.
     again: PlanAgain<'a>,
-    /// True if an earlier session made the plan.
+    /// True if the plan was made in an earlier session.
     is_old: bool,
 }
 
-/// Returns the rank of each task by its start, such that predecessors come before their successors.
+/// Returns the rank of each task when tasks are ordered by these starts and each task comes after its predecessors.
 fn ranked(instance: &Instance, starts: &[Time]) -> Vec<u32> {
     let mut missing = vec![0_u32; starts.len()];
     for edge in instance.edges() {
@@ -59,7 +59,7 @@ fn ranked(instance: &Instance, starts: &[Time]) -> Vec<u32> {
 }
 
 impl<'a> Handed<'a> {
-    /// Creates the state without due tasks.
+    /// Creates the state in which no task is due yet.
     pub fn new(instance: &Instance, plan: &Schedule, again: PlanAgain<'a>, is_old: bool, runs: &[Run]) -> Self {
         let count = instance.tasks() as usize;
         let (mut processors, mut starts) = (vec![ProcSet::new(); count], vec![Time::MAX; count]);
@@ -75,7 +75,7 @@ impl<'a> Handed<'a> {
         Self { due: BTreeSet::new(), ranks, processors, succeeded, again, is_old }
     }
 
-    /// Plans the due tasks again, which can change their allotments and their order.
+    /// Plans the due tasks again. This changes their allotments and their order.
     fn plan_again(&mut self, instance: &Instance, now: Time) {
         let due: Vec<TaskId> = self.due.iter().map(|&(_, task)| task).collect();
         let Some(placements) = (self.again)(instance, now, &due) else { return };
@@ -104,7 +104,7 @@ impl<'a> Handed<'a> {
 }
 
 impl Session<'_> {
-    /// Hands all tasks that are to be run to the engine, and waits until they have ended or a stop is requested.
+    /// Gives all open tasks to the engine, and waits until they have ended or a stop is requested.
     pub fn hand_over(&mut self, closed: &[TaskId]) -> Result<(), ExecuteError> {
         let outcome = self.close(closed).and_then(|()| self.hear()).and_then(|()| self.submit_all());
         if outcome.is_ok() && self.is_idle() && !self.halted && !self.options.stop.is_requested() {
@@ -115,7 +115,7 @@ impl Session<'_> {
     }
 
     fn submit_all(&mut self) -> Result<(), ExecuteError> {
-        // Successors of a failed task have already been recorded.
+        // The successors of failed tasks are already recorded.
         let of = |event: &Event| if let Event::Failed(task) = *event { Some(task) } else { None };
         let closed: BTreeSet<TaskId> = self.policy.events.iter().filter_map(of).collect();
         for task in std::mem::take(&mut self.state.unreleased) {
@@ -148,8 +148,8 @@ impl Session<'_> {
         }
     }
 
-    /// Makes lost or failed tasks due again if they are tried again, together with their successors. In the engine's queue, the
-    /// successors would never start.
+    /// Makes tasks that were lost or failed due again, together with their successors. A successor that stayed in the queue would
+    /// never start.
     fn heed(&mut self) {
         for event in std::mem::take(&mut self.policy.events) {
             match event {
@@ -180,7 +180,7 @@ impl Session<'_> {
         }
     }
 
-    /// Takes back a task that has not started, and returns whether this was possible. The task is then open again.
+    /// Takes a task back from the engine, if it has not begun. Returns true if it was taken back. The task is then open again.
     fn take_back(&mut self, task: TaskId) -> bool {
         let going = self.machine.active.get(&task).is_some_and(|active| active.going);
         if !going || !self.machine.engine.recall(task) {
@@ -191,7 +191,7 @@ impl Session<'_> {
         true
     }
 
-    /// Takes back all tasks that have not started, if the engine has waiting tasks.
+    /// Takes back all tasks that have not begun, if tasks were handed over.
     pub(super) fn recall_all(&mut self) {
         let Some(handed) = &mut self.machine.handed else { return };
         handed.due.clear();
@@ -207,7 +207,7 @@ impl Session<'_> {
         }
     }
 
-    /// Removes a task that will never start, or takes it back from the engine.
+    /// Removes a task that will never start: it is not given to the engine, or is taken back.
     pub(super) fn withdraw(&mut self, task: TaskId) {
         let Some(handed) = &mut self.machine.handed else { return };
         handed.remove(task);
@@ -218,7 +218,7 @@ impl Session<'_> {
         }
     }
 
-    /// Hands tasks to the engine as long as the engine accepts them.
+    /// Gives the engine as many tasks as it accepts.
     fn submit_due(&mut self) -> Result<(), ExecuteError> {
         let now = self.now();
         if let Some(handed) = &mut self.machine.handed
@@ -237,33 +237,36 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Records that a task has started.
+    /// Records that a task has begun.
     pub(super) fn begun(&mut self, task: TaskId, at: SystemTime, processors: ProcSet) {
         let now = self.now();
         let Some(active) = self.machine.active.get_mut(&task) else { return };
-        // Clocks of different machines differ.
+        // The clocks of several machines differ.
         active.start = since_origin(at, self.ledger.origin).clamp(active.start, now.max(active.start));
         active.processors = processors;
         let running = active.running(task);
         let (at, processors) = (running.start, running.processors.clone());
         self.ledger.journal.note(Record::Begun { task, at, processors });
-        // This affects only the display. If the view cannot represent the start, the task is not shown.
+        // This is only for display. If the cluster's view does not allow the start that the other system made, the task is not
+        // shown.
         let _ = self.state.cluster.take_over(running.clone());
         self.news.push(News::Started(running));
     }
 
-    /// Returns the time after which the session ends a task, if any. An engine that decides when tasks start also ends them.
+    /// Returns the time limit that this session enforces for a task. If the engine decides when tasks start, the engine enforces
+    /// the limit.
     pub(super) fn own_walltime(&self, task: TaskId) -> Option<Time> {
         self.limit(task).filter(|_| self.machine.handed.is_none())
     }
 
-    /// Returns the time limit of a task: its own limit, a shorter time that the policy grants, or the timeout of the run.
+    /// Returns the time limit of a task: the minimum of its own limit, or else of the timeout of the run, and the limit of the
+    /// policy.
     pub(super) fn limit(&self, task: TaskId) -> Option<Time> {
         let walltime = self.state.instance().walltime(task).or(self.options.timeout);
         walltime.into_iter().chain(self.policy.granted.get(&task).copied()).min()
     }
 
-    /// Returns the predecessors that must still end, for engines that decide when tasks start.
+    /// Returns the predecessors of a task that have not succeeded, if the engine decides when tasks start.
     pub(super) fn open_before(&self, task: TaskId) -> Vec<TaskId> {
         let instance = self.state.instance();
         if self.machine.handed.is_none() || instance.edges().is_empty() {
@@ -278,7 +281,7 @@ impl Session<'_> {
         before
     }
 
-    /// Records the success of a task, so that its successors no longer wait for it.
+    /// Records that a task has succeeded, so that its successors no longer wait for it.
     pub(super) fn note_success(&mut self, task: TaskId) {
         if let Some(handed) = &mut self.machine.handed {
             handed.succeeded[task.index()] = true;
@@ -286,7 +289,7 @@ impl Session<'_> {
         }
     }
 
-    /// Returns the time until the release date of a task, for engines that decide when tasks start.
+    /// Returns the time until the release date of a task, if the engine decides when tasks start, and zero otherwise.
     pub(super) fn until_release(&self, task: TaskId) -> Duration {
         let left = self.state.instance().release(task).saturating_since(self.now());
         if self.machine.handed.is_some() {

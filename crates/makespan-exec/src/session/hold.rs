@@ -1,4 +1,4 @@
-//! Starts that are held until the machine has room or some time has passed.
+//! Delays starts until the machine has enough free resources, or until some time has passed.
 
 use std::fs;
 
@@ -10,28 +10,28 @@ use crate::clock::ticks;
 use crate::options::StartHold;
 use crate::resources;
 
-/// Time between two looks at the load and the memory of the machine.
+/// Time between two checks of the load and the memory of the machine.
 const LOOK: Time = Time::from_ticks(250_000_000);
 
-/// The state of held starts.
+/// The state of delayed starts.
 #[derive(Debug, Default)]
 pub(crate) struct Holding {
     /// The instant of the last start.
     last: Option<Time>,
-    /// Whether the user knows why starts are held now.
+    /// True if the user was informed why starts are delayed.
     is_told: bool,
 }
 
 /// The reason why no task may start now.
 struct Held {
-    /// The instant at which to look again.
+    /// The instant of the next check.
     until: Time,
-    /// The reason for the user, unless only time has to pass.
+    /// The reason for the user. `None` if only time must pass.
     reason: Option<String>,
 }
 
 impl StartHold {
-    /// Returns what keeps a task from starting now.
+    /// Returns the reason why no task may start now, if there is one.
     fn reason(&self) -> Option<String> {
         if let (Some(needed), Some(free)) = (self.free_memory, resources::free_memory())
             && free < needed
@@ -59,7 +59,7 @@ fn running_in(text: &str) -> Option<u32> {
 }
 
 impl Session<'_> {
-    /// Holds a start if it may not happen now, and returns the start otherwise. A held start is tried again later.
+    /// Delays a start if it may not happen now, and returns the start otherwise. A delayed start is tried again later.
     pub(super) fn admit(&mut self, delayed: Delayed) -> Option<Delayed> {
         let now = self.now();
         let Some(Held { until, reason }) = self.held(now) else {

@@ -1,4 +1,4 @@
-//! Session: the process that executes a run, with the loop between policy and machine.
+//! A session: the loop between policy and engine in one process.
 
 mod abandon;
 mod active;
@@ -38,10 +38,10 @@ pub(crate) use hold::Holding;
 pub(crate) use retry::{Retries, is_failure};
 pub(crate) use state::State;
 
-/// Minimum delay before a wake-up, so that a careless policy does not keep a core busy.
+/// Shortest time until a wake-up, so that a careless policy does not keep a core busy.
 const SHORTEST_WAKE: Time = Time::from_ticks(1_000_000);
 
-/// State of a process that executes a run.
+/// The state of a session.
 pub(crate) struct Session<'a> {
     pub options: &'a ExecuteOptions,
     pub observer: &'a mut dyn Observer,
@@ -53,17 +53,17 @@ pub(crate) struct Session<'a> {
     pub machine: EngineSide<'a>,
     pub attempts: Vec<u32>,
     pub retries: Retries,
-    /// Tasks that were cancelled while they were running. They are not tried again.
+    /// Tasks that the user cancelled while they ran. They are not tried again.
     pub cancelled: BTreeSet<TaskId>,
-    /// True if the session ends while its tasks continue.
+    /// True if the session ends and its tasks continue.
     pub leaves: bool,
-    /// True if no further task may start: enough tasks have failed or succeeded, or the session ends.
+    /// True if no further task starts, because enough tasks have failed or succeeded, or because the session ends.
     pub halted: bool,
     /// Counts the ends of tasks, which may halt the session.
     pub halting: Halting,
-    /// The state of starts that are held.
+    /// The state of delayed starts.
     pub holding: Holding,
-    /// Events that have not yet been reported to the observer.
+    /// News that the observer has not received yet.
     pub news: Vec<News>,
 }
 
@@ -74,40 +74,40 @@ pub(crate) struct Ledger<'a> {
     /// Start time of the run. Together with the fingerprint of its instance, it identifies the run.
     pub origin: i64,
     pub fingerprint: String,
-    /// Tasks that the journal lists, if jobs are added during the run.
+    /// The tasks in the journal, if jobs may arrive during the run.
     pub known: TaskList,
-    /// Instant of the next attempt to write the journal, if the last one failed.
+    /// Instant of the next attempt to write the journal, if it cannot be written.
     pub stalled: Option<Time>,
     /// The instant of the last sync of the journal.
     pub synced: Option<Time>,
-    /// Instant at which written records of the current group must be synced.
+    /// Instant at which to sync the records that were written and wait for others of their group.
     pub group: Option<Time>,
 }
 
-/// Data of the policy.
+/// The data and the decisions of the policy.
 pub(crate) struct PolicySide<'a> {
-    /// Instance at the start of the session.
+    /// The instance at the begin of the session.
     pub stated: &'a Instance,
-    /// Estimator that learns run times from ended tasks.
+    /// The estimator, which learns from finished tasks.
     pub estimator: Option<Box<dyn Estimator>>,
-    /// Run times that the policy grants to tasks, if they are below the time limits.
+    /// The time limits that the policy set for tasks, if they are below the tasks' own limits.
     pub granted: BTreeMap<TaskId, Time>,
-    /// Events that the policy has not yet received.
+    /// Events that the policy has not received yet.
     pub events: Vec<Event>,
     pub wake: Option<Time>,
-    /// True if a start was refused because its processors will soon be unavailable.
+    /// True if a start was refused because its processors are about to go down.
     pub closing: bool,
-    /// Announced outages of processors.
+    /// The expected times at which processors go down.
     pub closings: Vec<(Outage, Unavailable)>,
 }
 
-/// Tasks that the engine has received or is about to receive.
+/// The tasks that the engine has, or is about to receive.
 pub(crate) struct EngineSide<'a> {
     pub engine: &'a mut dyn Engine,
     pub active: BTreeMap<TaskId, Active>,
     pub starting: Vec<Delayed>,
     pub doubtful: Vec<Doubtful>,
-    /// Tasks that the engine has not yet received, if the engine decides when tasks start.
+    /// The tasks that were not handed over yet, if the engine decides when tasks start.
     pub handed: Option<Handed<'a>>,
     /// The number of processes that the system had killed for lack of memory at the last query.
     pub memory_kills: u64,
@@ -130,9 +130,8 @@ impl<'a> EngineSide<'a> {
 }
 
 impl Session<'_> {
-    /// Runs until every task has ended or a stop is requested. When this method returns, no task is running, even
-    /// after an error. The `closed` tasks ended in earlier sessions and are not run again; their successors are
-    /// notified.
+    /// Runs until every task has ended or a stop is requested. In every case, no task runs when the function returns. `closed`
+    /// are tasks that ended earlier and are not run again; their successors are ended.
     pub fn run(&mut self, closed: &[TaskId], policy: &mut dyn Policy) -> Result<(), ExecuteError> {
         let outcome = self.close(closed).and_then(|()| self.hear()).and_then(|()| self.drive(policy));
         if outcome.is_ok() && self.leaves {
@@ -145,10 +144,10 @@ impl Session<'_> {
         outcome.and(ended)
     }
 
-    /// Takes over a running attempt of an earlier session.
+    /// Takes over an attempt of an earlier session.
     ///
     /// # Errors
-    /// An error if other tasks hold its processors.
+    /// The processors of the attempt are not free.
     pub fn take_over(&mut self, task: TaskId, attempt: &Attempt, gpus: Vec<u64>) -> Result<(), ExecuteError> {
         let (start, processors, now) = (attempt.at, attempt.processors.clone(), self.now());
         if self.machine.handed.is_none() {
@@ -167,7 +166,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Records the end of the run as soon as the journal can be written.
+    /// Records that all tasks are done, as soon as the journal can be written.
     fn finish(&mut self) -> Result<(), ExecuteError> {
         self.ledger.journal.note(Record::Finished { at: self.now() });
         self.commit();
@@ -197,7 +196,7 @@ impl Session<'_> {
             if self.policy.events.is_empty() && self.policy.wake.is_some_and(|wake| wake <= now) {
                 self.policy.events.push(Event::Wake);
             }
-            // A task that cannot be started ends at once, which causes a further event.
+            // A task that cannot be started ends at once, which gives the policy another event.
             while !self.policy.events.is_empty() && !self.halted && !self.options.stop.is_requested() {
                 self.tell(policy)?;
             }
@@ -221,7 +220,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Waits until the running tasks have ended, without starting others. A stop request ends them.
+    /// Waits until the running tasks have ended, unless they are to be ended. No further task starts.
     fn drain(&mut self) -> Result<(), ExecuteError> {
         self.recall_all();
         self.call_off();
@@ -241,7 +240,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Returns an error if the journal was deleted, because writing it can then never succeed.
+    /// Returns an error if the journal was deleted, since it can never be written again.
     fn refuse_deletion(&self) -> Result<(), ExecuteError> {
         if self.ledger.stalled.is_none() && self.machine.starting.is_empty() {
             return Ok(());
@@ -252,7 +251,7 @@ impl Session<'_> {
         }
     }
 
-    /// Returns whether no task is running, starting, or has an unrecorded end.
+    /// Returns whether no task runs or is about to start, and all ends are recorded.
     pub(super) fn is_idle(&self) -> bool {
         let none =
             self.machine.active.is_empty() && self.machine.starting.is_empty() && self.machine.doubtful.is_empty();
@@ -263,7 +262,7 @@ impl Session<'_> {
         self.clock.now(&*self.machine.engine)
     }
 
-    /// Sends the pending events to the policy, and carries out its decisions.
+    /// Gives the policy all new events and executes its decisions.
     fn tell(&mut self, policy: &mut dyn Policy) -> Result<(), ExecuteError> {
         let mut events = std::mem::take(&mut self.policy.events);
         events.sort_by_key(Event::order);
@@ -310,11 +309,12 @@ impl Session<'_> {
                 }
             }
         }
-        // The engine is queried before the policy, which would otherwise start tasks on the same processors again.
+        // The engine reports processors that go down before the policy is asked again, so that the policy does not repeat the
+        // start.
         if std::mem::take(&mut self.policy.closing) { self.hear() } else { Ok(()) }
     }
 
-    /// Sleeps until the engine reports an event, the next due action, or the next progress report.
+    /// Sleeps until an event, the next relevant instant or the next tick.
     fn wait(&mut self) -> Result<(), ExecuteError> {
         if !self.policy.events.is_empty() {
             return Ok(());
@@ -336,7 +336,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Handles all events that the engine has reported.
+    /// Handles all events that have happened by now.
     fn hear(&mut self) -> Result<(), ExecuteError> {
         while let Some(notice) = self.machine.engine.wait(Duration::ZERO) {
             self.take_in(notice)?;

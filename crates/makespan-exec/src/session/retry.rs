@@ -1,4 +1,4 @@
-//! Retries of tasks, and their increased memory.
+//! Tries tasks again, and increases their memory after a lack of memory.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,25 +8,25 @@ use super::Session;
 use super::active::Delayed;
 use crate::ExecuteError;
 
-/// Maximum number of times that a task waits again after it was lost with its node.
+/// Number of times that a task lost with its node waits again.
 const MAX_LOSSES: u32 = 3;
 
-/// Number of failures of each task, and the increased needs of tasks that ran out of memory.
+/// The number of failures of each task, and the increased needs of tasks that were ended for lack of memory.
 #[derive(Debug)]
 pub(crate) struct Retries {
-    /// The renewable resource `memory`, if the platform states one.
+    /// The resource `memory`, if the platform states one that is not a consumable.
     memory: Option<ResourceId>,
     failures: Vec<u32>,
     /// Number of times that each task was lost with its node.
     losses: BTreeMap<TaskId, u32>,
-    /// Memory in bytes for the next attempt at a task, instead of its stated need.
+    /// Memory in bytes of a task at its next attempt, if it is more than the stated need.
     raised: BTreeMap<TaskId, u64>,
     /// Tasks that the policy has started and that wait for memory, in order of arrival.
     crowded: VecDeque<Delayed>,
 }
 
 impl Retries {
-    /// Creates the counts after these runs. If `anew` is true, the counts of `open` tasks with too many failures restart at zero.
+    /// Counts the failures of these runs. If `anew` is true, the counts of `open` tasks start at zero.
     pub fn new(instance: &Instance, runs: &[Run], open: &[TaskId], anew: bool) -> Self {
         let platform = instance.platform();
         let memory = platform.resource(Resource::MEMORY);
@@ -47,7 +47,7 @@ impl Retries {
         retries
     }
 
-    /// Counts an end. Returns the number of failures of the task if this end is a failure.
+    /// Counts an end. If it is a failure, returns the number of failures of the task so far.
     fn count(&mut self, instance: &Instance, run: &Run) -> Option<u32> {
         if !is_failure(run.outcome) {
             return None;
@@ -56,14 +56,14 @@ impl Retries {
         *failures += 1;
         let failures = *failures;
         if let Some(used) = run.accounting.filter(|used| used.memory_kill.is_some()) {
-            // If the stated need was too low, twice the observed need is used.
+            // An understated need is doubled, starting from the measured peak.
             let least = self.bytes(instance, run.task, &run.processors).max(used.peak_memory);
             self.raised.insert(run.task, least.saturating_mul(2));
         }
         Some(failures)
     }
 
-    /// Counts the loss of a task with its node. Returns whether the number of losses suggests that the task itself is the cause.
+    /// Counts a loss of a task with its node. Returns true if the task was lost so often that it may be the cause.
     pub fn has_lost_too_often(&mut self, task: TaskId) -> bool {
         let losses = self.losses.entry(task).or_default();
         *losses += 1;
@@ -75,7 +75,7 @@ impl Retries {
         instance.demands(task).iter().find(|demand| demand.resource == memory)
     }
 
-    /// Returns the memory that a task holds on these processors: on each node, or of the whole platform.
+    /// Returns the memory of a task on these processors: on each node, or on the whole platform.
     fn shares(&self, instance: &Instance, task: TaskId, processors: &ProcSet) -> Vec<(Option<usize>, u64)> {
         let Some(memory) = self.memory else { return Vec::new() };
         let (platform, demand) = (instance.platform(), self.demand(instance, task));
@@ -93,14 +93,14 @@ impl Retries {
         vec![(None, demand.map_or(0, |demand| demand.need.total(allotment)).max(raised.min(most)))]
     }
 
-    /// Returns the memory in bytes that a task holds on these processors: its stated need, or an increased need after it ran out of
-    /// memory. Returns 0 if the task states no need.
+    /// Returns the memory in bytes of a task on these processors: the stated need, or more after a lack of memory. Returns 0 if
+    /// the task states none.
     pub fn bytes(&self, instance: &Instance, task: TaskId, processors: &ProcSet) -> u64 {
         self.shares(instance, task, processors).into_iter().fold(0, |sum, (_, share)| sum.saturating_add(share))
     }
 
-    /// Returns whether the memory suffices for a task in addition to the running ones. If no need was increased, the cluster has
-    /// already checked this.
+    /// Returns whether there is enough memory for a task in addition to the running tasks. If no need was increased, the cluster
+    /// has already checked this.
     fn has_room<'b>(
         &self,
         instance: &Instance,
@@ -115,7 +115,7 @@ impl Retries {
             let there = at.map_or_else(|| platform.total(memory), |node| platform.amount(node, memory).into());
             free.insert(at, there.saturating_sub(share.into()));
         }
-        // The cluster has already checked that the task's own need does not exceed the total memory.
+        // The cluster has checked that the platform has enough memory for the task itself.
         running.all(|(other, processors)| {
             self.shares(instance, other, processors).into_iter().all(|(at, share)| match free.get_mut(&at) {
                 Some(free) if *free < u128::from(share) => false,
@@ -129,7 +129,7 @@ impl Retries {
     }
 }
 
-/// Returns whether a run with this outcome justifies another attempt.
+/// Returns whether an outcome is a failure after which the task may be tried again.
 pub(crate) fn is_failure(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Failed { .. } | Outcome::TimedOut)
 }
@@ -141,8 +141,7 @@ impl Session<'_> {
         failures.is_some_and(|failures| failures <= self.options.retries) && !self.cancelled.contains(&run.task)
     }
 
-    /// Starts a task if its memory is available. Otherwise, or while earlier tasks wait for memory, the task waits until another
-    /// task ends.
+    /// Starts a task if there is enough memory. Otherwise, or if tasks that arrived earlier wait for memory, the task waits.
     pub(super) fn launch_in_turn(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
         let Delayed { task, processors, .. } = &delayed;
         let needs = self.is_crowded() && self.retries.bytes(self.state.instance(), *task, processors) > 0;
@@ -153,7 +152,7 @@ impl Session<'_> {
         self.launch(delayed)
     }
 
-    /// Starts the waiting tasks whose memory is now available.
+    /// Starts tasks that wait for memory, while there is enough memory for the first of them.
     pub(super) fn launch_crowded(&mut self) -> Result<(), ExecuteError> {
         while let Some(next) = self.retries.crowded.front() {
             if !self.has_room(next) {
@@ -176,24 +175,24 @@ impl Session<'_> {
         !self.retries.crowded.is_empty()
     }
 
-    /// Extends the counts to `tasks` tasks.
+    /// Extends the counts to this number of tasks.
     pub(super) fn count_failures_of(&mut self, tasks: u64) {
         self.retries.failures.resize(tasks as usize, 0);
     }
 
-    /// Returns whether a task is waiting for memory.
+    /// Returns whether a task waits for memory.
     pub(super) fn is_in_crowd(&self, task: TaskId) -> bool {
         self.retries.crowded.iter().any(|delayed| delayed.task == task)
     }
 
-    /// Removes a task from those that wait for memory. Returns whether it was among them.
+    /// Removes a task from those that wait for memory. Returns whether it was one of them.
     pub(super) fn leave_crowd(&mut self, task: TaskId) -> bool {
         let before = self.retries.crowded.len();
         self.retries.crowded.retain(|delayed| delayed.task != task);
         self.retries.crowded.len() < before
     }
 
-    /// Discards all tasks that wait for memory.
+    /// Forgets the tasks that wait for memory. They will not be started.
     pub(super) fn forget_crowded(&mut self) {
         self.retries.crowded.clear();
     }

@@ -1,4 +1,4 @@
-//! Starts of tasks: prepare the process, record the start, let the process run.
+//! Starts tasks: prepares them, records the start, and lets them run.
 
 use std::time::Duration;
 
@@ -13,22 +13,22 @@ use crate::journal::Record;
 use crate::status::Claim;
 use crate::{ExecuteError, Measured};
 
-/// Initial pause after a refused start. The pause doubles up to the maximum.
+/// The first pause after a refused start. The pause doubles up to `LONGEST_PAUSE`.
 const FIRST_PAUSE: Time = Time::from_ticks(50_000_000);
 const LONGEST_PAUSE: Time = Time::from_ticks(5_000_000_000);
 
-/// Pause between two attempts to write the journal.
+/// Time between two attempts to write a journal that cannot be written.
 const WRITE_PAUSE: Time = Time::from_ticks(500_000_000);
 
 impl Session<'_> {
-    /// Starts a task in the view of the policy, and then on the machine.
+    /// Starts a task on the processors that the policy chose.
     pub(super) fn start(&mut self, task: TaskId, processors: ProcSet) -> Result<(), ExecuteError> {
         self.state.cluster.start(task, processors.clone())?;
         self.state.take_gpus(task, &processors);
         self.launch_in_turn(Delayed { task, processors, due: self.now(), pause: FIRST_PAUSE })
     }
 
-    /// Starts a task unless starts are held.
+    /// Starts a task unless starts are delayed.
     pub(super) fn launch(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
         self.admit(delayed).map_or(Ok(()), |delayed| self.launch_now(delayed))
     }
@@ -63,11 +63,11 @@ impl Session<'_> {
             after: &after,
         };
         let started = if self.ledger.stalled.is_some() {
-            // No task starts while its start cannot be recorded.
+            // While the journal cannot be written, no task starts.
             self.machine.starting.push(Delayed { task, processors, due: self.now(), pause });
             return Ok(());
         } else if let Err(error) = self.ledger.journal.in_place() {
-            // The task itself does not cause this error.
+            // A missing journal is not the fault of the task, so the start is tried again.
             Err(Refusal { reason: error.to_string(), passing: true, closing: false })
         } else {
             if attempt > 1 {
@@ -114,7 +114,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Repeats the refused starts that are due.
+    /// Tries delayed starts again that are due.
     pub(super) fn start_delayed(&mut self) -> Result<(), ExecuteError> {
         if self.ledger.stalled.is_some() {
             return Ok(());
@@ -142,8 +142,8 @@ impl Session<'_> {
         }
     }
 
-    /// Writes the pending records. The started tasks then run, and the observer is notified when all records are on disk. While the
-    /// journal cannot be written, no task starts and no event is reported.
+    /// Writes and syncs all records. Then the started tasks run, and the observer receives the news. While the journal cannot be
+    /// written, no task starts and no news are reported.
     pub(super) fn commit(&mut self) {
         self.write_and_sync(Duration::ZERO);
     }
@@ -193,12 +193,12 @@ impl Session<'_> {
         }
     }
 
-    /// Returns whether tasks use consumable resources. Their starts must be on disk even after a power failure.
+    /// Returns whether tasks use consumables. Their starts must be on disk even after a power failure.
     fn uses_up(&self) -> bool {
         !self.state.instance().platform().consumables().is_empty()
     }
 
-    /// Lets the tasks run whose starts are recorded.
+    /// Lets tasks run whose start is recorded.
     fn let_go(&mut self) {
         for (&task, active) in self.machine.active.iter_mut().filter(|(_, active)| !active.going) {
             let claim = Claim {
@@ -211,12 +211,12 @@ impl Session<'_> {
             };
             active.going = true;
             self.attempts[task.index()] = active.attempt;
-            // A claim contains only numbers and a plain text.
+            // A claim contains only numbers and plain text, so its serialization cannot fail.
             self.machine.engine.go(task, &serde_json::to_string(&claim).unwrap_or_default());
         }
     }
 
-    /// Ends the shims whose tasks may not run yet. These tasks are started again later.
+    /// Ends the shims of tasks that may not run yet. They are started again later.
     pub(super) fn call_off(&mut self) {
         let waiting: Vec<TaskId> =
             self.machine.active.iter().filter(|(_, active)| !active.going).map(|(&task, _)| task).collect();
@@ -263,7 +263,7 @@ impl Session<'_> {
         }
     }
 
-    /// Reports the measurements of an attempt to the observer.
+    /// Reports the measured resource use of an attempt to the observer.
     fn tell_measured(&mut self, run: &Run, attempt: u32) {
         if attempt > 0 {
             let command = self.state.instance().command(run.task);
@@ -277,7 +277,7 @@ impl Session<'_> {
         }
     }
 
-    /// Returns the instant of the next repeated attempt.
+    /// Returns the instant of the next retry of a start or of a write.
     pub(super) fn next_attempt(&self) -> Option<Time> {
         let starts = self.machine.starting.iter().map(|delayed| delayed.due).min();
         self.ledger.stalled.or(starts)

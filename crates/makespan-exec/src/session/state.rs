@@ -1,4 +1,4 @@
-//! Waiting, running and ended tasks.
+//! The waiting, running and finished tasks.
 
 use std::borrow::Cow;
 
@@ -7,33 +7,34 @@ use makespan_core::{Cluster, Instance, Outcome, ProcSet, Run, TaskId, Time, View
 use crate::Progress;
 use crate::gpus::Gpus;
 
-/// Time by which a task may be expected to end after the beginning of a period that it started before. A policy that planned the
-/// task to end exactly then may be woken late, by seconds on a busy machine.
+/// Tolerance for tasks that start before an unavailable period: they may be expected to end this long after its begin. A policy
+/// that planned a task to end exactly then is woken a little late, or some seconds late on a busy machine.
 const GRACE: Time = Time::from_seconds(60);
 
 /// State of a run as its policy and its observer see it.
 #[derive(Debug)]
 pub(crate) struct State<'a> {
     pub cluster: Cluster<'a>,
-    /// GPUs, if the platform states any.
+    /// The GPUs, if the platform states any.
     pub gpus: Option<Gpus>,
     pub runs: Vec<Run>,
     /// Number of tasks that will not run again.
     pub ended: u64,
-    /// Tasks to be released, in descending order of release dates.
+    /// Tasks that were not released yet, from the latest to the earliest release date.
     pub unreleased: Vec<TaskId>,
 }
 
 impl<'a> State<'a> {
-    /// Creates a state with tasks to be released, ended runs, and the number of running tasks.
+    /// Creates a state. `open` are the tasks to be released, `runs` the runs that have ended, and `taken` the number of tasks
+    /// that already run.
     pub fn new(instance: &'a Instance, mut open: Vec<TaskId>, runs: Vec<Run>, taken: usize) -> Self {
         open.sort_unstable_by_key(|&id| std::cmp::Reverse((instance.release(id), id)));
-        // Commands share their files, so data transfers take no time.
+        // The commands share their files, so data need no transfer.
         let mut cluster = Cluster::new(instance).with_data_at_hand().with_grace(GRACE);
         for run in runs.iter().filter(|run| run.outcome == Outcome::Succeeded) {
             cluster.succeed(run.task, run.end, &run.processors);
         }
-        // A task that is submitted again has not consumed anything.
+        // A task that was not started has used up nothing.
         for run in runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {
             cluster.has_used_up(run.task, &run.processors);
         }
@@ -41,7 +42,7 @@ impl<'a> State<'a> {
         Self { cluster, gpus: Gpus::new(instance), runs, ended, unreleased: open }
     }
 
-    /// Returns machines and tasks with the current estimates.
+    /// Returns the instance with the current estimates.
     pub fn instance(&self) -> &Instance {
         self.cluster.instance()
     }
@@ -53,14 +54,14 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Adds tasks that are to be released.
+    /// Adds tasks that arrived and are to be released.
     pub fn add(&mut self, tasks: impl Iterator<Item = TaskId>) {
         self.unreleased.extend(tasks);
         let instance = self.cluster.instance();
         self.unreleased.sort_unstable_by_key(|&id| std::cmp::Reverse((instance.release(id), id)));
     }
 
-    /// Frees all resources of a task.
+    /// Releases everything that a task holds.
     pub fn end(&mut self, task: TaskId) {
         self.cluster.end(task);
         if let Some(gpus) = &mut self.gpus {

@@ -1,4 +1,4 @@
-//! Ends of sessions before all tasks have ended.
+//! Ends a session before all its tasks have ended.
 
 use makespan_core::{TaskId, Time};
 
@@ -7,20 +7,20 @@ use super::active::{Doubtful, News};
 use crate::ExecuteError;
 use crate::journal::{Cause, Record};
 
-/// Time after SIGKILL for which a stopped session waits for the end of a task, if tasks outlive sessions. The process that reports
-/// the end may be lost.
+/// Time that a stopping session waits for the end of killed tasks, if tasks can outlive the session. The agent that should report
+/// the end may itself be lost.
 const PATIENCE: Time = Time::from_seconds(10);
 
 impl Session<'_> {
-    /// Ends every running task by SIGTERM, and by SIGKILL after the grace period or a second request. Continues after an error, and
-    /// returns the first error.
+    /// Ends every running task: with SIGTERM, and with SIGKILL after the grace period or a second request. Continues after an
+    /// error and returns the first error.
     pub(super) fn end_all(&mut self) -> Result<(), ExecuteError> {
         self.halted = true;
         self.recall_all();
         self.call_off();
         self.machine.starting.clear();
         self.forget_crowded();
-        // Due wake-ups of the policy are dropped.
+        // Wake-ups and releases that are still due do not matter.
         self.policy.wake = None;
         self.state.unreleased.clear();
         let running: Vec<TaskId> =
@@ -34,7 +34,7 @@ impl Session<'_> {
             if is_asked {
                 self.observer.message(&format!("{text}; a second Ctrl-C kills at once"));
             } else {
-                // Comes after the end that halted the run.
+                // The observer receives this message after the end that halted the run.
                 self.news.push(News::Message(text));
             }
         }
@@ -53,7 +53,7 @@ impl Session<'_> {
                 self.leave();
                 break;
             }
-            // Pending events are not sent to the policy.
+            // The policy receives no further events.
             self.policy.events.clear();
             result = result.and(self.wait());
             self.commit();
@@ -68,14 +68,14 @@ impl Session<'_> {
         result.and(written)
     }
 
-    /// Tasks that seem to have been stopped with the run wait again.
+    /// Marks tasks that seem to have been stopped together with the run as interrupted.
     fn interrupt_doubtful(&mut self) {
         for Doubtful { running, attempt, at, .. } in std::mem::take(&mut self.machine.doubtful) {
             self.interrupted(running, attempt, at);
         }
     }
 
-    /// Leaves tasks whose ends are not reported. In the journal they are running, as if this session had been killed.
+    /// Gives up waiting for these tasks. They are still running according to the journal, as if this session had been killed.
     fn leave(&mut self) {
         let count = self.machine.active.len();
         let Some(&first) = self.machine.active.keys().next() else { return };

@@ -1,4 +1,4 @@
-//! Accounting of a job by the kernel.
+//! Resource use of a job, as the kernel measured it.
 
 use makespan_core::{Accounting, MemoryKill, Time};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -13,11 +13,11 @@ pub(super) struct Used {
     children: Time,
 }
 
-/// Measures the children of this process: the command and all its descendants that were waited for. Orphans are included,
-/// because the shim adopts them. A control group also counts processes whose parents ignore their ends, and the total memory of
-/// all processes.
+/// Returns the resource use of a job. The kernel measures the children of this process: the command and all its descendants that
+/// were waited for. Orphans are included, because they become children of the shim. A control group also measures processes whose
+/// parents ignore their ends, and the total memory of its processes.
 ///
-/// CPU time is the increase since `before`, which is then updated. The peak memory covers all jobs of this process.
+/// CPU time is counted from `before`, which is then updated. The peak memory is the peak over all jobs of this process.
 pub(super) fn of_job(
     group: Option<&Group>,
     threads: Option<u32>,
@@ -31,8 +31,8 @@ pub(super) fn of_job(
     let before = std::mem::replace(before, now);
     Some(Accounting {
         cpu: (now.group - before.group).max(now.children - before.children),
-        // The unit is 1024 bytes. A child shares the memory of the shim until it executes its program, so the peak of a job is
-        // at least the memory of the shim.
+        // The value is in units of 1024 bytes. A child shares the memory of the shim until it executes its program, so the value
+        // is at least the memory of the shim.
         peak_memory: peak.unwrap_or_else(|| u64::try_from(usage.max_rss()).unwrap_or(0) << 10),
         threads,
         memory_kill: (failed && by_group()).then_some(MemoryKill::Certain),

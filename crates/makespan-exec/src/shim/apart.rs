@@ -15,7 +15,7 @@ use crate::engine::Staging;
 const NOT_COPIED: i32 = 74;
 
 impl Shim {
-    /// Runs the command with its files in a separate folder on this node.
+    /// Runs the command in a separate folder on this node, with copies of its files.
     pub(super) fn run_apart<'a>(&mut self, order: &Order, staging: &'a Staging, kept: &mut Option<Scratch<'a>>) -> i32 {
         let scratch = match Scratch::fill(staging, &mut || self.goes_on()) {
             Ok(scratch) => kept.insert(scratch),
@@ -31,7 +31,7 @@ impl Shim {
         }
     }
 
-    /// Returns whether the job has not been asked to end.
+    /// Returns whether the job may continue, that is, no request to end it has arrived.
     fn goes_on(&mut self) -> bool {
         self.heed(0);
         !self.asked && !self.killing
@@ -53,8 +53,7 @@ impl Shim {
     }
 }
 
-/// Starts a command in this folder. A relative path of its program is resolved against the previous
-/// working directory.
+/// Starts a command in this folder. A relative path of a program refers to the original folder.
 pub(super) fn spawn(order: &Order, outputs: &[File; 2], folder: &Path, staging: &Staging) -> Result<Pid, Errno> {
     let mut command = order.command.clone();
     if let Some(program) = command.first_mut() {
@@ -64,7 +63,7 @@ pub(super) fn spawn(order: &Order, outputs: &[File; 2], folder: &Path, staging: 
     let fail = |error: std::io::Error| Errno::from_raw(error.raw_os_error().unwrap_or(0));
     std::env::set_current_dir(folder).map_err(fail)?;
     let started = job::spawn(&order, outputs, Some(folder));
-    // The folder will be removed, and this process uses absolute paths for all other files.
+    // The folder will be removed, and this process uses absolute paths for everything else.
     let _ = std::env::set_current_dir("/");
     started
 }

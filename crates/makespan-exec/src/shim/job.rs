@@ -14,9 +14,8 @@ use nix::unistd::Pid;
 
 use super::Order;
 
-/// Starts a command with empty input, unblocked signals and a separate process group. Like a shell, this function
-/// runs an executable text file without `#!` with the shell. If the job has a separate folder, the environment
-/// contains its path.
+/// Starts a command with empty input, no blocked signals and a separate process group. A shell script without `#!` is run by the
+/// shell, as in a shell. If the command has its own folder, environment variables state its path.
 pub(super) fn spawn(order: &Order, outputs: &[File; 2], folder: Option<&Path>) -> Result<Pid, Errno> {
     let words = order.command.iter().map(|word| CString::new(word.as_bytes())).collect::<Result<Vec<_>, _>>();
     let words = words.map_err(|_| Errno::EINVAL)?;

@@ -1,8 +1,8 @@
-//! Membership of a shim in the control group of its job.
+//! The control group of a job, and the membership of its shim in it.
 //!
-//! A process starts in the group of its parent, so the shim is in the group when it starts the command. Moving takes the kernel
-//! some milliseconds, so the shim moves before it receives its job. It leaves the group some time after the start. A short job
-//! has ended by then, so its shim never leaves.
+//! A process is born in the group of its parent, so the shim is in the group when it starts the command. Moving to the group
+//! takes the kernel some milliseconds, so the shim moves before it receives its job. It leaves the group some time after the
+//! start. For a short job it never leaves, because the job has ended before.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ pub(super) const STAY: Duration = Duration::from_millis(100);
 pub(super) struct Membership {
     group: Option<Group>,
     inside: bool,
-    /// Instant at which the shim leaves the group.
+    /// Instant at which the shim leaves.
     until: Option<Instant>,
 }
 
@@ -39,8 +39,8 @@ impl Membership {
         self.group.as_ref()
     }
 
-    /// Reports that the command has started. If exceeding the memory limit kills all processes of the group, the shim leaves at
-    /// once.
+    /// Notes that the command has started. If the memory of the group is limited, this process leaves the group at once, because
+    /// all processes in it may be killed.
     pub fn started(&mut self, limited: bool) {
         if limited {
             self.step_out();
@@ -49,7 +49,7 @@ impl Membership {
         }
     }
 
-    /// Returns the remaining time in the group, or `None` if the shim stays or has left.
+    /// Returns the remaining time in the group, or `None` if this process stays or has left.
     pub fn stay(&self) -> Option<Duration> {
         self.until.filter(|_| self.inside).map(|until| until.saturating_duration_since(Instant::now()))
     }
@@ -58,7 +58,7 @@ impl Membership {
     pub fn step_out(&mut self) -> bool {
         if self.inside {
             self.inside = self.group.as_ref().is_some_and(|group| group.leave().is_err());
-            // After a failure, leaving is not tried again.
+            // A failed attempt is not repeated at every step.
             self.until = None;
         }
         !self.inside
@@ -76,7 +76,7 @@ impl Membership {
         }
     }
 
-    /// Removes the group. If the session has ended and this was the last group, also removes the group of the run.
+    /// Removes the group, and the group of the run if it is now empty. A session that still runs does this itself.
     pub fn remove(&mut self) {
         self.step_out();
         if let Some(group) = &self.group {

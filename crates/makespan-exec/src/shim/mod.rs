@@ -1,19 +1,18 @@
-//! Process that guards a job.
+//! The shim: the process around a job.
 //!
-//! A shim reads the description of its job and the permission to run it from its input, possibly long after its own start. No job
-//! therefore runs without a record in the journal: if the session dies earlier, the input closes and the shim ends. The shim runs
-//! the command in a separate process group. When the command has ended, the shim writes the exit status to a file. Without a
-//! session, the status is on disk before the shim ends. All signals are blocked from the start, so only SIGKILL ends the shim
-//! early. The shim is the subreaper of its descendants: even a process that leaves its group, session or parent remains a
-//! descendant. The shim therefore knows when no process of the job is left, and does not end earlier. If control groups are
-//! available, the job has its own group. The group is killed as a whole, and still identifies the job's processes after the shim
-//! was killed.
+//! A shim may start long before its job. It reads the job, and then the permission to run it, from its input. Therefore no job
+//! runs that is not in the journal: if the session dies before that, the input closes and the shim ends. The shim runs the
+//! command in a separate process group. When the command has ended, it writes the exit status to a file. If there is no session,
+//! this file is on disk before the shim ends. All signals are blocked from the start of the shim, so that only SIGKILL ends it
+//! early. The shim is the subreaper of all its descendants. Processes of the job that leave their group, session or parent remain
+//! its descendants, so it can wait until all of them have ended. If control groups can be created, the job has its own group. The
+//! group can be killed as a whole, and it remains even if the shim is killed.
 //!
-//! After a short and small job without disturbances, the shim prints the exit status on its output and waits for another job. After
-//! any other job, the shim ends.
+//! After a short and small job that was not disturbed, the shim prints the exit status on its output and waits for another job.
+//! After any other job, the shim ends.
 //!
-//! The session sends two signals: SIGUSR1 forwards SIGTERM to the whole job, and SIGUSR2 kills it. A tied job is killed as soon as
-//! the process that started its shim has ended.
+//! Two signals are requests of the session: SIGUSR1 makes the shim send SIGTERM to the whole job, and SIGUSR2 makes it kill the
+//! job. A job that is tied to the process that started its shim is killed as soon as this process has ended.
 
 mod accounting;
 mod apart;
@@ -56,7 +55,7 @@ use crate::process::{Identity, end_orphans, exit_code, exit_status, is_child, si
 use crate::status::{Claim, Slot, Status, nanoseconds};
 use crate::storage::Disk;
 
-/// First argument of a process that runs as a shim.
+/// The first argument of a process that acts as a shim.
 pub(crate) const ARGUMENT: &str = "internal-shim-of-a-job";
 
 /// Signal that asks the job to end.
@@ -68,10 +67,10 @@ pub(crate) const KILL: Signal = Signal::SIGUSR2;
 /// Exit status of a shim whose job was never let run.
 pub(crate) const NEVER: i32 = 125;
 
-/// Exit status of a job that an unknown signal ended.
+/// The exit status of a job that was ended by an unknown signal.
 const UNKNOWN: i32 = 128;
 
-/// The peak of memory up to which a shim takes another job, unless the peak of the shim itself is higher. The kernel counts
+/// Peak memory in bytes up to which a shim takes another job, unless the peak of the shim itself is higher. The kernel measures
 /// the peak over all jobs of a shim.
 const SMALL: u64 = 4 << 20;
 
@@ -81,17 +80,18 @@ const PAUSE: u16 = 200;
 /// Milliseconds between two checks of processes that are being killed.
 const GLANCE: u16 = 2;
 
-/// Maximum number of milliseconds between two searches for new processes of a job that was asked to end.
+/// Maximum number of milliseconds between two searches for processes that were born while the job was being ended.
 const LOOK: u16 = 100;
 
-/// Runs this process as a shim if it was started as one, and then does not return. A program that calls [`crate::execute`] without
-/// another shim ([`crate::ExecuteOptions::shim`]) must call this function at the beginning of `main`, because its shims run its own
-/// executable.
+/// Runs this process as a shim if it was started as one, and does not return in this case. Otherwise returns at once. Programs
+/// that call [`crate::execute`] without a separate shim ([`crate::ExecuteOptions::shim`]) must call this function first in
+/// `main`, because the shims run the same executable.
 pub fn serve() {
     serve_as(std::env::args_os().skip(1));
 }
 
-/// Like [`serve`], but with explicit arguments after the program's name. An interpreter has its own arguments before them.
+/// Works like [`serve`], for a program whose arguments are not those of the process, such as a script of an interpreter.
+/// `arguments` excludes the program name.
 pub fn serve_as(arguments: impl IntoIterator<Item = OsString>) {
     let mut arguments = arguments.into_iter();
     if arguments.next().is_none_or(|first| first != ARGUMENT) {
@@ -106,27 +106,27 @@ pub fn serve_as(arguments: impl IntoIterator<Item = OsString>) {
     std::process::exit(serve_run(Path::new(&held), Path::new(&named), Path::new(&group)));
 }
 
-/// State of a shim and its job.
+/// The state of a shim and its job.
 #[expect(clippy::struct_excessive_bools, reason = "each says one thing that has happened to the job")]
 struct Shim {
     signals: SignalFd,
-    /// Files for standard output and standard error of the job.
+    /// The standard output and standard error of the job.
     outputs: Option<[File; 2]>,
     membership: Membership,
     threads: Threads,
-    /// Process of the job, or `None` before its start and after its end.
+    /// The main process of the job; `None` before its start.
     main: Option<Pid>,
-    /// Exit status of the process, and whether it had been asked to end.
+    /// The exit status of the main process, and whether it had been asked to end.
     status: Option<(i32, bool)>,
     asked: bool,
-    /// Processes of the job that received this request, and the milliseconds until the next search for others.
+    /// The processes of the job that were asked to end, and the milliseconds until the next search for others.
     heard: Vec<Identity>,
     look: u16,
     killing: bool,
     stopped: bool,
-    /// Input of the shim, if the job is killed when the input closes.
+    /// The input of the shim, if the job is killed when the input closes.
     tied: Option<Stdin>,
-    /// Reason for a failure that the job's own program did not cause.
+    /// The reason for the failure, if it was not a failure of the job's own program.
     reason: Option<String>,
     /// CPU time of earlier jobs.
     used: Used,
@@ -134,12 +134,12 @@ struct Shim {
     is_reusable: bool,
 }
 
-/// Guards the jobs that the input describes. `held` and `named` are the folder of the run, as an open folder of the session and by
-/// its name. `group` is the control group for the job.
+/// Guards the jobs of the run that arrive on the input. `held` is a path to the open folder of the run, `named` is its original
+/// path, and `group` is the path of the job's control group.
 fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
     let all = SigSet::all();
     let prepared = all.thread_block().and_then(|()| set_child_subreaper(true));
-    // A process that already leads a group cannot create a session.
+    // If this process already leads a process group, it stays in its session.
     let _ = setsid();
     let signals = prepared.and_then(|()| SignalFd::with_flags(&all, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK));
     let folder = Folder::held(held, named);
@@ -190,7 +190,7 @@ impl Shim {
         }
     }
 
-    /// Starts work on a job.
+    /// Accepts a job.
     fn take(&mut self, outputs: [File; 2], order: &Order) {
         self.outputs = Some(outputs);
         self.tied = order.is_tied.then(std::io::stdin);
@@ -198,7 +198,7 @@ impl Shim {
         self.threads = Threads::default();
     }
 
-    /// Closes the files of the job. Returns whether another job may follow under the conditions of a new process.
+    /// Closes the files of the job. Returns whether another job may follow, as in a new shim.
     fn is_free(&mut self, order: &Order) -> bool {
         self.outputs = None;
         let is_plain = order.memory.is_none() && order.staging.is_none() && !order.is_tied;
@@ -206,7 +206,7 @@ impl Shim {
         is_plain && !is_disturbed && self.is_reusable && self.membership.is_usable()
     }
 
-    /// Waits until the job may run, runs it and writes its status to this path.
+    /// Waits until the job may run, runs it, and writes its status to this path.
     fn serve(&mut self, path: &Path, order: &Order) -> i32 {
         let Some(mut slot) = self.reserve(path) else { return NEVER };
         let Some(claim) = read_claim() else {
@@ -225,19 +225,20 @@ impl Shim {
         };
         self.leave(&mut slot, claim, status);
         self.end_rest();
-        // No process of the job can write to this folder now.
+        // All processes of the job have ended, so nothing writes to the folder.
         drop(scratch);
         status
     }
 
-    /// Appends a line to the standard error of the job.
+    /// Writes a line to the standard error of the job.
     fn say(&mut self, text: &str) {
         if let Some([_, errors]) = &mut self.outputs {
             let _ = writeln!(errors, "makespan: {text}");
         }
     }
 
-    /// Reserves disk space for the status, waiting if necessary. Returns `None` if the session has ended or asks the job to end.
+    /// Reserves disk space for the status, as soon as some is free. Returns `None` if the session has ended or wants the job to
+    /// end.
     fn reserve(&mut self, path: &Path) -> Option<Slot> {
         loop {
             match Slot::reserve(&Disk, path) {
@@ -248,7 +249,7 @@ impl Shim {
         }
     }
 
-    /// Runs the command until its own process has ended. Its background processes may continue.
+    /// Runs the command until its main process has ended. Other processes of the job may still run.
     fn run(&mut self, order: &Order, apart: Option<(&Path, &Staging)>) -> i32 {
         self.heed(0);
         let mut told = false;
@@ -279,8 +280,8 @@ impl Shim {
         }
     }
 
-    /// Starts the command on its cores. The process inherits the cores of its parent, which then returns to all its cores. The
-    /// session may change the cores of a shim with an unpinned job, so such a shim keeps its cores.
+    /// Starts the command on its cores. A process is born on the cores of its parent, so this process changes to these cores and
+    /// back. The session may change the cores of a shim whose job is not pinned, so such a shim does not change its cores.
     fn spawn(&mut self, order: &Order, apart: Option<(&Path, &Staging)>) -> Result<Pid, Errno> {
         let outputs = self.outputs.as_ref().ok_or(Errno::EBADF)?;
         let here = Pid::from_raw(0);
@@ -304,7 +305,7 @@ impl Shim {
         started
     }
 
-    /// Kills the job, including processes that start meanwhile.
+    /// Kills the job and all processes that it starts meanwhile.
     fn kill(&mut self) {
         (self.asked, self.killing) = (true, true);
         self.kill_all();
@@ -316,14 +317,14 @@ impl Shim {
         signal_descendants(Signal::SIGKILL);
     }
 
-    /// Waits for a signal. The wait is short while processes are being killed, because new ones may appear.
+    /// Waits for a signal. Waits only briefly while processes are being killed, because new ones may appear.
     fn wait(&mut self) {
         if self.killing {
             self.kill_all();
             return self.heed(GLANCE);
         }
         if self.asked && self.status.is_some() {
-            // The job's own process may have started others while it was ending.
+            // The main process of the job may have started other processes while it was being ended.
             end_orphans(&mut self.heard);
             self.look = (self.look * 2).min(LOOK);
             return self.heed(self.look);
@@ -344,11 +345,11 @@ impl Shim {
         }
     }
 
-    /// Waits up to `milliseconds` for a signal, and handles it.
+    /// Waits up to this number of milliseconds for a signal, and handles it.
     fn heed(&mut self, milliseconds: u16) {
         let mut polled = vec![PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
         let tied = self.tied.as_ref().filter(|_| !self.killing);
-        // The end of the input is reported even without requested events.
+        // The end of the input is reported without being requested.
         polled.extend(tied.map(|input| PollFd::new(input.as_fd(), PollFlags::empty())));
         let _ = poll(&mut polled, PollTimeout::from(milliseconds));
         if self.tied.is_some() && !self.killing && is_alone() {
@@ -367,7 +368,7 @@ impl Shim {
         }
     }
 
-    /// Reaps ended processes. Returns whether any process is still alive.
+    /// Reaps processes that have ended. Returns whether a process of the job still lives.
     fn reap(&mut self) -> bool {
         loop {
             let main = self.main.filter(|_| self.status.is_none());
@@ -381,7 +382,8 @@ impl Shim {
                 Ok(WaitStatus::Exited(pid, status)) => (pid, status),
                 Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, 128 + signal as i32),
                 Ok(WaitStatus::StillAlive) => return true,
-                // A real-time signal, which `nix` does not support, ended a process. The process was reaped but its id is unknown.
+                // A real-time signal, which `nix` does not know, ended some process. The process was reaped, but its id is
+                // unknown.
                 Err(Errno::EINVAL) => match main.filter(|main| !is_child(main.as_raw())) {
                     Some(main) => (main, code.map_or(UNKNOWN, |code| exit_status(ExitStatus::from_raw(code)))),
                     None => continue,
@@ -395,10 +397,10 @@ impl Shim {
         }
     }
 
-    /// Writes the status. If the session has ended, the status is on disk when this method returns, and failed writes are repeated
-    /// indefinitely. Otherwise the session records the end and syncs the folder.
+    /// Writes the status. If the session has ended, no other process knows the status, so it is on disk when the function
+    /// returns, and failures are retried forever. Otherwise the session records the end and syncs the folder.
     fn leave(&mut self, slot: &mut Slot, claim: Claim, status: i32) {
-        // A signal to all processes may have reached the job just before it reaches the shim.
+        // A signal to all processes may have reached the job just before it reaches this process.
         self.heed(0);
         let ended = nanoseconds(SystemTime::now());
         let asked = self.status.map_or(self.asked, |(_, asked)| asked);
@@ -417,7 +419,7 @@ impl Shim {
         }
     }
 
-    /// Ends the background processes of the command. Processes that were asked to end have the grace period before they are killed.
+    /// Ends the processes that the command left behind. If they were asked to end, they have time until they are killed.
     fn end_rest(&mut self) {
         while self.reap() {
             self.killing |= !self.asked;

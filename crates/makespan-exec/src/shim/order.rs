@@ -1,5 +1,4 @@
-//! Description of a job that a shim receives as one line on its input. A shim may have been started before the job was
-//! known.
+//! The description of a job on the input of its shim, as one line. A shim may start before its job is known.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -11,24 +10,24 @@ use serde::{Deserialize, Serialize};
 use crate::engine::Staging;
 use crate::storage::writable;
 
-/// Description of a job for its shim.
+/// A job as its shim receives it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
     /// Path of the status file, relative to the folder of the run.
     pub status: String,
     /// Memory limit in bytes, if memory is limited.
     pub memory: Option<u64>,
-    /// Cores to which the job is pinned. `None` means the cores of the shim.
+    /// The cores that the job is pinned to. `None` stands for the cores of the shim.
     pub cores: Option<Vec<usize>>,
-    /// Existing empty files for standard output and standard error, relative to the folder of the run.
+    /// Existing empty files for its standard output and standard error, relative to the folder of the run.
     pub outputs: [String; 2],
     /// Program and arguments.
     pub command: Vec<OsString>,
     /// Environment variables in addition to those of the shim.
     pub environment: Vec<(String, String)>,
-    /// Files that are copied to this node and back, if the job runs in a separate folder.
+    /// The files to copy to this node and back, if the job runs in a separate folder.
     pub staging: Option<Staging>,
-    /// True if the job is killed as soon as the process that started its shim has ended.
+    /// True if the job is killed when the process that started the shim has ended.
     pub is_tied: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A small program in the folder of this one that can run as the shim.
+//! A small separate program that can be the shim.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -6,17 +6,16 @@ use std::process::{Command, Stdio};
 
 use super::ARGUMENT;
 
-/// Name of the small program.
+/// File name of the small program, in the folder of this program.
 const NAME: &str = "makespan-job";
 
 /// Argument that requests the version of a shim.
 pub(super) const VERSION: &str = "version";
 
-/// Version that a compatible shim prints. It changes with arguments, claims and status files.
+/// The answer of a shim of this version. It changes with arguments, claims and status files.
 pub(super) const PROTOCOL: &str = concat!("makespan-job ", env!("CARGO_PKG_VERSION"), ", protocol 8");
 
-/// Returns the small shim in the folder of this program, if it exists and has the same version. It
-/// starts faster than this program.
+/// Returns the small program next to this one, which starts faster, if it exists and has the same version.
 pub(crate) fn small() -> Option<File> {
     let path = std::env::current_exe().ok()?.with_file_name(NAME);
     let file = File::open(path).ok()?;

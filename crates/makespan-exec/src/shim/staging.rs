@@ -1,5 +1,5 @@
-//! Separate folder of an attempt on its node. Input files are copied into it before the job starts. Output files are copied back,
-//! completely or not at all, before the job counts as done.
+//! The separate folder of an attempt on its node. The input files are copied there before the job starts. The output files are
+//! copied back before the job counts as done, and each of them is copied either completely or not at all.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read};
@@ -13,22 +13,22 @@ use crate::engine::Staging;
 use crate::machine::host;
 use crate::process::{Identity, start_of};
 
-/// Number of bytes that are copied between two checks of the signals.
+/// Number of bytes that are copied between two checks for signals.
 const CHUNK: u64 = 4 << 20;
 
-/// Reason why files were not copied.
+/// The reason why files were not copied.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The job was asked to end.
     Stopped,
-    /// An error, in words.
+    /// A description of the problem.
     Wrong(String),
 }
 
-/// Checks that a job may use this file name: the file is within the working directory.
+/// Checks that a file name of a job is within the working folder.
 ///
 /// # Errors
-/// The defect of the name, in words.
+/// A description of the problem.
 pub(crate) fn check_name(name: &str) -> Result<(), String> {
     let within = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     let names_one = Path::new(name).file_name().is_some();
@@ -41,7 +41,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
 /// Checks the pattern of a scratch folder.
 ///
 /// # Errors
-/// The defect of the pattern, in words.
+/// A description of the problem.
 pub(crate) fn check_pattern(pattern: &str) -> Result<(), String> {
     expanded(pattern, &|_| Some(String::new()))?;
     if pattern.starts_with('/') {
@@ -50,7 +50,7 @@ pub(crate) fn check_pattern(pattern: &str) -> Result<(), String> {
     Err(format!("{pattern}: name a folder from the root on, such as /tmp, since every node has its own"))
 }
 
-/// Expands `%N` to the name of the node, `%j` to the number of the Slurm job, and `%%` to a per cent sign.
+/// Replaces `%N` by the name of the node, `%j` by the number of the Slurm job, and `%%` by a per cent sign.
 fn expanded(pattern: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let (mut text, mut rest) = (String::new(), pattern.chars());
     while let Some(c) = rest.next() {
@@ -68,7 +68,7 @@ fn expanded(pattern: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<
     Ok(text)
 }
 
-/// Returns the folder of a run on this node, which contains the folders of its attempts.
+/// Returns the folder of a run on this node, which contains a folder for each attempt.
 pub(crate) fn folder_of_run(staging: &Staging) -> Result<PathBuf, String> {
     let pattern = expanded(&staging.scratch, &|name| std::env::var(name).ok())?;
     Ok(Path::new(&pattern).join(format!("makespan-{}-{}", user(), staging.run)))
@@ -79,25 +79,25 @@ fn user() -> u32 {
     fs::metadata("/proc/self").map_or(u32::MAX, |metadata| metadata.uid())
 }
 
-/// Removes files of ended processes from the folder of a run on this node. Removes the folder itself if it becomes empty.
+/// Removes the files that dead processes left in the folder of a run on this node. Removes the folder if it is then empty.
 pub(crate) fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        // The name ends with the host, the process id and the start of the process.
+        // The name ends with the host, the process id and the start time of the process.
         let mut parts = name.rsplitn(4, '~');
         let start = parts.next().and_then(|part| part.parse().ok());
         let pid = parts.next().and_then(|part| part.parse().ok());
         let (Some(start), Some(pid), Some(on)) = (start, pid, parts.next()) else { continue };
         if on == host() && !(Identity { pid, start }).is_alive() {
-            // Another process may be sweeping at the same time.
+            // Another process may remove the files at the same time.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
     let _ = fs::remove_dir(folder);
 }
 
-/// Folder of an attempt on its node. Dropping this value removes the folder.
+/// The folder of an attempt on its node. The folder is removed when this value is dropped.
 pub(super) struct Scratch<'a> {
     staging: &'a Staging,
     above: PathBuf,
@@ -105,8 +105,7 @@ pub(super) struct Scratch<'a> {
 }
 
 impl<'a> Scratch<'a> {
-    /// Creates the folder and copies the job's input files into it. `goes_on` is called repeatedly; if it returns false, copying
-    /// stops.
+    /// Creates the folder and copies the input files into it. Stops when `goes_on`, which is called repeatedly, returns false.
     pub fn fill(staging: &'a Staging, goes_on: &mut dyn FnMut() -> bool) -> Result<Self, Failure> {
         let above = folder_of_run(staging).map_err(Failure::Wrong)?;
         let fail = |error: io::Error| {
@@ -123,7 +122,7 @@ impl<'a> Scratch<'a> {
         fs::create_dir_all(above_all).map_err(fail)?;
         sweep(&above);
         let make = || own_folder(&above).and_then(|()| DirBuilder::new().mode(0o700).create(&folder));
-        // Another task may remove the empty folder of the run between these two steps.
+        // Another task may remove the folder of the run between the two steps, while it is empty.
         let swept = |made: &io::Result<()>| matches!(made, Err(error) if error.kind() == ErrorKind::NotFound);
         let made = (0..100).map(|_| make()).find(|made| !swept(made)).unwrap_or_else(make);
         made.map_err(fail)?;
@@ -172,7 +171,7 @@ impl<'a> Scratch<'a> {
         Failure::Wrong(format!("cannot copy `{name}` to {}: {}{remedy}", self.staging.scratch, said(error)))
     }
 
-    /// Copies the job's output files to the shared folder. Each file appears there only when it is complete.
+    /// Copies the output files to the folder that all nodes share. Each file appears there complete.
     pub fn give_out(&self, goes_on: &mut dyn FnMut() -> bool) -> Result<(), Failure> {
         let mut copies = Vec::new();
         let given = self.copy_out(goes_on, &mut copies).and_then(|()| {
@@ -205,8 +204,8 @@ impl<'a> Scratch<'a> {
             let to = Path::new(&self.staging.home).join(name);
             let folder = to.parent().unwrap_or(Path::new("/"));
             fs::create_dir_all(folder).map_err(|error| self.not_back(&error))?;
-            // A killed earlier attempt may have left its temporary files. An earlier attempt that is still running elsewhere must
-            // not complete now.
+            // An earlier attempt that was killed may have left its temporary files. If that attempt still runs on another node,
+            // it must not finish now.
             for earlier in 1..self.staging.attempt {
                 drop(fs::remove_file(folder.join(self.temporary(name, earlier))));
             }
@@ -227,8 +226,8 @@ impl<'a> Scratch<'a> {
         Failure::Wrong(format!("cannot copy what it wrote to {}: {}", self.staging.home, said(error)))
     }
 
-    /// Returns the temporary name of an incomplete file. File names may have the maximum length, so the temporary name does not
-    /// contain them.
+    /// Returns the temporary name of a file while it is copied. It does not contain the file name, which may already have the
+    /// maximum length.
     fn temporary(&self, name: &str, attempt: u32) -> String {
         let words = [self.staging.run.as_str(), &self.staging.name, &attempt.to_string(), name].join("\0");
         format!(".makespan-{:016x}", Staging::hash(words.as_bytes()))
@@ -242,7 +241,7 @@ impl Drop for Scratch<'_> {
     }
 }
 
-/// Creates the folder of a run. Rejects a folder that other users can read or have created.
+/// Creates the folder of a run. Others must not be able to read it, and must not have created it before.
 fn own_folder(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -255,7 +254,7 @@ fn own_folder(folder: &Path) -> io::Result<()> {
     Err(io::Error::new(ErrorKind::AlreadyExists, format!("{} is somebody else's", folder.display())))
 }
 
-/// Copies a file with its permissions. Returns `false` if the copying was stopped.
+/// Copies a file with its permissions. Returns false if the copy was stopped.
 fn copied(from: &Path, to: &Path, goes_on: &mut dyn FnMut() -> bool) -> io::Result<bool> {
     let source = File::open(from)?;
     let mode = source.metadata()?.permissions().mode() & 0o777;
@@ -272,7 +271,7 @@ fn copied(from: &Path, to: &Path, goes_on: &mut dyn FnMut() -> bool) -> io::Resu
     Ok(true)
 }
 
-/// Returns the message of a system error without its number.
+/// Formats an error of the system without its number.
 fn said(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()

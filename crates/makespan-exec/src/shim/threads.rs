@@ -10,7 +10,7 @@ use crate::process::{children, running_threads};
 const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// The number of counts from which a mean is stated.
+/// Minimum number of counts for a mean.
 const ENOUGH: u32 = 3;
 
 /// The threads of a job, counted at growing intervals.
@@ -27,7 +27,7 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    /// Begins to count.
+    /// Starts to count.
     pub fn started(&mut self) {
         *self = Self { due: Some(Instant::now() + FIRST), pause: FIRST, ..Self::default() };
     }
