@@ -40,7 +40,7 @@ pub struct Record {
 /// The outcome of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Success.
+    /// The process succeeded.
     Succeeded,
     /// The program returned this status, or a signal ended it (128 + the signal number).
     Failed(i32),

@@ -1,4 +1,4 @@
-//! Histories survive killed processes, concurrent writers, full disks and missing permissions.
+//! Tests of the history when processes are killed or write at the same time, and when space or permissions are missing.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ fn record(number: u64) -> Record {
     }
 }
 
-/// Child process of the other tests. It appends records one at a time and prints a line after each.
+/// Child process of the other tests: appends records one by one and reports each.
 #[test]
 #[ignore = "a part of the other tests, which start it"]
 fn writer_for_other_tests() {
@@ -47,7 +47,7 @@ fn writer_for_other_tests() {
     }
 }
 
-/// Starts a writer process. `before` holds the words of a wrapper command that runs the writer.
+/// Starts a writer process. `before` are the words of a program that runs the writer.
 fn start(before: &[&str], path: &Path, count: u64) -> Child {
     let exe = std::env::current_exe().unwrap();
     let words = before.iter().map(|word| (*word).to_owned()).chain([exe.to_str().unwrap().to_owned()]);
@@ -58,7 +58,7 @@ fn start(before: &[&str], path: &Path, count: u64) -> Child {
     program.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Returns the number of records that a writer reported as added, and its error.
+/// Waits for a writer. Returns the number of records that the writer reported as added, and its error.
 fn said(mut child: Child) -> (u64, Option<String>) {
     let lines: Vec<String> = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok).collect();
     child.wait().unwrap();
@@ -84,13 +84,13 @@ fn a_killed_writer_loses_nothing_that_it_had_added() {
     let mut before = 0;
     for round in 0..40 {
         let mut child = start(&[], &path, u64::MAX);
-        // The process is killed at different instants, some while it creates the file.
+        // The times of the kills cover the start, when the file is created, and later instants.
         std::thread::sleep(Duration::from_millis(round * 7 % 60));
         child.kill().unwrap();
         let (added, error) = said(child);
         assert_eq!(error, None);
         let now = count(&path);
-        // The last record may have been added without being reported.
+        // The writer may have added one more record than it reported.
         assert!((before + added..=before + added + 1).contains(&now), "{before} + {added}, and there are {now}");
         before = now;
     }
@@ -107,7 +107,7 @@ fn processes_that_write_at_once_wait_for_each_other() {
     assert_eq!(count(&path), 600);
 }
 
-/// A limit on the file size simulates a full disk without the permission to mount one.
+/// A limit on the file size acts like a full disk, and needs no permission to mount one.
 #[test]
 fn a_file_that_may_not_grow_keeps_what_it_has() {
     let (_folder, path) = place();
@@ -118,8 +118,7 @@ fn a_file_that_may_not_grow_keeps_what_it_has() {
     History::open(&path).unwrap().append(&record(1)).unwrap();
 }
 
-/// Runs a writer in a mount namespace after the shell command `mount`. Returns `None` if mounting is not
-/// allowed.
+/// Runs a shell line in a namespace that allows mounts. Returns `None` if this is not permitted.
 fn mounting(folder: &Path, mount: &str, path: &Path, count: u64) -> Option<(u64, Option<String>)> {
     let allowed = Program::new("unshare").args(["-m", "true"]).status().is_ok_and(|status| status.success());
     let line = format!("cd '{}' && {mount} && exec \"$@\"", folder.display());
@@ -130,7 +129,7 @@ fn mounting(folder: &Path, mount: &str, path: &Path, count: u64) -> Option<(u64,
 fn a_full_disk_keeps_what_it_has() {
     let (folder, path) = place();
     let small = "mkdir disk && mount -t tmpfs -o size=400k tmpfs disk";
-    // The temporary file system disappears with the process, so its files are copied.
+    // The mounted disk disappears with the process, so its content is copied out.
     let line = format!("{small} && \"$@\"; cp disk/history.sqlite* . ; true #");
     let Some((added, error)) = mounting(folder.path(), &line, &folder.path().join("disk/history.sqlite"), 100_000)
     else {

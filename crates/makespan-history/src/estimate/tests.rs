@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Ending, Record};
 
-/// A separate history, with methods that query it.
+/// A temporary history with functions to query it.
 struct Place {
     _folder: tempfile::TempDir,
     history: History,
@@ -68,7 +68,7 @@ fn the_command_itself_comes_before_its_template_and_nothing_before_neither() {
     assert_eq!((similar.profile.time(1), similar.runs, similar.basis), (Time::from_seconds(30), 3, Basis::Template));
     assert!(similar.spread > 0.0);
     assert_eq!(place.ask("other a.dat", 1..=1, None), None);
-    // Runs that did not succeed do not affect the estimate.
+    // Runs that failed give no information about run times.
     let failed = Record { ending: Ending::Failed(1), ..ran("solve a.dat", 1, 0.1) };
     let ended = Record { ending: Ending::TimedOut, ..ran("other a.dat", 1, 0.1) };
     place.history.append_all(&[failed, ended]).unwrap();
@@ -138,9 +138,9 @@ fn time_on_processors_tells_the_speedup() {
     };
     check(40.0, 40.0);
     check(25.0, 25.0);
-    // The process waited during most of its run time.
+    // The process waited most of the time.
     check(2.0, 10.0);
-    // Without CPU time, run times on other allotments are unknown.
+    // Without a CPU time, the times on other allotments are unknown.
     let profile = Place::with(&[ran("solve", 4, 10.0)]).ask("solve", 1..=8, None).unwrap().profile;
     assert!(profile.is_rigid() && profile.time(4) == Time::from_seconds(10));
 }
@@ -183,8 +183,8 @@ fn the_typical_time_is_the_median() {
     assert_eq!(typical(&times(&[0, -1])), None);
 }
 
-/// Returns pseudo-random factors with a median of 1. Every tenth factor is an outlier. Random positions would occasionally make
-/// outliers of most values that determine the median.
+/// Returns pseudo-random factors with a median of 1. Exactly one factor in ten is an outlier, at regular distances: with random
+/// distances, outliers could by chance be the majority of the relevant factors.
 fn noise(seed: u64, count: usize, amount: f64) -> Vec<f64> {
     let mut state = seed | 1;
     let mut uniform = || {
@@ -203,7 +203,7 @@ fn noise(seed: u64, count: usize, amount: f64) -> Vec<f64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// One run in ten takes twenty times as long. The others vary by 20 %.
+    /// One run in ten takes twenty times as long. The other times vary by 20 %.
     #[test]
     fn estimates_converge(seed in any::<u64>(), seconds in 0.01..1e6_f64) {
         let records = |line: &dyn Fn(usize) -> String, count: usize| -> Vec<Record> {
@@ -233,7 +233,8 @@ proptest! {
         }
     }
 
-    /// Estimates follow the input size if run times grow with it, also for parallel runs. Otherwise they ignore the size.
+    /// Times that grow with the input size are estimated from the size, for sequential and for parallel commands. Constant times
+    /// are not.
     #[test]
     fn sizes_count_where_they_say_something(seed in any::<u64>(), start in 0.0..20.0_f64, parallel in any::<bool>()) {
         let law = SpeedupLaw::Amdahl { serial: 0.1 };
@@ -259,7 +260,7 @@ proptest! {
         prop_assert!(near(huge, 50.0, 0.2), "{:?}", huge);
     }
 
-    /// For all records, an estimate is a time that a plan can use.
+    /// Checks that for any records, an estimate is a time that plans support.
     #[test]
     fn estimates_are_positive_and_bounded(
         figures in proptest::collection::vec((1..=i64::MAX, 1..=70_000_u32, any::<Option<i64>>(), any::<Option<u64>>()), 1..40),
@@ -293,7 +294,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
-    /// Over many runs of a list, trials stay within their share of the work, and the speed-up is learned.
+    /// Checks over many runs of a list that the work of trials stays within its share, and that the speed-up is learned.
     #[test]
     fn exploration_is_bounded_and_ends(serial in 0.0..0.5_f64, tasks in 1..20_usize, most in 2..16_u32) {
         let law = SpeedupLaw::Amdahl { serial };

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Returns the run times of a law, each multiplied by its disturbance.
+/// Returns the times of a law, each multiplied by a factor.
 fn synthetic(sequential: f64, law: SpeedupLaw, points: &[(u32, f64)]) -> Vec<Sample> {
     let sample = |&(processors, factor): &(u32, f64)| Sample {
         processors,
@@ -21,7 +21,7 @@ fn fit_named<'a>(fits: &'a [Fit], name: &str) -> &'a Fit {
 }
 
 proptest! {
-    // Each case takes a few milliseconds to search.
+    // Each case performs a search of some milliseconds.
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
@@ -36,8 +36,8 @@ proptest! {
         prop_assert!((found.sequential.seconds() / sequential - 1.0).abs() < 1e-5 && found.error < 1e-5);
     }
 
-    /// Downey's parameters are not always unique, for example if the parallelism exceeds the measured allotments.
-    /// The times are unique.
+    /// Downey's parameters are not always unique, because the parallelism may exceed the measured allotments. The times are
+    /// unique.
     #[test]
     fn downeys_times_are_recovered(parallelism in 1.0..40.0, sigma in 0.0..4.0, sequential in 0.1..1000.0) {
         let law = SpeedupLaw::Downey { parallelism, sigma };
@@ -98,7 +98,7 @@ fn few_points_fit_what_they_can() {
     assert!(advice(&all[..2]).unwrap().contains("two allotments"));
     assert_eq!(fit(&all[..3]).len(), 3);
     assert_eq!(advice(&all), None);
-    // Several times at one allotment count as one point with the shortest time.
+    // Two times on the same allotment are one point, and the shortest time counts.
     assert!(fit(&[all[0], all[0]]).is_empty());
 }
 

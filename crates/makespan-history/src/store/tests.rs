@@ -117,7 +117,7 @@ fn what_is_no_history_is_told_apart() {
 #[test]
 fn an_older_history_takes_the_steps_that_it_lacks_once() {
     let (_folder, path) = place();
-    // A database of the first version, in which every run was pinned.
+    // In a file of the first version, every run was pinned.
     let first = History::with_steps(&path, &STEPS[..1]).unwrap();
     first.connection.execute_batch(FIRST_VERSION).unwrap();
     drop(first);
@@ -134,7 +134,7 @@ fn an_older_history_takes_the_steps_that_it_lacks_once() {
     assert_eq!(entries.iter().map(|entry| (entry.pinned, entry.at_once)).collect::<Vec<_>>(), [(true, None)]);
     history.connection.query_row("SELECT energy FROM runs", [], |_| Ok(())).unwrap();
     assert!(matches!(History::open(&path), Err(HistoryError::Later { version: 3, known: 2, .. })));
-    // A failed migration step leaves the previous version.
+    // A step that fails leaves the file in the previous version.
     assert!(History::with_steps(&path, &[steps[0], steps[1], step, "CREATE TABLE half (a); nonsense"]).is_err());
     History::with_steps(&path, &steps).unwrap().check().unwrap();
 }
@@ -156,8 +156,7 @@ fn a_disk_without_room_leaves_what_was_there() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Bytes overwritten by another program may go unnoticed, cause an error or give impossible values. They never cause a
-    /// panic.
+    /// Checks that overwritten bytes never end the program. They may remain unnoticed, cause an error, or give invalid values.
     #[test]
     fn damage_is_an_error_or_unnoticed(
         places in proptest::collection::vec((0.0..1.0_f64, any::<u8>()), 1..200),
