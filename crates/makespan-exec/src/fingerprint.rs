@@ -5,7 +5,7 @@ use makespan_core::{
 };
 use sha2::{Digest, Sha256};
 
-/// Returns the SHA-256 hash, in hexadecimal, of everything that the instance states. Times that nobody stated are left out. The
+/// Returns the SHA-256 hash, in hexadecimal, of everything that the instance states. Learned and guessed times are left out. The
 /// hash is the same on every machine, and in every version that writes the same journal.
 pub fn fingerprint(instance: &Instance) -> String {
     let mut fields = Fields(Sha256::new());

@@ -48,8 +48,8 @@ pub(crate) struct Post<'a> {
 /// An event that ends a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Signalled {
-    /// All processes of a task have ended. The number is that of its shim. If the shim can run another task, the last value is
-    /// the status of the ended task.
+    /// All processes of a task have ended. The second value is the number of its shim. If the shim can run another task, the last
+    /// value is the status of the ended task.
     Ended(TaskId, u64, Option<i32>),
     /// Another thread ends the wait.
     Woken,

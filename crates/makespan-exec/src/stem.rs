@@ -10,7 +10,8 @@ pub(crate) fn stem(instance: &Instance, task: TaskId) -> String {
 }
 
 /// Returns the stem of the file names of a task. `task` is its name within a compound job, and `name` is its full name. The stem
-/// is `job~task` if both names are safe without changes. Job names are unique, so this stem never equals that of a task of a bag.
+/// is `job~task` if both names are safe without changes. Job names are unique, so this stem never equals the stem of a task in a
+/// bag.
 pub(crate) fn file_stem(job: &str, task: Option<&str>, name: &str, index: usize) -> String {
     let unchanged = |name: &str| file_name(name, 0) == name && !name.starts_with('_');
     match task.filter(|task| unchanged(job) && unchanged(task)) {

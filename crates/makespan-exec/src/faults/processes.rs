@@ -134,7 +134,7 @@ impl World {
         }
     }
 
-    /// Returns the running tasks that nobody has asked to end, with their numbers of starts. Task 3 is left out because it may
+    /// Returns the running tasks that received no request to end, with their numbers of starts. Task 3 is left out because it may
     /// reach its time limit.
     pub fn undisturbed(&self) -> BTreeMap<u64, usize> {
         let inner = self.0.borrow();

@@ -1,5 +1,5 @@
-//! Each test makes every step of a run of six jobs fail once in every way, and then resumes the run. No result is lost, no
-//! finished job is repeated, and every reported event is true.
+//! Lets every step of a run of six jobs fail once in every way, and then resumes the run. Checks that no job is lost or repeated,
+//! and that all reports are true.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -34,8 +34,8 @@ impl Policy for FirstCome {
     }
 }
 
-/// Returns six jobs for two processors with one GPU each, which behave as in [`script`]. One job fails, and one reaches its
-/// time limit and does not react to SIGTERM.
+/// Returns six jobs on two processors, with a GPU for each processor. They behave as in [`script`]: one job fails, and one
+/// reaches its time limit and does not react.
 fn six() -> Instance {
     let job = |index: u32| {
         let processors = if index == 5 { 2 } else { 1 };
@@ -57,26 +57,26 @@ fn due(task: u64) -> Outcome {
     }
 }
 
-/// Reports to the user over all sessions.
+/// The reports that the observer received in all sessions.
 #[derive(Clone, Default)]
 struct Told {
-    /// Number of starts of each task at the time its end was reported.
+    /// For each reported end, its outcome and the number of starts that the machine had made by then.
     ends: BTreeMap<u64, (Outcome, usize)>,
     world: Option<World>,
-    /// Number of further attempts at failed tasks.
+    /// Number of times that failed tasks are tried again.
     retries: u32,
-    /// Latest replaced estimates, as reported.
+    /// The latest reported estimates that replaced others.
     estimates: BTreeMap<u64, Time>,
-    /// Number of submitted jobs, if jobs are added during the run. The submitter remembers the jobs.
+    /// If jobs arrive during the run: the number of jobs that have arrived. The caller remembers this number across sessions.
     come: Option<usize>,
     intake: Intake,
-    /// Number of tasks that the run has added in this session.
+    /// The number of tasks that the run has accepted, counting those that arrived in this session.
     grown: u64,
     /// The longest time between an end and the sync of the journal.
     group: Duration,
 }
 
-/// Estimator that sets the run time of every job to the longest run time so far.
+/// Estimates that every job takes as long as the longest finished job.
 #[derive(Default)]
 struct Longest(Time);
 
@@ -173,7 +173,7 @@ fn last(trace: &Trace) -> BTreeMap<u64, Outcome> {
     trace.runs.iter().map(|run| (run.task.0, run.outcome)).collect()
 }
 
-/// Returns whether a task has ended without remaining attempts.
+/// Returns whether a task has ended and will not be tried again.
 fn is_over(trace: &Trace, task: u64, retries: u32) -> bool {
     let runs = || trace.runs.iter().filter(|run| run.task.0 == task);
     let failures = runs().filter(|run| matches!(run.outcome, Outcome::Failed { .. } | Outcome::TimedOut)).count();
@@ -205,15 +205,14 @@ fn complete(world: &World, mut told: Told, case: &str, first: Option<Trace>) {
         let killed = victim(task) && outcome == Outcome::Failed { status: 137 };
         // If the disk itself is broken, a task cannot be started, and this is reported.
         let broken = outcome == Outcome::NotStarted && case.starts_with(&format!("{:?}", Fault::Refused(EIO)));
-        // If no session was running at the time limit of the task, the task may have completed.
+        // If no session ran when the task reached its time limit, the task may have succeeded.
         let alone = outcome == Outcome::Succeeded && inner.completed.get(&task).is_some_and(|&count| count > 0);
         assert!(outcome == due(task) || killed || broken || alone, "{case}: job {task} ended as {outcome:?}");
         assert_eq!(told.ends.get(&task).map_or(outcome, |told| told.0), outcome, "{case}: job {task}");
         let completed = inner.completed.get(&task).copied().unwrap_or(0);
         assert!(completed > 0 || outcome != Outcome::Succeeded, "{case}: job {task} is lost");
     }
-    // The last session sees the estimates of all sessions. The estimate of the job with a time limit does not exceed this
-    // limit.
+    // The last session uses the estimates of all sessions. The run time of the job with a time limit is not longer.
     let succeeded = trace.runs.iter().filter(|run| run.outcome == Outcome::Succeeded);
     let longest = succeeded.map(|run| run.end - run.start).max().unwrap_or(Time::from_seconds(1));
     for task in (0..6).filter(|task| *task != 3) {
@@ -229,7 +228,7 @@ fn complete(world: &World, mut told: Told, case: &str, first: Option<Trace>) {
     }
 }
 
-/// A machine at the start of a session.
+/// A machine at the begin of a session.
 struct Scene {
     world: World,
     told: Told,
@@ -237,28 +236,28 @@ struct Scene {
 }
 
 impl Scene {
-    /// Creates a new run.
+    /// Returns a new run.
     fn new() -> Self {
         Self { world: World::new(None), told: Told::default(), resume: false }
     }
 
-    /// Creates a new run in which failed tasks are tried again.
+    /// Returns a new run whose failed tasks are tried again.
     fn with_retries() -> Self {
         Self { told: Told { retries: 1, ..Told::default() }, ..Self::new() }
     }
 
-    /// Creates a new run with retries in which the records of two seconds are synced together.
+    /// Returns a new run with retries in which the records of two seconds are synced together.
     fn in_groups() -> Self {
         let group = Duration::from_secs(2);
         Self { told: Told { retries: 1, group, ..Told::default() }, ..Self::new() }
     }
 
-    /// Creates a new run to which jobs are added one by one.
+    /// Returns a new run whose jobs arrive one by one.
     fn that_grows() -> Self {
         Self { told: Told { come: Some(1), ..Told::default() }, ..Self::new() }
     }
 
-    /// Creates a run whose session has just been killed, when some tasks had ended and others were running.
+    /// Returns a run whose session was just killed, after some tasks had ended and while others ran.
     fn half_done() -> Self {
         let killed_at = |step: usize| {
             let world = World::new(Some((step, Fault::Killed(When::After))));
@@ -270,7 +269,7 @@ impl Scene {
         (1..200).find_map(killed_at).unwrap()
     }
 
-    /// Simulates one fault. Returns `None` if the run has no such step.
+    /// Plays one fault. Returns `None` if the run has no such step.
     fn play(&self, step: usize, fault: Fault) -> Option<()> {
         let (world, mut told) = (self.world.copy(), self.told.clone());
         let starts = |world: &World| world.0.borrow().started.values().sum::<usize>();
@@ -292,7 +291,7 @@ impl Scene {
                     let shims_live = !matches!(fault, Fault::Power(_));
                     complete(&world, told.clone(), &format!("{case}, {pause} ms later"), None);
                     let inner = world.0.borrow();
-                    // A failed task may be tried again.
+                    // Failed tasks may be tried again.
                     let over = |task: u64| told.retries == 0 || script(TaskId(task)).1 == 0;
                     let kept = |task: u64| shims_live && !inner.victims.contains(&task) && over(task);
                     for (task, count) in finished.iter().filter(|(task, _)| kept(**task)) {
@@ -319,7 +318,7 @@ impl Scene {
         Some(())
     }
 
-    /// Simulates every fault at every step. Returns the number of steps.
+    /// Plays every fault at every step, and returns the number of steps.
     fn play_all(&self) -> usize {
         let killed = [When::Before, When::Half, When::After];
         let faults = [EIO, ENOSPC, EAGAIN, EMFILE]
@@ -384,11 +383,11 @@ fn without_a_fault_nothing_is_odd() {
     let Left::Done(trace) = session(&world, &mut told, false, false) else { panic!("it fails") };
     assert_eq!(last(&trace).into_iter().collect::<Vec<_>>(), (0..6).map(|task| (task, due(task))).collect::<Vec<_>>());
     assert_eq!(told.ends.len(), 6);
-    // The resumed run has no remaining tasks.
+    // The resumed run has nothing to do.
     let Left::Done(again) = session(&world, &mut told, true, false) else { panic!("it fails") };
     assert_eq!(again, trace);
     assert!(world.now() < Duration::from_secs(20));
-    // With retries, each failure is followed by the same number of attempts.
+    // With retries, each failed job is tried two more times.
     let (world, mut told) = (World::new(None), Told { retries: 2, ..Told::default() });
     let Left::Done(trace) = session(&world, &mut told, false, false) else { panic!("it fails") };
     let runs = |task: u64| trace.runs.iter().filter(|run| run.task.0 == task).count();

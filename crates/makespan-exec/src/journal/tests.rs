@@ -67,7 +67,7 @@ fn a_check_refuses_the_same_and_makes_nothing() {
     check(1, false).unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     let (mut journal, _) = Journal::open(folder.path(), &instance(1), FRESH).unwrap();
-    // Earlier versions wrote no list of tasks.
+    // The journal has no list of tasks, as in earlier versions.
     journal.append(&Record::Session { at: Time::ZERO, boot: "b".into(), group: None }).unwrap();
     assert!(matches!(check(1, true), Err(JournalError::Busy { .. })));
     drop(journal);
@@ -87,7 +87,7 @@ fn refuses_a_second_process_a_second_run_and_another_instance() {
     assert!(matches!(Journal::open(folder.path(), &instance(2), RESUME), Err(JournalError::TasksUnknown { .. })));
 }
 
-/// Returns a run of two tasks, one of which has ended, with its folder and the bytes of its journal.
+/// Returns a run in which two of three tasks have ended, with its folder and the bytes of its journal.
 fn half_done() -> (tempfile::TempDir, Instance, Vec<u8>) {
     let (folder, instance) = (tempfile::tempdir().unwrap(), instance(3));
     let (mut journal, history) = Journal::open(folder.path(), &instance, FRESH).unwrap();
@@ -105,7 +105,7 @@ fn half_done() -> (tempfile::TempDir, Instance, Vec<u8>) {
     (folder, instance, bytes)
 }
 
-/// Writes the status file that the shim of a task's first attempt leaves.
+/// Writes the status file of the first attempt of a task.
 fn leave_status(folder: &Path, instance: &Instance, run: i64, task: u64, exit: i32) {
     let claim = crate::status::Claim {
         run,
@@ -129,14 +129,14 @@ fn leave_status(folder: &Path, instance: &Instance, run: i64, task: u64, exit: i
     crate::status::Slot::reserve(&Disk, &path).unwrap().fill(&Disk, &status, true).unwrap();
 }
 
-/// Returns the tasks that would run or run again.
+/// Returns the tasks that would run, or run again.
 fn open_tasks(history: &History) -> Vec<u64> {
     let open = |(id, task): (u64, &Progression)| matches!(task, Progression::Open).then_some(id);
     (0..).zip(&history.tasks).filter_map(open).collect()
 }
 
-/// Every truncation or flipped bit of a journal is detected or harmless: no ended task is open again. A damaged journal can
-/// be recovered, and no successful task is then open.
+/// Checks every truncation and every third flipped bit of a journal. The damage is reported, or does no harm: no finished task is
+/// open again. A damaged journal can be recovered, and then no task that succeeded is open.
 #[test]
 fn no_damage_repeats_or_loses_a_job() {
     let (folder, instance, bytes) = half_done();
@@ -159,7 +159,7 @@ fn no_damage_repeats_or_loses_a_job() {
             Ok((_, history)) => {
                 harmless += 1;
                 let settled = |task: u32| match &history.tasks[task as usize] {
-                    // The task's status file decides.
+                    // The status file of this task is read.
                     Progression::Running(attempt) => attempt.attempt == 1,
                     progression => matches!(progression, Progression::Ended(_)),
                 };
@@ -273,7 +273,7 @@ fn the_journal_of_another_run_of_the_same_instance_is_refused() {
 }
 
 proptest! {
-    /// A truncated journal holds exactly the records of its complete lines, and can be continued.
+    /// Checks that a truncated journal contains exactly the records whose lines are complete, and that it can be continued.
     #[test]
     fn a_torn_journal_keeps_its_whole_lines(cut in 0.0..1.0_f64) {
         let folder = tempfile::tempdir().unwrap();

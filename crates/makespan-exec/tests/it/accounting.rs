@@ -1,4 +1,4 @@
-//! The accounting of jobs is reported in trace, observer and journal, also after a session has died.
+//! Tests that measured resource use reaches the trace, the observer and the journal, and remains after a session.
 
 use crate::common;
 
@@ -8,10 +8,10 @@ use common::{FirstCome, Recorder, instance, job, options, text};
 use makespan_core::{Accounting, Run};
 use makespan_exec::{ExecuteOptions, Measured, Observer, execute};
 
-/// Shell loop that uses a noticeable amount of CPU time.
+/// A shell command that uses some CPU time.
 const BUSY: &str = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
 
-/// Observer that records measurements.
+/// Collects the measured attempts.
 #[derive(Default)]
 struct Memory(Vec<(Run, Vec<String>, u32, SystemTime)>);
 
@@ -25,8 +25,7 @@ impl Observer for Memory {
 #[test]
 fn time_on_processors_and_peak_memory_are_counted_with_all_that_descends() {
     let folder = tempfile::tempdir().unwrap();
-    // A shell keeps a large string in memory. An orphan in a separate session does the computation, and the job waits
-    // for it.
+    // The first job keeps a string in memory. The second job waits for an orphan in a separate session, which does the work.
     let large = "x=$(head -c 40000000 /dev/zero | tr '\\0' x); test ${#x} = 40000000";
     let orphan = format!(
         "setsid -f sh -c '{BUSY}; echo done > {}/flag'; while ! test -e {}/flag; do sleep 0.01; done; sleep 0.05",
@@ -52,7 +51,7 @@ fn time_on_processors_and_peak_memory_are_counted_with_all_that_descends() {
         assert_eq!((*attempt, command), (1, &instance.command(run.task).to_vec()));
         assert!(*at >= began - Duration::from_secs(1) && *at <= SystemTime::now());
     }
-    // A later session reports the same measurements.
+    // A later session reports the same resource use.
     let again = ExecuteOptions { resume: true, ..options(folder.path()) };
     assert_eq!(execute(&instance, &mut FirstCome, &again, &mut Recorder::default()).unwrap(), trace);
     assert!(text(folder.path(), "journal.jsonl").contains("\"accounting\":{\"cpu\":"));

@@ -1,4 +1,4 @@
-//! A session with an engine whose nodes come and go.
+//! Tests of a session with an engine whose nodes come and go.
 
 use crate::common;
 
@@ -12,20 +12,18 @@ use makespan_core::{Decision, Event, Instance, Outage, Outcome, Platform, Policy
 use makespan_exec::engine::{Earlier, Engine, Identity, Left, Notice, Refusal, Start, Taken};
 use makespan_exec::{ExecuteError, ExecuteOptions, Observer, Progress, check_folder, reserve_folder};
 
-/// Two nodes of one processor each. A task ends after a moment with status 0, unless its node is
-/// lost.
+/// An engine with two nodes of one processor. A task ends after a short time with status 0, unless its node is lost.
 struct Nodes {
     begun: Instant,
-    /// Ends of the running tasks.
+    /// The end of each running task.
     running: BTreeMap<TaskId, Instant>,
     coming: VecDeque<(Duration, Notice)>,
-    /// Running tasks of an earlier session.
+    /// Tasks of an earlier session that still run.
     goes_on: BTreeSet<TaskId>,
     started: Rc<RefCell<Vec<(TaskId, u32, String)>>>,
     place: &'static str,
     lasts: Duration,
-    /// True if the first node accepts no further task. The engine reports this when a task is to
-    /// start there.
+    /// True if the first node accepts no task, which the engine reports when a task is about to start there.
     closes: bool,
 }
 
@@ -172,8 +170,7 @@ fn down(outage: u32, processors: &str, expected: Option<u64>) -> Notice {
 #[test]
 fn tasks_wait_for_nodes_and_go_on_when_one_is_lost() {
     let folder = tempfile::tempdir().unwrap();
-    // At first there is no node. Then a node appears and is lost with its task, and another node
-    // appears.
+    // There is no node at first. Then a node comes and is lost with its task, and another node comes.
     let mut engine = Nodes::new(vec![
         (0, down(0, "0", None)),
         (0, down(1, "1", Some(20))),
@@ -246,7 +243,7 @@ fn what_an_engine_finds_out_later_counts() {
     assert_eq!(heard.messages, ["a note"]);
 }
 
-/// Tasks of a session that panics continue, like those of a session that is killed.
+/// A session that panics leaves its tasks running, like a session that is killed.
 #[test]
 fn what_goes_on_after_the_death_of_its_session_is_taken_over() {
     struct Dies;
@@ -277,12 +274,12 @@ fn what_goes_on_after_the_death_of_its_session_is_taken_over() {
     assert!(runs.iter().all(|run| run.outcome == Outcome::Succeeded), "{runs:?}");
     assert!(started.borrow().iter().all(|(task, ..)| !running.contains(task)), "nothing that goes on is started again");
     assert!(running.iter().all(|task| heard.ended.contains(task)));
-    // Ended tasks do not depend on the place.
+    // Finished tasks can be resumed on any engine.
     let elsewhere = &mut Nodes { place: "cluster:y", ..Nodes::new(vec![]) };
     assert_eq!(run(elsewhere, &resumed).unwrap().0.len(), 3);
 }
 
-/// Policy that records announced unavailable periods, and starts no task that would run into one.
+/// Records the unavailable periods in its view, and starts no task that would overlap one.
 struct Heeds {
     seen: Rc<RefCell<Vec<String>>>,
 }
@@ -317,8 +314,7 @@ impl Policy for Heeds {
 #[test]
 fn the_end_of_processors_is_shown_and_long_tasks_wait_while_short_ones_start() {
     let folder = tempfile::tempdir().unwrap();
-    // Each task takes a second. The first node is available for less than a second, and then for an
-    // hour.
+    // Each task takes a second. The first node is available for less than a second, and later for an hour.
     let closing = |at, after: Option<u64>| {
         let (outage, processors) = (Outage(0), ProcSet::range(0, 0));
         (at, Notice::Closing { outage, processors, after: after.map(Duration::from_millis) })

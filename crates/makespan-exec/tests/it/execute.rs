@@ -1,4 +1,4 @@
-//! Environment and outcomes of jobs that are real processes.
+//! Tests of jobs in real processes: their environment and their outcomes.
 
 use crate::common;
 
@@ -32,7 +32,7 @@ fn jobs_get_their_allotment_their_cores_and_nothing_on_standard_input() {
 fn failing_jobs_are_reported_and_the_others_kept() {
     let folder = tempfile::tempdir().unwrap();
     let missing = job("missing", 1, "").with_command(vec!["no-such-program-at-all".into()]);
-    // `exit` is a shell built-in, not a program.
+    // `exit` is a builtin of the shell, not a program.
     let builtin = job("builtin", 1, "").with_command(vec!["exit".into(), "0".into()]);
     let jobs = vec![job("bad", 1, "exit 7"), missing, builtin, job("killed", 1, "kill -9 $$"), job("good", 2, "true")];
     let instance = instance(jobs);

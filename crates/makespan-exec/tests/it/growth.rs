@@ -1,4 +1,4 @@
-//! Jobs that are added or withdrawn during a run.
+//! Tests of jobs that arrive during a run, and of jobs that are cancelled.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ use common::{FirstCome, instance, job, options, text};
 use makespan_core::{Instance, Job, Outcome, Run, TaskId};
 use makespan_exec::{ExecuteOptions, Intake, Observer, Progress, execute};
 
-/// Observer that adds jobs, withdraws tasks and leaves at instants that a test chooses.
+/// Submits jobs, cancels jobs and leaves the session at times that a test chooses.
 struct Driver<'a> {
     intake: Intake,
     ended: BTreeMap<String, (Outcome, String)>,
@@ -54,7 +54,7 @@ impl Observer for Driver<'_> {
     }
 }
 
-/// Runs a session with these initial jobs until it is left.
+/// Runs a session with these initial jobs until it is asked to leave.
 fn session<'a>(folder: &Path, jobs: Vec<Job>, act: &'a mut dyn FnMut(&Intake, &Progress<'_>)) -> Driver<'a> {
     let intake = Intake::new();
     let begun = Instant::now();
@@ -100,8 +100,7 @@ fn jobs_come_wait_for_others_and_are_taken_back() {
                 step = 1;
             }
             1 if progress.view.running.iter().any(|run| instance.name(run.task) == "long") => {
-                // The jobs are, in order: waiting, waiting for a predecessor, running, and
-                // finished.
+                // One job waits, one waits for another job, one runs, and one has ended.
                 intake.cancel(["waits", "late", "long", "a"].map(|name| id(instance, name)).to_vec());
                 step = 2;
             }
@@ -139,7 +138,7 @@ fn what_runs_goes_on_when_a_session_leaves_and_is_taken_over_with_more_jobs() {
     };
     let mut known = 0;
     for round in 0..4 {
-        // Some jobs were submitted while no session was running.
+        // Some jobs arrived while no session ran.
         let at_hand = known + round;
         let mut asked = false;
         let mut act = |intake: &Intake, progress: &Progress<'_>| {
@@ -163,7 +162,7 @@ fn what_runs_goes_on_when_a_session_leaves_and_is_taken_over_with_more_jobs() {
     for at in 0..known {
         assert_eq!(text(temporary.path(), &format!("log{at}")), "begin\nend\n", "job {at}");
     }
-    // A run with other jobs than those submitted is a different run.
+    // With a different list of submitted jobs, the run counts as edited.
     let mut act = |intake: &Intake, _: &Progress<'_>| intake.leave();
     let driver = session(&folder, jobs(known - 1), &mut act);
     assert!(driver.messages.iter().any(|text| text.contains("edited")), "{:?}", driver.messages);

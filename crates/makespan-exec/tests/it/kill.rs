@@ -1,4 +1,4 @@
-//! A run that is repeatedly killed with SIGKILL loses no job and repeats no finished job.
+//! Checks that a run that is killed with SIGKILL repeatedly loses no job, and repeats no finished job.
 
 use crate::common;
 
@@ -15,7 +15,7 @@ use makespan_exec::{ExecuteOptions, execute};
 const FOLDER: &str = "MAKESPAN_TEST_FOLDER";
 const JOBS: usize = 14;
 
-/// Each job records its start and its completion, and reports an error if an earlier start is still running.
+/// Returns jobs that record their start and their end, and report if an earlier start of the same job still runs.
 fn workload(folder: &Path) -> Instance {
     let logs = folder.join("logs");
     fs::create_dir_all(&logs).unwrap();
@@ -28,7 +28,7 @@ fn workload(folder: &Path) -> Instance {
     instance((0..JOBS).map(|index| job(&format!("j{index}"), 1 + u32::from(index % 5 == 0), &script)).collect())
 }
 
-/// This is not a separate test but the process that the test kills.
+/// Helper process that is killed. This is not a test.
 #[test]
 fn helper() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
@@ -44,7 +44,7 @@ fn spawn_helper(folder: &Path) -> Child {
     command.stdin(Stdio::null()).stderr(Stdio::inherit()).spawn().unwrap()
 }
 
-/// Returns the number of starts of each job that has left exit status 0.
+/// Returns, for each job with exit status 0, its number of starts so far.
 fn completed(folder: &Path) -> BTreeMap<String, usize> {
     let Ok(entries) = fs::read_dir(folder.join("run/status")) else { return BTreeMap::new() };
     let names = entries.flatten().filter(|entry| {

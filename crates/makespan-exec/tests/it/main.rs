@@ -1,4 +1,4 @@
-//! Integration tests of this crate. A single program links faster than several.
+//! Integration tests of this crate in a single program, which links faster than several programs.
 
 mod accounting;
 mod common;

@@ -1,4 +1,4 @@
-//! Processes that a job starts while it is being ended are also ended.
+//! Tests that processes that a job starts while it is being ended also end.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ use makespan_exec::{ExecuteOptions, execute};
 /// Number of times that a run is stopped, at different instants.
 const TRIES: u64 = 15;
 
-/// Stops jobs that continuously start processes. Each such process would write a line after some time that is well below the grace
+/// Stops jobs while they continuously start processes. Each of these processes would write a line later, well within the grace
 /// period.
 #[test]
 fn no_child_that_is_born_during_a_stop_outlives_its_job() {

@@ -12,7 +12,7 @@ use crate::common::{FirstCome, instance, job, options};
 /// Prints the cores of a process, such as `0-1,4`.
 const CORES: &str = "sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/$p/status";
 
-/// Runs an instance. Returns false if this process may use one core only, so that there is nothing to test.
+/// Runs an instance. Returns false if this process may use only one core, which makes the test meaningless.
 fn runs(instance: &Instance, folder: &Path, pinning: Pinning) -> bool {
     if cores().unwrap().len() < 2 {
         eprintln!("SKIPPED: this process may use one core only");
@@ -80,7 +80,7 @@ fn an_unpinned_job_starts_on_no_core_of_a_pinned_one() {
 
 #[test]
 fn a_pinned_job_takes_its_cores_from_the_unpinned_jobs_that_run() {
-    // A process in a separate session, and a process that starts while the pinned job is running.
+    // The first process has its own session. Another process is born while the pinned job runs.
     let script =
         format!("setsid sleep 3 & c=$!; p=$$; {CORES}; sleep 0.8; {CORES}; p=$c; {CORES}; p=self; {CORES}; kill $c");
     let unpinned = job("unpinned", 1, &script).with_assumed_core();

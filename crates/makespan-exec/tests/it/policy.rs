@@ -1,4 +1,4 @@
-//! Violations of the contract of policies, and stop requests.
+//! Tests of policies that break their contract, and of stop requests.
 
 use crate::common;
 
@@ -8,7 +8,7 @@ use common::{FirstCome, Recorder, instance, job, options, text};
 use makespan_core::{Decision, Event, Outcome, Policy, ProcSet, TaskId, Time, Unavailable, View};
 use makespan_exec::{Defect, ExecuteError, ExecuteOptions, Silent, execute};
 
-/// Policy that returns these decisions for the first event only.
+/// Returns these decisions at the first call, and no decisions later.
 struct Once(Vec<Decision>);
 
 impl Policy for Once {
@@ -25,7 +25,7 @@ fn defect(decisions: Vec<Decision>) -> Defect {
     defect_at(decisions, Time::ZERO)
 }
 
-/// Returns the defect of these decisions if all jobs except the first are released at an instant.
+/// Returns the defect that these decisions cause, if all jobs except the first are released at this instant.
 fn defect_at(decisions: Vec<Decision>, released: Time) -> Defect {
     let folder = tempfile::tempdir().unwrap();
     let mut jobs = vec![job("a", 1, "exec sleep 60"), job("b", 2, "true"), job("c", 1, "true")];
@@ -45,7 +45,7 @@ fn defect_at(decisions: Vec<Decision>, released: Time) -> Defect {
 
 #[test]
 fn defects_of_a_policy_are_named_and_end_the_run() {
-    // All three jobs are submitted at once.
+    // All three jobs are submitted at the same time.
     assert!(matches!(defect(vec![start(0, "3")]), Defect::UnknownProcessors { last: 2, .. }));
     assert!(matches!(defect(vec![start(0, "0-1")]), Defect::Allotment { allotment: 2, min: 1, max: 1, .. }));
     assert!(matches!(defect(vec![start(0, "")]), Defect::Allotment { allotment: 0, .. }));
@@ -53,7 +53,7 @@ fn defects_of_a_policy_are_named_and_end_the_run() {
     assert_eq!(defect(vec![start(0, "0"), start(0, "1")]), Defect::NotWaiting("a".into()));
     assert_eq!(defect(vec![start(0, "0"), Decision::Cancel(TaskId(0))]), Defect::NotWaiting("a".into()));
     assert_eq!(defect(vec![start(9, "0")]), Defect::UnknownJob(9));
-    // A job before its release date is not waiting.
+    // A job that was not released yet is not waiting.
     assert_eq!(defect_at(vec![start(1, "0-1")], Time::from_seconds(1_000)), Defect::NotWaiting("b".into()));
     assert_eq!(defect_at(vec![Decision::Cancel(TaskId(2))], Time::from_seconds(1_000)), Defect::NotWaiting("c".into()));
     assert!(matches!(defect(vec![]), Defect::Stalled { waiting: 3, .. }));
@@ -69,7 +69,7 @@ fn what_may_run_into_a_period_starts_in_real_time() {
     let mut policy = Once(vec![start(0, "0")]);
     let trace = execute(&instance, &mut policy, &options(folder.path()), &mut Silent).unwrap();
     assert!(trace.all_succeeded(&instance));
-    // A longer delay than the tolerance is a defect, as in a simulation.
+    // A longer overlap than the tolerance for late policies is a defect, as in a simulation.
     let mut long = job("a", 1, "true");
     let hour = makespan_core::Profile::rigid(1, Time::from_seconds(3600)).unwrap();
     long.work.task_mut().unwrap().profile = hour;
@@ -79,7 +79,7 @@ fn what_may_run_into_a_period_starts_in_real_time() {
     assert!(error.to_string().contains("are unavailable from 0.9 s"), "{error}");
 }
 
-/// Policy that starts all jobs on processor 0 at once.
+/// Starts all jobs on processor 0 at once.
 struct Crowd;
 
 impl Policy for Crowd {
@@ -96,7 +96,7 @@ fn a_processor_holds_one_job() {
     assert!(matches!(error, ExecuteError::Policy(Defect::Busy { .. })), "{error}");
 }
 
-/// Policy that waits for a wake-up before it starts any job, and cancels job 1.
+/// Waits for a wake-up before it starts a job, and cancels job 1.
 #[derive(Default)]
 struct Sleeper {
     woken: Option<Time>,
@@ -151,7 +151,7 @@ fn a_stop_ends_what_runs_and_a_resumption_completes() {
     for requests in [1, 2] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().display();
-        // At the second start, the mark exists and the job ends at once.
+        // At the second start, the mark exists, and the job ends at once.
         let slow =
             format!("trap '' TERM; test -e {path}/mark && exit; touch {path}/mark; while :; do sleep 0.05; done");
         let instance = instance(vec![job("quick", 1, "true"), job("slow", 1, &slow), job("next", 2, "true")]);
@@ -176,7 +176,7 @@ fn a_stop_ends_what_runs_and_a_resumption_completes() {
     }
 }
 
-/// Policy that starts the first job and then panics.
+/// Starts the first job, and panics at the second call.
 struct Broken(bool);
 
 impl Policy for Broken {

@@ -1,4 +1,4 @@
-//! Tests of file names, copies and leftover files.
+//! Tests of file names, of copies, and of the removal of old folders.
 
 use super::*;
 
@@ -46,7 +46,7 @@ fn files_go_in_and_come_back_whole() {
     wrong(scratch.give_out(&mut always), "leads out of its folder");
     fs::remove_file(inside.join("c")).unwrap();
     fs::write(inside.join("c"), "C").unwrap();
-    // Files that a killed attempt has left.
+    // A file that a killed attempt left behind.
     fs::write(home.join(scratch.temporary("c", 1)), "half").unwrap();
     assert!(matches!(scratch.give_out(&mut || false), Err(Failure::Stopped)));
     let names = |folder: &Path| fs::read_dir(folder).unwrap().count();

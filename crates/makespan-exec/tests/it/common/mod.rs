@@ -1,4 +1,4 @@
-//! A simple policy, small instances and an observer that remembers.
+//! A simple policy, small instances and an observer that collects events.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use makespan_core::{Decision, Event, Instance, Job, Platform, Policy, Profile, Run, Running, Time, View};
 use makespan_exec::{ExecuteOptions, Observer, Progress};
 
-/// First come, first served; a moldable job takes what is free.
+/// A first-come-first-served policy. A moldable job receives all free processors that it can use.
 pub struct FirstCome;
 
 impl Policy for FirstCome {
@@ -23,18 +23,18 @@ impl Policy for FirstCome {
     }
 }
 
-/// Returns a job on a number of processors that runs a shell script, including `{processors}`.
+/// Creates a job with this number of processors that runs a shell script. The script may contain `{processors}`.
 pub fn job(name: &str, processors: u32, script: &str) -> Job {
     let job = Job::new(name, Profile::rigid(processors, Time::from_seconds(1)).unwrap());
     job.with_command(["sh", "-c", script].map(String::from).to_vec())
 }
 
-/// Jobs on two processors.
+/// Creates an instance with these jobs on two processors.
 pub fn instance(jobs: Vec<Job>) -> Instance {
     Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap()
 }
 
-/// Options that suit a machine of any size and a test's patience.
+/// Returns options for a machine of any size, with short times.
 pub fn options(folder: &Path) -> ExecuteOptions {
     ExecuteOptions {
         oversubscribe: true,
@@ -45,7 +45,7 @@ pub fn options(folder: &Path) -> ExecuteOptions {
     }
 }
 
-/// Remembers what it hears, with the names of the tasks.
+/// Collects events, with the names of the tasks.
 #[derive(Default)]
 pub struct Recorder {
     pub started: Vec<String>,
@@ -74,7 +74,7 @@ impl Observer for Recorder {
     }
 }
 
-/// The text of a file in a folder; empty when there is none.
+/// Returns the text of a file in a folder, or an empty text if there is no such file.
 pub fn text(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap_or_default()
 }
