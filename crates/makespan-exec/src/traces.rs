@@ -162,6 +162,9 @@ mod tests {
         assert!(traces.find(&Table::read()).contains(&pid));
         traces.end(Duration::from_millis(100));
         assert!(!child.wait().unwrap().success());
-        assert!(Traces { marks: Vec::new(), ..traces }.find(&Table::read()).is_empty(), "without marks, no process is found");
+        assert!(
+            Traces { marks: Vec::new(), ..traces }.find(&Table::read()).is_empty(),
+            "without marks, no process is found"
+        );
     }
 }
