@@ -96,7 +96,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Modules that few programs need are imported on first use."""
+    """Optional modules are loaded at the first use."""
     if name in ("adapters", "executor"):
         return importlib.import_module(f"makespan.{name}")
     raise AttributeError(f"module 'makespan' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Checks of arguments. Their errors name the argument and a valid value."""
+"""Checks arguments. Each error names the argument and states valid values."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 
 from makespan._errors import InputError
 
-#: Maximum seed.
+#: The largest seed.
 MAX_SEED = 2**64 - 1
 
 
 def shown(value: Any) -> str:
-    """Returns Python's representation of a value, shortened to one line."""
+    """Returns the ``repr`` of a value, shortened to 80 characters."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def whole(value: Any, name: str, least: int = 0, most: int = 2**32 - 1) -> int:
-    """Returns an integer in a range. Python and numpy integers are accepted.
+    """Checks for a whole number in a range, of type ``int`` or of a numpy type, and returns it.
 
     >>> whole(3, "seed")
     3
@@ -36,12 +36,12 @@ def whole(value: Any, name: str, least: int = 0, most: int = 2**32 - 1) -> int:
 
 
 def seed(value: Any) -> int:
-    """Returns a valid seed of random choices."""
+    """Checks the seed of a random generator, and returns it."""
     return whole(value, "seed", 0, MAX_SEED)
 
 
 def number(value: Any, name: str) -> float:
-    """Returns a number that is not NaN."""
+    """Checks for a number that is not NaN, and returns it."""
     try:
         found = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -52,7 +52,7 @@ def number(value: Any, name: str) -> float:
 
 
 def limit(value: Any, name: str) -> str:
-    """Returns a positive time in the format of an algorithm spec.
+    """Checks for a positive time, and returns it in the form that algorithm specs use.
 
     >>> limit(timedelta(minutes=1), "time_limit"), limit("2min", "time_limit"), limit(1.5, "time_limit")
     ('60.0', '2min', '1.5')
@@ -66,24 +66,24 @@ def limit(value: Any, name: str) -> str:
 
 
 def text(value: Any, name: str, example: str) -> str:
-    """Returns a valid text."""
+    """Checks for a text, and returns it."""
     if not isinstance(value, str):
         raise InputError(f"{shown(value)} is no text; give one such as {example!r}", field=name)
     return str(value)
 
 
 def function(value: Any, name: str) -> Any:
-    """Returns a callable object or None."""
+    """Checks for a callable or None, and returns it."""
     if value is not None and not callable(value):
         raise InputError(f"{shown(value)} cannot be called; give a function of what is done and what there is to do", field=name)
     return value
 
 
 def module(name: str) -> Any:
-    """Returns an optional library.
+    """Imports an optional library.
 
     Raises:
-        ImportError: with instructions to install the library.
+        ImportError: if the library is not installed. The message explains how to install it.
     """
     try:
         return importlib.import_module(name)
@@ -92,7 +92,7 @@ def module(name: str) -> Any:
 
 
 def several(values: Any, name: str, what: str) -> list[Any]:
-    """Converts an iterable to a list with at least one item. A text counts as one item."""
+    """Returns the items of an iterable as a list with at least one item. A text counts as one item."""
     if isinstance(values, str):
         return [values]
     if not isinstance(values, Iterable):
@@ -104,7 +104,7 @@ def several(values: Any, name: str, what: str) -> list[Any]:
 
 
 def row(value: Any, count: int, columns: list[str]) -> int:
-    """Returns a valid row number. Negative numbers count from the end."""
+    """Returns the number of a row. Negative numbers count from the end."""
     try:
         at = operator.index(value)
     except TypeError:

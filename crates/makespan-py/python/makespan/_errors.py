@@ -1,4 +1,4 @@
-"""Exceptions with the position of the problem and its remedy."""
+"""Exceptions of the package. Messages state the place of the error and valid values."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class InputError(MakespanError, ValueError):
     """Invalid input.
 
     Attributes:
-        problem: The problem and its remedy.
-        file: Path of the file, if the input is a file.
-        line, column: Position in the file, counted from 1, as far as it is known.
+        problem: The error, and a valid alternative.
+        file: The file, if the input is a file.
+        line, column: The position in the file, counted from 1, as far as it is known.
         field: The field, such as ``jobs[3].time[0]``, or the name of an argument.
 
     >>> import makespan
@@ -43,22 +43,22 @@ class InputError(MakespanError, ValueError):
 
 
 class AlgorithmError(MakespanError, ValueError):
-    """An algorithm or policy is unknown, or does not support the request."""
+    """An algorithm or policy is unknown, or cannot handle the request."""
 
 
 class PolicyError(MakespanError):
-    """A policy or scheduler breaks a rule, for example by using processors that are not free."""
+    """A policy or scheduler broke a rule, for example by using processors that are not free. It may be your own."""
 
 
 class StoppedError(MakespanError):
-    """The simulation was stopped."""
+    """A simulation was stopped from outside."""
 
 
 class VerificationError(MakespanError):
     """A plan is invalid.
 
     Attributes:
-        problems: One sentence each.
+        problems: A sentence for each problem.
     """
 
     def __init__(self, problems: list[str]) -> None:
@@ -70,4 +70,4 @@ class VerificationError(MakespanError):
 
 
 class RunError(MakespanError):
-    """A callable could not run, or its process failed."""
+    """A callable could not be run, or its process failed."""

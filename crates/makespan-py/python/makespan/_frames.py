@@ -1,4 +1,4 @@
-"""Converts rows of DataFrames to dicts."""
+"""Converts DataFrames to rows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from makespan._errors import InputError
 
 
 def records(rows: Any) -> Iterable[Any]:
-    """Returns the rows of a pandas, polars or pyarrow DataFrame as dicts without their empty cells. Other objects are returned
-    unchanged. A row with an empty time is rejected, because a guess must be requested explicitly.
+    """Returns the rows of a pandas, polars or pyarrow table as dicts, without empty cells. Returns any other value unchanged.
+    A row with an empty time is an error, because guesses must be requested explicitly.
 
     >>> list(records([{"name": "a"}]))
     [{'name': 'a'}]
@@ -26,7 +26,7 @@ def records(rows: Any) -> Iterable[Any]:
     return rows  # type: ignore[no-any-return]
 
 
-#: Keys that state the run time of a job, or request a guess.
+#: Keys that state the run time of a job, or that it is guessed.
 TIMES = ("time", "work", "time_on", "tasks", "graph", "estimate")
 
 
@@ -40,7 +40,7 @@ def _stated(row: dict[str, Any], at: int) -> dict[str, Any]:
 
 
 def _is_empty(value: Any) -> bool:
-    """None, NaN, NaT and pandas' NA do not reliably equal themselves."""
+    """Returns whether a value is None, NaN, NaT or the NA of pandas. None of the last three is certainly equal to itself."""
     if value is None:
         return True
     if isinstance(value, (str, list, tuple, dict)) or hasattr(value, "__len__"):

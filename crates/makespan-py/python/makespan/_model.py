@@ -1,4 +1,4 @@
-"""Machines, jobs and instances as Python objects."""
+"""Machines, jobs and instances, created from Python objects."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from makespan._native import Task
 
 Time: TypeAlias = Union[int, float, str, timedelta, Decimal]
-"""A time: a number of seconds, a text with a unit such as ``"2h"``, or a ``timedelta``."""
+"""A time: seconds as a number, a text with a unit such as ``"2h"``, or a ``timedelta``."""
 
 Amount: TypeAlias = Union[int, str]
 """An amount of a resource: a number, or a text with a unit such as ``"4GiB"``."""
 
 Speedup: TypeAlias = Union[str, Mapping[str, Mapping[str, float]]]
-"""A speed-up law: ``"linear"``, or a result of :func:`amdahl`, :func:`power` or :func:`downey`."""
+"""A speed-up law: ``"linear"``, or a dict as returned by :func:`amdahl`, :func:`power` and :func:`downey`."""
 
 _FIELDS = frozenset(
     "name time work time_on speedup estimate processors needs command weight priority released deadline walltime count "
@@ -35,24 +35,24 @@ _FIELDS = frozenset(
 )
 
 
-#: Keys of a platform.
+#: Keys that a platform may state.
 _OF_PLATFORM = tuple(
     "processors nodes processors_per_node placement bandwidth latency local_transfers resources licences consumables".split()
 )
 
 
 def amdahl(serial: float) -> dict[str, dict[str, float]]:
-    """Returns Amdahl's law with this serial share of the work."""
+    """Returns Amdahl's law. ``serial`` is the share of the work that is not sped up."""
     return {"amdahl": {"serial": serial}}
 
 
 def power(exponent: float) -> dict[str, dict[str, float]]:
-    """Returns the power law: the time on p processors is the work divided by p to this power."""
+    """Returns the power law: the time on p processors is the work divided by p to the power of ``exponent``."""
     return {"power": {"exponent": exponent}}
 
 
 def downey(parallelism: float, sigma: float) -> dict[str, dict[str, float]]:
-    """Returns Downey's law with this average parallelism and deviation."""
+    """Returns Downey's law with this average parallelism and this deviation."""
     return {"downey": {"parallelism": parallelism, "sigma": sigma}}
 
 
@@ -61,7 +61,7 @@ def _law(speedup: Speedup | None) -> Any:
 
 
 def _range(processors: Any) -> Any:
-    """A pair is a range of numbers of processors."""
+    """Converts a pair to a range."""
     if isinstance(processors, (tuple, list)) or getattr(processors, "ndim", 0) == 1:
         if len(processors) != 2:
             problem = f"{_check.shown(processors)} is no range; write the fewest and the most, such as (1, 8)"
@@ -83,7 +83,7 @@ def _listed(values: Any, place: str, what: str) -> list[Any]:
 
 
 class Node(dict[str, Any]):
-    """A node of a platform, with its processors, their speed, its parent in a tree, and its resources.
+    """A machine of a platform: its processors, their speed, its parent in a tree, and its resources.
 
     >>> Node("gpu0", processors=8, speed=2.0, resources={"memory": "64GiB", "gpus": 2})["speed"]
     2.0
@@ -106,7 +106,7 @@ class Node(dict[str, Any]):
 
 
 class Platform:
-    """A platform: a number of equal processors, a cluster of equal nodes, or nodes that differ.
+    """The machines: equal processors, a cluster of equal nodes, or different nodes.
 
     >>> Platform(processors=4)
     Platform(processors=4)
@@ -150,7 +150,7 @@ class Platform:
         return self._document
 
     if TYPE_CHECKING:
-        # Attributes without a stated value are None.
+        # Values that are not stated are None.
         processors: int | None
         nodes: Any
         processors_per_node: int | None
@@ -164,7 +164,7 @@ class Platform:
     else:
 
         def __getattr__(self, key: str) -> Any:
-            """Returns a stated attribute such as ``platform.processors``, or None if it has no stated value."""
+            """Returns a stated value, such as ``platform.processors``, or None."""
             if key in _OF_PLATFORM:
                 return self._document.get(key)
             raise AttributeError(f"a platform has no attribute {key!r}; it has {', '.join(_OF_PLATFORM)}")
@@ -190,7 +190,7 @@ def _plain(mapping: Mapping[str, Any] | None, name: str) -> dict[str, Any] | Non
 
 
 def _nodes(nodes: Any) -> Any:
-    """``nodes`` is a number, or a list of nodes and dicts, or a DataFrame with one row for each node."""
+    """Returns the number of nodes, or the list of nodes from Nodes, dicts or the rows of a DataFrame."""
     if nodes is None or hasattr(nodes, "__index__") and not hasattr(nodes, "__len__"):
         return nodes
     each = _listed(records(nodes), "platform.nodes", "makespan.Node, or say how many equal ones there are")
@@ -199,11 +199,12 @@ def _nodes(nodes: Any) -> Any:
 
 
 class Graph:
-    """A graph of tasks with precedence constraints: the work of a compound job.
+    """A graph of tasks with dependencies: the work of a compound job.
 
-    Tasks are :class:`Job` objects, or dicts with their keys. Edges are pairs of names, or triples with a payload: a number of
-    bytes, or a dict with ``data`` (bytes) or ``transfer`` (a time). If there are no tasks, ``edges`` may be a networkx ``DiGraph``.
-    Its nodes have the keys of tasks as attributes, and its edges have ``data`` or ``transfer``.
+    Tasks are :class:`Job` objects or dicts with their keys. Edges are pairs of names, or triples whose third part states
+    the data: bytes, or a dict with ``data`` (bytes) or ``transfer`` (a time). Instead of tasks and edges, you can give a
+    networkx ``DiGraph``. The attributes of its nodes are the keys of tasks, and its edges have the attributes ``data`` or
+    ``transfer``.
 
     >>> graph = Graph([Job("split", time=1), Job("sort", time=4)], edges=[("split", "sort", 1_000_000)])
     >>> graph.edges
@@ -241,7 +242,7 @@ def _networkx(graph: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 
 def _node(node: Any, attributes: Mapping[str, Any]) -> dict[str, Any]:
-    # `job` and `task` are attributes that `Instance.to_networkx` adds.
+    # The attributes `job` and `task` are set by `Instance.to_networkx`.
     stated = {key: value for key, value in attributes.items() if value is not None and key not in ("job", "task")}
     if not any(key in stated for key in TIMES):
         problem = "the node has no time; give it an attribute `time` or `work`, or `estimate=\"guessed\"` to have it guessed"
@@ -266,18 +267,20 @@ def _edge(edge: Any, place: str) -> dict[str, Any]:
 
 
 class Job:
-    """A job: a single task, a bag of ``count`` equal tasks, or a ``graph`` of tasks.
+    """A job: a task, a bag of ``count`` equal tasks, or a ``graph`` of tasks.
 
     Args:
-        name: Unique in its instance.
-        time: Run time on ``processors`` processors, or a list of run times on 1, 2, 3 .. processors (a moldable job).
-        work: Run time on one processor. ``speedup`` determines the times on more processors.
-        time_on: Run time on one processor of each node, by the name of the node, for machines that differ.
-        processors: Number of processors, or the minimum and the maximum as a pair.
-        needs: Amounts of memory, GPUs or other resources, by name. ``per_processor`` is a dict of amounts for each processor.
-        released, deadline, walltime: Release date and deadline from instant 0, and time limit from the start of the job.
-        after: Names of the predecessors.
-        weight: Importance in weighted completion.
+        name: Unique within the instance.
+        time: The time on ``processors`` processors, or a list of times on 1, 2, 3 .. processors (a moldable job).
+        work: The time on one processor, with a ``speedup`` for more processors.
+        time_on: For machines that differ: the time on one processor of each node, by node name.
+        processors: The number of processors, or a pair of the minimum and the maximum.
+        needs: Amounts of memory, GPUs or other resources, by name. ``per_processor`` is a dict of the amounts for each
+            processor.
+        released, deadline, walltime: Times. ``released`` and ``deadline`` count from the beginning, ``walltime`` from the
+            start of the job.
+        after: The names of the jobs that must end before this job.
+        weight: The importance in weighted completion.
 
     >>> Job("a", time=[4, 2.2, 1.6])
     Job('a', time=[4, 2.2, 1.6])
@@ -288,7 +291,7 @@ class Job:
     __slots__ = ("_fields",)
 
     if TYPE_CHECKING:
-        # Attributes without a stated value are None.
+        # Values that are not stated are None.
         name: str
         time: Any
         work: Any
@@ -311,7 +314,7 @@ class Job:
     else:
 
         def __getattr__(self, key: str) -> Any:
-            """Returns a stated attribute such as ``job.time``, or None if it has no stated value."""
+            """Returns a stated value, such as ``job.time``, or None."""
             if key in _FIELDS:
                 return self._fields.get(key)
             raise AttributeError(f"a job has no attribute {key!r}; it has {', '.join(sorted(_FIELDS))}")
@@ -338,7 +341,7 @@ class Job:
         after: str | Sequence[str] | None = None,
         graph: Graph | Any | None = None,
     ) -> None:
-        # Fields that are None are omitted when the instance is created.
+        # Values that are None are left out when the instance is created.
         fields: dict[str, Any] = {"name": name, "time": _kept(time), "weight": weight, "released": released}
         if processors is not None:
             fields["processors"] = _range(processors)
@@ -369,7 +372,7 @@ class Job:
         self._fields = fields
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Returns the value of a key of a native file, or a default if the key is not stated."""
+        """Returns the value of a key of a native file, or ``default`` if it is not stated."""
         value = self._fields.get(key)
         return default if value is None else value
 
@@ -380,7 +383,7 @@ class Job:
         return value
 
     def keys(self) -> Iterable[str]:
-        """Returns the stated keys of a native file. ``dict(job)`` has their values."""
+        """Returns the stated keys of a native file. ``dict(job)`` also contains their values."""
         return self.document().keys()
 
     def __iter__(self) -> Iterator[str]:
@@ -421,12 +424,12 @@ def _kept(value: Any) -> Any:
 
 
 def _after(names: Any, place: str) -> list[Any]:
-    """Returns one or several names as a list."""
+    """Returns a list of one or several names."""
     return [names] if isinstance(names, str) else _listed(names, place, "names of jobs")
 
 
 def _close(word: Any, known: Iterable[str]) -> str:
-    """Suggests the closest known word."""
+    """Returns a hint at a known word with a similar spelling."""
     close = difflib.get_close_matches(str(word), list(known), n=1)
     return f"; did you mean `{close[0]}`?" if close else ""
 
@@ -441,7 +444,7 @@ def _plainly(value: Any) -> Any:
 
 
 def _fields(job: Any, place: str) -> dict[str, Any]:
-    """Returns the keys of a job or a task that may be a dict."""
+    """Returns the keys of a job or task, which may be a dict."""
     if isinstance(job, Job):
         return job._fields
     if not isinstance(job, Mapping):
@@ -467,10 +470,10 @@ def _fields(job: Any, place: str) -> dict[str, Any]:
 
 
 class Instance:
-    """A checked instance of machines and jobs, ready for planning.
+    """A checked set of machines and jobs, which can be planned.
 
-    Jobs are :class:`Job` objects, dicts with their keys, or a pandas or polars DataFrame. A DataFrame has one row for each job and
-    the keys as columns. Its empty cells are omitted.
+    Jobs are :class:`Job` objects, dicts with their keys, or a pandas or polars DataFrame. A DataFrame has a row for each
+    job and the keys as columns. Empty cells are ignored.
 
     >>> instance = Instance(
     ...     platform=Platform(processors=4),
@@ -482,7 +485,7 @@ class Instance:
     [3600.0]
 
     Raises:
-        InputError: with the place, such as ``jobs[3].time[0]``, and what would be right.
+        InputError: for invalid input. It states the place, such as ``jobs[3].time[0]``, and valid values.
     """
 
     def __init__(
@@ -527,28 +530,28 @@ class Instance:
 
     @classmethod
     def from_json(cls, text: str) -> Instance:
-        """Reads an instance from native JSON text."""
+        """Reads an instance from a native JSON text."""
         found = _check.text(text, "text", '{"version": 2, ..}')
         return cls._of(_native.Instance.of_text(found, "instance", _reading()))
 
     @property
     def processors(self) -> int:
-        """Number of processors of the platform."""
+        """The number of processors of the platform."""
         return self._native.processors
 
     @property
     def task_count(self) -> int:
-        """Number of tasks. Each task of a bag counts."""
+        """The number of tasks. Each task of a bag counts."""
         return self._native.task_count
 
     @property
     def remarks(self) -> list[str]:
-        """Warnings of the reader, such as skipped records of a log or allotments that are never chosen."""
+        """Messages of the reader, for example about skipped records of a log or allotments that are never chosen."""
         return self._native.remarks
 
     @property
     def format(self) -> str:
-        """Format from which the instance was read."""
+        """The format of the file that the instance was read from."""
         return self._native.format
 
     @property
@@ -558,27 +561,27 @@ class Instance:
 
     @property
     def guesses(self) -> int:
-        """Number of guessed times. Plans and bounds are valid only if the guesses are correct."""
+        """The number of guessed times. Plans and bounds are valid only if the guesses are correct."""
         return self._native.guesses
 
     @property
     def tasks(self) -> Tasks:
-        """All tasks in order. Each task is created on access, so that a bag may have 10^12 tasks."""
+        """All tasks in order. Tasks are created on access, so a bag may have a million million tasks."""
         return Tasks(self._native)
 
     @property
     def jobs(self) -> Table:
-        """Table with one row for each job."""
+        """The jobs, one in each row."""
         return Table(self._native.jobs())
 
     @property
     def nodes(self) -> Table:
-        """Table with one row for each node of the platform."""
+        """The nodes of the platform, one in each row."""
         return Table(self._native.nodes())
 
     @property
     def edges(self) -> Table:
-        """Table with one row for each edge between tasks."""
+        """The edges between tasks, one in each row."""
         return Table(self._native.edges())
 
     def to_json(self) -> str:
@@ -586,8 +589,7 @@ class Instance:
         return self._native.text()
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Writes a native file: TOML if the name ends in ``.toml``, otherwise JSON. The file is written completely or not at all.
-        """
+        """Writes a native file: TOML if the name ends with ``.toml``, otherwise JSON. The file is replaced atomically."""
         name = os.fsdecode(path)
         self._native.write(name, name.endswith(".toml"))
 
@@ -625,23 +627,24 @@ class Instance:
 
 
 def _restored(text: str, jobs: int) -> Instance:
-    """Restores an instance from its native text for pickle. The instance may have no jobs, unlike a native file."""
+    """Restores a pickled instance. A native file must contain jobs, but an instance may have none, so the number of jobs is
+    stored."""
     return Instance._of(_native.Instance.of_pickle(text, jobs, _reading()))
 
 
 def _guessed(guesses: int) -> str:
-    """Returns the note about guessed times for the representation of an instance."""
+    """Describes the number of guessed times."""
     return "" if guesses == 0 else ", 1 time is a guess" if guesses == 1 else f", {guesses} times are guesses"
 
 
 def _named(row: dict[str, Any]) -> dict[str, Any]:
-    """A name may be a number, as in numbered rows."""
+    """Converts numeric job names to text."""
     name = row.get("name")
     return {**row, "name": str(name)} if hasattr(name, "__index__") and not isinstance(name, bool) else row
 
 
 def _of_task(task: Task, least: int, most: int) -> dict[str, Any]:
-    """Returns time and processors as keys of a task, for platforms whose processors are all equal."""
+    """Returns the times and processors of a task as keys, if all processors are equal."""
     try:
         times = [task.time(count) for count in range(least, most + 1)] if least in (1, most) and most <= 1024 else None
     except ValueError:
@@ -652,7 +655,7 @@ def _of_task(task: Task, least: int, most: int) -> dict[str, Any]:
 
 
 def _place(problem: str, fields: list[dict[str, Any]]) -> str | None:
-    """Returns the job that a problem of the whole instance names."""
+    """Returns the field of the job that an error about the whole instance names."""
     cycle = re.search("in a cycle: (.+?) -> ", problem)
     named = cycle or re.search("(?:job|task) `([^`]+)`", problem)
     if named is None:
@@ -665,7 +668,7 @@ def _place(problem: str, fields: list[dict[str, Any]]) -> str | None:
 
 
 class Tasks(Sequence["Task"]):
-    """Sequence of the tasks of an instance, in order. Each task is created on access.
+    """The tasks of an instance in order. Tasks are created on access.
 
     >>> tasks = Instance(processors=2, jobs=[Job("a", time=1, count=10**9)]).tasks
     >>> len(tasks), tasks[-1], tasks[2].time()
@@ -708,7 +711,7 @@ class Tasks(Sequence["Task"]):
 
 
 def _reading(**stated: Any) -> dict[str, Any]:
-    """Returns the options for reading a file."""
+    """Returns the complete options for reading a file."""
     usual: dict[str, Any] = {
         "processors": None,
         "platform": None,
@@ -750,20 +753,20 @@ def read(
     seed: int = 0,
     strict: bool = False,
 ) -> Instance:
-    """Reads an instance of any format in ``makespan.FORMATS``. The format is detected from the content. Files may be compressed by
-    gzip or bzip2.
+    """Reads an instance of any format in ``makespan.FORMATS``. The content determines the format. The file may be compressed
+    with gzip or bzip2.
 
     Args:
-        processors, platform: Number of equal processors, or a platform, that replaces the machines of the file.
-        bandwidth: Bandwidth between any two machines for planning a workflow, such as ``"1GB/s"``.
-        storage: Node with the external input files of a workflow.
-        trace: Trace of Nextflow, in addition to its graph in DOT.
-        speedup: Speed-up law that makes the jobs of a log moldable: ``"linear"``, ``"amdahl:0.05"``, ``"downey:8,1"``, ``"downey:random"``.
-        seed: Seed of ``downey:random``.
-        strict: Reject a log if any of its records would be skipped.
+        processors, platform: The machines, in place of those in the file: a number of equal processors, or a platform.
+        bandwidth: The bandwidth between any two machines, for workflows, such as ``"1GB/s"``.
+        storage: The node that holds the input files of a workflow.
+        trace: A Nextflow trace that belongs to the graph in DOT format.
+        speedup: Makes the jobs of a log moldable: ``"linear"``, ``"amdahl:0.05"``, ``"downey:8,1"``, ``"downey:random"``.
+        seed: The seed of ``downey:random``.
+        strict: Rejects a log if a record would be skipped.
 
     Raises:
-        InputError: with file, line and field.
+        InputError: for invalid content, with file, line and field.
         OSError: if the file cannot be read.
     """
     stated = _stated(platform)

@@ -1,4 +1,4 @@
-"""Compiled part of the package. The other modules call it and are documented."""
+"""The compiled part of the package. The other modules call it, and they are documented."""
 
 from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
@@ -160,7 +160,7 @@ class TreeSimulation:
 
 @final
 class Processors:
-    """An immutable set of processors by their ids, written as ``0-3,8``."""
+    """An immutable set of processor ids, written as ``0-3,8``."""
 
     def __new__(cls, ids: Processors | str | Iterable[int]) -> Processors: ...
     def __len__(self) -> int: ...
@@ -180,7 +180,7 @@ class Processors:
 
 @final
 class Task:
-    """A task of an instance, with the information that a policy may use. Times are in seconds."""
+    """A task of an instance, with the data that a policy may use. Times are in seconds."""
 
     @property
     def id(self) -> int: ...
@@ -238,7 +238,7 @@ class Waiting:
 
 @final
 class View:
-    """Information for a policy, with estimates only. It is valid during a call of ``on``."""
+    """The data that a policy may use: estimates, never actual run times. A view is valid only during ``on``."""
 
     @property
     def now(self) -> float: ...
@@ -269,20 +269,20 @@ class Event:
 
 @final
 class Start:
-    """Decision to start a waiting task now, on a number of free processors, on a set of processors, or on the minimum
-    number that the task accepts."""
+    """Starts a waiting task now: on a number of free processors, on a set of processors, or on its minimum number of
+    processors."""
 
     def __new__(cls, task: Task, processors: int | Processors | str | Iterable[int] | None = None) -> Start: ...
 
 @final
 class Wake:
-    """Decision to call the policy again at an instant, unless another event occurs earlier."""
+    """Calls the policy again at an instant, unless another event occurs earlier."""
 
     def __new__(cls, at: float | str) -> Wake: ...
 
 @final
 class Cancel:
-    """Decision to cancel a waiting task."""
+    """Cancels a waiting task."""
 
     def __new__(cls, task: Task) -> Cancel: ...
 

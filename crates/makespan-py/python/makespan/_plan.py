@@ -16,18 +16,19 @@ from makespan._policy import Scheduler
 from makespan._table import Rows, Table
 
 Progress = Callable[[float, float], object]
-"""Function that is called about twenty times per second with the completed and the total amount of work."""
+"""Called about twenty times a second with the amount of work that is done and the total amount."""
 
 SearchProgress = Callable[[float, Union[float, None]], object]
-"""Function that is called about twenty times per second with the elapsed seconds and the time limit, or None without a limit."""
+"""Called about twenty times a second with the elapsed seconds and the time limit, or None without a limit."""
 
 Objective: TypeAlias = Literal["makespan", "weighted_completion", "mean_flow", "cost", "max_lateness", "weighted_lateness"]
-"""Objective to minimise. Specs such as ``"optimise[objective=pareto]"`` support further objectives."""
+"""The objectives that can be minimised. Specs such as ``"optimise[objective=pareto]"`` have further objectives."""
 
 
 class Bound:
-    """A proven bound: no schedule has a smaller value (or a larger one of ``fair_throughput``). In arithmetic, comparisons and
-    formats, a bound acts as its :attr:`value`. :meth:`verify` checks its certificate in exact integers, without a solver.
+    """A proven bound. No schedule has a smaller value, or a larger value in the case of ``fair_throughput``. A bound acts as a
+    number, its :attr:`value`, in arithmetic, comparisons and formats. :meth:`verify` checks its certificate in exact
+    integers, without a solver.
 
     >>> import makespan
     >>> instance = makespan.Instance(processors=2, jobs=[makespan.Job(name, time=3) for name in "abc"])
@@ -44,12 +45,12 @@ class Bound:
 
     @property
     def objective(self) -> str:
-        """Bounded objective, such as ``makespan``."""
+        """The bounded objective, such as ``makespan``."""
         return self._native.objective
 
     @property
     def value(self) -> float:
-        """Nearest float to the value, in seconds, weight times seconds, a cost, or weighted tasks per second."""
+        """The value as the nearest float: seconds, weight times seconds, a cost, or weighted tasks per second."""
         return self._native.value
 
     @property
@@ -64,7 +65,7 @@ class Bound:
 
     @property
     def makespan_at_most(self) -> float | None:
-        """Maximum makespan of the schedules that the bound covers, or None if it covers all schedules."""
+        """The bound holds only for schedules with at most this makespan. None: for all schedules."""
         return self._native.makespan_at_most
 
     @property
@@ -80,7 +81,7 @@ class Bound:
         """Checks the certificate.
 
         Raises:
-            VerificationError: if the certificate does not prove the bound.
+            VerificationError: if the certificate does not prove the value.
         """
         problem = self._native.problem()
         if problem is not None:
@@ -163,17 +164,17 @@ class Bound:
 
 
 def _bound(instance: Instance, objective: str, certificate: str) -> Bound:
-    """Restores a bound from its certificate for pickle. The certificate is unchecked until :meth:`Bound.verify` is called."""
+    """Restores a pickled bound from its certificate, which :meth:`Bound.verify` checks."""
     return Bound(_native.bound_of_text(instance._native, objective, certificate))
 
 
 def _plain(value: Any) -> Any:
-    """Returns the number of a bound."""
+    """Returns the value of a bound, and any other value unchanged."""
     return value.value if isinstance(value, Bound) else value
 
 
 class Plan:
-    """A plan with proven bounds on its quality. Values are in seconds, or weight times seconds."""
+    """A plan with proofs of its quality. Values are in seconds, or in weight times seconds."""
 
     def __init__(self, native: _native.Plan, objective: str | None = None) -> None:
         self._native = native
@@ -186,13 +187,13 @@ class Plan:
 
     @property
     def kind(self) -> str:
-        """Kind of the plan: ``schedule``; ``front`` or ``strategy``, whose alternatives are in :attr:`points`; or ``steady state``,
-        which has rates."""
+        """``schedule``; ``front`` or ``strategy``, which have :attr:`points` to choose from; or ``steady state``, which has
+        rates."""
         return self._native.kind
 
     @property
     def objective(self) -> str:
-        """Objective of :attr:`value` and :attr:`gap`: the minimised objective if it is known, and otherwise the makespan."""
+        """The objective of :attr:`value` and :attr:`gap`: the minimised objective if it is known, otherwise the makespan."""
         if self.kind == "steady state":
             return "fair_throughput"
         return self._objective or self._native.minimised or "makespan"
@@ -204,7 +205,7 @@ class Plan:
 
     @property
     def makespan(self) -> float:
-        """End of the last job."""
+        """The end of the last job."""
         return self._figure("makespan")
 
     @property
@@ -232,18 +233,19 @@ class Plan:
 
     @property
     def gap(self) -> float | None:
-        """Upper limit on the relative excess of the objective over its bound; 0 means proven optimal. None without a bound."""
+        """The upper limit on the relative distance of the objective from the optimum: 0 means proven optimal. None without a
+        bound."""
         return self.gaps.get(self.objective)
 
     @property
     def gaps(self) -> dict[str, float]:
-        """Gap of each objective with a bound, as in :attr:`gap`."""
+        """The gap of each objective with a bound."""
         ratios = {name: self._native.ratio(name) for name in self._native.objectives}
         return {name: ratio - 1 for name, ratio in ratios.items() if ratio is not None}
 
     @property
     def schedule(self) -> Table:
-        """Table with one row for each placement."""
+        """The placements, one in each row."""
         columns = self._native.schedule()
         if columns is None:
             raise AlgorithmError("a steady state has rates and no placements; `to_json()` states them")
@@ -251,12 +253,12 @@ class Plan:
 
     @property
     def points(self) -> list[Plan]:
-        """Alternative plans of a front or a strategy."""
+        """The plans of a front or a strategy."""
         return [Plan(point, self._objective) for point in self._native.points()]
 
     @property
     def remarks(self) -> list[str]:
-        """Warnings of the algorithm."""
+        """Messages of the algorithm."""
         return self._native.remarks
 
     @property
@@ -266,14 +268,14 @@ class Plan:
 
     @property
     def seconds(self) -> float:
-        """Time for planning and proving, in seconds."""
+        """The time for planning and proving."""
         return self._native.seconds
 
     def verify(self) -> None:
-        """Checks the plan and all bounds again, independently of the program that made them.
+        """Checks the plan and all bounds again, independently of the algorithm.
 
         Raises:
-            VerificationError: with one sentence for each violated rule.
+            VerificationError: with a sentence for each broken rule.
         """
         problems = self._native.problems()
         if problems:
@@ -284,11 +286,11 @@ class Plan:
         return self._native.text()
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Writes a plan file, completely or not at all."""
+        """Writes a plan file atomically."""
         self._native.write(os.fsdecode(path))
 
     def to_html(self, title: str = "plan") -> str:
-        """Returns the interactive chart as an HTML page that loads no other files."""
+        """Returns the interactive chart as a self-contained page."""
         return self._native.page(title)
 
     def to_svg(self, title: str = "plan", width: int = 1200) -> str:
@@ -296,7 +298,7 @@ class Plan:
         return self._native.chart(title, _check.whole(width, "width", 100, 100_000))
 
     def to_evalys(self) -> Any:
-        """Returns the placements as a DataFrame with the columns of Batsim, which evalys reads: see
+        """Returns the placements as a DataFrame with the columns of Batsim, which evalys reads. See
         :func:`makespan.adapters.evalys_frame`."""
         from makespan.adapters import evalys_frame
 
@@ -323,12 +325,12 @@ class Plan:
 
 
 def _restored(instance: Instance, text: str, objective: str | None, stopped: bool, seconds: float) -> Plan:
-    """Restores a plan from the text of its file for pickle."""
+    """Restores a pickled plan from the text of its file."""
     return Plan(_native.plan_of_text(instance._native, text, stopped, seconds), objective)
 
 
 class Chart:
-    """A chart that a notebook displays. ``svg`` is its text."""
+    """A picture that a notebook displays. ``svg`` is its text."""
 
     def __init__(self, svg: str) -> None:
         self.svg = svg
@@ -338,7 +340,7 @@ class Chart:
 
 
 def framed(page: str, height: int = 640) -> str:
-    """Embeds an HTML page in a notebook, in a frame in which only its own script may run."""
+    """Embeds a page in a notebook. The page may run its own script, but has no other permissions."""
     content = html.escape(page, quote=True)
     style = f"width:100%;height:{height}px;border:0"
     return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{content}"></iframe>'
@@ -357,22 +359,21 @@ def plan(
 ) -> Plan:
     """Plans an instance, checks the plan, and proves an upper limit on its distance from the optimum.
 
-    Other Python threads run meanwhile, because the interpreter lock is released. Ctrl-C ends the search and returns the best plan
-    so far, with ``stopped`` set. A second Ctrl-C raises KeyboardInterrupt.
+    The interpreter's lock is released, so other Python threads continue. Ctrl-C ends a search with the best plan so far
+    (see ``stopped``). A second Ctrl-C raises KeyboardInterrupt.
 
     Args:
-        algorithm: A spec such as ``"demt[shuffles=5]"`` (see :func:`algorithms`), or a :class:`Scheduler` of your own. The default
-            is ``optimise``.
-        objective: Objective to minimise: ``makespan``, ``weighted_completion``, ``mean_flow``, ``cost``, ``max_lateness`` or
-            ``weighted_lateness``.
-        time_limit: Seconds for planning and proving together, or a time such as ``"2min"``.
-        makespan_at_most: Maximum makespan of the plan, as a multiple of the bound on the makespan.
-        seed: Seed of random choices. A seed always gives the same plan if the result does not depend on the clock: with
-            constructive algorithms, and with searches that have a number of steps instead of a time limit, such as
-            ``"optimise[steps=2000]"``. The result of a search with a time limit, the default, depends on the speed of the
-            machine.
-        prove: True if bounds are to be proved.
-        progress: Function that is called with the elapsed seconds and the time limit, or None without a limit.
+        algorithm: A spec such as ``"demt[shuffles=5]"`` (see :func:`algorithms`), or your own :class:`Scheduler`. The
+            default is a search by ``optimise``.
+        objective: The objective to minimise: ``makespan``, ``weighted_completion``, ``mean_flow``, ``cost``,
+            ``max_lateness`` or ``weighted_lateness``.
+        time_limit: The time for planning and proving together: seconds, or a text such as ``"2min"``.
+        makespan_at_most: The maximum makespan, as a multiple of the bound on the makespan.
+        seed: The seed of random choices. Constructive algorithms, and searches with a limited number of steps such as
+            ``"optimise[steps=2000]"``, give the same plan for the same seed. The result of a search with a time limit,
+            which is the default, also depends on the speed of the machine.
+        prove: True to prove bounds.
+        progress: A function that is called with the elapsed seconds and the time limit, or None without a limit.
 
     >>> import makespan as m
     >>> instance = m.Instance(platform=m.Platform(processors=4), jobs=[m.Job("a", time=[4, 2.2, 1.6]), m.Job("b", time=3)])
@@ -406,7 +407,7 @@ def plan(
 
 
 def _objective(name: Any) -> str:
-    """Returns the name of an objective. The error for an unknown name suggests a similar one."""
+    """Checks the name of an objective, and suggests a known name if it is misspelled."""
     wanted = _check.text(name, "objective", "makespan")
     known = get_args(Objective)
     if wanted.replace("-", "_").replace(" ", "_") not in (*known, "fair_throughput"):
@@ -416,17 +417,16 @@ def _objective(name: Any) -> str:
 
 
 def bound(instance: Instance, *, thorough: bool = False) -> dict[str, Bound]:
-    """Returns proven bounds on the standard objectives, each with its certificate. With ``thorough``, the search takes about ten
-    times as long."""
+    """Proves bounds on the standard objectives, each with its certificate. ``thorough`` takes about ten times as long."""
     _instance(instance)
     return {bound.objective: Bound(bound) for bound in _native.bound(instance._native, bool(thorough))}
 
 
 def verify(instance: Instance, path: str | PathLike[str]) -> Plan:
-    """Reads a plan file for an instance, and checks its placements, stated values and bounds.
+    """Reads a plan file for an instance, and checks placements, stated values and bounds.
 
     Raises:
-        VerificationError: with one sentence for each violated rule.
+        VerificationError: with a sentence for each broken rule.
     """
     native, problems = _native.verify_file(_instance(instance)._native, os.fsdecode(path))
     problems += native.problems()
@@ -442,11 +442,12 @@ def compare(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Rows:
-    """Compares algorithms on instances: the values of all objectives, their ratios to proven bounds, and the times taken.
+    """Compares algorithms on instances: for each plan the values of all objectives, their ratios to proven bounds, and the
+    time.
 
-    Without ``algorithms``, all algorithms of the catalogue that support the instance are compared. Algorithms that you name must
-    support the instance. The column ``guesses`` shows whether the ratios depend on guessed times. After Ctrl-C, the result has only
-    the rows of completed searches: the table is ``interrupted``, and a warning states how much is missing.
+    By default, this compares the algorithms of the catalogue that support the instance. Algorithms that you name must
+    support it. If there is a column ``guesses``, the ratios depend on guesses. Ctrl-C returns the complete rows without the
+    interrupted search. The table is then ``interrupted``, and a warning states the number of missing plans.
 
     >>> import makespan as m
     >>> table = m.compare(m.generate.moldable(jobs=20, processors=8), ["demt", "list"])
@@ -513,6 +514,5 @@ def _rows(name: str, instance: Instance, plans: list[Plan]) -> list[dict[str, An
 
 
 def algorithms() -> Rows:
-    """Returns the algorithms of the catalogue: the purpose of each, its kinds of plan, its proven guarantees, its source and its
-    parameters."""
+    """Returns the algorithms of the catalogue: their purpose, supported instances, guarantee, source and parameters."""
     return Rows(_native.algorithms())

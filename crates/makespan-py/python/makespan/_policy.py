@@ -1,4 +1,4 @@
-"""User-defined policies and schedulers."""
+"""Base classes for your own policies and schedulers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Decision: TypeAlias = Union[Start, Wake, Cancel]
 
 
 class Policy(ABC):
-    """An online policy. It receives events and decides which tasks start. The simulator enforces the rules that also hold for
-    built-in policies: a task starts on free processors that it accepts, with all its resources available, and no task waits
-    forever.
+    """An online policy: it receives events and decides which tasks start. The simulator applies the same rules as to its own
+    policies. A task starts on free processors that it accepts, with all the resources that it needs, and no task may wait
+    for ever.
 
     >>> import makespan as m
     >>> class InTurn(m.Policy):
@@ -39,20 +39,20 @@ class Policy(ABC):
 
     @property
     def name(self) -> str:
-        """Name of the policy in results. The default is the name of the class."""
+        """The name in results. The default is the name of the class."""
         return type(self).__name__
 
     @abstractmethod
     def on(self, events: list[Event], view: View) -> Iterable[Decision] | None:
-        """Returns the decisions for all events of one instant. They are carried out in order.
+        """Handles all events of one instant. The decisions are executed in their order.
 
-        ``view`` shows the state after the last event, without the decisions of this call. A decision with a number of processors
-        receives processors that the earlier decisions leave free.
+        ``view`` shows the state after the last event, without the effect of these decisions. A decision with a number of
+        processors gets free processors that the earlier decisions do not use.
         """
 
 
 class Placement(NamedTuple):
-    """Start and processors of a task. Its run time on these processors determines its end."""
+    """The processors and the start of a task. Its end follows from its time on these processors."""
 
     task: Task
     start: float
@@ -60,8 +60,8 @@ class Placement(NamedTuple):
 
 
 class Scheduler(ABC):
-    """A user-defined scheduler for :func:`makespan.plan` and :func:`makespan.compare`. Its schedule is validated and bounds are
-    proved, as with other schedulers.
+    """Your own scheduler, for :func:`makespan.plan` and :func:`makespan.compare`. Its schedule is validated like any other,
+    and bounds are proved for comparison.
 
     >>> import makespan as m
     >>> class OneByOne(m.Scheduler):
@@ -77,12 +77,12 @@ class Scheduler(ABC):
 
     @property
     def name(self) -> str:
-        """Name of the scheduler in results. The default is the name of the class."""
+        """The name in results. The default is the name of the class."""
         return type(self).__name__
 
     @abstractmethod
     def schedule(self, instance: Instance, tasks: list[Task]) -> Iterable[Placement]:
-        """Returns one placement for each task."""
+        """Returns a placement for every task, exactly once."""
 
     def _placements(self, native: _native.Instance, tasks: list[Task]) -> list[tuple[Any, ...]]:
         from makespan._model import Instance

@@ -1,4 +1,4 @@
-"""Simulation: logs, policies and results."""
+"""Simulates policies on logs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from makespan._table import Rows, Table
 
 
 class Log:
-    """Jobs with the estimates that policies see, and with their real run times. :func:`read_log` reads a log.
+    """Jobs with the estimates that policies see, and with their actual run times. :func:`read_log` reads a log.
 
     >>> import makespan as m
     >>> log = m.Log(m.Instance(processors=4, jobs=[m.Job("a", time=60)]), deviation=0.3, seed=7)
@@ -26,8 +26,8 @@ class Log:
     """
 
     def __init__(self, instance: Instance, *, deviation: float | None = None, seed: int = 0) -> None:
-        """Creates a log from an instance. The real run time of each task is its estimate, optionally multiplied by a random
-        log-normal factor with mean 1 and this standard deviation."""
+        """Creates a log from an instance. Each actual time is the estimate, or the estimate times a random factor. The factor
+        is log-normal with mean 1 and standard deviation ``deviation``."""
         share = None if deviation is None else _check.number(deviation, "deviation")
         self._native = _native.Log.of_instance(_instance(instance)._native, share, _check.seed(seed))
 
@@ -39,12 +39,12 @@ class Log:
 
     @property
     def instance(self) -> Instance:
-        """Instance that policies see."""
+        """The instance that policies see."""
         return Instance._of(self._native.instance)
 
     @property
     def remarks(self) -> list[str]:
-        """Warnings of the reader."""
+        """Messages about unusual records in the file."""
         return self._native.remarks
 
     def __reduce__(self) -> Any:
@@ -70,12 +70,12 @@ def read_log(
     seed: int = 0,
     strict: bool = False,
 ) -> Log:
-    """Reads a log to replay: SWF, Batsim, ``sacct``, or any instance, whose tasks then take as long as estimated.
+    """Reads a log for a replay: SWF, Batsim, ``sacct``, or an instance whose actual times equal its estimates.
 
     Args:
-        estimates: Run times that policies see: ``"user"`` (what was requested), ``"clairvoyant"`` (the run times) or
-            ``"unknown"`` (a minute for every job).
-        queues: Numbers of the queues of an SWF log, in order of decreasing priority.
+        estimates: The times that policies see: ``"user"`` (the requested times), ``"clairvoyant"`` (the actual run times)
+            or ``"unknown"`` (a minute for every job).
+        queues: Queues of an SWF log by number, from the highest to the lowest priority.
 
     The other arguments are those of :func:`makespan.read`.
     """
@@ -94,7 +94,7 @@ def read_log(
 
 
 class Simulation:
-    """Result of simulating a log under a policy. Times are in seconds."""
+    """The result of a policy on a log. Times are in seconds."""
 
     def __init__(self, native: _native.Simulation) -> None:
         self._native = native
@@ -106,37 +106,37 @@ class Simulation:
 
     @property
     def jobs(self) -> Table:
-        """Table with one row for each execution: job, task, submitted, start, end, wait, allotment, processors, outcome."""
+        """The runs of jobs, one in each row: job, task, submitted, start, end, wait, allotment, processors, outcome."""
         return Table(self._native.runs())
 
     @property
     def usage(self) -> Table:
-        """Table with the number of busy processors and of waiting jobs from each instant on."""
+        """The number of used processors and of waiting jobs, from each instant on."""
         return Table(self._native.usage())
 
     @property
     def measures(self) -> dict[str, Any]:
-        """Distributions of waits, flow times and bounded slowdowns, utilisation, makespan, fairness and other measures."""
+        """Measures: distributions of waits, flow times and bounded slowdowns, utilisation, makespan, fairness and others."""
         measures: dict[str, Any] = json.loads(self._native.measures())
         return measures
 
     @property
     def given_up(self) -> list[str]:
-        """Tasks that the policy cancelled."""
+        """The tasks that the policy cancelled."""
         return self._native.given_up
 
     @property
     def events(self) -> int:
-        """Number of events that the policy received."""
+        """The number of events that the policy received."""
         return self._native.events
 
     @property
     def seconds(self) -> float:
-        """Time that the simulation took, in real seconds."""
+        """The duration of the simulation in real time."""
         return self._native.seconds
 
     def to_evalys(self) -> Any:
-        """Returns the executions as a DataFrame with the columns of Batsim, which evalys reads: see
+        """Returns the runs as a DataFrame with the columns of Batsim, which evalys reads. See
         :func:`makespan.adapters.evalys_frame`."""
         from makespan.adapters import evalys_frame
 
@@ -152,8 +152,7 @@ class Simulation:
 
 
 class Simulations(Sequence[Simulation]):
-    """Results of several policies for one log, in the order of the policies. They are also available by name, as in
-    ``results["easy"]``."""
+    """The results of several policies on one log, in order, and by name: ``results["easy"]``."""
 
     def __init__(self, simulations: list[Simulation], remarks: list[str], seed: int) -> None:
         self._all = simulations
@@ -182,12 +181,12 @@ class Simulations(Sequence[Simulation]):
 
     @property
     def policies(self) -> list[str]:
-        """Names of the policies."""
+        """The names of the policies."""
         return [simulation.policy for simulation in self._all]
 
     @property
     def table(self) -> Rows:
-        """Table of the measures with one row for each policy."""
+        """The measures side by side, one policy in each row."""
         rows = []
         for simulation in self._all:
             of = simulation.measures
@@ -207,7 +206,7 @@ class Simulations(Sequence[Simulation]):
         return Rows(rows)
 
     def to_html(self, title: str = "simulation") -> str:
-        """Returns an interactive HTML page with all policies. The page loads no other files."""
+        """Returns a self-contained interactive page with all policies."""
         return _native.report(title, [one._native for one in self._all], self._seed, self.remarks)
 
     def _repr_html_(self) -> str:
@@ -230,18 +229,20 @@ def simulate(
 ) -> Simulations:
     """Simulates a log in virtual time, once for each policy.
 
-    Policies of the catalogue run in parallel without the interpreter lock. User-defined policies run one after another. All
-    policies see the same jobs and the same failures.
+    Policies of the catalogue run in parallel, without the interpreter's lock. Your own policies run one after the other.
+    All policies receive the same jobs and the same failures.
 
     Args:
         log: A log, an instance, or the path of either.
-        policies: Specs such as ``"easy"`` and ``"batch[scheduler=demt]"`` (see :func:`policies`), and :class:`Policy` objects.
-        kill_at_walltime: End jobs at their time limits. This option is rejected if it can have no effect: with clairvoyant or
-            unknown estimates, or if no job has a time limit.
+        policies: Specs such as ``"easy"`` and ``"batch[scheduler=demt]"`` (see :func:`policies`), and :class:`Policy`
+            objects.
+        kill_at_walltime: Ends jobs that reach their walltimes. This is an error if no job could reach its walltime: with
+            clairvoyant or unknown estimates, and if no job has a walltime.
         failures: A CSV file of failures, or a model such as ``"model:mtbf=30d,mttr=4h"``.
-        requeues: Maximum number of times that an interrupted job is queued again after failures.
-        threads: Number of policies that run in parallel. The default is the number of cores. The results do not depend on it.
-        progress: Function that is called with the number of ended tasks and of all tasks.
+        requeues: The number of times that a job is queued again after a failure interrupted it.
+        threads: The number of policies that are simulated at the same time. The default is the number of cores. It does not
+            affect the results.
+        progress: A function that is called with the number of finished tasks and the number of all tasks.
 
     >>> import makespan as m
     >>> jobs = [m.Job("a", time=4, processors=2), m.Job("b", time=1, processors=4), m.Job("c", time=3)]
@@ -294,5 +295,5 @@ def _threads(threads: int | None) -> int:
 
 
 def policies() -> Rows:
-    """Returns the policies of the catalogue: the purpose of each, the instances that it supports, its source and its parameters."""
+    """Returns the policies of the catalogue: their purpose, supported instances, source and parameters."""
     return Rows(_native.policies())

@@ -1,4 +1,4 @@
-"""Tables stored by column, for pandas, polars, pyarrow, or plain Python."""
+"""Tables by column, for pandas, polars, pyarrow and plain Python."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ _SHOWN = 20
 
 
 class Table:
-    """A table with columns by name and with rows. Its length is the number of rows. Any library that supports Arrow's C
-    interface can import it.
+    """A table with named columns and numbered rows. Libraries that support Arrow's C interface can read it directly.
 
     >>> import makespan
     >>> plan = makespan.plan(makespan.Instance(processors=2, jobs=[makespan.Job("a", time=3)]))
@@ -78,7 +77,7 @@ class Table:
         return self._native.__arrow_c_stream__(requested_schema)
 
     def to_pandas(self) -> Any:
-        """Returns the table as a pandas DataFrame. With pyarrow, values are not copied one by one. pyarrow is optional."""
+        """Returns the table as a pandas DataFrame. With pyarrow, the values are not copied one by one. pyarrow is optional."""
         pandas = _check.module("pandas")
         try:
             import pyarrow
@@ -87,7 +86,7 @@ class Table:
         return pyarrow.table(self).to_pandas()
 
     def to_polars(self) -> Any:
-        """Returns the table as a polars DataFrame through Arrow's C interface."""
+        """Returns the table as a polars DataFrame, through Arrow's C interface."""
         return _check.module("polars").DataFrame(self)
 
     def to_arrow(self) -> Any:
@@ -95,7 +94,7 @@ class Table:
         return _check.module("pyarrow").table(self)
 
     def _arrays(self) -> dict[str, Any]:
-        """Columns as numpy arrays. pandas always comes with numpy."""
+        """Returns the columns as numpy arrays. numpy is always installed with pandas."""
         import numpy
 
         arrays: dict[str, Any] = {}
@@ -134,13 +133,13 @@ def _shown(value: Any) -> str:
 
 
 class Rows:
-    """A table of rows that Python code created, for libraries that read lists of dicts. :func:`makespan.compare` returns
-    such a table.
+    """Rows created in Python, for libraries that read lists of dicts. :func:`makespan.compare` returns them.
 
-    It has a length, columns and rows. :meth:`to_pandas` and :meth:`to_polars` convert it to a DataFrame.
+    Rows have a length, named columns and numbered rows. :meth:`to_pandas` and :meth:`to_polars` convert them to a
+    DataFrame.
 
     Attributes:
-        interrupted: True if rows are missing because Ctrl-C ended their computation.
+        interrupted: True if Ctrl-C interrupted the function that created the rows, so that rows are missing.
     """
 
     def __init__(self, rows: list[dict[str, Any]], interrupted: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Simulation of bags of tasks on a tree of machines."""
+"""Simulates bags of tasks on a tree of machines."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from makespan._table import Rows, Table
 
 @dataclass(frozen=True)
 class Change:
-    """A change to a node of a tree during a simulation: a new bandwidth of the link from its parent, a new speed, or the removal of
-    its subtree. Lost tasks are sent again.
+    """A change of a node during a simulation: a new bandwidth of the link from its parent, a new speed, or the removal of the
+    node and its subtree. Lost tasks are sent again.
 
     >>> Change("90s", "n3", bandwidth="7kbit/s")
     Change(at='90s', node='n3', bandwidth='7kbit/s', speed=None, removed=False)
@@ -40,7 +40,7 @@ class Change:
 
 
 class TreeSimulation:
-    """Result of simulating bags of tasks on a tree under a policy. Times are in seconds, rates in tasks per second."""
+    """The result of a policy for bags of tasks on a tree. Times are in seconds, and rates in tasks per second."""
 
     def __init__(self, native: _native.TreeSimulation) -> None:
         self._native = native
@@ -52,59 +52,59 @@ class TreeSimulation:
 
     @property
     def throughput(self) -> float | None:
-        """Minimum over the applications of weighted tasks per second. The measurement lasts from a tenth to nine tenths of the time
-        at which the first application was completed. None if no application was completed."""
+        """The minimum over the applications of weighted tasks per second, measured from 10 % to 90 % of the time at which the
+        first application was done. None if no application was done."""
         return self._native.throughput
 
     @property
     def bound(self) -> float:
-        """Proven upper bound on the throughput of any schedule in the long run, for the machines in their initial state."""
+        """A proven upper limit on the throughput of any schedule in the long run, for the machines at the beginning."""
         return self._native.bound
 
     @property
     def end(self) -> float:
-        """Instant at which the run ended."""
+        """The end of the run."""
         return self._native.end
 
     @property
     def unfinished(self) -> int:
-        """Number of tasks that were not completed."""
+        """The number of unfinished tasks."""
         return self._native.unfinished
 
     @property
     def stalled(self) -> bool:
-        """True if tasks remained but no further event occurred."""
+        """True if the simulation stopped because no further event occurred, although tasks were unfinished."""
         return self._native.stalled
 
     @property
     def hops(self) -> int:
-        """Number of tasks that were sent over a link."""
+        """The number of transfers of tasks over links."""
         return self._native.hops
 
     @property
     def resent(self) -> int:
-        """Number of tasks that returned to the root from removed nodes."""
+        """The number of tasks that returned to the root because a node was removed."""
         return self._native.resent
 
     @property
     def seconds(self) -> float:
-        """Time that the simulation took, in real seconds."""
+        """The duration of the simulation in real time."""
         return self._native.seconds
 
     @property
     def applications(self) -> Table:
-        """Table with one row for each application."""
+        """The applications, one in each row."""
         return Table(self._native.applications())
 
     @property
     def nodes(self) -> Table:
-        """Table with one row for each node: completed tasks, loads as shares of the time, the maximum number of waiting tasks, and
+        """The nodes, one in each row: computed tasks, loads as fractions of the time, the maximum number of waiting tasks, and
         whether the node was removed (0 or 1)."""
         return Table(self._native.nodes())
 
     @property
     def completions(self) -> Table:
-        """Table with the completion time of each task."""
+        """The completion times of the tasks, one in each row."""
         return Table(self._native.completions())
 
     def __reduce__(self) -> Any:
@@ -116,8 +116,7 @@ class TreeSimulation:
 
 
 class TreeSimulations(Sequence[TreeSimulation]):
-    """Results of several policies for one tree, in the order of the policies. They are also available by name, as in
-    ``results["back-pressure"]``."""
+    """The results of several policies on one tree, in order, and by name: ``results["back-pressure"]``."""
 
     def __init__(self, simulations: list[TreeSimulation]) -> None:
         self._all = simulations
@@ -144,7 +143,7 @@ class TreeSimulations(Sequence[TreeSimulation]):
 
     @property
     def table(self) -> Rows:
-        """Table of the measures with one row for each policy."""
+        """The measures side by side, one policy in each row."""
         names = ("policy", "throughput", "bound", "end", "unfinished", "hops", "resent", "seconds")
         return Rows([{name: getattr(simulation, name) for name in names} for simulation in self._all])
 
@@ -170,12 +169,12 @@ def simulate_tree(
 
     Args:
         instance: Nodes with a ``parent``, and jobs with a ``count`` and ``data``.
-        policies: Names such as ``"back-pressure"``, ``"fcfs"`` and ``"lp"``; ``makespan algorithms`` explains them.
-        buffer: Maximum number of tasks that wait at a node other than the root.
-        sends: Maximum number of simultaneous sends of a node.
+        policies: Specs such as ``"back-pressure"``, ``"fcfs"`` and ``"lp"``. ``makespan algorithms`` explains them.
+        buffer: The maximum number of tasks that wait at a node other than the root.
+        sends: The maximum number of simultaneous sends of a node.
         slow_requests: True if a request takes the latency of its link.
-        changes: Changes to nodes during the simulation.
-        progress: Function that is called with the number of finished policies and of all policies.
+        changes: Changes of nodes during the simulation.
+        progress: A function that is called with the number of finished policies and the number of all policies.
 
     >>> import makespan as m
     >>> result = m.simulate_tree(m.generate.tree(nodes=10, tasks=100))[0]
@@ -202,6 +201,6 @@ def simulate_tree(
     try:
         made = _native.simulate_tree(instance._native, specs, rules, _threads(threads), progress)
     except AlgorithmError as error:
-        # The message is written for the command line, so its option is replaced by the Python argument.
+        # The message refers to the command line option.
         raise AlgorithmError(str(error).replace("give --buffer ", "give buffer=")) from None
     return TreeSimulations([TreeSimulation(one) for one in made])

@@ -1,6 +1,6 @@
-"""Runs a pickled call in a separate process and pickles its result. Only the executor starts this file.
+"""Runs a pickled call in a separate process, and pickles its result. Only the executor starts this file.
 
-Nothing of the package is imported here unless the call needs it, because the import would take longer than most calls.
+This file imports nothing from the package unless the call needs it, because importing takes longer than most calls.
 """
 
 import os
@@ -12,8 +12,8 @@ from typing import Any
 
 
 def main(call: str, result: str, alive: str) -> int:
-    """Reads a call from one file and writes its result to another, completely or not at all: ``("value", value, "")``,
-    ``("error", exception, its traceback)``, or ``("lost", reason for the missing result, a traceback)``."""
+    """Reads a call from one file and writes its result to the other file atomically. The result is ``("value", value, "")``,
+    ``("error", exception, traceback)``, or, if there is neither, ``("lost", reason, traceback)``."""
     _end_with(alive)
     answer = _answer(call)
     with open(f"{result}.part", "wb") as file:
@@ -44,7 +44,7 @@ def _answer(call: str) -> "tuple[str, Any, str]":
 
 
 def _text(answer: "tuple[str, Any, str]") -> bytes:
-    """Pickles an answer. If an exception would change or fail when unpickled, its message is pickled instead."""
+    """Returns the pickle of a result. If an exception cannot be pickled and restored, returns the pickle of its text."""
     kind, value, trace = answer
     try:
         text = _pickled(answer)
@@ -63,7 +63,7 @@ def _pickled(answer: "tuple[str, Any, str]") -> bytes:
     try:
         return pickle.dumps(answer)
     except Exception:
-        # The call came from a notebook, so only cloudpickle can pickle objects that the notebook defines.
+        # The call comes from a notebook. Only cloudpickle can pickle functions that a notebook defines.
         if "cloudpickle" not in sys.modules:
             raise
         text: bytes = sys.modules["cloudpickle"].dumps(answer)
@@ -72,18 +72,18 @@ def _pickled(answer: "tuple[str, Any, str]") -> bytes:
 
 def _traced(error: BaseException) -> str:
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-    # The message also appears in the output of the call.
+    # The traceback also goes to the output of the call.
     sys.stderr.write(text) if sys.stderr is not None else None
     return text
 
 
 def _as_main(path: str) -> None:
-    """Functions of the submitting program are pickled as functions of ``__main__``, and must be found there."""
+    """Loads the submitting program as ``__main__``, because its functions are pickled as members of ``__main__``."""
     import runpy
     import types
 
     module = types.ModuleType("__makespan_main__")
-    # This marker prevents an executor in the program from reading the program again.
+    # Creating an executor while the program is loaded would load the program again and again. The marker makes it an error.
     sys.modules["__makespan_loading__"] = module
     try:
         module.__dict__.update(runpy.run_path(path, run_name="__makespan_main__"))
@@ -93,24 +93,23 @@ def _as_main(path: str) -> None:
 
 
 def _end_with(alive: str) -> None:
-    """Lets this process end as soon as the submitting program ends, even if that program was killed. No process would use the
-    result."""
+    """Ends this process as soon as the submitting program ends or is killed, because its result would not be used."""
     try:
         import fcntl
 
         pipe = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
-        # A thread could also watch the pipe, but would interfere with calls that fork.
+        # A thread would also work, but would disturb calls that fork.
         fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)
         own = os.getpid()
         fcntl.fcntl(pipe, fcntl.F_SETOWN, -own if os.getpgrp() == own else own)
         fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
-        # The program may have ended earlier. Otherwise there is nothing to read yet.
+        # The program may already have ended. Otherwise there is nothing to read.
         os.read(pipe, 1)
         os._exit(1)
     except BlockingIOError:
         return
     except (OSError, AttributeError):
-        # The system does not support this notification, so the call runs to its end.
+        # The system does not support this signal. The call then runs to its end.
         return
 
 

@@ -1,4 +1,4 @@
-"""Converters for other packages: WfCommons, PyJobShop, evalys."""
+"""Converts to and from WfCommons, PyJobShop and evalys."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def from_wfcommons(
     bandwidth: float | str | None = None,
     storage: str | None = None,
 ) -> Instance:
-    """Converts a ``wfcommons.common.workflow.Workflow`` to an instance through its WfFormat file.
+    """Converts a ``wfcommons.common.workflow.Workflow`` to an instance, through its WfFormat file.
 
-    The arguments are the same as in :func:`makespan.read`. If no machines are given, the workflow must state them.
+    The arguments are those of :func:`makespan.read`. Without machines, the workflow must state its own machines.
     """
     if not callable(getattr(workflow, "write_json", None)):
         problem = f"{_check.shown(workflow)} is no workflow of WfCommons; a file of one is read by makespan.read(path)"
@@ -41,10 +41,10 @@ def from_wfcommons(
 
 
 def evalys_frame(table: str) -> Any:
-    """Converts a table to a pandas DataFrame with the columns of Batsim, from which evalys creates a ``JobSet``.
+    """Converts a table with the columns of Batsim to a pandas DataFrame, from which evalys creates a ``JobSet``.
 
-    evalys requires sets of processors as ``ProcSet`` objects of the package ``procset``, which is installed with evalys. Without
-    ``procset``, the sets are texts such as ``0-3 8``, which evalys does not accept; ``ProcSet.from_str`` reads them.
+    evalys needs sets of processors as ``ProcSet`` of the package ``procset``, which is installed together with evalys.
+    Without ``procset``, the sets are texts such as ``0-3 8``, which evalys cannot use; ``ProcSet.from_str`` reads them.
     """
     frame = _check.module("pandas").read_csv(io.StringIO(table), dtype={"job_id": str, "allocated_resources": str})
     sets = frame["allocated_resources"].fillna("").str.replace(",", " ")
@@ -53,22 +53,22 @@ def evalys_frame(table: str) -> Any:
     except ImportError:
         frame["allocated_resources"] = sets
         return frame
-    # Stored as objects, to prevent a conversion by pandas.
+    # The column must have the type object, so that pandas does not convert the sets.
     frame["allocated_resources"] = frame["allocated_resources"].astype(object)
     frame["allocated_resources"] = [of_text(text) for text in sets]
     return frame
 
 
 def from_pyjobshop(model: Any) -> Instance:
-    """Converts a ``pyjobshop.Model`` or its ``ProblemData`` to an instance, if all its features are supported.
+    """Converts a ``pyjobshop.Model`` or its ``ProblemData`` to an instance, if possible.
 
-    Each resource becomes an amount that tasks hold. The modes of a task become its allotments: the n-th fastest of n modes becomes
-    allotment n, with its own time and amounts. A mode that is not faster than another and holds no less is omitted. A job of
-    PyJobShop becomes a compound job. Unsupported features are rejected by name: setup times, breaks, delays, windows, optional
-    tasks, and precedence other than end before start within a job.
+    Every resource is an amount that tasks hold. The modes of a task become its allotments: the n-th fastest of n modes is
+    the allotment n, with its own time and amounts. A mode is left out if another mode is at least as fast and holds no
+    more. A job of PyJobShop becomes a compound job. Features without a counterpart are an error: setup times, breaks,
+    delays, windows, optional tasks, and precedence other than end before start within a job.
 
     Raises:
-        InputError: with the name of the unsupported feature.
+        InputError: names the unsupported feature.
     """
     data = model.data() if callable(getattr(model, "data", None)) else model
     if not all(hasattr(data, part) for part in ("resources", "tasks", "modes", "jobs", "constraints")):
@@ -100,7 +100,7 @@ def from_pyjobshop(model: Any) -> Instance:
     return Instance(Platform(processors=width, licences=licences, consumables=consumables), jobs)
 
 
-#: Resources that are consumed.
+#: Resources that are used up.
 _USED_UP = ("NonRenewable", "Consumable")
 
 
@@ -147,7 +147,7 @@ def _stated(job: Any, otherwise: str) -> dict[str, Any]:
     return stated
 
 
-#: Times that PyJobShop takes for none.
+#: PyJobShop uses times from this value on to mean no time.
 _FOREVER = 2**31
 
 
@@ -174,10 +174,10 @@ def _task(data: Any, at: int, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _held(mode: Any, data: Any) -> dict[int, int]:
-    """Returns the amount of each resource that a mode holds."""
+    """Returns the amounts of resources that a mode holds."""
     held: dict[int, int] = {}
     for resource, demand in zip(mode.resources, mode.demands or [1] * len(mode.resources), strict=True):
-        # A machine is always held as a whole, regardless of the demand.
+        # A machine is always held completely, regardless of the demand.
         amount = int(demand) or (1 if not hasattr(data.resources[resource], "capacity") else 0)
         if amount:
             held[int(resource)] = amount
@@ -185,10 +185,10 @@ def _held(mode: Any, data: Any) -> dict[int, int]:
 
 
 def _best(modes: list[Any], data: Any) -> list[Any]:
-    """Returns the modes that are not dominated: a mode is omitted if another one is at least as fast and needs no more of any
-    resource."""
+    """Returns the modes without those for which another mode is at least as fast and holds no more."""
     kept: list[tuple[Any, dict[int, int]]] = []
-    # Among modes with equal times, those with smaller demands come first. The first of several equal modes is kept.
+    # Modes with equal times are sorted by their total demand, so the mode with lower demand comes first. The first of several
+    # equal modes is kept.
     found = [(mode, _held(mode, data)) for mode in modes]
     found.sort(key=lambda each: (int(each[0].duration), sum(each[1].values())))
     for mode, held in found:

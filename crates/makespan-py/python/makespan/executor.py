@@ -1,4 +1,4 @@
-"""Runs callables as planned jobs on this machine, with the interface of ``concurrent.futures``."""
+"""Runs callables as planned jobs on this machine, through the interface of ``concurrent.futures``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from makespan._model import Amount, Time
 __all__ = ["Executor", "Needs", "RemoteTraceback"]
 
 T = TypeVar("T")
-#: Maximum number of output lines of a failed process in its error.
+#: Number of last lines of a failed process that its error repeats.
 _LINES = 20
 #: Seconds between two checks whether the executor is closed.
 _TICK = 0.5
@@ -32,7 +32,8 @@ _TICK = 0.5
 
 @dataclass(frozen=True)
 class Needs:
-    """Requirements of calls: cores, memory, an estimated time, a time limit, and futures to wait for."""
+    """The needs of calls: cores, memory, an estimated time, a walltime after which the call is ended, and futures that must
+    succeed before."""
 
     cores: int = 1
     memory: Amount | None = None
@@ -42,9 +43,10 @@ class Needs:
 
 
 class Executor(concurrent.futures.Executor):
-    """Runs each call in a separate process that is pinned to its cores. A plan determines order and cores, and is improved while
-    calls run. Calls and results are pickled. The output of a call is printed when the call has ended. Each call holds its cores and
-    its memory. Two calls that do not fit at the same time run one after another.
+    """Runs each call in a separate process that is pinned to its cores. A plan decides the order and the cores, and is
+    improved while calls run. Calls and results are transferred by pickle. The output of a call is printed here after the
+    call has ended. A call holds the cores and the memory that it needs. Two calls that do not fit at the same time run one
+    after the other.
 
     >>> import math, makespan.executor
     >>> with makespan.executor.Executor(cores=2) as executor:  # doctest: +SKIP
@@ -55,22 +57,23 @@ class Executor(concurrent.futures.Executor):
     2432902008176640000 1.4142135623730951
 
     Args:
-        cores: Number of cores. The default is all cores that this process may use.
-        memory: Maximum total memory of the calls, such as ``"4GiB"``. The default is the memory of the machine.
-        folder: Where the files of the run are kept: the output of each call in ``run``, and the journal. Each executor has a folder of
-            its own. A temporary one by default, which goes with the executor.
+        cores: The number of cores to use. The default is all cores that this process may use.
+        memory: The total memory that calls may use, such as ``"4GiB"``. The default is the memory of the machine.
+        folder: The folder for the files of the run: the journal, and the output of each call in ``run``. Each executor
+            needs a separate folder. The default is a temporary folder that is removed with the executor.
     """
 
     def __init__(
         self, cores: int | None = None, *, memory: Amount | None = None, folder: str | os.PathLike[str] | None = None
     ) -> None:
         if "__makespan_loading__" in sys.modules:
-            # The process of a call imports the main program to find its functions.
+            # The process of a call is loading the program to find its functions.
             raise RuntimeError(
                 "this program makes an Executor as it is read, and each call reads it to find its function; "
                 "put what the program does, the Executor too, under `if __name__ == \"__main__\":`"
             )
-        # Results with classes of this program are unpickled under the module name that they have in the process of the call.
+        # In the process of a call, the classes of this program are members of `__makespan_main__`. The alias lets pickle find them in
+        # results.
         sys.modules.setdefault("__makespan_main__", sys.modules["__main__"])
         platform = _machine(cores, memory)
         self._kept = folder is not None
@@ -81,9 +84,9 @@ class Executor(concurrent.futures.Executor):
             problem = f"{self._folder} has the files of another executor; give each a folder of its own, or remove that one"
             raise InputError(problem, field="folder")
         self._lock = threading.Lock()
-        #: Submitted calls that the run has not yet added, in order.
+        #: Submitted calls that the run does not know yet, in order.
         self._coming: collections.deque[_Call] = collections.deque()
-        #: Cancelled calls whose cancellation has not yet been sent to the run.
+        #: Cancelled calls that the run does not know of yet.
         self._unwanted: collections.deque[_Call] = collections.deque()
         #: Tasks that the run must cancel.
         self._back: list[int] = []
@@ -93,7 +96,7 @@ class Executor(concurrent.futures.Executor):
         self._closed = False
         self._left = False
         self._over = threading.Event()
-        #: Path of a pipe that this process holds open for writing. The pipe closes with the process, which notifies the calls.
+        #: A pipe whose writing end this process holds. It closes when the process ends, which ends the calls.
         self._alive = self._folder / "alive"
         try:
             self._alive.unlink(missing_ok=True)
@@ -109,7 +112,7 @@ class Executor(concurrent.futures.Executor):
         atexit.register(self._at_exit)
 
     def _guard(self) -> Path:
-        """Program that runs around each call and records its outcome: a Python interpreter that imports only the native module."""
+        """Creates the program that guards each call and records its end: an interpreter that imports only the compiled module."""
         script = self._folder / "guard.py"
         loader = "importlib.machinery.ExtensionFileLoader('makespan._native', path)"
         script.write_text(
@@ -127,7 +130,7 @@ class Executor(concurrent.futures.Executor):
         return program
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[T]:
-        """Submits ``fn(*args, **kwargs)`` as a call on one core. Use :meth:`needing` for other requirements."""
+        """Submits ``fn(*args, **kwargs)`` with one core. Use :meth:`needing` for other needs."""
         return self._submit(Needs(), fn, args, kwargs)
 
     def needing(
@@ -139,8 +142,8 @@ class Executor(concurrent.futures.Executor):
         walltime: Time | None = None,
         after: concurrent.futures.Future[Any] | Iterable[concurrent.futures.Future[Any]] = (),
     ) -> Asking:
-        """Returns this executor for calls with other requirements: more cores, memory, an estimated time, a time limit, or other
-        calls that must succeed first. Estimates improve the plan. The default estimate is a minute."""
+        """Returns this executor for calls with other needs: several cores, memory, an estimated time, a walltime, or futures
+        that must succeed before. Estimated times improve the plan. Without an estimate, the plan assumes a minute."""
         return Asking(self, Needs(cores, memory, time, walltime, _futures(after)))
 
     def _submit(
@@ -171,7 +174,7 @@ class Executor(concurrent.futures.Executor):
         return call.future
 
     def _done(self, future: concurrent.futures.Future[Any]) -> None:
-        """Records a future that its owner cancelled, so that no search through all futures is needed."""
+        """Records a cancelled future, so that the executor need not check all futures."""
         if future.cancelled():
             self._unwanted.append(future._makespan[1])  # type: ignore[attr-defined]
 
@@ -183,7 +186,7 @@ class Executor(concurrent.futures.Executor):
         return str(call.name)
 
     def _listen(self) -> None:
-        """Receives events of the calls until the run is over."""
+        """Handles the events of the calls until the run is over."""
         try:
             self._hear_all()
         except BaseException as error:
@@ -260,7 +263,7 @@ class Executor(concurrent.futures.Executor):
         future.set_exception(error)
 
     def _answer(self, call: _Call, word: str, text: str | None) -> tuple[str, Any, str]:
-        """Returns the result that the process of a call left."""
+        """Returns the result that the process of a call wrote."""
         try:
             kind, value, trace = pickle.loads(call.result.read_bytes())
         except FileNotFoundError:
@@ -272,7 +275,8 @@ class Executor(concurrent.futures.Executor):
         return kind, value, trace
 
     def _forward(self, call: _Call, trace: str) -> None:
-        """Prints the output of a call, without the traceback at its end, which the exception contains."""
+        """Prints the output of a call. Removes the traceback from the end of its standard error, because the traceback comes
+        with the exception."""
         for end, stream in (("out", sys.stdout), ("err", sys.stderr)):
             if stream is None:
                 continue
@@ -284,7 +288,7 @@ class Executor(concurrent.futures.Executor):
                         shutil.copyfileobj(printed, stream)
                 stream.flush()
             except (OSError, ValueError):
-                # The call printed nothing, or the stream is closed.
+                # The call printed nothing, or the output of this program is closed.
                 continue
 
     def _last_lines(self, call: _Call) -> str:
@@ -299,7 +303,7 @@ class Executor(concurrent.futures.Executor):
             call = self._unwanted.popleft()
             if not call.told:
                 call.told = True
-                # Threads that wait for several futures are notified only by this call.
+                # This notifies callers that wait for several futures.
                 call.future.set_running_or_notify_cancel()
                 if call.task is not None:
                     self._back.append(call.task)
@@ -317,8 +321,8 @@ class Executor(concurrent.futures.Executor):
                 call.future.set_exception(RunError(f"{call.name}: {reason}"))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Accepts no more calls. With ``wait``, this method returns when all calls have ended. ``cancel_futures`` cancels calls
-        that have not started."""
+        """Stops accepting calls. With ``wait``, returns when all calls have ended. ``cancel_futures`` cancels calls that have
+        not started."""
         with self._lock:
             self._closed = True
             waiting = [*self._coming, *self._calls.values()] if cancel_futures else []
@@ -335,13 +339,13 @@ class Executor(concurrent.futures.Executor):
         self._join()
 
     def _join(self) -> None:
-        # Callbacks of futures run on this thread, which cannot wait for itself.
+        # Callbacks of futures run on the executor's own thread, which cannot wait for itself.
         if threading.current_thread() is not self._thread:
             self._over.wait()
             self._thread.join()
 
     def _at_exit(self) -> None:
-        """As with other executors, a program that exits waits for its calls, unless Ctrl-C ended the program."""
+        """At its end, a program waits for its submitted calls, as with other executors. After Ctrl-C, it does not wait."""
         if getattr(sys, "last_type", None) is KeyboardInterrupt:
             self.kill()
         else:
@@ -360,7 +364,7 @@ class Executor(concurrent.futures.Executor):
 
 
 class RemoteTraceback(Exception):
-    """Traceback from the process of a call. It is the cause of the exception that this process raises."""
+    """The traceback of an exception in the process of its call. It is the cause of the exception that is raised here."""
 
     def __init__(self, trace: str) -> None:
         super().__init__(trace)
@@ -371,7 +375,7 @@ class RemoteTraceback(Exception):
 
 
 def _machine(cores: int | None, memory: Amount | None) -> dict[str, Any]:
-    """Returns the cores and memory of an executor as a platform."""
+    """Returns the cores and the memory that an executor may use, as a platform."""
     all_cores, all_memory = _native.machine()
     count = all_cores if cores is None else _check.whole(cores, "cores", 1)
     if count > all_cores:
@@ -396,57 +400,57 @@ class _Call:
     result: Path
     needs: Needs
     told: bool = False
-    #: Task in the run, as soon as the run has added it.
+    #: Its task in the run, or None until the run knows the call.
     task: int | None = None
 
     @property
     def source(self) -> Path:
-        """Path of the pickled call."""
+        """The path of the pickled call."""
         return self.result.with_name(f"call{self.number}.pickle")
 
 
 class Asking(concurrent.futures.Executor):
-    """An executor for calls with given requirements. ``submit`` and ``map`` work as in :class:`Executor`. It closes with its
-    executor."""
+    """An executor for calls with certain needs. ``submit`` and ``map`` work as in :class:`Executor`. Closing it closes the
+    original executor."""
 
     def __init__(self, executor: Executor, needs: Needs) -> None:
         self._executor = executor
         self.needs = needs
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[T]:
-        """Submits ``fn(*args, **kwargs)`` with these requirements."""
+        """Submits ``fn(*args, **kwargs)`` with these needs."""
         return self._executor._submit(self.needs, fn, args, kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Closes the executor, including for calls with other requirements."""
+        """Closes the executor, also for calls with other needs."""
         self._executor.shutdown(wait, cancel_futures=cancel_futures)
 
     def needing(self, **changes: Any) -> Asking:
-        """Returns these requirements with some of them changed."""
+        """Returns this executor with some of the needs changed."""
         if "after" in changes:
             changes["after"] = _futures(changes["after"])
         return Asking(self._executor, replace(self.needs, **changes))
 
 
 def _pickled(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
-    """Returns two pickles: the locations of modules, and the call."""
+    """Returns two pickles: one of the module path, and one of the call."""
     main = sys.modules.get("__main__")
     file = getattr(main, "__file__", None)
-    # A program read from standard input has no file that another process could read.
+    # A program from standard input has no file that another process could read.
     file = os.path.abspath(file) if file is not None and os.path.isfile(file) else None
     head = pickle.dumps((sys.path, None))
     if file is None and getattr(fn, "__module__", None) == "__main__":
         return head + _by_value((fn, args, kwargs))
     try:
         text = pickle.dumps((fn, args, kwargs))
-        # Within a call, the main program has another module name.
+        # Within the process of a call, the main program has a different name.
         if b"__main__" in text or b"__makespan_main__" in text:
             if file is None:
                 return head + _by_value((fn, args, kwargs))
             head = pickle.dumps((sys.path, file))
         return head + text
     except Exception as error:
-        # The function cannot be imported, for example a lambda or a nested function.
+        # For example a lambda, or a function within a function.
         by_value = _cloudpickled((fn, args, kwargs))
         if by_value is not None:
             return head + by_value
@@ -455,7 +459,7 @@ def _pickled(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
 
 
 def _by_value(call: Any) -> bytes:
-    """Other processes cannot import definitions of an interactive session such as a notebook."""
+    """Pickles a call by value. Other processes cannot import functions from an interactive session such as a notebook."""
     text = _cloudpickled(call)
     if text is None:
         problem = "the function is defined in an interactive session, or in a program without a file; put it into a module, or install cloudpickle"
@@ -464,7 +468,7 @@ def _by_value(call: Any) -> bytes:
 
 
 def _cloudpickled(call: Any) -> bytes | None:
-    """Pickles a call including the code of its functions. Returns None without cloudpickle, or if cloudpickle fails."""
+    """Returns the pickle of a call with the code of its functions, or None if cloudpickle is not installed or fails."""
     try:
         import cloudpickle
 

@@ -1,4 +1,4 @@
-"""Random instances. A seed always gives the same instance. ``makespan generate`` lists the sources of each kind."""
+"""Generates random instances. The same seed gives the same instance. ``makespan generate`` states the source of each kind."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def _drawn(kind: str, **options: object) -> Instance:
 def moldable(
     *, jobs: int, processors: int, family: str = "mixed", arrival_rate: float | None = None, seed: int = 1
 ) -> Instance:
-    """Generates moldable jobs of the family ``weak``, ``high``, ``mixed`` or ``cirne``, all released at once or at a rate per
-    second.
+    """Generates moldable jobs of the family ``weak``, ``high``, ``mixed`` or ``cirne``. All jobs arrive at time 0, or at
+    ``arrival_rate`` jobs per second.
 
     >>> len(moldable(jobs=30, processors=16))
     30
@@ -38,8 +38,8 @@ def poisson(*, jobs: int, processors: int, load: float, family: str = "mixed", s
 def lublin(
     *, jobs: int, processors: int, load: float | None = None, requests: float | str | None = None, seed: int = 1
 ) -> Log:
-    """Generates a log of rigid jobs with the model of Lublin and Feitelson. With ``requests``, jobs have requested times: users
-    overestimate by a factor up to ``requests`` (1 to 1000).
+    """Generates a log of rigid jobs by the model of Lublin and Feitelson. ``requests`` is the maximum factor (1 to 1000) by
+    which users overestimate run times. Without it, requested times are left out.
 
     >>> lublin(jobs=100, processors=64, load=0.7)
     <log of 100 jobs on 64 processors>
@@ -63,7 +63,7 @@ def etc(
     high_machines: bool = True,
     seed: int = 1,
 ) -> Instance:
-    """Generates sequential tasks with an individual time on each machine. ``consistency`` is ``c``, ``s`` or ``i``."""
+    """Generates sequential tasks with a separate time on each machine. ``consistency`` is ``c``, ``s`` or ``i``."""
     return _drawn(
         "etc",
         tasks=tasks,
@@ -94,8 +94,8 @@ def graphs(
     deadline: float | None = None,
     seed: int = 1,
 ) -> Instance:
-    """Generates graphs of tasks on processors of different speeds: ``layers``, ``chain``, ``fork-join``, ``cholesky``, ``lu``,
-    ``montage`` and others. With ``parallel`` above 1, the tasks are moldable.
+    """Generates graphs of tasks on processors of different speeds. The shape is ``layers``, ``chain``, ``fork-join``,
+    ``cholesky``, ``lu``, ``montage`` or another one. If ``parallel`` is larger than 1, the tasks are moldable.
 
     >>> graphs(shape="cholesky", tasks=35).task_count
     35
@@ -156,8 +156,8 @@ def flow(
     swings: float = 4.0,
     seed: int = 1,
 ) -> Instance:
-    """Generates independent tasks that arrive continuously, for nodes of different speeds. ``rate`` is a share of the balance line.
-    """
+    """Generates independent tasks that arrive over time, for nodes of different speeds. ``rate`` is a fraction of the balance
+    line."""
     return _drawn(
         "flow",
         tasks=tasks,
@@ -182,7 +182,7 @@ def tree(
     data: int = 1_000_000,
     seed: int = 1,
 ) -> Instance:
-    """Generates bags of tasks whose data are sent down a tree of machines. Plans for them are steady states."""
+    """Generates bags of tasks whose data are sent down a tree of machines. They are planned as a steady state."""
     return _drawn(
         "tree",
         nodes=nodes,
