@@ -1,14 +1,15 @@
-//! Requests to a run that is in progress.
+//! Requests to a run while it is executed.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use makespan_core::{Job, TaskId, Unavailable};
 
-/// Channel through which jobs are added to a run in progress ([`crate::ExecuteOptions::intake`]). Such a run ends only on request.
+/// Adds jobs to a running run and cancels its tasks ([`crate::ExecuteOptions::intake`]). A run with an intake ends only on
+/// request.
 ///
-/// The initial instance of such a run may have no jobs. To resume the run, submit all its earlier jobs in their order, and
-/// optionally more. The journal records which of them had been added.
+/// Such a run begins with an instance that may have no jobs. A resumed run needs all jobs that were ever submitted, in the order
+/// of their submission, and possibly more. Its journal lists the jobs that were accepted.
 #[derive(Clone, Default)]
 pub struct Intake(Arc<Shared>);
 
@@ -29,34 +30,35 @@ pub(crate) enum Request {
 }
 
 impl Intake {
-    /// Creates a channel without requests.
+    /// Creates an intake without requests.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Registers a function that is called after each request, such as one that ends the wait of an engine ([`crate::Waker`]).
+    /// Calls a function after each request. The function may, for example, end the wait of an engine ([`crate::Waker`]).
     pub fn on_request(&self, wake: impl Fn() + Send + 'static) {
         *self.0.wake.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
     }
 
-    /// Appends jobs, all or none. The observer receives the range of the new tasks or the reason for the rejection
-    /// ([`crate::Observer::grown`], [`crate::Observer::not_grown`]), in the order of the calls.
+    /// Adds either all of these jobs or none, after all earlier jobs. The observer receives the new tasks or the reason for the
+    /// rejection, in the order of submission ([`crate::Observer::grown`], [`crate::Observer::not_grown`]).
     pub fn append(&self, jobs: Vec<Job>) {
         self.ask(Request::Append(jobs));
     }
 
-    /// Cancels tasks: running tasks are ended and fail, and waiting tasks do not start. Finished tasks are not affected.
+    /// Cancels tasks. Running tasks are ended and count as failed. Waiting tasks do not start. Tasks that have ended do not
+    /// change.
     pub fn cancel(&self, tasks: Vec<TaskId>) {
         self.ask(Request::Cancel(tasks));
     }
 
-    /// Withdraws tasks if none of them has started. Otherwise all of them remain. The observer receives the result
+    /// Withdraws either all of these tasks or none: all of them if none has begun. The observer receives the result
     /// ([`crate::Observer::withdrawn`]).
     pub fn withdraw(&self, tasks: Vec<TaskId>) {
         self.ask(Request::Withdraw(tasks));
     }
 
-    /// Announces the periods in which processors will be unavailable. They replace all periods announced before
+    /// Announces the periods in which processors must not be used. Replaces earlier announcements
     /// ([`makespan_core::Cluster::announce`]).
     pub fn announce(&self, periods: Vec<Unavailable>) {
         self.ask(Request::Announce(periods));

@@ -34,7 +34,7 @@ impl Proven {
         self.core.objective.name()
     }
 
-    /// Float nearest to the value.
+    /// The value as the nearest float.
     #[getter]
     fn value(&self) -> f64 {
         figure(self.core.objective, &self.core.value)
@@ -46,8 +46,7 @@ impl Proven {
         self.core.value.decimal(self.core.objective)
     }
 
-    /// Maximum makespan in seconds of the schedules that the bound covers, or None if it covers all
-    /// schedules.
+    /// The largest makespan for which the bound holds, in seconds, or None if it holds for all schedules.
     #[getter]
     fn makespan_at_most(&self) -> Option<f64> {
         self.core.makespan_at_most.map(makespan::Time::seconds)
@@ -65,20 +64,20 @@ impl Proven {
         self.instance.has_guesses()
     }
 
-    /// Instance that the bound covers.
+    /// The instance of the bound.
     #[getter]
     fn of(&self) -> Instance {
         Instance::shared(&self.instance)
     }
 
-    /// Returns the value with its certificate as JSON.
+    /// Returns the value with its certificate, as JSON.
     fn certificate(&self) -> PyResult<String> {
         let mut text = Vec::new();
         write_bound(&self.instance, &self.core, &mut text).map_err(PyOSError::new_err)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Returns the defect of the certificate, or None if the certificate proves the bound.
+    /// Returns the problem of an invalid certificate, or None if the certificate proves the bound.
     fn problem(&self, py: Python<'_>) -> Option<String> {
         py.detach(|| self.core.verify(&self.instance)).err().map(|error| error.to_string())
     }
@@ -99,7 +98,7 @@ pub fn bound(py: Python<'_>, instance: &Instance, thorough: bool) -> PyResult<Ve
     Ok(bounds.into_iter().map(|bound| Proven::new(bound, &instance.core)).collect())
 }
 
-/// Restores a bound from its certificate without checking it. `pickle` calls this function.
+/// Restores a pickled bound from the text of its certificate, without checking it.
 #[pyfunction]
 pub fn bound_of_text(py: Python<'_>, instance: &Instance, objective: &str, text: &str) -> PyResult<Proven> {
     let entry: BoundEntry = serde_json::from_str(text).map_err(|error| errors::input(py, error))?;

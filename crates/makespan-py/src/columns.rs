@@ -1,4 +1,4 @@
-//! Tables stored by column. pandas, polars and pyarrow read them without copying single values.
+//! Tables by column. pandas, polars and pyarrow can use them without copying single values.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList};
 
-/// A table of integer, float or text columns with equal length.
+/// A table of columns of equal length with integers, floats or texts.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Columns {
     batch: RecordBatch,
 }
 
-/// Builder of a table.
+/// Builds a table column by column.
 #[derive(Default)]
 pub struct Table {
     fields: Vec<Field>,
@@ -31,32 +31,32 @@ impl Table {
         self
     }
 
-    /// Appends a column of integers.
+    /// Adds a column of integers.
     pub fn integers(self, name: &str, values: impl IntoIterator<Item = i64>) -> Self {
         self.with(name, DataType::Int64, Arc::new(Int64Array::from_iter_values(values)))
     }
 
-    /// Appends a column of floats.
+    /// Adds a column of floats.
     pub fn floats(self, name: &str, values: impl IntoIterator<Item = f64>) -> Self {
         self.with(name, DataType::Float64, Arc::new(Float64Array::from_iter_values(values)))
     }
 
-    /// Appends a column of floats with missing values.
+    /// Adds a column of floats, some of which are missing.
     pub fn some_floats(self, name: &str, values: impl IntoIterator<Item = Option<f64>>) -> Self {
         self.with(name, DataType::Float64, Arc::new(values.into_iter().collect::<Float64Array>()))
     }
 
-    /// Appends a column of texts.
+    /// Adds a column of texts.
     pub fn texts<T: AsRef<str>>(self, name: &str, values: impl IntoIterator<Item = T>) -> Self {
         self.with(name, DataType::Utf8, Arc::new(StringArray::from_iter_values(values)))
     }
 
-    /// Appends a column of texts with missing values.
+    /// Adds a column of texts, some of which are missing.
     pub fn some_texts<T: AsRef<str>>(self, name: &str, values: impl IntoIterator<Item = Option<T>>) -> Self {
         self.with(name, DataType::Utf8, Arc::new(values.into_iter().collect::<StringArray>()))
     }
 
-    /// Returns the table. All columns must have the same length.
+    /// Returns the table. The columns must have equal lengths.
     pub fn finish(self) -> PyResult<Columns> {
         let batch = RecordBatch::try_new(Arc::new(Schema::new(self.fields)), self.arrays).map_err(defect)?;
         Ok(Columns { batch })
@@ -75,8 +75,8 @@ impl Columns {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// Restores a table. Each column is a name, a type (`integer`, `float` or `text`) and its values, with None for a missing
-    /// value. `pickle` calls this function.
+    /// Creates a table from columns. Each column has a name, a type (`integer`, `float` or `text`) and values, with None for
+    /// missing values. This restores a pickled table.
     #[staticmethod]
     fn of_columns(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Self> {
         let mut table = Table::default();
@@ -104,7 +104,7 @@ impl Columns {
         schema.fields().iter().map(column).collect()
     }
 
-    /// Returns `count` rows starting with row `first`. These rows must exist.
+    /// Returns up to `count` rows, starting with row `first`.
     fn slice(&self, first: usize, count: usize) -> Self {
         let first = first.min(self.batch.num_rows());
         Self { batch: self.batch.slice(first, count.min(self.batch.num_rows() - first)) }
@@ -118,7 +118,7 @@ impl Columns {
         self.batch.num_rows()
     }
 
-    /// Returns the values of a column, with None for a missing value.
+    /// Returns the values of a column, with None for missing values.
     fn values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let array = self.column(name)?;
         match array.data_type() {
@@ -135,8 +135,8 @@ impl Columns {
         }
     }
 
-    /// Returns the numbers of a column as they are stored in memory, 8 bytes each, and the name of their numpy type. NaN represents
-    /// a missing value. Returns None if the column is not numeric.
+    /// Returns the numbers of a column as they are in memory, 8 bytes each, and the name of their type in numpy. NaN stands for a
+    /// missing value. Returns None for a column of texts.
     fn buffer<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<(Bound<'py, PyBytes>, &'static str)>> {
         let array = self.column(name)?;
         let bytes = match array.data_type() {
@@ -158,14 +158,14 @@ impl Columns {
         Ok(Some(bytes))
     }
 
-    /// Returns the table as a capsule with a stream of Arrow's C interface.
+    /// Returns the table as a stream of Arrow's C interface, in a capsule.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The protocol lets the producer decide whether to cast.
+        // The protocol allows the producer to ignore the requested schema.
         let _ = requested_schema;
         let reader = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")

@@ -1,11 +1,11 @@
-//! Converts Python values to Makespan values.
+//! Converts Python values to values of Makespan.
 
 use makespan::{Objective, Time};
 use pyo3::prelude::*;
 
 use crate::errors;
 
-/// Converts a number of seconds, a text with a unit, or a `timedelta` to an instant or a duration.
+/// Converts an instant or a duration: seconds as a number, a text with a unit, or a `timedelta`.
 ///
 /// # Errors
 /// `InputError` with the name of the argument.
@@ -17,8 +17,7 @@ pub fn time(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Time> {
     Time::parse(&text).map_err(|error| errors::at(value.py(), name, error))
 }
 
-/// Returns the objective with this name. The words of the name may be separated by `_`, `-` or
-/// blanks.
+/// Returns the objective with this name. Its words may be separated by `_`, `-` or blanks.
 ///
 /// # Errors
 /// `InputError` with a list of the valid names.
@@ -31,8 +30,7 @@ pub fn objective(py: Python<'_>, name: &str) -> PyResult<Objective> {
     })
 }
 
-/// Converts a value to a float for display: seconds, weight times seconds, a cost, or weighted
-/// tasks per second.
+/// Returns a value as a float for display: seconds, weight times seconds, a cost, or weighted tasks per second.
 pub fn figure(objective: Objective, value: &makespan::Value) -> f64 {
     match value {
         makespan::Value::Integer(value) => *value as f64 / 10_f64.powi(objective.places() as i32),

@@ -1,7 +1,6 @@
-//! Converts Python objects to the text of a native instance, so that a single reader checks files
-//! and objects.
+//! Converts Python objects to the text of a native instance, so that one reader checks both.
 //!
-//! Numbers keep their decimals: `2.2` is read as exactly 2.2 seconds, as in a file.
+//! Numbers keep their decimals: `2.2` is read as exactly 2.2 seconds, as from a file.
 
 use std::fmt::Write;
 
@@ -10,13 +9,13 @@ use pyo3::types::{PyBool, PyDelta, PyDict, PyFloat, PyInt, PyList, PyString, PyT
 
 use crate::errors;
 
-/// Maximum depth of nested values, which no valid instance reaches.
+/// Maximum nesting depth, which no valid instance reaches.
 const MAX_DEPTH: usize = 32;
 const NOT_UNICODE: &str = "a text with half a surrogate pair stands here, which is no Unicode text; write one that is";
 const FINITE: &str = "write a finite number, or leave it out";
 const TOO_LONG: &str = "a number of thousands of digits stands here; write a smaller one";
 
-/// Path from the document to a value.
+/// The path from the document to a value.
 struct Path<'a> {
     above: Option<&'a Path<'a>>,
     step: Step<'a>,
@@ -36,7 +35,7 @@ impl Path<'_> {
         Path { above: Some(self), step, depth: self.depth + 1 }
     }
 
-    /// Formats the path, such as `jobs[3].time[0]`.
+    /// Returns the path as text, such as `jobs[3].time[0]`.
     fn text(&self) -> String {
         let mut text = self.above.map_or_else(String::new, Path::text);
         match self.step {
@@ -53,21 +52,20 @@ impl Path<'_> {
     }
 }
 
-/// Converts a dict of numbers, texts, lists and dicts to JSON text. Entries that are None are
-/// omitted.
+/// Returns the JSON text of a dict of numbers, texts, lists and dicts. Entries that are None are left out.
 ///
 /// # Errors
-/// `InputError` with the path of a value of an unsupported type.
+/// `InputError` with the path of a value of another type.
 pub fn json(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let mut text = String::new();
     write(value, &mut text, &Path::ROOT)?;
     Ok(text)
 }
 
-/// Converts the argument called `name` to JSON text.
+/// Returns the JSON text of the argument with this name.
 ///
 /// # Errors
-/// `InputError` with the name of the argument and the path of the unsupported value.
+/// The errors of [`json`], with the name of the argument.
 pub fn json_of(value: &Bound<'_, PyAny>, name: &str) -> PyResult<String> {
     let mut text = String::new();
     write(value, &mut text, &Path::ROOT.to(Step::Key(name)))?;
@@ -144,7 +142,7 @@ fn sequence<'py>(values: impl Iterator<Item = Bound<'py, PyAny>>, out: &mut Stri
     Ok(())
 }
 
-/// Converts durations, decimals, ranges, and numpy numbers and arrays.
+/// Writes durations, decimals, ranges, and the numbers and lists of numpy.
 fn other(value: &Bound<'_, PyAny>, out: &mut String, path: &Path<'_>) -> PyResult<()> {
     let py = value.py();
     if value.is_instance_of::<PyDelta>() {
@@ -161,7 +159,7 @@ fn other(value: &Bound<'_, PyAny>, out: &mut String, path: &Path<'_>) -> PyResul
         out.push_str(value.str()?.to_cow()?.as_ref());
         return Ok(());
     }
-    // Arrays and scalars of numpy and similar packages.
+    // Arrays and scalars of numpy and of similar libraries.
     for method in ["tolist", "item"] {
         if value.hasattr(method)? {
             let plain = value.call_method0(method)?;
@@ -174,7 +172,7 @@ fn other(value: &Bound<'_, PyAny>, out: &mut String, path: &Path<'_>) -> PyResul
     Err(errors::at(py, &path.text(), problem))
 }
 
-/// Writes a duration in exact seconds.
+/// Writes a duration as exact seconds.
 fn duration(value: &Bound<'_, PyAny>, out: &mut String) -> PyResult<()> {
     let part = |name: &str| value.getattr(name)?.extract::<i128>();
     let microseconds = (part("days")? * 86_400 + part("seconds")?) * 1_000_000 + part("microseconds")?;
@@ -183,7 +181,7 @@ fn duration(value: &Bound<'_, PyAny>, out: &mut String) -> PyResult<()> {
     Ok(())
 }
 
-/// Writes the shortest decimal that identifies the number, as Python displays it.
+/// Writes the shortest decimal that denotes the number, as Python does.
 fn float(py: Python<'_>, number: f64, out: &mut String, path: &Path<'_>) -> PyResult<()> {
     if !number.is_finite() {
         let problem = format!("{number} stands here; {FINITE}");
@@ -198,7 +196,7 @@ fn float(py: Python<'_>, number: f64, out: &mut String, path: &Path<'_>) -> PyRe
 }
 
 fn written(out: &mut String, arguments: std::fmt::Arguments<'_>) {
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = out.write_fmt(arguments);
 }
 

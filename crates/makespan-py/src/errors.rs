@@ -1,4 +1,4 @@
-//! Converts errors to exceptions of the Python package `makespan.errors`.
+//! Converts errors to the exceptions of the package `makespan.errors`.
 
 use std::io;
 
@@ -20,7 +20,7 @@ impl Class {
         Self { name, cell: PyOnceLock::new() }
     }
 
-    /// Returns the exception with these arguments, or the error that prevented its creation.
+    /// Creates the exception with these arguments, or the error that prevents its creation.
     fn raised<'py>(&self, py: Python<'py>, arguments: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
         let class = self.cell.import(py, "makespan._errors", self.name);
         match class.and_then(|class| class.call1(arguments)) {
@@ -35,7 +35,7 @@ static ALGORITHM: Class = Class::new("AlgorithmError");
 static POLICY: Class = Class::new("PolicyError");
 static STOPPED: Class = Class::new("StoppedError");
 
-/// Options of the command line and the corresponding Python arguments.
+/// Options of the command line, and the corresponding arguments in Python.
 const SAID: [(&str, &str); 12] = [
     ("plan FILE.dot --nextflow-trace TRACE", "makespan.read(\"FILE.dot\", trace=\"TRACE\")"),
     ("`makespan verify INSTANCE PLAN`", "`makespan.verify(instance, path)`"),
@@ -51,7 +51,7 @@ const SAID: [(&str, &str); 12] = [
     ("--estimates user", "estimates=\"user\""),
 ];
 
-/// Replaces command-line options in a message of a reader by the corresponding Python arguments.
+/// Replaces options of the command line in a message of a reader by Python arguments.
 pub fn in_python(text: impl ToString) -> String {
     let text = text.to_string();
     if !text.contains("--") && !text.contains("makespan verify") {
@@ -60,17 +60,17 @@ pub fn in_python(text: impl ToString) -> String {
     SAID.iter().fold(text, |text, (option, argument)| text.replace(option, argument))
 }
 
-/// Returns an error about input without a position.
+/// Returns the error for invalid input without a known place.
 pub fn input(py: Python<'_>, problem: impl ToString) -> PyErr {
     INPUT.raised(py, (in_python(problem),))
 }
 
-/// Returns an error about the field `field` of a document of Python objects.
+/// Returns the error for invalid input at this path of a document that was made of Python objects.
 pub fn at(py: Python<'_>, field: &str, problem: impl ToString) -> PyErr {
     INPUT.raised(py, (problem.to_string(), py.None(), py.None(), py.None(), field))
 }
 
-/// Returns an error about the content of a file.
+/// Converts an error about a file.
 pub fn of_file(py: Python<'_>, error: &FormatError) -> PyErr {
     match error {
         FormatError::Io { source, .. } => os_error(source.kind(), error.to_string()),
@@ -80,7 +80,7 @@ pub fn of_file(py: Python<'_>, error: &FormatError) -> PyErr {
     }
 }
 
-/// Returns an error about a file that cannot be read.
+/// Returns the error for a file that cannot be read.
 pub fn of_io(file: &str, error: &io::Error) -> PyErr {
     os_error(error.kind(), format!("{file}: cannot read: {error}"))
 }
@@ -93,7 +93,8 @@ fn os_error(kind: io::ErrorKind, text: String) -> PyErr {
     }
 }
 
-/// Returns an error about a document of Python objects. Line numbers are omitted because the objects have no lines.
+/// Converts an error about a document that was made of Python objects. Leaves out the line, because the user never sees the text
+/// of the document.
 pub fn of_document(py: Python<'_>, error: &FormatError) -> PyErr {
     match error {
         FormatError::Content { place: Place { field, .. }, problem, .. } => {
@@ -103,12 +104,13 @@ pub fn of_document(py: Python<'_>, error: &FormatError) -> PyErr {
     }
 }
 
-/// Returns an error about an algorithm that is unknown or does not support the request.
+/// Returns the error for an algorithm that is unknown or does not support the request.
 pub fn algorithm(py: Python<'_>, problem: impl ToString) -> PyErr {
     ALGORITHM.raised(py, (in_python(problem),))
 }
 
-/// Converts the error of a planner. `own` is the name of a scheduler written in Python, whose defects are reported to its author.
+/// Converts an error of the planner. `own` is the name of a scheduler that was written in Python. Invalid schedules are then
+/// errors of that scheduler.
 pub fn of_plan(py: Python<'_>, error: &PlanError, own: Option<&str>) -> PyErr {
     match (error, own) {
         (PlanError::Invalid { violation, .. }, Some(name)) => {
@@ -118,7 +120,7 @@ pub fn of_plan(py: Python<'_>, error: &PlanError, own: Option<&str>) -> PyErr {
     }
 }
 
-/// Converts the error of a simulation.
+/// Converts an error of the simulator.
 pub fn of_simulation(py: Python<'_>, error: &SimulateError) -> PyErr {
     match error {
         SimulateError::Policy(error) => algorithm(py, error),
@@ -132,13 +134,13 @@ pub fn of_simulation(py: Python<'_>, error: &SimulateError) -> PyErr {
     }
 }
 
-/// Returns an error about a policy or scheduler, written in Python, that breaks a rule.
+/// Returns the error for a policy or scheduler that was written in Python and breaks a rule.
 pub fn policy(py: Python<'_>, problem: impl ToString) -> PyErr {
     POLICY.raised(py, (problem.to_string(),))
 }
 
-/// Adds the name of a Python policy and the instant to an error that the package raised about one of its decisions. Other
-/// exceptions of the policy stay unchanged.
+/// Adds the name of a policy and the instant to an error in its decisions, if the package found the error. Exceptions from the
+/// code of the policy stay unchanged.
 pub fn of_decision(py: Python<'_>, error: PyErr, name: &str, now: makespan::Time) -> PyErr {
     let is = |class: &Class| {
         let class = class.cell.import(py, "makespan._errors", class.name);

@@ -1,4 +1,4 @@
-//! Events that a policy receives, and decisions that it may return.
+//! Events that a policy receives, and the decisions that it returns.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::convert;
 use crate::processors::{count_of, set_of};
 use crate::view::Task;
 
-/// An event of a simulation or run.
+/// An event.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Event {
     core: Core,
@@ -17,7 +17,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// Creates an event for a simulation of this instance.
+    /// Creates an event of a simulation of this instance.
     pub fn new(core: Core, instance: &Arc<Instance>) -> Self {
         Self { core, instance: Arc::clone(instance) }
     }
@@ -41,7 +41,7 @@ impl Event {
         }
     }
 
-    /// Task of the event, or None for nodes and wake-ups.
+    /// The task of the event, or None for nodes and wake-ups.
     #[getter]
     fn task(&self) -> Option<Task> {
         match self.core {
@@ -71,31 +71,30 @@ impl Event {
     }
 }
 
-/// Number or set of processors that a decision requests.
+/// The requested processors, or their number.
 pub enum Wanted {
-    /// Minimum number that the task accepts.
+    /// The minimum number of processors of the task.
     Fewest,
-    /// Number of free processors.
+    /// This number of free processors.
     Count(u32),
-    /// Set of processors.
+    /// These processors.
     These(ProcSet),
 }
 
-/// Decision to start a waiting task now.
+/// Starts a waiting task now.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Start {
-    /// Task to start.
+    /// The task to start.
     pub task: TaskId,
-    /// Instance of the task.
+    /// The instance of the task.
     pub of: Arc<Instance>,
-    /// Requested processors.
+    /// The requested processors.
     pub wanted: Wanted,
 }
 
 #[pymethods]
 impl Start {
-    /// Creates a decision with a number of free processors, a set of processors, or the minimum number
-    /// that the task accepts.
+    /// Starts a task on a number of free processors, on a set of processors, or on its minimum number of processors.
     #[new]
     #[pyo3(signature = (task, processors=None))]
     fn new(task: &Task, processors: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
@@ -110,10 +109,10 @@ impl Start {
     }
 }
 
-/// Decision to call the policy again at an instant, unless another event occurs earlier.
+/// Calls the policy again at an instant, unless another event occurs earlier.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Wake {
-    /// Instant of the call.
+    /// The instant of the call.
     pub at: Time,
 }
 
@@ -125,12 +124,12 @@ impl Wake {
     }
 }
 
-/// Decision to cancel a waiting task.
+/// Cancels a waiting task.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Cancel {
-    /// Task to cancel.
+    /// The task to cancel.
     pub task: TaskId,
-    /// Instance of the task.
+    /// The instance of the task.
     pub of: Arc<Instance>,
 }
 

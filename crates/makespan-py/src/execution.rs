@@ -1,4 +1,4 @@
-//! Runs on this machine to which jobs are added while they run. The package's `Executor` uses this module.
+//! A run on this machine to which jobs can be added. The package's `Executor` is built on it.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -17,29 +17,29 @@ use pyo3::types::PyDict;
 
 use crate::{document, errors, options, tables};
 
-/// Share of one core for improving the plan of the waiting tasks, as in other runs.
+/// The fraction of one core that improves the plan of the waiting tasks, as in other runs.
 const SHARE: f64 = 0.1;
 
-/// A message of the run.
+/// An event of the run.
 enum Told {
-    /// Number of tasks that were added.
+    /// This number of tasks was accepted.
     Grown(u64),
-    /// Reason why a job was not added.
+    /// A job was rejected, for this reason.
     NotGrown(String),
     Started(TaskId),
-    /// Outcome of a task, with its reason.
+    /// A task ended, with this outcome and reason.
     Ended(TaskId, &'static str, Option<String>),
     Cancelled(TaskId),
-    /// End of the run, with the reason if the run failed.
+    /// The run has ended. The text is the reason, if it failed.
     Over(Option<String>),
 }
 
-/// Observer that forwards events to a channel.
+/// Sends the events of the run to a channel.
 struct Teller(Sender<Told>);
 
 impl Teller {
     fn tell(&self, told: Told) {
-        // After a run was left, the channel has no receiver.
+        // If the receiver was dropped, the event is lost.
         let _ = self.0.send(told);
     }
 }
@@ -77,8 +77,8 @@ pub struct Session {
 
 #[pymethods]
 impl Session {
-    /// Starts a run in this folder. The platform is a dict with the keys of a native file. This program also serves as the
-    /// shim of each job.
+    /// Begins a run in this folder on a platform, which is a dict with the keys of a native file. The program `guard` guards each
+    /// job.
     #[new]
     fn new(py: Python<'_>, folder: PathBuf, guard: PathBuf, platform: &Bound<'_, PyDict>) -> PyResult<Self> {
         let platform = options::platform(py, platform)?;
@@ -92,7 +92,7 @@ impl Session {
         };
         let instance = Instance::new(platform.clone(), Vec::new(), Vec::new());
         let instance = instance.map_err(|error| errors::input(py, error))?;
-        // An instance that this machine cannot execute is rejected before a thread starts.
+        // Resources that the machine lacks are reported before the thread starts.
         py.detach(|| reserve(&instance, &options).map(drop)).map_err(|error| errors::input(py, error))?;
         let (sender, receiver) = channel();
         let intake_of_run = intake.clone();
@@ -104,14 +104,14 @@ impl Session {
         Ok(Self { intake, stop, platform, told: Mutex::new(receiver) })
     }
 
-    /// Number of processors of the run.
+    /// The number of processors of the run.
     #[getter]
     fn processors(&self) -> u32 {
         self.platform.processors()
     }
 
-    /// Submits a job, given as a dict with the keys of a native file. `after` names earlier jobs. `next` reports whether the
-    /// job was added.
+    /// Submits a job, which is a dict with the keys of a native file. `after` contains the names of earlier jobs. `next` reports
+    /// whether the job was accepted.
     fn append(&self, job: &Bound<'_, PyAny>, after: Vec<String>) -> PyResult<()> {
         let py = job.py();
         let text = format!(r#"{{"version":2,"jobs":[{}]}}"#, document::json(job)?);
@@ -123,24 +123,24 @@ impl Session {
         Ok(())
     }
 
-    /// Cancels tasks, and ends those that are running.
+    /// Cancels tasks. Running tasks are ended.
     fn cancel(&self, tasks: Vec<u64>) {
         self.intake.cancel(tasks.into_iter().map(TaskId).collect());
     }
 
-    /// Ends the run when none of its tasks is running.
+    /// Ends the run when no task runs.
     fn leave(&self) {
         self.intake.leave();
     }
 
-    /// Ends the run and its running tasks.
+    /// Ends the run and all its running tasks.
     fn end(&self) {
         self.stop.request();
         self.intake.leave();
     }
 
-    /// Returns the next event: a word, the task or the number of tasks, and a text. Returns None if no event occurs within
-    /// `seconds`.
+    /// Returns the next event: a word, the task or the number of tasks, and a text. Returns None if no event occurs within this
+    /// number of seconds.
     fn next(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<(&'static str, u64, Option<String>)>> {
         let wait = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let told = py.detach(|| match self.told.lock() {
@@ -176,14 +176,14 @@ fn run(instance: &Instance, options: &ExecuteOptions, intake: &Intake, told: &Se
     ended.map(drop).map_err(|error| error.to_string())
 }
 
-/// Returns the number of cores that this process may use, and the number of bytes of memory if it is known.
+/// Returns the number of cores and the memory in bytes that this process may use. The memory is None if it is unknown.
 #[pyfunction]
 pub fn machine() -> PyResult<(usize, Option<u64>)> {
     let cores = cores().map_err(|error| PyOSError::new_err(error.to_string()))?;
     Ok((cores.len(), makespan_exec::memory()))
 }
 
-/// Runs this process as the shim of a job if its arguments request this. In that case, the function does not return.
+/// Runs this process as the guard of a job, if its arguments say so, and does not return in this case.
 #[pyfunction]
 pub fn guard(arguments: Vec<std::ffi::OsString>) {
     makespan_exec::serve_as(arguments);

@@ -1,4 +1,4 @@
-//! Random instances.
+//! Generates random instances.
 
 use std::any::type_name;
 use std::fmt::Display;
@@ -19,7 +19,7 @@ use crate::instance::Instance;
 use crate::log::Log;
 use crate::processors::shown;
 
-/// Keyword arguments of a generator. The Python functions list and type all arguments.
+/// Keyword arguments of a generator. The Python functions name and annotate all of them.
 struct Given<'a, 'py>(&'a Bound<'py, PyDict>);
 
 impl<'py> Given<'_, 'py> {
@@ -34,14 +34,14 @@ impl<'py> Given<'_, 'py> {
         })
     }
 
-    /// Parses a word, such as the name of a family.
+    /// Returns a word, such as the name of a family.
     fn word<T: FromStr<Err: Display>>(&self, name: &str) -> PyResult<T> {
         let text: String = self.get(name)?;
         text.parse().map_err(|error| errors::at(self.0.py(), name, error))
     }
 }
 
-/// Returns the Python name and the range of a Rust type.
+/// Describes a Rust type in the words of Python, with its range.
 fn wanted(kind: &str) -> &'static str {
     let is = |word: &str| kind.contains(word);
     match () {
@@ -56,7 +56,7 @@ fn wanted(kind: &str) -> &'static str {
     }
 }
 
-/// Generates a random instance of this kind.
+/// Generates an instance of this kind.
 #[pyfunction]
 pub fn generate(py: Python<'_>, kind: &str, options: &Bound<'_, PyDict>) -> PyResult<Instance> {
     let given = Given(options);
@@ -152,8 +152,7 @@ fn graphs(given: &Given<'_, '_>) -> PyResult<Result<makespan::Instance, Generate
     }))
 }
 
-/// Generates a random log of rigid jobs, with requested times that policies see and with real run
-/// times.
+/// Generates a log of rigid jobs with requested times, which policies see, and actual run times.
 #[pyfunction]
 pub fn generate_log(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Log> {
     let given = Given(options);

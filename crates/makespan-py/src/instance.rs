@@ -1,5 +1,4 @@
-//! Instances: created from Python objects, read from files, written to files, and converted to
-//! tables.
+//! Instances: creates them from Python objects, reads and writes files, and returns tables.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,10 +15,10 @@ use crate::options::Reading;
 use crate::view::Task;
 use crate::{document, errors, tables};
 
-/// A checked instance of machines and jobs.
+/// A checked set of machines and jobs.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Instance {
-    /// Instance shared with plans and simulations.
+    /// The instance, which plans and simulations share.
     pub core: Arc<Core>,
     remarks: Vec<String>,
     format: String,
@@ -32,7 +31,7 @@ impl Instance {
         Self { core: Arc::new(core), remarks, format: "instance".into() }
     }
 
-    /// Creates an instance that shares `core`.
+    /// Creates a reference to a shared instance.
     pub fn shared(core: &Arc<Core>) -> Self {
         Self { core: Arc::clone(core), remarks: Vec::new(), format: "instance".into() }
     }
@@ -45,8 +44,7 @@ impl Instance {
     }
 }
 
-/// Reads a file. If the format does not support a number of processors, the file is read with a
-/// flat platform of this size.
+/// Reads on a flat platform a format that does not accept a number of processors.
 fn on_flat(
     options: &ReadOptions,
     read: impl Fn(&ReadOptions) -> Result<ReadInstance, makespan::formats::FormatError>,
@@ -89,49 +87,49 @@ impl Instance {
         Self::read(py, read)
     }
 
-    /// Number of processors of the platform.
+    /// The number of processors of the platform.
     #[getter]
     fn processors(&self) -> u32 {
         self.core.processors()
     }
 
-    /// Number of jobs.
+    /// The number of jobs.
     #[getter]
     fn job_count(&self) -> usize {
         self.core.jobs().len()
     }
 
-    /// Number of tasks. Each task of a bag counts.
+    /// The number of tasks. Each task of a bag counts.
     #[getter]
     fn task_count(&self) -> u64 {
         self.core.tasks()
     }
 
-    /// Number of edges between tasks.
+    /// The number of edges between tasks.
     #[getter]
     fn edge_count(&self) -> usize {
         self.core.edges().len()
     }
 
-    /// Warnings of the reader and of the check of the jobs.
+    /// The messages of the reader and of the check of the jobs.
     #[getter]
     fn remarks(&self) -> Vec<String> {
         self.remarks.clone()
     }
 
-    /// Name of the format of the file.
+    /// The name of the file format of the instance.
     #[getter]
     fn format(&self) -> &str {
         &self.format
     }
 
-    /// Number of guessed times.
+    /// The number of guessed times.
     #[getter]
     fn guesses(&self) -> usize {
         self.core.guesses()
     }
 
-    /// Returns the task with this number, which is less than `task_count`.
+    /// Returns the task with this number. There are `task_count` tasks.
     fn task(&self, number: u64) -> PyResult<Task> {
         let task = TaskId(number);
         if self.core.has_task(task) {
@@ -140,7 +138,7 @@ impl Instance {
         Err(PyIndexError::new_err(format!("there are {} tasks", self.core.tasks())))
     }
 
-    /// Rejects instances with too many tasks for functions that process each task.
+    /// Rejects an instance with more tasks than algorithms handle one by one.
     fn check_task_count(&self, py: Python<'_>) -> PyResult<()> {
         self.core.check_task_count().map_err(|error| errors::input(py, error))
     }
@@ -154,13 +152,13 @@ impl Instance {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Restores an instance, with or without jobs, from its text. `pickle` calls this function.
+    /// Restores a pickled instance from its text. `jobs` is the number of jobs, which may be 0.
     #[staticmethod]
     fn of_pickle(py: Python<'_>, text: &str, jobs: usize, reading: Reading<'_>) -> PyResult<Self> {
         if jobs > 0 {
             return Self::of_text(py, text, "instance", reading);
         }
-        // Readers require at least one job. This job is removed after reading.
+        // Readers need at least one job. The added job is removed afterwards.
         let end = text.rfind('}').unwrap_or_default();
         let text = format!("{}, \"jobs\": [{{\"name\": \"any\", \"time\": 1}}]}}", text.get(..end).unwrap_or_default());
         let read = Self::of_text(py, &text, "instance", reading)?.core;
@@ -168,17 +166,17 @@ impl Instance {
         empty.map(Self::new).map_err(|error| errors::input(py, error))
     }
 
-    /// Returns a table with one row for each job.
+    /// Returns the jobs, one in each row.
     fn jobs(&self) -> PyResult<Columns> {
         tables::jobs(&self.core)
     }
 
-    /// Returns a table with one row for each node of the platform.
+    /// Returns the nodes of the platform, one in each row.
     fn nodes(&self) -> PyResult<Columns> {
         tables::nodes(&self.core)
     }
 
-    /// Returns a table with one row for each edge between tasks.
+    /// Returns the edges between tasks, one in each row.
     fn edges(&self) -> PyResult<Columns> {
         tables::edges(&self.core)
     }

@@ -1,9 +1,9 @@
-//! Compiled part of the Python package `makespan`. It contains the time-critical and the exact computations.
+//! The compiled part of the Python package `makespan`, for code that must be fast or exact.
 //!
-//! Users import the modules under `python/makespan`, which call this module, `makespan._native`. Its types are declared in
-//! `_native.pyi`. Rust programs use the crate `makespan` instead.
+//! Users see the modules in `python/makespan`. These call this module, `makespan._native`, whose types are in `_native.pyi`. Rust
+//! programs should use the crate `makespan` instead.
 //!
-//! Searches run on separate threads. Meanwhile, Python's main thread waits without the interpreter lock and handles signals
+//! Searches run in separate threads. Meanwhile, Python's main thread releases the interpreter's lock, waits, and handles signals
 //! (`waiting`).
 
 #![allow(
@@ -39,7 +39,7 @@ mod waiting;
 
 use pyo3::prelude::pymodule;
 
-/// Functions and classes that the Python package uses.
+/// The module that the Python package calls.
 #[pymodule]
 mod _native {
     use pyo3::prelude::*;

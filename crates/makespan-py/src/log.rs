@@ -1,4 +1,4 @@
-//! Logs, in which the information for policies is separate from the real run times.
+//! Logs, which separate the data that policies may use from the actual run times.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use crate::errors;
 use crate::instance::Instance;
 use crate::options::Reading;
 
-/// Jobs with the estimates that policies see, and with their real run times.
+/// Jobs with the estimates that policies see, and with their actual run times.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Log {
-    /// Instance with estimates.
+    /// The instance with the estimates.
     pub instance: Arc<CoreInstance>,
-    /// Real run times.
+    /// The actual run times.
     pub actual: Arc<Actual>,
     remarks: Vec<String>,
-    /// True if policies see the real run times of a log.
+    /// True if policies see the actual run times, or no times at all.
     pub is_clairvoyant: bool,
 }
 
 impl Log {
-    /// Checks that the simulator can process this log.
+    /// Checks that the simulator supports the instance.
     pub fn checked(
         py: Python<'_>,
         instance: Arc<CoreInstance>,
@@ -41,7 +41,7 @@ impl Log {
     }
 }
 
-/// Reads a log. If the format does not support a number of processors, the log is read with a flat platform of this size.
+/// Reads on a flat platform a format that does not accept a number of processors.
 fn on_flat(path: &std::path::Path, mut options: ReplayOptions) -> Option<Replay> {
     let flat = Platform::flat(options.processors.take()?).ok()?;
     options.platform.is_none().then_some(())?;
@@ -51,7 +51,7 @@ fn on_flat(path: &std::path::Path, mut options: ReplayOptions) -> Option<Replay>
 
 #[pymethods]
 impl Log {
-    /// Reads a log, or an instance whose tasks take as long as estimated.
+    /// Reads a log, or an instance whose actual times then equal its estimates.
     #[staticmethod]
     fn of_file(py: Python<'_>, path: PathBuf, reading: Reading<'_>) -> PyResult<Self> {
         let options = reading.of_log(py)?;
@@ -65,8 +65,8 @@ impl Log {
         Ok(Self { is_clairvoyant: reading.is_clairvoyant(), ..Self::checked(py, Arc::new(instance), actual, remarks)? })
     }
 
-    /// Creates a log from an instance. The real run time of each task is its estimate, optionally multiplied by a random log-normal
-    /// factor with mean 1 and this standard deviation.
+    /// Creates a log from an instance. Each actual time is the estimate, or the estimate times a random factor. The factor is
+    /// log-normal with mean 1 and standard deviation `deviation`.
     #[staticmethod]
     fn of_instance(py: Python<'_>, instance: &Instance, deviation: Option<f64>, seed: u64) -> PyResult<Self> {
         let core = Arc::clone(&instance.core);
@@ -81,13 +81,13 @@ impl Log {
         Self::checked(py, core, actual, Vec::new())
     }
 
-    /// Instance that policies see.
+    /// The instance that policies see.
     #[getter]
     fn instance(&self) -> Instance {
         Instance::shared(&self.instance)
     }
 
-    /// Warnings of the reader.
+    /// Messages about unusual records in the file.
     #[getter]
     fn remarks(&self) -> Vec<String> {
         self.remarks.clone()

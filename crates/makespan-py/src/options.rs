@@ -1,4 +1,4 @@
-//! Options for reading a file: platform, format and assumptions.
+//! Options for reading files.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 
 use crate::{document, errors};
 
-/// Keyword arguments of the Python functions that read files.
+/// Keyword arguments of the functions of the package that read files.
 #[derive(FromPyObject)]
 pub struct Reading<'py> {
     #[pyo3(item)]
@@ -37,7 +37,7 @@ pub struct Reading<'py> {
 }
 
 impl Reading<'_> {
-    /// Returns the options for reading an instance to plan.
+    /// Returns the options for reading an instance.
     pub fn of_instance(&self, py: Python<'_>) -> PyResult<ReadOptions> {
         Ok(ReadOptions {
             processors: self.processors,
@@ -53,7 +53,7 @@ impl Reading<'_> {
         })
     }
 
-    /// Returns the options for reading a log to replay.
+    /// Returns the options for reading a log.
     pub fn of_log(&self, py: Python<'_>) -> PyResult<ReplayOptions> {
         let estimates = if self.are_unknown() { "clairvoyant" } else { &self.estimates };
         let estimates = estimates.parse::<Estimates>().map_err(|problem| {
@@ -75,7 +75,7 @@ impl Reading<'_> {
         })
     }
 
-    /// Returns whether policies see the real run times.
+    /// Returns whether policies see the actual run times, or no times at all.
     pub fn is_clairvoyant(&self) -> bool {
         self.are_unknown() || self.estimates == "clairvoyant"
     }
@@ -102,12 +102,12 @@ impl Reading<'_> {
     }
 }
 
-/// Reads a platform that is given without jobs.
+/// Converts a dict to a platform.
 ///
 /// # Errors
-/// `InputError` with the name of the field.
+/// `InputError` with the invalid field.
 pub fn platform(py: Python<'_>, stated: &Bound<'_, PyDict>) -> PyResult<Platform> {
-    // Readers require at least one job.
+    // Readers need at least one job.
     let text = document::json(stated.as_any())?;
     let text = format!(r#"{{"version":2,"platform":{text},"jobs":[{{"name":"any","time":1}}]}}"#);
     let read = makespan::formats::parse_instance(text.as_bytes(), "platform", &ReadOptions::default());
@@ -119,7 +119,7 @@ fn trace_of(path: &PathBuf) -> PyResult<NextflowTrace> {
     Ok(NextflowTrace { file: path.display().to_string(), text: std::fs::read_to_string(path)? })
 }
 
-/// Returns this machine as a platform, for files that describe no machines.
+/// Returns this machine as a platform, for files that state no machines.
 fn machine(py: Python<'_>) -> PyResult<Option<Platform>> {
     let Ok(cores) = makespan_exec::cores() else { return Ok(None) };
     let memory = makespan_exec::memory().map(|bytes| (Resource::MEMORY.to_owned(), bytes));

@@ -1,4 +1,4 @@
-//! Charts and interactive pages as texts.
+//! Pictures and pages as texts.
 
 use makespan::formats::gantt::{GanttOptions, NamedSchedule, write_svg};
 use makespan::formats::report::{Report, TreePicture, TreeReport, write_html, write_tree};
@@ -10,10 +10,10 @@ use pyo3::prelude::*;
 
 use crate::errors;
 
-/// Returns the text that `write` produces.
+/// Returns the text that `write` writes.
 ///
 /// # Errors
-/// Any error of `write`.
+/// The errors of `write`.
 pub fn text(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> PyResult<String> {
     let mut bytes = Vec::new();
     write(&mut bytes).map_err(PyOSError::new_err)?;

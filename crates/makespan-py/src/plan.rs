@@ -1,4 +1,4 @@
-//! Plans as the Python package presents them.
+//! Plans of the package.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use crate::{errors, pages, tables};
 /// A plan with its instance and its bounds.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Plan {
-    /// Planned instance.
+    /// The planned instance.
     pub instance: Arc<CoreInstance>,
-    /// The plan.
+    /// The plan with its bounds.
     pub planned: Arc<Planned>,
-    /// Seed of all random choices.
+    /// The seed of all random choices.
     pub seed: u64,
     /// True if Ctrl-C ended the search.
     pub stopped: bool,
-    /// Time for planning and proving, in seconds.
+    /// The time for planning and proving, in seconds.
     pub seconds: f64,
 }
 
@@ -48,7 +48,7 @@ impl Plan {
         &self.planned.algorithm
     }
 
-    /// Warnings about the plan.
+    /// Messages for the user.
     #[getter]
     fn remarks(&self) -> Vec<String> {
         self.planned.remarks.clone()
@@ -60,7 +60,7 @@ impl Plan {
         self.stopped
     }
 
-    /// Time for planning and proving, in seconds.
+    /// The time for planning and proving, in seconds.
     #[getter]
     fn seconds(&self) -> f64 {
         self.seconds
@@ -86,7 +86,7 @@ impl Plan {
         }
     }
 
-    /// Names of the objectives by which the plan is measured.
+    /// The names of the objectives that measure the plan.
     #[getter]
     fn objectives(&self) -> Vec<&'static str> {
         match &self.planned.plan {
@@ -114,13 +114,14 @@ impl Plan {
         self.planned.bounds.iter().map(|bound| Proven::new(bound.clone(), &self.instance)).collect()
     }
 
-    /// Returns the ratio of the value of an objective to its bound, or None if no bound covers the plan.
+    /// Returns the ratio between the value of an objective and its bound: 1 means optimal. Returns None if no bound holds for the
+    /// plan.
     fn ratio(&self, py: Python<'_>, name: &str) -> PyResult<Option<f64>> {
         let objective = objective(py, name)?;
         let bound = self.planned.bounds.iter().find(|bound| bound.objective == objective);
         let Some(bound) = bound else { return Ok(None) };
         let ratio = plan_ratio(&self.instance, &self.planned.plan, bound);
-        // If a value equals its bound exactly, the ratio of the floats is also exact.
+        // A value that equals its bound must have the ratio 1, without rounding errors of floats.
         let meets = self.planned.plan.value(objective, &self.instance).is_some_and(|value| value == bound.value);
         Ok(ratio.map(|ratio| if meets { 1.0 } else { ratio }))
     }
@@ -130,7 +131,7 @@ impl Plan {
         self.planned.plan.schedule().map(|schedule| tables::schedule(&self.instance, schedule)).transpose()
     }
 
-    /// Returns the alternative plans of a front or a strategy, in order.
+    /// Returns the plans of a front or a strategy, in their order.
     fn points(&self) -> Vec<Plan> {
         match &self.planned.plan {
             CorePlan::Front(front) => {
@@ -149,13 +150,13 @@ impl Plan {
         }
     }
 
-    /// Instance of the plan.
+    /// The planned instance.
     #[getter]
     fn of(&self) -> Instance {
         Instance::shared(&self.instance)
     }
 
-    /// Checks the schedules, rates and bounds again, and returns their defects. The list is empty if the plan is valid.
+    /// Checks the schedules, the rates and the bounds again, and returns the problems. The list is empty for a valid plan.
     fn problems(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| problems(&self.instance, &self.planned))
     }
@@ -180,7 +181,7 @@ impl Plan {
         pages::chart(title, &self.instance, &self.planned, width)
     }
 
-    /// Returns the placements as CSV with the columns of Batsim and evalys.
+    /// Returns the placements as CSV, with the columns of Batsim and evalys.
     fn csv(&self, workload: &str) -> PyResult<String> {
         let schedule = self.planned.plan.schedule().cloned().unwrap_or_default();
         let mut bytes = Vec::new();

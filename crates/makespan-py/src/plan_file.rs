@@ -1,4 +1,4 @@
-//! Reads plan files and checks their statements.
+//! Reads plan files, and checks the figures that they state.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::errors;
 use crate::instance::Instance;
 use crate::plan::Plan;
 
-/// Returns the plan in a plan file for this instance, and the defects of its figures. The plan itself is not checked.
+/// Reads a plan file for an instance. Returns the plan and the problems of the stated figures. The plan itself is not checked.
 #[pyfunction]
 pub fn verify_file(py: Python<'_>, instance: &Instance, path: PathBuf) -> PyResult<(Plan, Vec<String>)> {
     let name = path.display().to_string();
@@ -38,7 +38,7 @@ pub fn verify_file(py: Python<'_>, instance: &Instance, path: PathBuf) -> PyResu
     Ok((stated(py, instance, file)?, problems))
 }
 
-/// Returns the unchecked plan in the text of a plan file, with the values that such a text does not contain.
+/// Restores a pickled plan from the text of its file, without checking it. `stopped` and `seconds` are not part of the text.
 #[pyfunction]
 pub fn plan_of_text(py: Python<'_>, instance: &Instance, text: &str, stopped: bool, seconds: f64) -> PyResult<Plan> {
     let file = PlanFile::read("plan", text.as_bytes(), &instance.core).map_err(|error| errors::of_file(py, &error))?;
@@ -76,13 +76,13 @@ fn of_strategy(instance: &Core, entry: StrategyEntry, chosen: &Schedule) -> Resu
 
 fn of_rates(file: TreePlanFile) -> Result<Planned, String> {
     let TreePlanFile { algorithm, fair_throughput: throughput, bound, rates, period, remarks } = file;
-    // The file does not state the reason for a missing period.
+    // A file without a period does not state why it has none.
     let period = period.map_or(Err(PeriodicError::TooLong), |stated| Ok(stated.periodic));
     let state = SteadyState { rates, throughput, optimum: None, period };
     Ok(Planned { algorithm, plan: CorePlan::Periodic(Box::new(state)), bounds: vec![bound], remarks })
 }
 
-/// Returns the stated values that do not follow from the placements, and the parts that contradict each other.
+/// Returns errors in stated values, which must follow from the placements, and contradictions between parts of the file.
 fn wrong_figures(instance: &Core, file: &ScheduleFile) -> Vec<String> {
     let mut problems = wrong_values(instance, &file.schedule, |objective| file.stated(objective));
     for (at, entry) in file.front.iter().enumerate() {
@@ -107,7 +107,7 @@ fn wrong_values(instance: &Core, schedule: &Schedule, stated: impl Fn(Objective)
     Objective::OF_SCHEDULES.into_iter().filter_map(wrong).collect()
 }
 
-/// Returns the defect of a bound: the certificate does not prove it, or the schedule is better than the bound.
+/// Returns the problem of a bound that is not proved, or that the schedule violates.
 fn wrong_bound(instance: &Core, bound: &Bound, schedule: &Schedule) -> Option<String> {
     let objective = bound.objective;
     if let Err(error) = bound.verify(instance) {

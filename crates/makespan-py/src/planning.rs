@@ -1,4 +1,4 @@
-//! Planning: selects the algorithm and its time limit, and returns the result.
+//! Plans instances, with a time limit and progress reports.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,13 +23,13 @@ pub struct Wishes {
     #[pyo3(item)]
     objective: Option<String>,
     #[pyo3(item)]
-    /// Time limit as a number of seconds or a time with a unit.
+    /// The time limit: seconds, or a time with a unit.
     time_limit: Option<String>,
     #[pyo3(item)]
     makespan_at_most: Option<f64>,
     #[pyo3(item)]
     seed: u64,
-    /// True if bounds are to be proved.
+    /// True to prove bounds.
     #[pyo3(item)]
     prove: bool,
 }
@@ -82,8 +82,7 @@ fn made(instance: &Instance, mut planned: Planned, seed: u64, stopped: bool, beg
     Plan { instance: Arc::clone(&instance.core), planned: Arc::new(planned), seed, stopped, seconds }
 }
 
-/// Computes a plan with a scheduler written in Python. Its schedule is checked and its bounds are proved, as with other
-/// schedulers.
+/// Plans by a scheduler that is written in Python. The schedule is checked and bounds are proved, as for other schedulers.
 #[pyfunction]
 pub fn plan_with(
     py: Python<'_>,
@@ -96,7 +95,7 @@ pub fn plan_with(
     instance.core.check_task_count().map_err(|error| errors::input(py, error))?;
     let own = Own::new(scheduler, &instance.core)?;
     let planner = Planner::new().seed(seed);
-    // The scheduler runs on the calling thread, so that Ctrl-C interrupts Python code as usual.
+    // The scheduler runs in this thread, so that Ctrl-C interrupts its Python code as usual.
     let planned = planner.plan_unproved_by(&own, &instance.core);
     own.raised()?;
     let mut planned = planned.map_err(|error| errors::of_plan(py, &error, Some(own.called())))?;
@@ -109,7 +108,7 @@ pub fn plan_with(
     Ok(made(instance, planned, seed, false, begin))
 }
 
-/// Returns the bounds on the objectives by which these plans of one instance are measured.
+/// Returns the bounds on the objectives that measure these plans of one instance.
 #[pyfunction]
 pub fn bounds_of_plans(py: Python<'_>, instance: &Instance, plans: Vec<PyRef<'_, Plan>>) -> PyResult<Vec<Proven>> {
     let planned: Vec<Arc<Planned>> = plans.iter().map(|plan| Arc::clone(&plan.planned)).collect();
@@ -121,14 +120,13 @@ pub fn bounds_of_plans(py: Python<'_>, instance: &Instance, plans: Vec<PyRef<'_,
     Ok(bounds.into_iter().map(|bound| Proven::new(bound, &instance.core)).collect())
 }
 
-/// Returns the specs that are compared by default.
+/// Returns the specs of the algorithms that are compared by default.
 #[pyfunction]
 pub fn compared(instance: &Instance) -> Vec<String> {
     makespan::compared(&instance.core)
 }
 
-/// Returns the catalogue: the name of each algorithm, its purpose, its kinds of plan, its guarantees, its source and its
-/// parameters.
+/// Returns the catalogue: for each algorithm its name, summary, supported instances, guarantee, source and parameters.
 #[pyfunction]
 pub fn algorithms(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let entry = |entry: &makespan::Entry| {

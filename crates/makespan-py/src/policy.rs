@@ -1,4 +1,4 @@
-//! Runs a simulation with a policy written in Python.
+//! Lets a policy that is written in Python drive the simulator.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::events::{Cancel, Event, Start, Wake, Wanted};
 use crate::processors::shown;
 use crate::view::{SEEN, View};
 
-/// A Python policy, on the thread that holds the interpreter lock.
+/// A policy written in Python, in the thread that holds the interpreter's lock.
 pub struct Own<'py> {
     on: Bound<'py, PyAny>,
     name: String,
     view: Bound<'py, View>,
     instance: Arc<Instance>,
-    /// Ends the simulation when the policy raises an exception.
+    /// Stops the simulation when the policy raises an exception.
     stop: Stop,
     raised: Option<PyErr>,
 }
@@ -26,7 +26,7 @@ impl<'py> Own<'py> {
     /// Creates a policy from an object with a method `on(events, view)`.
     ///
     /// # Errors
-    /// `AttributeError` if the object has no such method.
+    /// `AttributeError` if there is no such method.
     pub fn new(policy: &Bound<'py, PyAny>, name: &str, instance: &Arc<Instance>, stop: &Stop) -> PyResult<Self> {
         Ok(Self {
             on: policy.getattr("on")?,
@@ -38,7 +38,7 @@ impl<'py> Own<'py> {
         })
     }
 
-    /// Returns the exception that the policy raised.
+    /// Takes the exception that the policy raised.
     pub fn raised(&mut self) -> Option<PyErr> {
         self.raised.take()
     }
@@ -49,7 +49,7 @@ impl<'py> Own<'py> {
         let answer = SEEN.set(*view, || {
             let heard = PyList::new(py, heard.collect::<Vec<_>>())?;
             let answer = self.on.call1((heard, &self.view))?;
-            // A generator asks the view as it goes on.
+            // A generator may read the view between its decisions.
             if answer.is_none() || answer.is_instance_of::<PyList>() {
                 return Ok::<_, PyErr>(answer);
             }
@@ -66,8 +66,7 @@ impl<'py> Own<'py> {
         Ok(())
     }
 
-    /// Converts a decision. `free` caches the free processors that earlier decisions of this call leave, once
-    /// they have been computed.
+    /// Converts a decision. `free` contains the free processors that earlier decisions do not use, as far as they are known.
     fn decision(
         &self,
         decision: &Bound<'_, PyAny>,
@@ -101,14 +100,14 @@ impl<'py> Own<'py> {
         Err(self.undecided(decision))
     }
 
-    /// Returns an error about a result of `on` that is not a decision.
+    /// Returns the error for a value of `on` that is not a decision.
     fn undecided(&self, answer: &Bound<'_, PyAny>) -> PyErr {
         let kind = answer.get_type().name().map_or_else(|_| "object".into(), |name| name.to_string());
         let problem = format!("`on` decided {}, a `{kind}`; return a list of Start, Wake and Cancel", shown(answer));
         errors::policy(self.view.py(), problem)
     }
 
-    /// Rejects a task of another instance, because task numbers do not identify the instance.
+    /// Checks that a task belongs to the simulated instance. Tasks of other instances have the same numbers.
     fn knows(&self, of: &Arc<Instance>) -> PyResult<()> {
         if Arc::ptr_eq(of, &self.instance) {
             return Ok(());

@@ -6,7 +6,7 @@ use pyo3::types::{PyInt, PyString};
 
 use crate::errors;
 
-/// An immutable set of processors by their ids, written as `0-3,8`.
+/// An immutable set of processor ids, written as `0-3,8`.
 #[pyclass(frozen, eq, module = "makespan._native")]
 #[derive(PartialEq)]
 pub struct Processors {
@@ -14,10 +14,10 @@ pub struct Processors {
     pub set: ProcSet,
 }
 
-/// Converts a text such as `0-3,8` or a sequence of ids to a set of processors.
+/// Converts a text such as `0-3,8`, or ids, to a set of processors.
 ///
 /// # Errors
-/// `InputError` if the text is not a set of processors.
+/// `InputError` for an invalid text or id.
 pub fn set_of(value: &Bound<'_, PyAny>) -> PyResult<ProcSet> {
     if let Ok(processors) = value.cast::<Processors>() {
         return Ok(processors.get().set.clone());
@@ -42,10 +42,10 @@ pub fn set_of(value: &Bound<'_, PyAny>) -> PyResult<ProcSet> {
     Ok(ProcSet::from_intervals(intervals))
 }
 
-/// Converts a Python or numpy number to a number of processors. Other values give `None`.
+/// Returns the number of processors, if the value is a number of Python or numpy.
 ///
 /// # Errors
-/// `InputError` if the number is not a valid count.
+/// `InputError` for an invalid number of processors.
 pub fn count_of(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     let is_number = value.is_instance_of::<PyInt>() || value.hasattr("__index__")? && !value.hasattr("__len__")?;
     if !is_number {
@@ -57,7 +57,7 @@ pub fn count_of(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     })
 }
 
-/// Returns Python's representation of a value, shortened to one line.
+/// Returns the `repr` of a value, shortened to 80 characters.
 pub fn shown(value: &Bound<'_, PyAny>) -> String {
     let text = value.repr().map_or_else(|_| "something without a `repr`".into(), |text| text.to_string());
     text.chars().take(80).collect()
@@ -82,7 +82,7 @@ impl Processors {
         Ids { set: self.set.clone(), interval: 0, next: 0 }
     }
 
-    /// Returns the constructor and the arguments for `pickle`.
+    /// Returns the data that `pickle` stores.
     fn __reduce__(&self, py: Python<'_>) -> (Py<PyAny>, (String,)) {
         (py.get_type::<Self>().into_any().unbind(), (self.set.to_string(),))
     }
@@ -112,8 +112,8 @@ impl Processors {
         Self { set: self.set.difference(&other.set) }
     }
 
-    /// Returns `count` of these processors: a contiguous block if there is one, or else the lowest ids. Returns
-    /// None if there are fewer.
+    /// Returns `count` of these processors: a contiguous block if there is one, otherwise the lowest ids. Returns None if there
+    /// are too few.
     fn take(&self, count: u32) -> Option<Self> {
         self.set.clone().take(count).map(|set| Self { set })
     }

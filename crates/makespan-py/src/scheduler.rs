@@ -1,4 +1,4 @@
-//! A scheduler that is written in Python.
+//! Schedulers that are written in Python.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use crate::processors::set_of;
 use crate::view::Task;
 use crate::{convert, errors};
 
-/// A Python object with a method `schedule(tasks, platform)`.
+/// A scheduler object of the package. Its method `_placements` returns the schedule.
 pub struct Own {
     schedule: Py<PyAny>,
     name: String,
@@ -20,7 +20,7 @@ pub struct Own {
 }
 
 impl Own {
-    /// Wraps a `Scheduler` of the Python package.
+    /// Creates a scheduler from an object of the package's class `Scheduler`.
     ///
     /// # Errors
     /// `AttributeError` if a method is missing.
@@ -39,7 +39,7 @@ impl Own {
     /// Returns the exception that the scheduler raised as an error.
     ///
     /// # Errors
-    /// The exception of the scheduler.
+    /// The exception.
     pub fn raised(&self) -> PyResult<()> {
         match self.raised.lock().ok().and_then(|mut raised| raised.take()) {
             Some(error) => Err(error),
@@ -63,8 +63,7 @@ impl Own {
             let processors = set_of(&processors)?;
             let last = instance.processors() - 1;
             let known = instance.has_task(task) && processors.last().is_some_and(|id| id <= last);
-            // If the run time of a placement cannot be computed, the check of the schedule reports
-            // this placement.
+            // If the time is unknown, the check of the schedule reports the placement.
             let time = known.then(|| instance.try_time(task, &processors)).flatten().unwrap_or(Time::TICK);
             placements.push(Placement { task, start, end: start + time, processors });
         }

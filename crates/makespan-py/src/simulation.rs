@@ -1,4 +1,4 @@
-//! Simulation. Policies of the catalogue run on separate threads, Python policies on the calling thread.
+//! Simulates policies of the catalogue in separate threads, and policies in Python in the calling thread.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -24,17 +24,17 @@ use crate::policy::Own;
 use crate::waiting::Watch;
 use crate::{errors, pages, tables};
 
-/// Maximum number of tasks in a Gantt chart. With more tasks, bars cannot be distinguished.
+/// Maximum number of tasks for a Gantt chart. With more tasks, a chart is unreadable.
 const CHARTED: u64 = 20_000;
-/// Interval between progress reports to Python.
+/// Time between two progress reports to Python.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Failures and other conditions of the simulation.
+/// The circumstances of a simulation: limits, failures and the seed.
 #[derive(FromPyObject)]
 pub struct Rules {
     #[pyo3(item)]
     kill_at_walltime: bool,
-    /// A file, or a failure model such as `model:mtbf=30d,mttr=4h`.
+    /// A file of failures, or a model such as `model:mtbf=30d,mttr=4h`.
     #[pyo3(item)]
     failures: Option<String>,
     #[pyo3(item)]
@@ -60,7 +60,7 @@ impl Rules {
     }
 }
 
-/// Result of simulating a log under a policy.
+/// The result of a policy on a log.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Simulation {
     instance: Arc<CoreInstance>,
@@ -76,31 +76,31 @@ impl Simulation {
         &self.simulated.policy
     }
 
-    /// Time that the simulation took, in real seconds.
+    /// The duration of the simulation in real time, in seconds.
     #[getter]
     fn seconds(&self) -> f64 {
         self.seconds
     }
 
-    /// Number of events that the policy received.
+    /// The number of events that the policy received.
     #[getter]
     fn events(&self) -> u64 {
         self.simulated.simulation.events
     }
 
-    /// Names of the tasks that the policy cancelled.
+    /// The names of the tasks that the policy cancelled.
     #[getter]
     fn given_up(&self) -> Vec<String> {
         let cancelled = &self.simulated.simulation.cancelled;
         cancelled.iter().map(|&task| self.instance.name(task).into_owned()).collect()
     }
 
-    /// Returns a table with one row for each execution.
+    /// Returns the runs of jobs, one in each row.
     fn runs(&self) -> PyResult<Columns> {
         tables::runs(&self.instance, &self.simulated.simulation.trace)
     }
 
-    /// Returns the number of busy processors and of waiting jobs from each instant on.
+    /// Returns the number of used processors and of waiting jobs, from each instant on.
     fn usage(&self) -> PyResult<Columns> {
         let usage = Usage::of(&self.instance, &self.simulated.simulation.trace);
         let steps = &usage.steps;
@@ -116,7 +116,7 @@ impl Simulation {
         serde_json::to_string(&self.simulated.measures).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// Returns the executions as CSV with the columns of Batsim and evalys.
+    /// Returns the runs as CSV, with the columns of Batsim and evalys.
     fn csv(&self, workload: &str) -> PyResult<String> {
         let (mut bytes, trace) = (Vec::new(), &self.simulated.simulation.trace);
         jobs_csv::write_trace(&self.instance, workload, trace, CsvNames::Raw, &mut bytes)
@@ -125,7 +125,7 @@ impl Simulation {
     }
 }
 
-/// Counts the ended tasks of all policies together.
+/// Counts the finished tasks of all policies together.
 struct Count<'a> {
     all: &'a AtomicUsize,
     shown: usize,
@@ -138,7 +138,7 @@ impl Observer for Count<'_> {
     }
 }
 
-/// Simulates a log under policies of the catalogue, several of them in parallel.
+/// Simulates policies of the catalogue on a log, several at the same time.
 #[pyfunction]
 pub fn simulate(
     py: Python<'_>,
@@ -169,7 +169,7 @@ pub fn simulate(
     made.into_iter().map(simulation).collect()
 }
 
-/// Result of a simulation, and its real time in seconds.
+/// The result of a simulation, and its duration in seconds.
 type Timed = (Result<Simulated, SimulateError>, f64);
 
 fn play(scene: &Scene<'_>, specs: &[String], threads: usize, ended: &AtomicUsize) -> Vec<Timed> {
@@ -195,7 +195,7 @@ fn play(scene: &Scene<'_>, specs: &[String], threads: usize, ended: &AtomicUsize
     done.into_inner().unwrap_or_default().into_iter().flatten().collect()
 }
 
-/// Reports the progress of the simulation to Python and handles signals, on the thread of Python.
+/// Reports the progress of the simulation to Python and handles signals, in the thread of Python.
 struct Told<'a, 'py> {
     py: Python<'py>,
     progress: Option<&'a Bound<'py, PyAny>>,
@@ -219,7 +219,7 @@ impl Observer for Told<'_, '_> {
     }
 }
 
-/// Simulates a log under a policy written in Python.
+/// Simulates a policy that is written in Python.
 #[pyfunction]
 pub fn simulate_with<'py>(
     py: Python<'py>,
@@ -244,7 +244,7 @@ pub fn simulate_with<'py>(
     Ok(Simulation { instance: Arc::clone(&log.instance), simulated, seconds: begin.elapsed().as_secs_f64() })
 }
 
-/// Returns a page that compares several policies.
+/// Returns a page with several policies side by side.
 #[pyfunction]
 pub fn report(
     title: &str,
@@ -300,7 +300,7 @@ fn summary(measures: &Measures) -> String {
     )
 }
 
-/// Name and formatting function of a measure in the table.
+/// The name of a measure in the table, and the function that formats its value.
 type Row = (&'static str, fn(&Measures) -> String);
 
 fn comparison(all: &[&Simulated]) -> Section {
@@ -325,8 +325,7 @@ fn comparison(all: &[&Simulated]) -> Section {
     }
 }
 
-/// Returns the catalogue of policies: the name of each policy, its purpose, the instances that it supports,
-/// its source and its parameters.
+/// Returns the policies of the catalogue: for each its name, summary, supported instances, source and parameters.
 #[pyfunction]
 pub fn policies(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let mut all = Vec::new();

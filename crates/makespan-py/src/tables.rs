@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 
 use crate::columns::{Columns, Table};
 
-/// Returns a table with one row for each placement. Times are in seconds. `processors` is a set such as `0-3,8`, and `allotment` is
-/// its size. If the algorithm names parts of its construction, there is a column `group`.
+/// Returns a table with a placement in each row. Times are in seconds, `processors` is a set such as `0-3,8`, and `allotment` is
+/// its size. There is a column `group` if the algorithm states groups.
 pub fn schedule(instance: &Instance, schedule: &Schedule) -> PyResult<Columns> {
     let placements = schedule.placements();
     let table = Table::default()
@@ -25,7 +25,7 @@ pub fn schedule(instance: &Instance, schedule: &Schedule) -> PyResult<Columns> {
     table.finish()
 }
 
-/// Returns a table with one row for each job. `time` is missing for jobs with several tasks.
+/// Returns the jobs, one in each row. Times of compound jobs are missing.
 pub fn jobs(instance: &Instance) -> PyResult<Columns> {
     let jobs = instance.jobs();
     let lone = |at: usize| (!jobs[at].is_compound()).then(|| instance.profile(jobs[at].first()));
@@ -45,7 +45,7 @@ pub fn jobs(instance: &Instance) -> PyResult<Columns> {
         .finish()
 }
 
-/// Returns a table with one row for each node.
+/// Returns the nodes, one in each row.
 pub fn nodes(instance: &Instance) -> PyResult<Columns> {
     let nodes = instance.platform().nodes();
     let parent = |at: usize| nodes[at].parent.map(|parent| nodes[parent].name.as_str());
@@ -59,7 +59,7 @@ pub fn nodes(instance: &Instance) -> PyResult<Columns> {
         .finish()
 }
 
-/// Returns a table with one row for each edge. The payload is in bytes, or a fixed time in seconds.
+/// Returns the edges, one in each row. Their data are in bytes, or a fixed transfer time in seconds.
 pub fn edges(instance: &Instance) -> PyResult<Columns> {
     let edges = instance.edges();
     let bytes = |payload: Payload| if let Payload::Bytes(bytes) = payload { Some(bytes as f64) } else { None };
@@ -72,7 +72,7 @@ pub fn edges(instance: &Instance) -> PyResult<Columns> {
         .finish()
 }
 
-/// Returns a table with one row for each execution, in order of their ends.
+/// Returns the runs, one in each row, ordered by their ends.
 pub fn runs(instance: &Instance, trace: &Trace) -> PyResult<Columns> {
     let runs = &trace.runs;
     let started = |run: &Run, value: Time| (run.outcome != Outcome::NotStarted).then(|| value.seconds());
@@ -90,7 +90,7 @@ pub fn runs(instance: &Instance, trace: &Trace) -> PyResult<Columns> {
         .finish()
 }
 
-/// Returns the word for an outcome.
+/// Returns the outcome of a run as text.
 pub fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Succeeded => "succeeded",
@@ -101,7 +101,7 @@ pub fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Returns the objectives by which plans of an instance are measured.
+/// Returns the objectives that measure plans of an instance.
 pub fn measured(instance: &Instance) -> Vec<Objective> {
     let all = Objective::OF_SCHEDULES.into_iter();
     all.filter(|objective| instance.has_deadlines() || !objective.is_lateness()).collect()

@@ -1,4 +1,4 @@
-//! Simulates bags of tasks on a tree of machines under decentralised policies.
+//! Simulates bags of tasks on a tree of machines with decentralised policies.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -19,7 +19,7 @@ use crate::instance::Instance;
 use crate::waiting::Watch;
 use crate::{convert, errors};
 
-/// Options for simulating a tree.
+/// The rules of a simulation.
 #[derive(FromPyObject)]
 pub struct Rules<'py> {
     #[pyo3(item)]
@@ -28,7 +28,7 @@ pub struct Rules<'py> {
     sends: u32,
     #[pyo3(item)]
     slow_requests: bool,
-    /// Changes: the instant, the node, the kind (`bandwidth`, `speed` or `removed`) and the new value.
+    /// Changes of nodes: the instant, the node, the kind (`bandwidth`, `speed` or `removed`) and the value.
     #[pyo3(item)]
     changes: Vec<(Bound<'py, PyAny>, String, String, String)>,
 }
@@ -64,7 +64,7 @@ impl Rules<'_> {
     }
 }
 
-/// Result of simulating bags of tasks on a tree under a policy.
+/// The result of a policy for bags of tasks on a tree.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct TreeSimulation {
     instance: Arc<Core>,
@@ -81,56 +81,55 @@ impl TreeSimulation {
         self.run.heuristic.to_string()
     }
 
-    /// Minimum over the applications of weighted tasks per second in the steady part, or None if no application was
-    /// completed.
+    /// The minimum over the applications of weighted tasks per second, in the steady part. None if no application was done.
     #[getter]
     fn throughput(&self) -> Option<f64> {
         self.run.measured.as_ref().map(|measured| measured.fair)
     }
 
-    /// Upper bound on the fair throughput of any schedule in the long run.
+    /// A proven upper limit on the throughput of any schedule in the long run.
     #[getter]
     fn bound(&self) -> f64 {
         self.scene.bound
     }
 
-    /// Instant at which the run ended.
+    /// The end of the run.
     #[getter]
     fn end(&self) -> f64 {
         self.run.run.end.seconds()
     }
 
-    /// Number of tasks that were not completed.
+    /// The number of unfinished tasks.
     #[getter]
     fn unfinished(&self) -> u64 {
         self.run.run.unfinished()
     }
 
-    /// True if tasks remained but no further event occurred.
+    /// True if the simulation stopped because no further event occurred, although tasks were unfinished.
     #[getter]
     fn stalled(&self) -> bool {
         self.run.run.stalled
     }
 
-    /// Number of tasks that were sent over a link.
+    /// The number of transfers of tasks over links.
     #[getter]
     fn hops(&self) -> u64 {
         self.run.run.hops
     }
 
-    /// Number of tasks that returned to the root from removed nodes.
+    /// The number of tasks that returned to the root because a node was removed.
     #[getter]
     fn resent(&self) -> u64 {
         self.run.run.resent
     }
 
-    /// Time that the simulation took, in real seconds.
+    /// The duration of the simulation in real time, in seconds.
     #[getter]
     fn seconds(&self) -> f64 {
         self.seconds
     }
 
-    /// Returns a table with one row for each application.
+    /// Returns the applications, one in each row.
     fn applications(&self) -> PyResult<Columns> {
         let (run, measured) = (&self.run.run, self.run.measured.as_ref());
         let all = || 0..run.tasks.len();
@@ -144,7 +143,7 @@ impl TreeSimulation {
             .finish()
     }
 
-    /// Returns a table with one row for each node. Loads are shares of the time.
+    /// Returns the nodes, one in each row. Loads are fractions of the time.
     fn nodes(&self) -> PyResult<Columns> {
         let (run, nodes, end) = (&self.run.run, self.scene.network.nodes(), self.run.run.end.seconds());
         let load = |busy: Time, units: u32| {
@@ -164,7 +163,7 @@ impl TreeSimulation {
             .finish()
     }
 
-    /// Returns a table with the completion time of each task, in order of the applications and of time.
+    /// Returns the completion times of the tasks, one in each row, ordered by application and time.
     fn completions(&self) -> PyResult<Columns> {
         let all = self.run.run.completions.iter().enumerate();
         let each: Vec<(usize, Time)> = all.flat_map(|(at, ends)| ends.iter().map(move |&end| (at, end))).collect();
@@ -175,7 +174,7 @@ impl TreeSimulation {
     }
 }
 
-/// Simulates bags of tasks on a tree under these policies, several of them in parallel.
+/// Simulates bags of tasks on a tree with these policies, several at the same time.
 #[pyfunction]
 pub fn simulate_tree(
     py: Python<'_>,
@@ -209,10 +208,10 @@ pub fn simulate_tree(
     runs.map(|run| simulation(run?)).collect()
 }
 
-/// Result of a run, and its real time in seconds.
+/// The result of a run, and its duration in seconds.
 type Timed = (Result<TreeRun, TreeRunError>, f64);
 
-/// Runs the heuristics, some of them in parallel, and returns their results in order of the heuristics.
+/// Returns the runs in the order of the heuristics. Several run at the same time.
 fn play(
     scene: &TreeScene,
     heuristics: &[Heuristic],

@@ -1,7 +1,7 @@
-//! Views of policies, and tasks.
+//! The view of a policy, and tasks.
 //!
-//! A Rust view is borrowed for one call of the policy. During this call it is stored for the thread, so that Python can query it
-//! and no data is copied in advance.
+//! A Rust view is borrowed for one call of the policy. It is stored in a thread-local variable while Python decides. Python can
+//! query it, and no data are copied in advance.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use scoped_tls_hkt::scoped_thread_local;
 use crate::processors::{Processors, count_of, set_of};
 
 scoped_thread_local!(
-    /// View of the policy that currently decides on this thread.
+    /// The view of the policy that decides in this thread.
     pub static SEEN: for<'a> Core<'a>
 );
 
-/// Queries the view of the policy that currently decides.
+/// Calls `ask` with the view of the policy that decides now.
 ///
 /// # Errors
 /// `RuntimeError` outside of `Policy.on`.
@@ -32,13 +32,13 @@ fn seen<R>(ask: impl FnOnce(&Core<'_>) -> PyResult<R>) -> PyResult<R> {
 /// A task of an instance.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Task {
-    /// Number of the task.
+    /// The number of the task.
     pub id: TaskId,
     instance: Arc<Instance>,
 }
 
 impl Task {
-    /// Creates a task of this instance, in which `id` must exist.
+    /// Creates a reference to an existing task of this instance.
     pub fn new(id: TaskId, instance: &Arc<Instance>) -> Self {
         Self { id, instance: Arc::clone(instance) }
     }
@@ -51,13 +51,13 @@ impl Task {
 
 #[pymethods]
 impl Task {
-    /// Number of the task, counted over all tasks of all jobs in the order of the instance.
+    /// The number of the task among all tasks of the instance.
     #[getter]
     fn id(&self) -> u64 {
         self.id.0
     }
 
-    /// Full name of the task.
+    /// The full name of the task.
     #[getter]
     pub fn name(&self) -> Cow<'_, str> {
         self.instance.name(self.id)
@@ -69,13 +69,13 @@ impl Task {
         &self.instance.job_of(self.id).name
     }
 
-    /// Release date in seconds.
+    /// The release date in seconds.
     #[getter]
     fn released(&self) -> f64 {
         self.instance.release(self.id).seconds()
     }
 
-    /// Share of this task in the weight of its job.
+    /// The share of the task in the weight of its job.
     #[getter]
     fn weight(&self) -> f64 {
         self.instance.weight(self.id).as_f64()
@@ -87,44 +87,44 @@ impl Task {
         self.instance.job_of(self.id).priority
     }
 
-    /// Number of the user who submitted the job, if it is known.
+    /// The number of the user who submitted the job, if known.
     #[getter]
     fn user(&self) -> Option<u32> {
         self.instance.job_of(self.id).user
     }
 
-    /// Deadline of the job.
+    /// The deadline of its job in seconds.
     #[getter]
     fn deadline(&self) -> Option<f64> {
         self.instance.job_of(self.id).deadline.map(Time::seconds)
     }
 
-    /// Time limit of the task.
+    /// The time limit in seconds.
     #[getter]
     fn walltime(&self) -> Option<f64> {
         self.instance.walltime(self.id).map(Time::seconds)
     }
 
-    /// Minimum number of processors that the task accepts.
+    /// The minimum number of processors.
     #[getter]
     fn min_processors(&self) -> u32 {
         self.instance.profile(self.id).min_processors()
     }
 
-    /// Maximum number of processors that the task accepts.
+    /// The maximum number of processors.
     #[getter]
     fn max_processors(&self) -> u32 {
         self.instance.profile(self.id).max_processors()
     }
 
-    /// Allotments worth choosing: each is faster than all smaller ones.
+    /// The numbers of processors that are not dominated: each is faster than all smaller ones.
     #[getter]
     fn allotments(&self) -> Vec<u32> {
         self.instance.profile(self.id).allotments().collect()
     }
 
-    /// Returns the estimated run time in seconds on a number of processors of speed 1, on a set of processors, or on the minimum
-    /// number that the task accepts.
+    /// Returns the estimated run time in seconds: on a number of processors of speed 1, on a set of processors, or on the minimum
+    /// number of processors.
     #[pyo3(signature = (processors=None))]
     fn time(&self, processors: Option<&Bound<'_, PyAny>>) -> PyResult<f64> {
         let profile = self.instance.profile(self.id);
@@ -154,13 +154,13 @@ impl Task {
         })
     }
 
-    /// Predecessors, which must end before this task starts.
+    /// The tasks that must end before this task.
     #[getter]
     fn predecessors(&self) -> Vec<Task> {
         self.instance.incoming(self.id).map(|edge| Task::new(edge.from, &self.instance)).collect()
     }
 
-    /// Successors, which wait for this task.
+    /// The tasks that wait for this task.
     #[getter]
     fn successors(&self) -> Vec<Task> {
         self.instance.outgoing(self.id).map(|edge| Task::new(edge.to, &self.instance)).collect()
@@ -191,39 +191,39 @@ pub struct Running {
 
 #[pymethods]
 impl Running {
-    /// The task itself.
+    /// The task.
     #[getter]
     fn task(&self) -> Task {
         Task::new(self.task, &self.instance)
     }
 
-    /// Start in seconds.
+    /// The start in seconds.
     #[getter]
     fn start(&self) -> f64 {
         self.start.seconds()
     }
 
-    /// Expected end in seconds.
+    /// The expected end in seconds.
     #[getter]
     fn expected_end(&self) -> f64 {
         self.expected_end.seconds()
     }
 
-    /// Processors that the task holds.
+    /// The processors of the task.
     #[getter]
     fn processors(&self) -> Processors {
         Processors { set: self.processors.clone() }
     }
 }
 
-/// Information for a policy, with estimates only. It is valid during a call of `on`.
+/// The data that a policy may use: estimates, never actual run times. A view is valid only during `on`.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct View {
     instance: Arc<Instance>,
 }
 
 impl View {
-    /// Creates a view for policies of this instance.
+    /// Creates a view for policies that drive this instance.
     pub fn new(instance: &Arc<Instance>) -> Self {
         Self { instance: Arc::clone(instance) }
     }
@@ -231,37 +231,37 @@ impl View {
 
 #[pymethods]
 impl View {
-    /// Current instant in seconds.
+    /// The current instant in seconds.
     #[getter]
     fn now(&self) -> PyResult<f64> {
         seen(|view| Ok(view.now.seconds()))
     }
 
-    /// Number of processors.
+    /// The number of processors.
     #[getter]
     fn processors(&self) -> u32 {
         self.instance.processors()
     }
 
-    /// Number of processors that are currently free.
+    /// The number of free processors.
     #[getter]
     fn free(&self) -> PyResult<u32> {
         seen(|view| Ok(view.free.len()))
     }
 
-    /// Processors that are currently free.
+    /// The free processors.
     #[getter]
     fn free_processors(&self) -> PyResult<Processors> {
         seen(|view| Ok(Processors { set: view.free.clone() }))
     }
 
-    /// Waiting tasks, in the order of the instance.
+    /// The waiting tasks, in the order of the instance.
     #[getter]
     fn waiting(&self) -> Waiting {
         Waiting { instance: Arc::clone(&self.instance) }
     }
 
-    /// Running tasks, in no particular order.
+    /// The running tasks, in no particular order.
     #[getter]
     fn running(&self) -> PyResult<Vec<Running>> {
         seen(|view| {
@@ -276,15 +276,15 @@ impl View {
         })
     }
 
-    /// Returns the instant in seconds at which all data of a task will have arrived on these processors, or None if a predecessor
-    /// has not ended.
+    /// Returns the time in seconds at which all data of a task have arrived on these processors. Returns None if one of its
+    /// predecessors has not ended.
     fn arrival(&self, task: &Task, processors: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let set = set_of(processors)?;
         seen(|view| Ok(view.arrival(task.id, &set).map(Time::seconds)))
     }
 
-    /// Returns whether a task may start on these processors now: they are free, the task accepts them, and its memory and other
-    /// resources are available.
+    /// Returns whether a task may start on these processors now: they are free, the task accepts them, and the resources that it
+    /// needs are available.
     fn fits(&self, task: &Task, processors: &Bound<'_, PyAny>) -> PyResult<bool> {
         let set = set_of(processors)?;
         seen(|view| {
@@ -295,7 +295,7 @@ impl View {
     }
 }
 
-/// Waiting tasks, valid during a call of `on`.
+/// The waiting tasks, valid during `on`.
 #[pyclass(frozen, module = "makespan._native")]
 struct Waiting {
     instance: Arc<Instance>,
@@ -311,7 +311,7 @@ impl Waiting {
         seen(|view| Ok(view.waiting.contains(task.id)))
     }
 
-    /// Returns the task at this index. Negative indices count from the end. O(waiting tasks).
+    /// Returns a task by its index. Negative indices count from the end. O(waiting tasks).
     fn __getitem__(&self, at: isize) -> PyResult<Task> {
         let found = seen(|view| {
             let len = view.waiting.len();
@@ -327,7 +327,7 @@ impl Waiting {
     }
 }
 
-/// Iterator over the waiting tasks.
+/// An iterator over the waiting tasks.
 #[pyclass(module = "makespan._native")]
 struct WaitingTasks {
     instance: Arc<Instance>,

@@ -1,4 +1,4 @@
-//! Waits for work without the interpreter lock, while handling Ctrl-C and reporting progress.
+//! Waits for work without the interpreter's lock, and handles Ctrl-C and progress reports.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -8,29 +8,30 @@ use makespan::Stop;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 
-/// Interval between checks of signals and progress.
+/// Time between two checks for signals and progress.
 const TICK: Duration = Duration::from_millis(50);
-/// Stack size in bytes: the usual size for the main thread of a program.
+/// Stack size in bytes, the usual size for a main thread.
 const STACK: usize = 8 << 20;
 
-/// Options for waiting.
+/// The way in which work is watched.
 pub struct Watch<'a, 'py> {
-    /// Stop request for the work.
+    /// Stops the work.
     pub stop: Stop,
-    /// True if the stopped work returns its best result so far. Otherwise Ctrl-C raises `KeyboardInterrupt` at once.
+    /// True if the work returns its best result so far when it is stopped. Otherwise, Ctrl-C raises `KeyboardInterrupt` at once.
     pub is_anytime: bool,
-    /// Time limit of the work.
+    /// Time after which the work is stopped.
     pub limit: Option<Duration>,
-    /// Function that receives the completed and the total amount of work.
+    /// A function that is called with the amount of work that is done and the total amount.
     pub progress: Option<&'a Bound<'py, PyAny>>,
 }
 
 impl Watch<'_, '_> {
-    /// Runs `work` on a separate thread, and returns its result and whether Ctrl-C ended it. `done` returns the completed and the
-    /// total amount of work, as far as they are known. Without `done`, progress is the elapsed time.
+    /// Runs `work` in a separate thread. Returns its result, and whether Ctrl-C ended it. `done` returns the amount of work that
+    /// is done and the total amount, if it is known. Without `done`, progress is reported in elapsed seconds.
     ///
-    /// The first Ctrl-C asks the work to stop and return its current result. The second raises `KeyboardInterrupt`. Other
-    /// exceptions from signal handlers or `progress` are raised at once. The thread then stops at its next check.
+    /// The first Ctrl-C asks the work to end with its best result so far. The second Ctrl-C raises `KeyboardInterrupt`. Other
+    /// exceptions of signal handlers and of `progress` are raised at once. The thread then ends by itself when it checks for the
+    /// stop request.
     pub fn wait<T: Send + 'static>(
         self,
         py: Python<'_>,
@@ -40,7 +41,7 @@ impl Watch<'_, '_> {
         let (sender, mut receiver) = channel();
         let begin = Instant::now();
         let thread = thread::Builder::new().name("makespan".into()).stack_size(STACK).spawn(move || {
-            // After a second Ctrl-C, the channel has no receiver.
+            // After a second Ctrl-C, the receiver no longer exists.
             let _ = sender.send(work());
         });
         thread.map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
@@ -57,7 +58,7 @@ impl Watch<'_, '_> {
             }
             if let Err(signal) = py.check_signals() {
                 self.stop.request();
-                // Signal handlers may raise any exception. Only Ctrl-C stops the search alone.
+                // Signal handlers may raise any exception. Only Ctrl-C stops just the search.
                 let is_ctrl_c = signal.is_instance_of::<PyKeyboardInterrupt>(py);
                 if interrupted || !self.is_anytime || !is_ctrl_c {
                     return Err(signal);

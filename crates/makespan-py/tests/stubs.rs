@@ -1,4 +1,4 @@
-//! The typed stub of the compiled module lists all names of the module.
+//! Tests that the stub of the compiled module contains all names of the module.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ fn exported() -> BTreeSet<String> {
     let uses = MODULE.split("use super::").skip(1).filter_map(|rest| rest.split(';').next());
     let names = uses.filter_map(|path| path.split_once("::")).map(|(_, names)| names);
     let each = names.flat_map(|names| names.trim_matches(['{', '}']).split(','));
-    // An attribute determines the Python name of the class.
+    // The class gets its name from an attribute.
     let named = |name: &str| if name == "Proven" { "Bound".to_owned() } else { name.to_owned() };
     each.map(str::trim).filter(|name| !name.is_empty()).map(named).collect()
 }

@@ -1,4 +1,4 @@
-//! Jobs that are added or withdrawn during the run.
+//! Handles jobs that arrive during a run, and tasks that are cancelled or withdrawn.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use crate::ExecuteError;
 use crate::intake::Request;
 use crate::journal::{Cause, Progression, Record};
 
-/// Time for which an ending session tries to write its journal.
+/// Maximum time that an ending session tries to write its journal.
 const PATIENCE: Time = Time::from_seconds(10);
 
 impl Session<'_> {
-    /// Handles the new requests.
+    /// Handles the requests since the last call.
     pub(super) fn heed_requests(&mut self) -> Result<(), ExecuteError> {
         let Some(intake) = &self.options.intake else { return Ok(()) };
         for request in intake.take() {
@@ -32,7 +32,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Adds jobs, all or none.
+    /// Adds either all of these jobs or none.
     fn append(&mut self, jobs: Vec<Job>) -> Result<(), ExecuteError> {
         let first = TaskId(self.state.instance().tasks());
         let lost = match self.state.cluster.append(jobs) {
@@ -64,7 +64,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Cancels tasks: running tasks are ended and waiting tasks do not start. Finished tasks are not affected.
+    /// Cancels tasks: running tasks are ended, and waiting tasks do not start. Tasks that have ended do not change.
     fn cancel(&mut self, tasks: &[TaskId]) -> Result<(), ExecuteError> {
         let runs =
             |task: &TaskId| self.machine.active.get(task).is_some_and(|active| active.going && active.ending.is_none());
@@ -82,7 +82,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Reports again the ends and cancellations of earlier sessions, because the submitter may have missed them.
+    /// Reports the tasks that ended or were cancelled in earlier sessions again, because the program that submits the jobs may
+    /// have missed these reports.
     pub fn tell_earlier(&mut self, tasks: &[Progression]) {
         let ended = self.state.runs.iter().cloned();
         self.news.extend(ended.map(|run| News::Ended { run, attempt: 0, reason: None, again: false }));
@@ -90,7 +91,7 @@ impl Session<'_> {
         self.news.extend(cancelled.map(|(task, _)| News::Cancelled(task)));
     }
 
-    /// Withdraws tasks if none of them has started.
+    /// Withdraws these tasks if none of them has begun.
     fn withdraw_all(&mut self, tasks: &[TaskId]) -> Result<(), ExecuteError> {
         let done = tasks.iter().all(|&task| self.has_not_begun(task));
         self.news.push(News::Withdrawn(tasks.to_vec(), done));
@@ -101,7 +102,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Returns whether a task is still to be started, for the first time or again.
+    /// Returns whether a task is not started: it waits for its first or its next attempt.
     fn has_not_begun(&self, task: TaskId) -> bool {
         let is_of = |delayed: &Delayed| delayed.task == task;
         !self.machine.active.contains_key(&task)
@@ -128,19 +129,19 @@ impl Session<'_> {
         let lost = self.state.cluster.give_up(task);
         self.ledger.journal.note(Record::Cancelled { task, at: now });
         self.state.ended += 1;
-        // A task that was to be tried again is not tried again.
+        // A task that was to be tried again is not.
         self.policy.events.retain(|event| *event != Event::Interrupted(task) && *event != Event::Submitted(task));
         self.policy.events.push(Event::Failed(task));
         self.news.push(News::Cancelled(task));
         self.lose(task, lost, now, &[])
     }
 
-    /// Ends the session while its tasks continue. The next session takes them over.
+    /// Ends the session. Running tasks continue, and the next session takes them over.
     pub(super) fn leave_running(&mut self) -> Result<(), ExecuteError> {
         self.call_off();
         self.machine.starting.clear();
         self.commit();
-        // The next session learns from the status files whatever this session cannot record.
+        // The next session finds out from the status files what could not be written.
         let last = self.now() + PATIENCE;
         while self.ledger.stalled.is_some() && self.now() < last {
             let _ = self.machine.engine.wait(Duration::from_millis(100));

@@ -29,7 +29,7 @@ def nap(seconds: float, path: str | None = None, word: str = "") -> None:
 
 
 def wait_for(path: str) -> None:
-    """Returns when the file exists."""
+    """Waits until a file exists."""
     while not os.path.exists(path):
         time.sleep(0.01)
 
@@ -43,7 +43,7 @@ def killed() -> None:
 
 
 class Odd(Exception):
-    """An exception that cannot be unpickled."""
+    """An exception that pickle cannot restore."""
 
     def __init__(self, first: int, second: int) -> None:
         super().__init__(f"odd {first}")

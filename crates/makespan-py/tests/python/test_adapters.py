@@ -1,4 +1,4 @@
-"""Converters for other packages. If a package is not installed, objects of the same form replace its objects."""
+"""Tests of the adapters. The real packages are tested if they are installed. Otherwise objects of the same form are used."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from makespan.adapters import from_pyjobshop, from_wfcommons
 
 @dataclass
 class Workflow:
-    """Replaces wfcommons.common.workflow.Workflow, as far as the converter uses it."""
+    """Imitates wfcommons.common.workflow.Workflow."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""Objects of the package behave like Python's numbers and sequences, and support signals, pickles and large bags."""
+"""Tests the package with the usual operations of Python: numbers, sequences, signals, pickles and large bags."""
 
 from __future__ import annotations
 

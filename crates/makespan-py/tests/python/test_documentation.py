@@ -1,4 +1,4 @@
-"""The examples in the documentation run."""
+"""Tests that the examples of the documentation run."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def test_the_first_example_runs(name: str) -> None:
 
 @pytest.mark.parametrize("code", examples("docs/python.md")[1:], ids=lambda code: code.splitlines()[0])
 def test_what_the_page_shows_runs(code: str) -> None:
-    """Undefined names in an example belong to the reader's project, or were defined in an earlier
-    example."""
+    """Runs an example of the page. Names that an example does not define stand for the reader's own project, or come from
+    earlier examples."""
     if "tqdm" in code:
         pytest.importorskip("tqdm")
     if "cores=2" in code and len(os.sched_getaffinity(0)) < 2:

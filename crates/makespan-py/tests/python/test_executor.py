@@ -1,4 +1,4 @@
-"""Callables as planned jobs on this machine."""
+"""Tests of callables as planned jobs on this machine."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def test_submitting_takes_no_longer_where_much_waits(tmp_path: Path) -> None:
         return (middle - begin) / count, (time.process_time() - middle) / count
 
     few, many = submitted(500), submitted(4000)
-    # A quadratic algorithm takes eight times as long per call.
+    # If the time were quadratic, each of the many calls would take eight times as long.
     assert many[0] < 4 * few[0] + 0.001 and many[1] < 4 * few[1] + 0.001, (few, many)
 
 
@@ -301,7 +301,7 @@ def test_programs_of_files_and_of_standard_input(tmp_path: Path) -> None:
 
 
 def runs(process: int) -> bool:
-    """Returns whether a process exists and is not a zombie. It may end at any time, also between two checks."""
+    """Returns whether a process exists and is not a zombie. The process may end at any moment, even during this check."""
     try:
         return "Z" not in Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1][:3]
     except (FileNotFoundError, ProcessLookupError):

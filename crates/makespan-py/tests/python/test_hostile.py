@@ -1,4 +1,4 @@
-"""Typical mistakes are rejected with their position and remedy. Unusual but valid input is accepted."""
+"""Tests that wrong input is rejected with its place and a valid alternative, and that unusual but valid input is accepted."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_what_has_a_value_is_equal_to_its_copies() -> None:
     for each in (plan, front, m.plan(m.generate.tree(nodes=6))):
         twin = pickle.loads(pickle.dumps(each))
         assert (repr(twin), twin.kind, len(twin.points)) == (repr(each), each.kind, len(each.points))
-        # The plan file has rounded rates of a steady state.
+        # The file of a steady state contains rounded rates.
         assert twin.gaps == pytest.approx(each.gaps, abs=1e-9)
         twin.verify()
     table = pickle.loads(pickle.dumps(plan.schedule))

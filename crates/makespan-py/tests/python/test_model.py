@@ -1,4 +1,4 @@
-"""Instances from Python objects, and the errors for invalid ones."""
+"""Tests of instances from Python objects, and of the errors for invalid ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The notebooks run from beginning to end."""
+"""Tests that the notebooks run completely."""
 
 from __future__ import annotations
 

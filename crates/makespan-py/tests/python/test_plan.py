@@ -1,4 +1,4 @@
-"""Plans, their proofs, and the ends of searches."""
+"""Tests of plans, of their proofs, and of the end of searches."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_a_time_limit_may_have_a_unit() -> None:
 
 
 class Backwards(m.Scheduler):
-    """Runs the jobs one after another in reverse order."""
+    """Places the tasks one after the other, the last task first."""
 
     def schedule(self, instance: m.Instance, tasks: list[m.Task]) -> Iterator[m.Placement]:
         start = 0.0
@@ -219,8 +219,8 @@ class Raising(m.Scheduler):
 
 
 def test_own_schedulers_take_part_and_are_checked() -> None:
-    # Times are whole seconds. Otherwise a start that is a sum of floats could lie a nanosecond
-    # before an end.
+    # Whole seconds avoid rounding errors: a start that is a sum of floats may be a nanosecond before the end of the previous
+    # task.
     jobs = [m.Job(f"j{at}", time=[at % 7 + 2, at % 7 + 1]) for at in range(20)]
     instance = m.Instance(processors=4, jobs=jobs)
     plan = m.plan(instance, Backwards())

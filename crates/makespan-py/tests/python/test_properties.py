@@ -1,4 +1,4 @@
-"""Properties that hold for all instances of a kind."""
+"""Tests properties of randomly generated instances."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytest.importorskip("hypothesis")
 from hypothesis import HealthCheck, given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-# Examples are slow on loaded machines and in test builds.
+# Busy machines are slow, and test builds are slower.
 few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12).filter(lambda name: "/" not in name and name.strip())
@@ -27,8 +27,7 @@ def seconds(ticks: int) -> str:
 
 @st.composite
 def instances(draw: st.DrawFn) -> m.Instance:
-    """Generates rigid and moldable jobs with names in any script, weights, release dates and needs
-    of memory."""
+    """Generates rigid and moldable jobs with names in any script, weights, release dates and memory needs."""
     processors = draw(st.integers(1, 6))
     jobs = []
     for name in draw(st.lists(names, min_size=1, max_size=8, unique=True)):
@@ -52,27 +51,26 @@ def graphs(draw: st.DrawFn) -> m.Instance:
 
 
 class Widest(m.Scheduler):
-    """Scheduler that runs the tasks one after another on their fastest allotments."""
+    """Places the tasks one after the other, each on its largest allotment."""
 
     def schedule(self, instance: m.Instance, tasks: list[m.Task]) -> list[m.Placement]:
         start, placed = max(task.released for task in tasks), []
         for task in tasks:
             width = task.allotments[-1]
             placed.append(m.Placement(task, f"{start:.9f}", range(width)))  # type: ignore[arg-type]
-            # A float cannot represent all digits of a long time. A start that is a nanosecond later
-            # is always valid.
+            # A float cannot represent all digits of a long time. Starting a nanosecond later is always valid.
             start += task.time(width) + 2e-9 + 1e-15 * start
         return placed
 
 
 class Greedy(m.Policy):
-    """Policy that starts waiting tasks in order if they fit."""
+    """Starts the first waiting task that fits."""
 
     def on(self, events: list[m.Event], view: m.View) -> list[m.Decision]:
         for task in view.waiting:
             place = view.free_processors.take(task.min_processors)
             if place is not None and view.fits(task, place):
-                # The view changes with each decision, so the policy asks for another call at once.
+                # A decision changes the view, so the policy asks to be called again at once.
                 return [m.Start(task, place), m.Wake(view.now)]
         return []
 
@@ -124,7 +122,7 @@ def test_bags_on_trees_are_done_and_keep_their_bound(policy: str, seed: int, nod
     try:
         run = m.simulate_tree(instance, policy, buffer=buffer)[0]
     except m.AlgorithmError as error:
-        # A policy may send several tasks together, and the buffer must have room for them.
+        # A policy may send several tasks together, and the buffer must hold them.
         needed = re.search(r"give buffer=(\d+)", str(error))
         assert policy == "cgbc" and needed is not None and int(needed[1]) > buffer, error
         run = m.simulate_tree(instance, policy, buffer=int(needed[1]))[0]

@@ -1,4 +1,4 @@
-"""Simulations, and user-defined policies."""
+"""Tests of simulations and of policies in Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 
 class InTurn(m.Policy):
-    """First come, first served."""
+    """A first-come-first-served policy."""
 
     def on(self, events: list[m.Event], view: m.View) -> Iterator[m.Decision]:
         free = view.free
@@ -54,7 +54,7 @@ def test_several_threads_change_nothing() -> None:
 
 
 class Wrong(m.Policy):
-    """Policy that breaks one rule."""
+    """A policy that breaks one rule."""
 
     def __init__(self, how: str) -> None:
         self.how = how
@@ -97,7 +97,7 @@ def test_rules_are_those_of_our_policies(how: str, kind: type[Exception], words:
 
 
 class Late(m.Policy):
-    """Policy that starts each task ten seconds after its release, and cancels one task."""
+    """Starts each task ten seconds after its arrival, and cancels one task."""
 
     def on(self, events: list[m.Event], view: m.View) -> list[m.Decision]:
         decisions: list[m.Decision] = []
@@ -120,7 +120,7 @@ def test_wake_ups_and_cancellations() -> None:
 
 
 class Greedy(m.Policy):
-    """Policy that starts tasks that fit, including their memory."""
+    """Starts the first waiting task that fits, including its memory."""
 
     def on(self, events: list[m.Event], view: m.View) -> list[m.Decision]:
         for task in view.waiting:
@@ -140,7 +140,7 @@ def test_memory_and_edges_are_seen() -> None:
 
 
 class Keeping(m.Policy):
-    """Policy that stores its view, which is not allowed."""
+    """Keeps its view after the call, which is an error."""
 
     def on(self, events: list[m.Event], view: m.View) -> list[m.Decision]:
         self.view, self.events = view, events

@@ -1,4 +1,4 @@
-"""Bags of tasks on a tree of machines."""
+"""Tests of bags of tasks on a tree of machines."""
 
 from __future__ import annotations
 
