@@ -7,7 +7,7 @@ use makespan_core::{Job, LogEntry, Profile, Rows, Run, Running, TaskId, Time, Vi
 
 use crate::{HaltCause, OutputFiles};
 
-/// Receives the events of a run, for display. All functions have an empty default.
+/// Receives the events of a run, for display. Each function is empty by default, except [`Observer::warning`].
 pub trait Observer {
     /// A session started.
     fn began(&mut self, _begin: &SessionBegin<'_>) {}

@@ -39,7 +39,8 @@ pub(super) fn settled(
     if begun.history.tasks.iter().any(|task| matches!(task, Progression::Running(_))) {
         engine.follows(&begun.history.boot).map_err(ExecuteError::Elsewhere)?;
     }
-    // In an edited instance, the numbers of tasks may differ. Attempts of the earlier instance are ended.
+    // An edited instance may use the name of a task for another task. Therefore the running attempts of the earlier instance are
+    // ended.
     let is_same = begun.earlier.is_none() && !options.run_all;
     let goes_on = if is_same { take_over(&mut **engine, instance, options, files, &begun.history) } else { Vec::new() };
     let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();

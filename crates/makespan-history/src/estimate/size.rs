@@ -55,8 +55,7 @@ impl Size {
     }
 }
 
-/// Returns the line through the samples, if it rises, starts at a time that is not negative, and fits much better than the
-/// median.
+/// Returns the line through the samples, if it rises, gives positive times, and fits much better than the median.
 fn line(samples: &[Sized], typical: f64) -> Option<Line> {
     let sized = samples.iter().filter_map(|sample| Some((sample.inputs? as f64, sample.seconds)));
     let points: Vec<(f64, f64)> = sized.take(MAX_POINTS).collect();

@@ -9,8 +9,8 @@ use super::search::search;
 /// parallelism.
 const FARTHEST: f64 = 16.0;
 
-/// Width of the search around the measured speed-up of the largest allotment, on a logarithmic scale. If that speed-up equals the
-/// parallelism, they differ only by measurement errors.
+/// Half-width of the second search, around the measured speed-up of the largest allotment, on a logarithmic scale. If that
+/// speed-up equals the parallelism, they differ only by measurement errors.
 const NEAR: f64 = 0.05;
 
 /// Largest variance that is searched. Larger variances hardly change the speed-up.
