@@ -1,4 +1,4 @@
-//! Tests of jobs that fail, and of runs that continue after their instance was edited.
+//! Failing jobs, and runs that are resumed after an edit of their instance.
 
 use crate::common;
 
@@ -13,7 +13,7 @@ use makespan_exec::{
     ExecuteError, ExecuteOptions, HaltCount, HaltLimit, HaltRule, Observer, Progress, Silent, execute,
 };
 
-/// Collects the events that the observer receives about ends, in order.
+/// Ends that an observer receives, in order.
 #[derive(Default)]
 struct Heard {
     started: usize,
@@ -61,7 +61,7 @@ fn after(mut job: Job, other: &str) -> Job {
     job
 }
 
-/// Returns the script of a job that records each start and succeeds at start number `start`.
+/// Returns a job that records each start, and succeeds at the given start.
 fn succeeds_at(folder: &Path, start: u32) -> String {
     let log = folder.join("log").display().to_string();
     format!("echo x >>{log}-$MAKESPAN_JOB; test $(wc -l <{log}-$MAKESPAN_JOB) -ge {start}")
@@ -104,13 +104,13 @@ fn a_task_that_fails_is_tried_again_as_often_as_is_asked() {
     assert_eq!(["lost", "missing"].map(outcome), [Outcome::NotStarted; 2]);
     assert_eq!((outcome("never"), outcome("slow")), (Outcome::Failed { status: 1 }, Outcome::TimedOut));
     assert_eq!(trace.runs.len(), 3 + 3 + 1 + 1 + 3 + 1);
-    // A resumed run does not repeat jobs that have used up their attempts. With more retries, these jobs get further attempts.
+    // With the same number of retries, a failed job is not tried again. With more retries, it is.
     let again = ExecuteOptions { resume: true, ..tries.clone() };
     assert_eq!(run(&instance, &again).0, trace);
     let more = ExecuteOptions { retries: 3, ..again.clone() };
     assert_eq!(run(&instance, &more).1.ended.len(), 3, "never, slow, and again lost");
     assert_eq!(["never", "lost", "slow"].map(|job| starts(at, job)), [4, 0, 4]);
-    // If failed jobs are run again on request, their failures count from zero.
+    // With `retry_failed`, the count restarts at zero.
     let anew = ExecuteOptions { retry_failed: true, retries: 1, ..again };
     run(&instance, &anew);
     assert_eq!(["never", "lost", "slow"].map(|job| starts(at, job)), [6, 0, 6]);
@@ -137,7 +137,47 @@ fn the_first_failure_ends_a_run_that_is_to_fail_fast() {
     assert_eq!((trace.runs.len(), starts(at, "bad"), starts(at, "later")), (3, 1, 1));
 }
 
-/// A policy that starts all jobs that it can, and records the times of its calls.
+/// A job that ignores SIGTERM is killed after the grace period. It has not failed, and runs again.
+#[test]
+fn a_halt_ends_running_jobs_which_run_again() {
+    let temporary = tempfile::tempdir().unwrap();
+    let at = temporary.path();
+    let begun = at.join("begun").display().to_string();
+    let stubborn = format!("test -e {begun} && exit 0; trap '' TERM; touch {begun}; while :; do sleep 0.05; done");
+    let bad = format!("until test -e {begun}; do sleep 0.01; done; exit 4");
+    let instance =
+        instance(vec![job("stubborn", 1, &stubborn), job("bad", 1, &bad), job("later", 1, &succeeds_at(at, 1))]);
+    let now = HaltRule { ends_running: true, ..HaltRule::FAIL_FAST };
+    let halted = ExecuteOptions { halt: Some(now), ..options(&at.join("run")) };
+    let (trace, heard) = run(&instance, &halted);
+    assert_eq!((trace.runs.len(), starts(at, "later")), (1, 0), "{trace:?}");
+    assert_eq!(heard.interrupted, ["stubborn"]);
+    // The failure of the earlier session does not count again.
+    let (trace, heard) = run(&instance, &ExecuteOptions { resume: true, ..halted });
+    assert_eq!((trace.runs.len(), starts(at, "later"), heard.interrupted.len()), (3, 1, 0), "{trace:?}");
+}
+
+#[test]
+fn a_run_halts_at_a_number_or_a_percentage_of_ends() {
+    for (counts, limit, ended) in [
+        (HaltCount::Failures, HaltLimit::Number(2), 4),
+        (HaltCount::Failures, HaltLimit::Percent(40), 4),
+        (HaltCount::Failures, HaltLimit::Percent(41), 5),
+        (HaltCount::Failures, HaltLimit::Number(3), 5),
+        (HaltCount::Successes, HaltLimit::Number(2), 3),
+        (HaltCount::Ends, HaltLimit::Percent(60), 3),
+        (HaltCount::Ends, HaltLimit::Percent(61), 4),
+    ] {
+        let temporary = tempfile::tempdir().unwrap();
+        let jobs = ["true", "false", "true", "false", "true"];
+        let jobs = (1..).zip(jobs).map(|(number, script): (u32, _)| job(&number.to_string(), 2, script)).collect();
+        let rule = HaltRule { ends_running: false, counts, limit };
+        let (trace, _) = run(&instance(jobs), &ExecuteOptions { halt: Some(rule), ..options(temporary.path()) });
+        assert_eq!(trace.runs.len(), ended, "{counts:?} {limit:?}");
+    }
+}
+
+/// Policy that starts all jobs that fit, and records the instants of its calls.
 struct Calls(Vec<Time>);
 
 impl Policy for Calls {
@@ -190,7 +230,8 @@ fn a_job_that_used_too_much_memory_waits_for_twice_as_much() {
     let stamp = |name: &str| {
         format!("date +%s%N >{0}/{name}.begin; sleep 0.2; date +%s%N >{0}/{name}.end", temporary.path().display())
     };
-    // The first job is killed as if for lack of memory, and then needs all memory of the node.
+    // The first attempt is killed as if it had run out of memory. The second needs all the memory of the
+    // platform.
     let script = format!(
         "test -e {0}/once || {{ touch {0}/once; sleep 0.05; exit 9; }}; {1}",
         temporary.path().display(),
@@ -205,7 +246,7 @@ fn a_job_that_used_too_much_memory_waits_for_twice_as_much() {
     let first = ExecuteOptions { halt: Some(HaltRule::FAIL_FAST), ..options(&folder) };
     let (trace, _) = run(&instance, &first);
     assert!(trace.runs.iter().any(|run| run.outcome == Outcome::Failed { status: 9 }));
-    // The machine does not run out of memory here, so the test edits the journal to state that it did.
+    // Memory is not scarce in this test, so the cause is written into the journal.
     let journal = text(&folder, "journal.jsonl");
     let marked: Vec<String> = journal
         .lines()
@@ -232,7 +273,7 @@ fn a_job_that_used_too_much_memory_waits_for_twice_as_much() {
     assert!(others.iter().all(|other| other.end <= a.start || a.end <= other.start), "{trace:?}");
 }
 
-/// Resumes a run as another process would. Returns the sorted names of the jobs that were started.
+/// Resumes a run as another process would, and returns the sorted names of the jobs that were started.
 fn resumed(at: &Path, instance: &Instance, more: ExecuteOptions) -> (Vec<String>, Trace, Heard) {
     let before: Vec<usize> = instance.task_ids().map(|task| starts(at, &instance.name(task))).collect();
     let (trace, heard) = run(instance, &ExecuteOptions { resume: true, ..more });
@@ -252,8 +293,8 @@ fn after_an_edit_only_what_was_edited_runs_again() {
     let first = instance(jobs());
     let plain = || options(&at.join("run"));
     run(&first, &plain());
-    // After edits of times, weights and the order, and with other jobs added or removed, finished jobs are not repeated, and
-    // failed jobs remain failed.
+    // Only times, weights, order and other jobs were edited: no finished job is repeated, and failed jobs
+    // remain failed.
     let mut edited = jobs();
     edited.remove(4);
     let profile = makespan_core::Profile::rigid(1, Time::from_seconds(500)).unwrap();
@@ -265,7 +306,7 @@ fn after_an_edit_only_what_was_edited_runs_again() {
     assert_eq!(trace.runs.len(), 5);
     let said = heard.messages.concat();
     assert!(said.contains("1 is new: `new`") && said.contains("1 was removed: `d`"), "{said}");
-    // A job with a corrected command runs, and so do the successors of an edited job.
+    // A corrected command runs, and so do the successors of an edited job.
     edited[0] = job("bad", 1, &format!("{ok};"));
     let position = edited.iter().position(|job| job.name == "a").unwrap();
     edited[position] = job("a", 1, &format!("{ok}; true"));
@@ -273,7 +314,7 @@ fn after_an_edit_only_what_was_edited_runs_again() {
     assert_eq!(ran, ["bad", "b", "a"]);
     assert!(trace.all_succeeded(&instance(edited.clone())), "{trace:?}");
     assert!(heard.messages.concat().contains("do something else now"));
-    // Undoing the edit changes the command again.
+    // After the edit is reverted, the command has changed again.
     edited[position] = job("a", 1, &ok);
     let (ran, _, _) = resumed(at, &instance(edited.clone()), plain());
     assert_eq!(ran, ["b", "a"]);
@@ -306,7 +347,7 @@ fn a_journal_of_an_earlier_version_is_continued_but_not_with_another_instance() 
     let ok = succeeds_at(at, 1);
     let first = instance(vec![job("a", 1, &ok), job("b", 1, &ok)]);
     run(&first, &options(at));
-    // The journal as version 2 wrote it: without the list of tasks and without resource use.
+    // Journals of version 2 have no list of tasks and no accounting.
     let journal = text(at, "journal.jsonl");
     let old = journal.lines().filter(|line| !line.starts_with("{\"tasks\"")).enumerate().map(|(number, line)| {
         let body = line.rsplit_once(",\"number\"").unwrap().0.replacen("\"version\":3", "\"version\":2", 1);
@@ -324,7 +365,7 @@ fn a_journal_of_an_earlier_version_is_continued_but_not_with_another_instance() 
     let refused = execute(&edited, &mut FirstCome, &resume, &mut Heard::default()).unwrap_err();
     assert!(matches!(refused, ExecuteError::Journal(JournalError::TasksUnknown { .. })), "{refused}");
     assert!(resumed(at, &first, options(at)).0.is_empty());
-    // From then on, the journal lists its jobs.
+    // From now on, the journal lists each task.
     let (ran, trace, _) = resumed(at, &edited, options(at));
     assert!(ran.is_empty() && trace.all_succeeded(&edited) && trace.runs.len() == 2, "{trace:?}");
     assert_eq!((starts(at, "a"), starts(at, "b")), (1, 1));
