@@ -1,4 +1,4 @@
-//! The times when processors are reserved for others or down.
+//! The periods in which no job may use some processors, because the processors are reserved or down.
 
 use rustc_hash::FxHashMap;
 
@@ -7,7 +7,7 @@ use crate::model::{Area, ProcSet, Time};
 /// Processors that no job may use from `start` to `end`: a reservation or an outage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {
-    /// The processors.
+    /// The processors that no job may use in the period.
     pub processors: ProcSet,
     /// Start of the period.
     pub start: Time,
@@ -15,20 +15,23 @@ pub struct Unavailable {
     pub end: Time,
 }
 
-/// Processors that are closed at exactly the same times and are therefore interchangeable.
+/// Processors whose closed periods are equal, so that jobs can use any of them instead of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// The processors.
+    /// The processors of the class.
     pub processors: ProcSet,
-    /// Disjoint closed periods, ascending.
+    /// The periods in which the processors of the class are closed: disjoint, ascending, each with its start and its
+    /// end.
     pub closed: Vec<(Time, Time)>,
 }
 
-/// All processors grouped into classes, and the number of open processors at each instant.
+/// All processors grouped into classes, and the number of open processors at each instant. A processor is *open* at an
+/// instant if no unavailable period contains it then; otherwise, the processor is *closed*.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Availability {
     classes: Vec<Class>,
-    /// The number of open processors from each instant on, with the open area before this instant.
+    /// The instants at which the number of open processors changes, each with the new number and with the open area
+    /// (processors times ticks) before the instant.
     steps: Vec<Step>,
 }
 
@@ -40,15 +43,16 @@ struct Step {
 }
 
 impl Availability {
-    /// Groups `processors` by their closed periods. Periods may overlap. Takes O((i + c) log n) for n periods of i
-    /// intervals of processors, if the classes have c periods in total.
+    /// Groups `processors` by their closed periods. Periods may overlap. Takes O((i + c) log n), where n is the number
+    /// of periods, i the number of intervals of processors of all periods, and c the number of closed periods of all
+    /// classes.
     pub fn new(processors: u32, unavailable: &[Unavailable]) -> Self {
         Self::of(processors, unavailable, &Groups::new(processors, unavailable))
     }
 
-    /// Like [`Availability::new`], but returns `None` if the classes have more than `most` periods in total. A few
-    /// bytes of input can state many periods, for example if each processor is closed a little longer than the previous
-    /// one.
+    /// Like [`Availability::new`], but returns `None` if the classes have more than `most` periods in total. The limit
+    /// is necessary because a few bytes of input can lead to many periods, for example if each processor is closed a
+    /// little longer than the previous processor.
     pub(crate) fn limited(processors: u32, unavailable: &[Unavailable], most: u64) -> Option<Self> {
         let groups = Groups::new(processors, unavailable);
         (groups.periods() <= most).then(|| Self::of(processors, unavailable, &groups))
@@ -61,7 +65,8 @@ impl Availability {
             groups.sets.each(*set, &mut |at| closed.push((unavailable[at].start, unavailable[at].end)));
             each.push((merged(closed), intervals));
         }
-        // The most constrained class first: it is used first, and the open classes stay free for long jobs.
+        // Sorts the class with the most closed time first. Schedules use it first, so that processors with less closed
+        // time stay free for long jobs.
         each.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
         let same = each.chunk_by(|a, b| a.0 == b.0).map(|same| {
             let intervals = same.iter().flat_map(|(_, intervals)| intervals.iter().copied()).collect();
@@ -72,7 +77,7 @@ impl Availability {
         Self { classes, steps }
     }
 
-    /// Returns the classes, most constrained first.
+    /// Returns the classes. Classes with earlier or more closed periods come first.
     pub fn classes(&self) -> &[Class] {
         &self.classes
     }
@@ -105,8 +110,8 @@ impl Availability {
         if end <= start { 0 } else { self.area_until(end) - self.area_until(start) }
     }
 
-    /// Returns the successive periods from `start` to `end` in which the number of open processors is constant, each as
-    /// its length and this number.
+    /// Returns the successive periods from `start` to `end` with a constant number of open processors. Each entry is
+    /// the length of a period and the number of open processors in it.
     pub fn open_periods(&self, start: Time, end: Time) -> impl Iterator<Item = (Time, u32)> + '_ {
         self.steps.iter().enumerate().filter_map(move |(index, step)| {
             let until = self.steps.get(index + 1).map_or(end, |next| next.from.min(end));
@@ -116,7 +121,7 @@ impl Availability {
     }
 
     /// Returns the maximal periods in which at least `processors` processors are open, ascending. The last period has
-    /// no end, which [`Time::MAX`] represents. The result is empty if the platform has fewer processors.
+    /// no end: its end is [`Time::MAX`]. The result is empty if the platform has fewer processors.
     pub fn openings(&self, processors: u32) -> Vec<(Time, Time)> {
         let mut openings: Vec<(Time, Time)> = Vec::new();
         for (index, step) in self.steps.iter().enumerate().filter(|(_, step)| step.open >= processors) {
@@ -129,7 +134,7 @@ impl Availability {
         openings
     }
 
-    /// Returns the different numbers of open processors that occur from an instant on, ascending.
+    /// Returns the distinct numbers of open processors that occur from an instant on, ascending.
     pub fn levels(&self, from: Time) -> Vec<u32> {
         let first = self.steps.partition_point(|step| step.from <= from).saturating_sub(1);
         let mut levels: Vec<u32> = self.steps[first..].iter().map(|step| step.open).collect();
@@ -138,7 +143,7 @@ impl Availability {
         levels
     }
 
-    /// Returns the first instant by which `area` processor-ticks have been open since `from`.
+    /// Returns the first instant at which the open processors, summed over all ticks since `from`, reach `area`.
     pub fn when_open(&self, from: Time, area: Area) -> Time {
         if area <= 0 {
             return from;
@@ -152,7 +157,7 @@ impl Availability {
         step.from + Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX).min(i64::MAX - step.from.ticks()))
     }
 
-    /// Returns the end of the last closed period, or zero if no processor is ever closed.
+    /// Returns the end of the last closed period of all processors, or zero if no processor is ever closed.
     pub fn last_change(&self) -> Time {
         self.steps.last().map_or(Time::ZERO, |step| step.from)
     }
@@ -171,13 +176,14 @@ impl Availability {
 /// Closed periods, each with its start and its end.
 type Periods = Vec<(Time, Time)>;
 
-/// The first and the last of some processors.
+/// The first and the last id of a range of processors.
 type Interval = (u32, u32);
 
-/// Processors grouped by the periods that contain them, found in one walk over the ids.
+/// Processors grouped by the unavailable periods that contain them. One walk over the processor ids finds the groups.
 struct Groups {
     sets: Sets,
-    /// Each set of periods with the processors that are in exactly these periods, as ascending intervals.
+    /// The groups. Each has a set of periods (an index into [`Sets`]) and, as ascending intervals, the processors that
+    /// are in exactly these periods.
     all: Vec<(u32, Vec<Interval>)>,
 }
 
@@ -365,7 +371,7 @@ mod tests {
         }
     }
 
-    /// Groups the processors by looking at each of them separately.
+    /// Groups the processors by collecting the periods of each processor separately.
     fn plain(processors: u32, unavailable: &[Unavailable]) -> Vec<(Periods, Vec<u32>)> {
         let mut classes: std::collections::BTreeMap<Periods, Vec<u32>> = std::collections::BTreeMap::new();
         for id in 0..processors {
@@ -393,7 +399,8 @@ mod tests {
         }
     }
 
-    /// The number of stored tree nodes bounds the work of the walk. It must grow only with the number of periods.
+    /// The number of stored tree nodes bounds the work of the walk. Therefore, it must grow only in proportion to the
+    /// number of periods.
     #[test]
     fn sets_of_many_periods_share_what_they_have_in_common() {
         for count in [1_000_u32, 16_000] {
@@ -408,8 +415,8 @@ mod tests {
             assert_eq!((groups.all.len(), groups.periods()), (count as usize + 1, u64::from(count)));
             assert!(groups.sets.nodes.len() <= 16 * count as usize);
         }
-        // Processor i is closed in periods 0 to i: there are 3000 different sets, and their sizes sum to a quadratic
-        // number.
+        // Processor i is closed in periods 0 to i: there are 3000 distinct sets, and the sum of their sizes grows with
+        // the square of this number.
         let nested: Vec<Unavailable> = (0..3000)
             .map(|at| Unavailable {
                 processors: ProcSet::range(at, 2999),

@@ -1,10 +1,10 @@
 //! An iterator that frees the memory of a list while it consumes the list.
 
-/// Number of entries after which the memory of returned entries is freed.
+/// Number of returned entries after which their memory is freed.
 const STEP: usize = 1 << 16;
 
-/// Returns an iterator over the entries of a list. The iterator frees the memory of entries that it has returned. So if
-/// a list of a million jobs is converted to another list, the two complete lists are never in memory at the same time.
+/// Returns an iterator over the entries of a list. The iterator frees the memory of entries that it has returned. So
+/// while a list of a million jobs is converted to another list, the two lists are never both complete in memory.
 ///
 /// ```
 /// assert!(makespan_core::emptied(vec![3, 1, 2]).eq([3, 1, 2]));

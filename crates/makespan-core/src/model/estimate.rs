@@ -1,9 +1,10 @@
 //! The source of a task's times.
 
-/// The source of a task's times. The [`crate::Profile`] of the task contains numbers in any case.
+/// The source of a task's times. The [`crate::Profile`] of the task contains times in any case, even if nobody knows
+/// the true ones.
 ///
-/// Schedulers treat guessed times like stated times. A bound on an instance with guesses is proved for these numbers
-/// only, so output that shows such a bound must add [`crate::Instance::condition`].
+/// Schedulers treat guessed times like stated times. A bound on an instance with guesses is proved only under the
+/// condition that the guesses are right, so output that shows such a bound must add [`crate::Instance::condition`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Estimate {
     /// The times are stated by the user or in the file.
@@ -11,12 +12,12 @@ pub enum Estimate {
     Stated,
     /// The times are learned from earlier runs.
     Learned {
-        /// Number of runs.
+        /// Number of earlier runs from which the times are learned.
         runs: u32,
         /// Standard deviation of the run times divided by their mean; 0 for a single run.
         spread: f64,
     },
-    /// The times are unknown: the numbers are defaults or those of other tasks.
+    /// The times are unknown: the profile contains default times or the times of other tasks.
     Guessed,
 }
 

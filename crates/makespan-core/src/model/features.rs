@@ -1,6 +1,6 @@
 //! Required features of a job's nodes: `intel&(ib|opa)`, `[intel*1&amd*1]`.
 
-/// An expression over features of nodes.
+/// A logical expression over features of nodes. The smaller expressions that an operator joins are its parts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Features {
     /// The node has this feature.
@@ -9,9 +9,10 @@ pub enum Features {
     All(Vec<Self>),
     /// At least one part holds.
     Some(Vec<Self>),
-    /// A single part holds on all nodes of the job: `[rack1|rack2]`.
+    /// One of the parts holds on all nodes of the job, such as `[rack1|rack2]`.
     Same(Vec<Self>),
-    /// The part holds on this number of nodes. The other nodes may have any features: `amd*2`.
+    /// The part holds on the stated number of nodes of the job, such as 2 in `amd*2`. The job's other nodes may have
+    /// any features.
     Counted(Box<Self>, u32),
 }
 
@@ -24,7 +25,8 @@ pub struct FeatureChoice {
     pub counted: Vec<(Features, u32)>,
 }
 
-/// Prints parentheses around every part that has parts of its own, so the precedence of operators does not matter.
+/// Prints parentheses around every part that has parts of its own, so that the text does not depend on the precedence
+/// of operators.
 impl std::fmt::Display for Features {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (parts, sign, around) = match self {
@@ -72,14 +74,15 @@ impl Features {
         self.choices().iter().any(|choice| choice.may_have(features))
     }
 
-    /// Returns the ways to satisfy the expression, in the order in which they are written.
+    /// Returns the ways to satisfy the expression, in the order in which the expression states them.
     pub fn choices(&self) -> Vec<FeatureChoice> {
         let mut found = match self {
             Self::Counted(inner, count) => {
                 vec![FeatureChoice { each: Vec::new(), counted: vec![((**inner).clone(), *count)] }]
             }
             Self::Same(parts) => parts.iter().flat_map(Self::choices).collect(),
-            // If a number is stated, Slurm requires only the counted parts: `a|b*2` means `b*2`.
+            // If some part has a number of nodes (is counted), Slurm ignores the alternatives without a number: `a|b*2`
+            // means `b*2`.
             Self::Some(parts) if parts.iter().any(Self::counts) => {
                 parts.iter().filter(|part| part.counts()).flat_map(Self::choices).collect()
             }
@@ -96,7 +99,7 @@ impl Features {
         found
     }
 
-    /// Returns true if the expression constrains each node separately.
+    /// Returns true if the expression constrains each node separately, that is, if no part compares or counts nodes.
     fn is_of_one_node(&self) -> bool {
         match self {
             Self::Has(_) => true,
@@ -128,8 +131,8 @@ impl Features {
         if matches!(self, Self::All(_) | Self::Some(_)) { write!(f, "({self})") } else { write!(f, "{self}") }
     }
 
-    /// Parses parts with operators between them. In brackets, `|` selects one part for all nodes, and `&` joins
-    /// requirements on different nodes.
+    /// Parses parts with operators between them. Inside brackets, `|` selects one part that must hold on all nodes, and
+    /// `&` joins requirements that different nodes satisfy.
     fn list(rest: &mut &str, depth: usize, in_brackets: bool) -> Option<Self> {
         let mut left = Self::atom(rest, depth)?;
         let mut last = None;
@@ -164,7 +167,8 @@ impl Features {
         })
     }
 
-    /// Requires an expression that constrains each node separately on one node only: `intel` becomes `intel*1`.
+    /// Turns an expression that constrains each node separately into a requirement on one node only: `intel` becomes
+    /// `intel*1`.
     fn once(self) -> Self {
         if self.is_of_one_node() { Self::Counted(Box::new(self), 1) } else { self }
     }
@@ -189,7 +193,7 @@ impl Features {
         if name.is_empty() || name.contains(['!', '{', '}']) { None } else { Self::Has(name.to_owned()).counted(rest) }
     }
 
-    /// Parses the number of nodes after the expression, if there is one.
+    /// Parses the number of nodes after the expression, such as `*2`, if the text has one.
     fn counted(self, rest: &mut &str) -> Option<Self> {
         let Some(behind) = rest.strip_prefix('*') else { return Some(self) };
         let length = behind.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(behind.len());
@@ -201,23 +205,23 @@ impl Features {
 }
 
 impl FeatureChoice {
-    /// Returns the number of nodes that the counted parts need in total.
+    /// Returns the total number of nodes that the entries of `counted` require.
     pub fn nodes(&self) -> u32 {
         self.counted.iter().fold(0, |sum, part| sum.saturating_add(part.1))
     }
 
-    /// Returns true if a node with these features can be one of a job's `nodes` nodes.
+    /// Returns true if a node with these features can be one of the nodes of a job that has `nodes` nodes in total.
     pub fn serves<S: AsRef<str>>(&self, features: &[S], nodes: u32) -> bool {
         let holds = self.each.iter().all(|part| part.holds_on(features));
-        // If the counted parts need all nodes, each node must count for one part.
+        // If the counted parts require all nodes of the job, then each node must count for one of these parts.
         holds
             && (self.nodes() < nodes
                 || self.counted.is_empty()
                 || self.counted.iter().any(|part| part.0.holds_on(features)))
     }
 
-    /// Returns the counted parts for which a node with these features counts, as bits. Parts beyond the first 64 are
-    /// never satisfied.
+    /// Returns the counted parts that a node with these features satisfies: bit i is set for part i. The result has no
+    /// bit for parts beyond the first 64, so no node satisfies them.
     pub fn parts_of<S: AsRef<str>>(&self, features: &[S]) -> u64 {
         let parts = self.counted.iter().take(64).enumerate();
         parts.filter(|(_, part)| part.0.holds_on(features)).fold(0, |bits, (at, _)| bits | 1 << at)
@@ -235,9 +239,9 @@ impl FeatureChoice {
     }
 }
 
-/// Moves nodes that satisfy the counted parts to the front and returns their number, or `None` if there are too few.
-/// `parts_of` returns the parts for which a node counts, as bits. `counts` is the number of nodes that each part needs.
-/// The order of the nodes is otherwise unchanged.
+/// Chooses nodes that satisfy the counted parts, moves them to the front of the list and returns their number. Returns
+/// `None` if too few nodes are suitable. `parts_of` returns the parts that a node satisfies, as bits. `counts` contains
+/// the number of nodes that each part requires. The order of the nodes is otherwise unchanged.
 pub fn put_counted_first<T: Copy>(nodes: &mut [T], counts: &[u32], parts_of: impl Fn(T) -> u64) -> Option<usize> {
     let parts: Vec<u64> = nodes.iter().map(|&node| parts_of(node)).collect();
     let chosen = counted_nodes(&parts, counts)?;
@@ -247,15 +251,16 @@ pub fn put_counted_first<T: Copy>(nodes: &mut [T], counts: &[u32], parts_of: imp
     Some(chosen.len())
 }
 
-/// Returns the positions of nodes that satisfy the counted parts, or `None` if there are too few. `nodes` contains the
-/// parts for which each node counts, as bits. `counts` is the number of nodes that each part needs. The first suitable
-/// nodes are chosen.
+/// Returns the positions of nodes that satisfy the counted parts, or `None` if too few nodes are suitable. `nodes`
+/// contains, for each node, the parts that it satisfies, as bits. `counts` contains the number of nodes that each part
+/// requires. The first suitable nodes are chosen.
 fn counted_nodes(nodes: &[u64], counts: &[u32]) -> Option<Vec<usize>> {
     let seats: Vec<usize> = counts.iter().enumerate().flat_map(|(part, &count)| vec![part; count as usize]).collect();
     if seats.len() > nodes.len() {
         return None;
     }
-    // Bipartite matching by augmenting paths: a seat may exchange its node for another so that a free seat gets a node.
+    // Bipartite matching by augmenting paths. A seat is one of the nodes that a part requires. A seat may exchange its
+    // node for another node, so that a seat without a node gets one.
     let mut seat_of: Vec<Option<usize>> = vec![None; seats.len()];
     for seat in 0..seats.len() {
         let mut seen = vec![false; nodes.len()];

@@ -33,7 +33,7 @@ pub use simple::SimpleJob;
 use names::Names;
 use totals::{Horizon, Totals};
 
-/// Maximum number of closed periods, summed over all classes of processors.
+/// Maximum number of closed periods, summed over all classes ([`crate::availability::Class`]) of processors.
 const MAX_CLOSED: u64 = 1 << 22;
 
 /// A checked problem: platform, jobs, and the table of their tasks. Every task can run: allotments that exceed the
@@ -61,7 +61,8 @@ pub struct Instance {
     jobs: Vec<Job<Rows>>,
     table: Table,
     totals: Totals,
-    /// `None` if the instance was joined from checked jobs and has not grown since.
+    /// An instant by which every schedule has ended. `None` if the instance was joined from checked jobs and no jobs
+    /// were appended since.
     horizon: Option<Horizon>,
     names: Names,
     unavailable: Vec<Unavailable>,
@@ -72,22 +73,22 @@ pub struct Instance {
 /// An amount of a resource that is in use by work outside this instance, such as tasks that already run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldAmount {
-    /// The position of the node on the platform, if the resource belongs to nodes.
+    /// The position on the platform of the node that provides the amount, if the resource belongs to nodes.
     pub node: Option<usize>,
-    /// The resource.
+    /// The resource of which the amount is in use.
     pub resource: ResourceId,
     /// The amount in use.
     pub amount: u64,
-    /// The instant at which the amount becomes free. It is in use from time 0.
+    /// The instant at which the amount becomes free. The amount is in use from time 0 until this instant.
     pub until: Time,
 }
 
 impl Instance {
-    /// Maximum number of tasks that are planned, simulated or run one by one.
+    /// Maximum number of tasks in an instance that is planned, simulated or run task by task.
     pub const MAX_TASKS: u64 = 10_000_000;
 
-    /// Checks the parts and combines them into an instance. Removes allotments that exceed the platform or with which a
-    /// job would exceed its walltime.
+    /// Checks the platform, the jobs and the unavailable periods, and combines them into an instance. Removes
+    /// allotments that have more processors than the platform or on which a job would exceed its walltime.
     ///
     /// # Errors
     /// [`InstanceError`] names the job or period that is wrong.
@@ -129,10 +130,10 @@ impl Instance {
         instance
     }
 
-    /// Appends jobs. Existing jobs and tasks keep their identifiers. The result is equal to an instance that is created
-    /// from all jobs. If an error is returned, the instance is unchanged.
+    /// Appends jobs. Existing jobs and tasks keep their identifiers. The result equals an instance that is created at
+    /// once from the existing and the new jobs. If an error is returned, the instance is unchanged.
     ///
-    /// Takes O(added jobs and tasks), and once O(all names).
+    /// Takes O(added jobs and tasks). The first call also takes O(existing jobs), to collect their names.
     ///
     /// # Errors
     /// [`InstanceError`] names the job that is wrong.
@@ -159,8 +160,8 @@ impl Instance {
         Ok(())
     }
 
-    /// Adds jobs that fit the platform, if every schedule ends within half the range of [`Time`]. The other half
-    /// ensures that sums in schedulers never saturate.
+    /// Adds jobs that fit the platform. Returns an error unless every schedule ends within half the range of [`Time`]:
+    /// the other half ensures that sums of times in schedulers never saturate.
     fn extend(&mut self, jobs: Vec<Job>, waits: Vec<Vec<JobId>>) -> Result<(), InstanceError> {
         let mut totals = self.totals.clone();
         jobs.iter().for_each(|job| totals.add(job, &self.platform));
@@ -170,8 +171,8 @@ impl Instance {
             let end = horizon.end(&totals, &self.platform, &self.unavailable, &self.availability);
             (end < i128::from(i64::MAX / 2)).then_some(horizon)
         };
-        // A horizon that was kept while times were restated may be too pessimistic: measure again before rejecting the
-        // jobs.
+        // After times were replaced (restated), the stored horizon may be later than necessary. So compute it again
+        // before the jobs are rejected.
         let horizon = self.horizon.clone().and_then(more).or_else(|| more(self.measured_horizon()));
         let Some(horizon) = horizon else { return Err(InstanceError::TooLong) };
         self.push(jobs, waits)?;
@@ -179,7 +180,8 @@ impl Instance {
         Ok(())
     }
 
-    /// Adds jobs, each with the jobs that it waits for. If an error is returned, the instance is unchanged.
+    /// Adds jobs. `waits` contains, for each of them, the jobs that it waits for. If an error is returned, the instance
+    /// is unchanged.
     fn push(&mut self, jobs: Vec<Job>, waits: Vec<Vec<JobId>>) -> Result<(), InstanceError> {
         let begin = self.jobs.len();
         self.check_edges(&jobs, &waits)?;
@@ -246,12 +248,12 @@ impl Instance {
         &self.task(task).profile
     }
 
-    /// Returns the profile that the tasks of a job share. For a compound job, returns the profile of its first task.
+    /// Returns the profile of the equal tasks of a job. For a compound job, returns the profile of its first task.
     pub fn profile_of(&self, job: JobId) -> &Profile {
         self.profile_at(job, 0)
     }
 
-    /// Returns the profile of a job's task by its number. Only the tasks of a compound job have different profiles.
+    /// Returns the profile of a job's task by its number. The profile depends on the number only in a compound job.
     pub fn profile_at(&self, job: JobId, number: u32) -> &Profile {
         &self.table.row_of(self.job(job), number).task.profile
     }
@@ -262,12 +264,13 @@ impl Instance {
         self.table.demands(task)
     }
 
-    /// Returns the position of a task's [`Instance::demands`] in [`Instance::distinct_demands`].
+    /// Returns the position in [`Instance::distinct_demands`] at which a task's [`Instance::demands`] are.
     pub fn demands_number(&self, task: TaskId) -> usize {
         self.table.demands_number(task) as usize
     }
 
-    /// Returns the different demands of all tasks, without duplicates. The first entry is the empty demand.
+    /// Returns the demands of all tasks, without duplicates: one entry for each distinct list of demands. The first
+    /// entry is the empty demand.
     pub fn distinct_demands(&self) -> impl ExactSizeIterator<Item = &[Demand]> + Clone {
         self.table.distinct_demands().iter().map(|demands| &**demands)
     }
@@ -277,17 +280,18 @@ impl Instance {
         self.table.distinct_demands().len() > 1
     }
 
-    /// Returns the number of different tasks. All tasks of a bag count as one.
+    /// Returns the number of distinct tasks: all tasks of a bag count as one, and any other task counts as itself.
     pub fn different_tasks(&self) -> usize {
         self.table.rows()
     }
 
-    /// Returns the number of different tasks with guessed times ([`crate::Estimate::Guessed`]).
+    /// Returns the number of distinct tasks with guessed times ([`crate::Estimate::Guessed`]).
     pub fn guesses(&self) -> usize {
         self.table.guesses()
     }
 
-    /// Returns true if some times are guesses. A bound is then proved for these numbers only.
+    /// Returns true if some times are guesses. A bound on the instance is then proved only under the condition that the
+    /// guesses are right.
     pub fn has_guesses(&self) -> bool {
         self.table.guesses() > 0
     }
@@ -304,24 +308,26 @@ impl Instance {
         }
     }
 
-    /// Returns one task of each group of equal tasks. The tasks of a bag are equal; all other tasks are different.
+    /// Returns one task of each group of equal tasks. Two tasks are equal only if they belong to the same bag.
     pub fn different_task_ids(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.jobs.iter().flat_map(Job::different_task_ids)
     }
 
-    /// Returns [`Instance::different_task_ids`] from position `number` on.
+    /// Returns the tasks of [`Instance::different_task_ids`] without the first `number` tasks.
     pub fn different_task_ids_from(&self, number: usize) -> impl Iterator<Item = TaskId> + '_ {
         let first = self.jobs.partition_point(|job| job.work.range.end as usize <= number);
         let before = self.jobs.get(first).map_or(0, |job| number.saturating_sub(job.work.range.start as usize));
         self.jobs[first..].iter().flat_map(Job::different_task_ids).skip(before)
     }
 
-    /// Returns the position of a task among the different tasks. All tasks of a bag have one position.
+    /// Returns the position of a task in [`Instance::different_task_ids`]. All tasks of a bag have the position of its
+    /// first task.
     pub fn different(&self, task: TaskId) -> usize {
         self.table.number(task)
     }
 
-    /// Returns all tasks that are equal to a task, including the task itself. Only tasks of a bag equal other tasks.
+    /// Returns all tasks that are equal to a task, including the task itself. Two tasks are equal only if they belong
+    /// to the same bag.
     pub fn equal_tasks(&self, task: TaskId) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + use<> {
         let row = self.table.row(task);
         let (first, count) = (row.first.0, self.job(row.job).equal_tasks() as usize);
@@ -353,7 +359,7 @@ impl Instance {
         self.job_of(task).task_weight()
     }
 
-    /// Returns the maximum run time of a task: the walltime of its job. A task that runs longer is ended.
+    /// Returns the maximum run time of a task: the walltime of its job. A task that runs longer is terminated.
     pub fn walltime(&self, task: TaskId) -> Option<Time> {
         self.job_of(task).walltime
     }
@@ -413,8 +419,9 @@ impl Instance {
         self.table.outgoing_edges(task)
     }
 
-    /// Returns all edges: job by job, in the order in which they were given. Edges between jobs follow after the edges
-    /// within all jobs that were added in one step.
+    /// Returns all edges: job by job, in the order in which they were given. The jobs of one [`Instance::new`] or
+    /// [`Instance::append`] form a group: first come the edges within each job of the group, then the edges by which
+    /// these jobs wait for other jobs.
     pub fn edges(&self) -> &[Dependence] {
         self.table.edges()
     }
@@ -435,8 +442,8 @@ impl Instance {
         self.table.between() > 0
     }
 
-    /// Returns all jobs, each after the jobs that it waits for. If several jobs may come next, the first in file order
-    /// does.
+    /// Returns all jobs, each after the jobs that it waits for. If several jobs may come next, the earliest one in file
+    /// order comes next.
     pub fn jobs_in_order(&self) -> Vec<JobId> {
         if !self.has_edges_between_jobs() {
             return self.ids().collect();
@@ -452,20 +459,21 @@ impl Instance {
         self.ids().filter(|id| !is_awaited[id.index()]).collect()
     }
 
-    /// Returns the different tasks of a job, each after the tasks that it waits for. If several tasks may come next,
-    /// the first in file order does. The first task of a bag represents the bag.
+    /// Returns the distinct tasks of a job, each after the tasks that it waits for. If several tasks may come next, the
+    /// earliest one in file order comes next. The first task of a bag represents the bag.
     pub fn order(&self, job: JobId) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + Clone + '_ {
         self.table.order(self.job(job))
     }
 
-    /// Returns the different tasks of all jobs, job by job, each after the tasks that it waits for. The first task of a
+    /// Returns the distinct tasks of all jobs, job by job, each after the tasks that it waits for. The first task of a
     /// bag represents the bag.
     pub fn in_order(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.jobs_in_order().into_iter().flat_map(|id| self.order(id))
     }
 
-    /// Returns the estimated time of a task on these processors: its time on this machine if it has a time for each
-    /// machine, otherwise the time of its profile, at the speed of the slowest processor.
+    /// Returns the estimated time of a task on these processors: its time on their machine if the profile states a time
+    /// for each machine, otherwise the time of the profile on this number of processors, at the speed of the slowest of
+    /// them.
     ///
     /// # Panics
     /// Panics if the task does not accept these processors ([`Instance::accepts`]).
@@ -473,21 +481,22 @@ impl Instance {
         self.platform.time(self.profile(task), processors).expect("the task can run on these processors")
     }
 
-    /// Like [`Instance::time`], but returns `None` if the task cannot run there ([`Instance::accepts`]).
+    /// Like [`Instance::time`], but returns `None` if the task cannot run on these processors ([`Instance::accepts`]).
     pub fn try_time(&self, task: TaskId, processors: &ProcSet) -> Option<Time> {
         let time = self.platform.time(self.profile(task), processors)?;
         self.walltime(task).is_none_or(|walltime| time <= walltime).then_some(time)
     }
 
-    /// Returns true if a task can run on these processors: it accepts their number, it can run on this machine if it
-    /// has a time for each machine, and it ends within its walltime. Ids beyond the platform are ignored.
+    /// Returns true if a task can run on these processors. For this, it must accept their number and end within its
+    /// walltime. If it has a time for each machine, it must also be able to run on the machine of these processors. Ids
+    /// beyond the platform are ignored.
     pub fn accepts(&self, task: TaskId, processors: &ProcSet) -> bool {
         self.try_time(task, processors).is_some()
     }
 
-    /// Returns the time of a sequential task on one processor of a node (by its position in the platform): the task's
-    /// own time there, or its time divided by the speed of the node, rounded up to a tick. Returns `None` if the task
-    /// is not sequential, or cannot run there within its walltime.
+    /// Returns the time of a sequential task on one processor of a node (by its position in the platform): the time
+    /// that its profile states for this machine, or otherwise its time divided by the speed of the node, rounded up to
+    /// a tick. Returns `None` if the task is not sequential, or cannot run on the node within its walltime.
     pub fn time_on(&self, task: TaskId, node: usize) -> Option<Time> {
         let time = self.platform.time_on(self.profile(task), node)?;
         self.walltime(task).is_none_or(|walltime| time <= walltime).then_some(time)
@@ -499,19 +508,20 @@ impl Instance {
     }
 
     /// Returns true if the time of a task does not depend on the choice of processors and there is no network.
-    /// Algorithms that only count processors require this. [`Platform::restricts_placement`] answers whether a task may
-    /// hold any set of processors.
+    /// Algorithms that only count processors require this. [`Platform::restricts_placement`] returns whether some sets
+    /// of processors are forbidden.
     pub fn has_equal_processors(&self) -> bool {
         self.platform.is_homogeneous() && !self.has_machine_times()
     }
 
-    /// Returns true if every job takes one processor, on any node. Mapping algorithms need such instances, with
-    /// *uniform* machines (a time is the work divided by a speed) or unrelated machines.
+    /// Returns true if every job takes one processor, on any node. Mapping algorithms require this. Their machines are
+    /// *uniform* (the time of a job is its work divided by the speed of the machine) or unrelated (the job has a time
+    /// of its own on each machine).
     pub fn is_sequential(&self) -> bool {
         self.totals.parallel == 0 && !self.has_compound_jobs()
     }
 
-    /// Returns the reservations and outages, as given.
+    /// Returns the reservations and outages, as they were given to [`Instance::new`].
     pub fn unavailable(&self) -> &[Unavailable] {
         &self.unavailable
     }
@@ -521,13 +531,13 @@ impl Instance {
         &self.availability
     }
 
-    /// Returns this instance with the given amounts already in use.
+    /// Returns this instance with the given amounts already in use by work outside the instance.
     #[must_use]
     pub fn holding(self, held: Vec<HeldAmount>) -> Self {
         Self { held, ..self }
     }
 
-    /// Returns the amounts of resources that are already in use.
+    /// Returns the amounts of resources that are already in use by work outside the instance.
     pub fn held(&self) -> &[HeldAmount] {
         &self.held
     }
@@ -557,13 +567,14 @@ impl Instance {
         self.totals.compound > 0
     }
 
-    /// Returns true if some task may have to wait for data from another task. False if all processors are on one node
-    /// or no edge carries data.
+    /// Returns true if some task may have to wait for data from another task. Returns false if all processors are on
+    /// one node or no edge carries data.
     pub fn has_transfers(&self) -> bool {
         totals::takes_time(&self.platform, self.edges().iter().map(|edge| edge.payload))
     }
 
-    /// Returns the first job whose tasks need data from the root of a tree, if sending these data takes time.
+    /// Returns the first job whose tasks need data from the root of a tree network, and for which sending the data
+    /// takes time.
     pub fn staged(&self) -> Option<JobId> {
         if !self.platform.is_tree() {
             return None;
@@ -573,7 +584,8 @@ impl Instance {
         self.ids().find(|id| data(id).is_some_and(|bytes| route.time(Payload::Bytes(bytes)) > Time::ZERO))
     }
 
-    /// Returns an error if the instance has more tasks than are planned, simulated or run one by one.
+    /// Returns an error if the instance has more tasks than can be planned, simulated or run one by one
+    /// ([`Instance::MAX_TASKS`]).
     ///
     /// # Errors
     /// [`InstanceError::TooManyTasks`].

@@ -39,7 +39,7 @@ fn alternatives_for_all_nodes_are_one_choice_each() {
     assert!(counted.serves(&["ib"], 4) && !counted.serves(&["ib"], 3) && !counted.serves(&["amd"], 4));
 }
 
-/// Returns true if some choice of nodes fills all parts.
+/// Returns true if some choice of nodes gives every part the number of nodes in `left`.
 fn fits(nodes: &[u64], left: &mut [u32]) -> bool {
     if left.iter().all(|&count| count == 0) {
         return true;
@@ -60,7 +60,7 @@ fn fits(nodes: &[u64], left: &mut [u32]) -> bool {
 }
 
 proptest! {
-    /// Compares the result with trying every choice of nodes.
+    /// Compares the chosen nodes with a search over every possible choice.
     #[test]
     fn counted_parts_get_different_nodes_whenever_there_are_such(
         nodes in prop::collection::vec(0_u64..8, 0..7), counts in prop::collection::vec(0_u32..3, 1..4),

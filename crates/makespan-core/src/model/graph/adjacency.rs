@@ -1,27 +1,27 @@
-//! Adjacency lists: the edges at each row.
+//! Adjacency lists: for each row of a table, the numbers of its edges.
 
 use rustc_hash::FxHashMap;
 
-/// Adjacency lists in compressed rows: the edge numbers of row `r` are `items[first[r] .. first[r + 1]]`. Rows without
-/// edges at the end may be missing.
+/// Adjacency lists in compressed rows: the edge numbers of row `r` are `items[first[r] .. first[r + 1]]`. Rows at the
+/// end may be missing if they have no edges.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::model) struct Adjacency {
     first: Vec<u32>,
     items: Vec<u32>,
-    /// The complete lists of rows that received edges after they were added.
+    /// The complete lists of those rows that received further edges after the row was added.
     grown: FxHashMap<u32, Vec<u32>>,
 }
 
 impl Adjacency {
-    /// Creates the lists by the row at one end of each edge.
+    /// Creates the lists from `edges`. `end` returns the row to whose list an edge belongs.
     pub fn of<E>(rows: usize, edges: &[E], end: impl Fn(&E) -> u32) -> Self {
         let mut adjacency = Self::default();
         adjacency.append(0, rows, 0, edges, end);
         adjacency
     }
 
-    /// Appends `rows` rows after the first `before` rows, with edges that are numbered from `number`. `end` counts rows
-    /// from the first new row. Takes O(rows + edges).
+    /// Appends `rows` rows after the first `before` rows. The new `edges` get numbers from `number` on. `end` returns
+    /// the row of an edge, counted from the first new row. Takes O(rows + edges).
     pub fn append<E>(&mut self, before: usize, rows: usize, number: u32, edges: &[E], end: impl Fn(&E) -> u32) {
         let base = self.items.len() as u32;
         self.first.resize(before, base);
@@ -45,7 +45,8 @@ impl Adjacency {
         }
     }
 
-    /// Adds an edge to an existing row. Its number must be larger than those of the row's other edges.
+    /// Adds an edge to an existing row. The number of the edge must be larger than the numbers of the row's other
+    /// edges.
     pub fn insert(&mut self, row: usize, number: u32) {
         if let Some(edges) = self.grown.get_mut(&(row as u32)) {
             edges.push(number);

@@ -22,7 +22,8 @@ use crate::model::{Profile, Task, Time};
 pub struct Graph {
     tasks: Vec<NamedTask>,
     edges: Vec<Edge>,
-    /// All tasks, each after the tasks that it waits for. If several tasks may come next, the first in file order does.
+    /// All tasks, each after the tasks that it waits for. If several tasks may come next, the earliest one in file
+    /// order comes next.
     order: Vec<u32>,
 }
 
@@ -51,7 +52,7 @@ pub struct Edge {
 pub enum Payload {
     /// A number of bytes, sent over the network of the platform.
     Bytes(u64),
-    /// A payload that takes a fixed time between any two different nodes.
+    /// A fixed time, which the payload takes between any two distinct nodes.
     Fixed(Time),
 }
 
@@ -71,11 +72,11 @@ pub enum GraphError {
     #[error("two tasks are named `{0}`; names must be unique within a job")]
     DuplicateName(String),
     /// An edge refers to a task that does not exist.
-    #[error("edge {edge} names task {task}, and tasks are numbered from 0 to {last}")]
+    #[error("edge {edge} names task {task}, but tasks are numbered from 0 to {last}")]
     UnknownTask {
         /// Position of the edge.
         edge: usize,
-        /// The number in the edge.
+        /// The task number that the edge states.
         task: u32,
         /// Largest task number.
         last: usize,
@@ -83,22 +84,22 @@ pub enum GraphError {
     /// Two edges lead from one task to another.
     #[error("two edges lead from `{from}` to `{to}`; write one with the data of both")]
     DuplicateEdge {
-        /// Start of the edges.
+        /// Name of the task at which the edges start.
         from: String,
-        /// End of the edges.
+        /// Name of the task at which the edges end.
         to: String,
     },
-    /// Some tasks wait for each other.
+    /// Some tasks wait for each other. The field contains the names of the tasks of a cycle.
     #[error("the tasks wait for each other in a cycle: {}; remove one of these edges", cycle(.0))]
     Cycle(Vec<String>),
     /// An edge takes a negative time.
     #[error("the edge from `{from}` to `{to}` takes {time} s; it must not be negative")]
     Negative {
-        /// Start of the edge.
+        /// Name of the task at which the edge starts.
         from: String,
-        /// End of the edge.
+        /// Name of the task at which the edge ends.
         to: String,
-        /// Time of the edge.
+        /// Time that the payload of the edge takes.
         time: Time,
     },
 }
@@ -130,7 +131,8 @@ impl Graph {
         Ok(Self { tasks, edges, order })
     }
 
-    /// Creates a graph of tasks and edges that were already checked, with their known order.
+    /// Creates a graph of tasks and edges that were already checked. `order` is the topological order that the check
+    /// found.
     pub(super) fn again(tasks: Vec<NamedTask>, edges: Vec<Edge>, order: Vec<u32>) -> Self {
         Self { tasks, edges, order }
     }
@@ -145,7 +147,7 @@ impl Graph {
         self.tasks.len()
     }
 
-    /// Returns false: a graph always has a task.
+    /// Returns false, because a graph has at least one task.
     pub fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }
@@ -180,8 +182,8 @@ impl Graph {
         &self.edges
     }
 
-    /// Returns the tasks, each after the tasks that it waits for. If several tasks may come next, the first in file
-    /// order does.
+    /// Returns the tasks, each after the tasks that it waits for. If several tasks may come next, the earliest one in
+    /// file order comes next.
     pub fn order(&self) -> &[u32] {
         &self.order
     }

@@ -5,12 +5,12 @@ use std::collections::BinaryHeap;
 
 use super::{Adjacency, Edge};
 
-/// Returns the tasks in topological order. If several tasks may come next, the first in file order does (Kahn,
-/// "Topological sorting of large networks", Commun. ACM 5(11), 1962, DOI 10.1145/368996.369025). Takes O((tasks +
-/// edges) log tasks).
+/// Returns the tasks in topological order. If several tasks may come next, the earliest one in file order comes next
+/// (Kahn, "Topological sorting of large networks", Commun. ACM 5(11), 1962, DOI 10.1145/368996.369025). Takes O((tasks
+/// + edges) log tasks).
 ///
 /// # Errors
-/// The tasks of a cycle, in the direction of its edges.
+/// If the edges form a cycle, returns the tasks of a cycle, in the direction of its edges.
 pub(super) fn topological(tasks: usize, edges: &[Edge]) -> Result<Vec<u32>, Vec<u32>> {
     let mut missing = vec![0_u32; tasks];
     edges.iter().for_each(|edge| missing[edge.to as usize] += 1);
@@ -33,8 +33,9 @@ pub(super) fn topological(tasks: usize, edges: &[Edge]) -> Result<Vec<u32>, Vec<
     if order.len() == missing.len() { Ok(order) } else { Err(cycle(edges, &missing)) }
 }
 
-/// Returns a cycle. Every task that still waits does so for another such task, so a walk backwards repeats a task. The
-/// result begins with the cycle's first task in file order.
+/// Returns the tasks of a cycle. Every task that could not be ordered waits for another task that could not be ordered,
+/// so a walk from a task to one that it waits for reaches some task twice. The result begins with the cycle's earliest
+/// task in file order.
 fn cycle(edges: &[Edge], missing: &[u32]) -> Vec<u32> {
     let incoming = Adjacency::of(missing.len(), edges, |edge| edge.to);
     let waits = |task: u32| missing[task as usize] > 0;

@@ -11,8 +11,8 @@ use crate::model::{Dependence, Graph, Job, JobId, Work};
 /// Job ids by name.
 pub(super) type Known<'a> = FxHashMap<&'a str, JobId>;
 
-/// Returns, for each of these jobs, the jobs that it waits for. `before` jobs come before these jobs; `older` finds one
-/// of them by name.
+/// Returns, for each of these jobs, the jobs that it waits for. The instance already has `before` older jobs; `older`
+/// finds an older job by its name.
 ///
 /// # Errors
 /// [`InstanceError`] names a job that does not exist, or the jobs of a cycle.
@@ -40,7 +40,7 @@ pub(super) fn resolved(
     Ok(waits)
 }
 
-/// Returns the known jobs that a job waits for.
+/// Returns the jobs in `known` that a job waits for.
 pub(super) fn among(job: &Job, known: &Known<'_>) -> Vec<JobId> {
     once(job.after.iter().filter_map(|name| known.get(&**name).copied()).collect())
 }
@@ -52,10 +52,10 @@ fn once(mut jobs: Vec<JobId>) -> Vec<JobId> {
 }
 
 /// Returns the numbers from 0 in topological order, each after the numbers in its entry of `before`. If several numbers
-/// may come next, the smallest does.
+/// may come next, the smallest comes next.
 ///
 /// # Errors
-/// The numbers of a cycle, each before the one that follows.
+/// If there is a cycle, returns the numbers of a cycle, each before the number that waits for it.
 pub(super) fn sorted(before: &[Vec<u32>]) -> Result<Vec<u32>, Vec<u32>> {
     let mut missing: Vec<usize> = before.iter().map(Vec::len).collect();
     let mut behind: Vec<Vec<u32>> = vec![Vec::new(); before.len()];
@@ -82,7 +82,7 @@ fn cycle(before: &[Vec<u32>], missing: &[usize]) -> Vec<u32> {
     let mut path = Vec::new();
     let mut seen_at = vec![usize::MAX; before.len()];
     let mut at = missing.iter().position(|&missing| missing > 0).unwrap_or(0);
-    // Each of these numbers waits for another of them.
+    // Each number with a positive entry in `missing` waits for another such number.
     while seen_at[at] == usize::MAX {
         seen_at[at] = path.len();
         path.push(at as u32);
@@ -114,8 +114,8 @@ impl Instance {
     }
 }
 
-/// Returns the number of first tasks of a job, which wait for no task of the job, and of last tasks, for which no task
-/// of the job waits.
+/// Returns two numbers: how many tasks of a job wait for no other task of the job, and for how many no other task of
+/// the job waits.
 fn ends(work: &Work) -> (usize, usize) {
     let Work::Graph(graph) = work else { return (1, 1) };
     let (mut waits, mut awaited) = (vec![false; graph.len()], vec![false; graph.len()]);
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(whole.last_jobs(), [JobId(0)]);
         assert_eq!((whole.edges_of(JobId(0)).len(), whole.edges_of(JobId(2)).len()), (2, 2));
         assert_eq!(whole.incoming(TaskId(0)).len(), 3);
-        // Any task of a bag has the edges of the bag.
+        // Every task of a bag has the edges of the bag.
         assert_eq!(whole.outgoing(TaskId(6)).map(|edge| edge.to).collect::<Vec<_>>(), [TaskId(0)]);
         assert_eq!(whole.with_jobs(whole.all_submitted()).edges(), whole.edges());
         let alone = whole.with_jobs(vec![whole.submitted(JobId(0))]);
