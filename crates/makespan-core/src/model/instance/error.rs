@@ -1,4 +1,4 @@
-//! The reasons why parts do not form an instance.
+//! The reasons why a platform, jobs and unavailable periods do not form an instance.
 
 use thiserror::Error;
 
@@ -6,7 +6,7 @@ use crate::model::graph::cycle;
 use crate::model::{Instance, Time};
 use crate::text::counted;
 
-/// The reason why a platform, jobs and periods do not form an instance.
+/// The reason why a platform, jobs and unavailable periods do not form an instance.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InstanceError {
     /// Two jobs have the same name.
@@ -23,53 +23,54 @@ pub enum InstanceError {
     /// A job needs more processors than the platform has.
     #[error("job `{job}` needs at least {}, but the platform has {processors}", counted(.needs, "processor"))]
     TooWide {
-        /// The job.
+        /// Name of the job.
         job: String,
         /// Minimum number of processors of the job.
         needs: u32,
-        /// Processors of the platform.
+        /// Number of processors of the platform.
         processors: u32,
     },
-    /// A job always exceeds its walltime.
+    /// A job exceeds its walltime on every allotment.
     #[error("job `{job}` takes at least {shortest} s and its time limit is {walltime} s; raise the limit")]
     Walltime {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// Its shortest time.
+        /// The job's shortest time on any allotment.
         shortest: Time,
-        /// Its walltime.
+        /// The job's walltime.
         walltime: Time,
     },
     /// The deadline of a job is before its release.
     #[error("job `{job}` has its deadline at {deadline} s, before its release at {release} s; put it later")]
     Deadline {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// Its deadline.
+        /// The job's deadline.
         deadline: Time,
-        /// Its release date.
+        /// The job's release date.
         release: Time,
     },
     /// A job waits for a job that does not exist.
     #[error("job `{job}` waits for `{after}`, and there is no such job; correct its `after`")]
     UnknownJob {
-        /// The job.
+        /// Name of the job that waits.
         job: String,
-        /// The missing name.
+        /// The name that no job has.
         after: String,
     },
-    /// Jobs wait for each other.
+    /// Jobs wait for each other. The field contains the names of the jobs of a cycle.
     #[error("the jobs wait for each other in a cycle: {}; remove one of these from `after`", cycle(.0))]
     Cycle(Vec<String>),
-    /// There are more edges between tasks than are supported.
-    #[error("the jobs wait for each other in {0} ways, task by task; at most 16777216 are supported")]
+    /// There are more edges between tasks than are supported. If a job waits for another job, each first task of the
+    /// one waits for each last task of the other.
+    #[error("there are {0} dependencies between tasks, including those from `after`; at most 16777216 are supported")]
     TooManyEdges(usize),
     /// A job needs a resource that the platform does not have.
     #[error("job `{job}` needs `{resource}`, which is no resource of a node and no licence; {known}")]
     UnknownResource {
-        /// The job, or the task of a compound job.
+        /// Name of the job, or of a task of a compound job.
         job: String,
-        /// The missing resource.
+        /// Name of the missing resource.
         resource: String,
         /// A sentence that lists the platform's resources.
         known: String,
@@ -77,12 +78,12 @@ pub enum InstanceError {
     /// A job needs more of a resource than the platform has, on every allotment.
     #[error("{0}")]
     NoRoom(Box<NoRoom>),
-    /// All tasks together use up more of a consumable than there is, whatever their allotments.
+    /// All tasks together use up more of a consumable than the platform has, whatever the allotments of the tasks are.
     #[error(
         "all tasks together use up at least {needed} of `{resource}`, and there are {there}; raise it or leave tasks out"
     )]
     UsedUp {
-        /// The consumable.
+        /// Name of the consumable.
         resource: String,
         /// Minimum amount that all tasks together use up.
         needed: u128,
@@ -92,11 +93,11 @@ pub enum InstanceError {
     /// A job has times for a different number of machines than the platform has.
     #[error("job `{job}` has times on {times} machines and the platform has {nodes} nodes; give one for each")]
     MachineTimes {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// Number of times.
+        /// Number of machines for which the job states a time.
         times: usize,
-        /// Number of nodes.
+        /// Number of nodes of the platform.
         nodes: usize,
     },
     /// A job can run only on nodes without processors.
@@ -108,7 +109,8 @@ pub enum InstanceError {
     /// The name of a task of a compound job is also the name of another job or task.
     #[error("`{0}` is a task of a compound job, and another job or task has the same name; rename one of them")]
     SameName(String),
-    /// There are more tasks than can be planned or run one by one.
+    /// There are more tasks than can be planned or run one by one
+    /// ([`Instance::MAX_TASKS`](crate::Instance::MAX_TASKS)).
     #[error("{}", too_many(*.tasks))]
     TooManyTasks {
         /// Total number of tasks.
@@ -117,17 +119,17 @@ pub enum InstanceError {
     /// An unavailable period contains processors that do not exist.
     #[error("unavailable period {index}: processor {processor} does not exist; ids run from 0 to {last}")]
     UnknownProcessor {
-        /// Position in the file.
+        /// Position of the period in the file, counted from 0.
         index: usize,
-        /// The processor.
+        /// Id of the missing processor.
         processor: u32,
-        /// Largest id.
+        /// Largest id of a processor of the platform.
         last: u32,
     },
     /// An unavailable period is empty.
     #[error("unavailable period {index}: it must name processors and end after it starts")]
     EmptyPeriod {
-        /// Position in the file.
+        /// Position of the period in the file, counted from 0.
         index: usize,
     },
     /// The unavailable periods overlap in too many ways.
@@ -139,24 +141,26 @@ pub enum InstanceError {
         /// Maximum number of closed periods.
         most: u64,
     },
-    /// The sum of all times exceeds the range.
+    /// The sum of all times exceeds half the range of [`Time`].
     #[error("the times add up to more than 146 years; check their unit (seconds unless one is written)")]
     TooLong,
 }
 
-/// The need for a resource that exceeds what the platform has. All fields are parts of the message.
+/// A job needs more of a resource than the platform has. The fields, except the names, are texts that the message
+/// joins.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("job `{job}` needs {needs} of `{resource}`{on}, and {there}")]
 pub struct NoRoom {
-    /// The job, or the task of a compound job.
+    /// Name of the job, or of a task of a compound job.
     pub job: String,
-    /// The resource, or several resources if only all together are insufficient.
+    /// Name of the insufficient resource. If the platform has enough of each resource but not of all together, the
+    /// names of all that the job needs.
     pub resource: String,
-    /// Minimum amount that the job needs.
+    /// The least amount that the job needs, with its unit.
     pub needs: String,
-    /// The number of processors, if there are several.
+    /// The text ` on N processors` if the need is stated for N > 1 processors, otherwise empty.
     pub on: String,
-    /// Available amount and remedy.
+    /// The amount that is available, and a remedy.
     pub there: String,
 }
 

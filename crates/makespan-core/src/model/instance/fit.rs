@@ -8,13 +8,14 @@ use crate::model::{Graph, Job, NamedTask, Platform, Profile, Task, Time, Work};
 /// Returns the jobs with only the allotments on which they can run.
 ///
 /// # Errors
-/// The first job that cannot run.
+/// If a job cannot run on any allotment, returns the error of the first such job.
 pub(super) fn fitted(jobs: Vec<Job>, platform: &Platform) -> Result<Vec<Job>, InstanceError> {
     let (classes, mut room) = (walltime::classes(platform), Room::new(platform));
     jobs.into_iter().map(|job| one(job, platform, &classes, &mut room)).collect()
 }
 
-/// Returns a job with only the allotments on which it can run. `classes` and `room` belong to the platform.
+/// Returns a job with only the allotments on which it can run. `classes` are the speed classes of the platform; `room`
+/// checks its resources.
 fn one<'p>(mut job: Job, platform: &'p Platform, classes: &[Class], room: &mut Room<'p>) -> Result<Job, InstanceError> {
     if let Some(deadline) = job.deadline.filter(|&deadline| deadline < job.release) {
         return Err(InstanceError::Deadline { job: job.name, deadline, release: job.release });
@@ -36,7 +37,7 @@ fn one<'p>(mut job: Job, platform: &'p Platform, classes: &[Class], room: &mut R
     Ok(job)
 }
 
-/// Limits for the tasks of a job.
+/// The limits that all tasks of one job must respect: the speeds, the resources and the walltime.
 pub(super) struct Limits<'a, 'p> {
     pub platform: &'p Platform,
     /// The speed classes of the platform.
@@ -46,7 +47,7 @@ pub(super) struct Limits<'a, 'p> {
 }
 
 impl Limits<'_, '_> {
-    /// Returns the task with the remaining allotments. `name` is the name of the task in errors.
+    /// Returns the task with the remaining allotments. `name` returns the name of the task for error messages.
     pub fn applied(&mut self, task: Task, name: impl Fn() -> String) -> Result<Task, InstanceError> {
         self.check_machines(&task.profile, &name)?;
         let (needs, processors) = (task.profile.min_processors(), self.platform.processors());
@@ -56,8 +57,8 @@ impl Limits<'_, '_> {
             let kept = walltime::kept(profile, walltime, self.platform, self.classes);
             profile = kept.map_err(|shortest| InstanceError::Walltime { job: name(), shortest, walltime })?;
         }
-        // If speeds differ, the processors that are fast enough for the walltime may be too few for the smallest
-        // allotment.
+        // If speeds differ, there may be fewer processors that are fast enough for the walltime than the smallest
+        // allotment needs.
         let unequal = self.walltime.is_some() && self.classes.len() > 1 && !profile.is_sequential();
         if !task.needs.is_empty() || unequal {
             profile = self.room.left(&task, profile, self.walltime, &name)?;
@@ -65,7 +66,7 @@ impl Limits<'_, '_> {
         Ok(Task { profile, ..task })
     }
 
-    /// Checks that the times on machines, if there are any, match the nodes of the platform.
+    /// Checks that the times on machines, if the profile has any, match the nodes of the platform.
     fn check_machines(&self, profile: &Profile, name: &impl Fn() -> String) -> Result<(), InstanceError> {
         let Some(times) = profile.machine_times() else { return Ok(()) };
         let nodes = self.platform.node_count();

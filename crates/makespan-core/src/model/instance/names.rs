@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{Instance, InstanceError};
 use crate::model::{Graph, Job, JobId, Rows, TaskId};
 
-/// The names of all jobs. Empty until the instance grows for the first time.
+/// The ids of all jobs by name. The map is empty until jobs are appended to the instance for the first time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names(FxHashMap<Box<str>, JobId>);
 
@@ -21,7 +21,7 @@ impl Names {
         }
     }
 
-    /// Adds the names of new jobs, whose ids begin at `before`.
+    /// Adds the names of new jobs. The first new job has the id `before`.
     pub fn add(&mut self, new: Vec<Box<str>>, before: u32) {
         self.0.extend(new.into_iter().zip((before..).map(JobId)));
     }
@@ -32,7 +32,7 @@ impl Names {
     }
 }
 
-/// Maximum length of a job or task name, in bytes. This limit restricts the width of tables, because a column is as
+/// Maximum length of a job or task name, in bytes. The limit keeps tables in reports narrow, because a column is as
 /// wide as the longest name in it.
 const LONGEST: usize = 1 << 16;
 
@@ -51,8 +51,8 @@ pub(super) fn check_names(jobs: &[Job]) -> Result<(), InstanceError> {
 }
 
 impl Instance {
-    /// Returns the task with this name ([`Instance::name`]). Takes O(jobs), and O(tasks) for each job whose name is a
-    /// prefix of this name.
+    /// Returns the task with this name ([`Instance::name`]). Takes O(jobs), and O(tasks of the job) for each job whose
+    /// name is a prefix of this name.
     pub fn task_named(&self, name: &str) -> Option<TaskId> {
         let may = |job: &&Job<Rows>| {
             name.strip_prefix(job.name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -60,8 +60,8 @@ impl Instance {
         self.jobs().iter().filter(may).find_map(|job| job.task_ids().find(|&task| self.name(task) == name))
     }
 
-    /// Checks that no job has the name of a task, and that there are not too many tasks. Simulations and runs require a
-    /// unique name for each task.
+    /// Checks that no job has the name of a task, and that there are at most [`Instance::MAX_TASKS`] tasks. Simulations
+    /// and runs require a unique name for each task.
     ///
     /// # Errors
     /// [`InstanceError::TooManyTasks`], [`InstanceError::TaskName`] and [`InstanceError::SameName`].

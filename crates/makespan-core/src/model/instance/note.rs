@@ -8,18 +8,18 @@ use crate::text::counted;
 pub enum Note {
     /// Some allotments are dominated: their measured times are not shorter than on fewer processors.
     Dominated {
-        /// Number of jobs with such allotments.
+        /// Number of jobs with dominated allotments.
         jobs: usize,
-        /// Total number of such allotments.
+        /// Total number of dominated allotments of all jobs.
         allotments: usize,
-        /// The first such job.
+        /// The first job with a dominated allotment.
         example: JobId,
     },
     /// Some times are guessed.
     Guessed {
-        /// Number of different tasks with guessed times.
+        /// Number of distinct tasks with guessed times. All tasks of a bag count as one.
         guesses: usize,
-        /// Number of different tasks.
+        /// Number of distinct tasks. All tasks of a bag count as one.
         times: usize,
     },
 }

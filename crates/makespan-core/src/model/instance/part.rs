@@ -6,9 +6,9 @@ use crate::model::{Job, JobId, TaskId, Work};
 /// An instance of some jobs and tasks of another instance, with a map back to the other instance.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// The selected work.
+    /// The instance of the selected jobs and tasks.
     pub instance: Instance,
-    /// For each task of this instance, the corresponding task of the other instance.
+    /// For each task of `instance`, the task of the other instance that it comes from.
     pub tasks: Vec<TaskId>,
 }
 
@@ -41,8 +41,8 @@ impl Instance {
         Job { name, weight, priority, release, deadline, walltime, user, after, submission, work }
     }
 
-    /// Returns an instance of the same platform with other jobs, which must come from this instance. A job waits only
-    /// for jobs that are included.
+    /// Returns an instance of the same platform with other jobs, which must come from this instance. If a job waits for
+    /// a job that is not in `jobs`, this dependence is dropped.
     pub fn with_jobs(&self, jobs: Vec<Job>) -> Self {
         Self::joined(self.platform.clone(), jobs, self.unavailable.clone()).holding(self.held.clone())
     }

@@ -1,4 +1,4 @@
-//! Replacement of estimated times while an instance is executed.
+//! Replacement of the estimated times of tasks by better estimates while an instance is executed.
 
 use super::fit::Limits;
 use super::totals::Horizon;
@@ -9,24 +9,24 @@ use crate::model::{Estimate, Profile, Task, TaskId};
 /// New times for a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Restated {
-    /// The task. The times also apply to all equal tasks.
+    /// The task. If it belongs to a bag, the times apply to all tasks of the bag.
     pub task: TaskId,
-    /// New times, on the previous allotments.
+    /// New times, on the allotments that the task already accepts.
     pub profile: Profile,
     /// The source of the new times.
     pub estimate: Estimate,
 }
 
 impl Instance {
-    /// Replaces times that are not stated. Returns the tasks whose times changed, ascending, with the first task for a
-    /// bag. If a task occurs twice, the last entry applies.
+    /// Replaces times that are guessed or learned. Returns the tasks whose times changed, ascending. The first task of
+    /// a bag represents the bag. If `restated` contains a task twice, the last entry applies.
     ///
     /// Only times change. The accepted allotments stay, because the task may already run on one of them. So an entry is
-    /// ignored if the times of its task are stated ([`Estimate::Stated`]), if the new times would change the
-    /// allotments, the machines or the room of the task, or if they exceed its walltime. All entries are ignored if
-    /// some schedule would end too late.
+    /// ignored if the times of its task are stated ([`Estimate::Stated`]), if the new times exceed the walltime of the
+    /// task, or if the task would then accept other allotments or machines, or have room for other allotments. All
+    /// entries are ignored if some schedule would end too late.
     ///
-    /// Takes O(nodes), and for each task the time of its check when the instance was created.
+    /// Takes O(nodes), and for each entry the time that [`Instance::new`] takes to check a task.
     ///
     /// ```
     /// use makespan_core::{Estimate, Instance, Job, Platform, Profile, Restated, TaskId, Time};
@@ -60,7 +60,8 @@ impl Instance {
             changed.extend(differs.then_some(task));
             old.push(self.put(restated));
         }
-        // The horizon only grows here, so it may be too pessimistic until it is measured again.
+        // The new times were added to the horizon, but the old times were not subtracted. So the horizon may be later
+        // than necessary until it is computed again from all tasks.
         if !self.is_within(&horizon) {
             horizon = self.measured_horizon();
         }
@@ -75,7 +76,7 @@ impl Instance {
         changed
     }
 
-    /// Returns the entries that change nothing but times.
+    /// Returns those entries that change only the times of a task, not its allotments or machines.
     fn checked(&self, mut restated: Vec<Restated>) -> Vec<Restated> {
         let (classes, mut room) = (walltime::classes(&self.platform), Room::new(&self.platform));
         restated.retain_mut(|Restated { task, profile, .. }| {
@@ -96,14 +97,14 @@ impl Instance {
         restated
     }
 
-    /// Writes times into the table. Returns the previous times.
+    /// Writes the new times into the table. Returns the times that they replace.
     fn put(&mut self, restated: Restated) -> Restated {
         let Restated { task, profile, estimate } = restated;
         let (profile, estimate) = self.table.restate(task, profile, estimate);
         Restated { task, profile, estimate }
     }
 
-    /// Returns the horizon by which everything ends, computed from the current tasks.
+    /// Returns an instant by which every schedule has ended, computed from the current times of all tasks.
     pub(super) fn measured_horizon(&self) -> Horizon {
         let mut horizon = Horizon::new(&self.platform);
         for job in &self.jobs {
@@ -112,14 +113,14 @@ impl Instance {
         horizon
     }
 
-    /// Returns true if every reasonable schedule ends within half the range of [`crate::Time`].
+    /// Returns true if every schedule without unnecessary idle time ends within half the range of [`crate::Time`].
     pub(super) fn is_within(&self, horizon: &Horizon) -> bool {
         let end = horizon.end(&self.totals, &self.platform, &self.unavailable, &self.availability);
         end < i128::from(i64::MAX / 2)
     }
 }
 
-/// Returns true if two profiles accept the same allotments or machines.
+/// Returns true if two profiles accept the same allotments, or the same machines.
 fn same_places(one: &Profile, other: &Profile) -> bool {
     let machines = |profile: &Profile| {
         let row = profile.machine_times();

@@ -1,4 +1,4 @@
-//! Allotments for which the platform has enough resources.
+//! Removal of allotments for which the platform has too few resources.
 
 use rustc_hash::FxHashMap;
 
@@ -6,21 +6,22 @@ use super::walltime::at_speed;
 use super::{Instance, InstanceError, NoRoom};
 use crate::model::{Demand, Need, Needs, Platform, Profile, ResourceId, ResourceKind, Task, TaskId, Time, amount_of};
 
-/// The nodes with processors, grouped into equal nodes, and the tasks that they have room for when they are empty.
+/// The nodes with processors, grouped into equal nodes. Computes whether they have room for a task when no other task
+/// runs.
 #[derive(Clone, Debug)]
 pub struct NodeClasses(Vec<Class>);
 
 /// Nodes with equal numbers of processors, speeds and amounts of every resource.
 #[derive(Clone, Debug)]
 struct Class {
-    /// A node of the class.
+    /// The position of one node of the class.
     node: usize,
     processors: u32,
     speed: f64,
     count: u64,
 }
 
-/// The requirements of a task.
+/// The requirements of a task on the platform.
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
     profile: &'a Profile,
@@ -69,7 +70,7 @@ impl NodeClasses {
         if demands.is_empty() && walltime.is_none() {
             return processors <= platform.processors();
         }
-        // The slowest node determines the time, so the task can hold all nodes that are fast enough for this allotment.
+        // The slowest node determines the time, so every node that is fast enough for this allotment is suitable.
         let time = profile.time(processors);
         let is_fast = |class: &&Class| walltime.is_none_or(|walltime| at_speed(time, class.speed) <= walltime);
         let fast = self.0.iter().filter(is_fast);
@@ -77,13 +78,14 @@ impl NodeClasses {
     }
 }
 
-/// Returns true if the platform has enough of a resource that belongs to no node. True for resources of nodes.
+/// Returns true if the platform has enough of a resource that belongs to no node. Returns true for a resource of nodes,
+/// which other functions check.
 fn has_in_all(platform: &Platform, demand: &Demand, processors: u32) -> bool {
     demand.kind == ResourceKind::OfNodes || u128::from(demand.need.total(processors)) <= platform.total(demand.resource)
 }
 
-/// Returns the number of a task's processors for which these nodes have room, largest nodes first. Respects best
-/// placement if the platform requires it.
+/// Returns the number of a task's processors for which these nodes have room, if they are placed on the largest nodes
+/// first. Respects best placement ([`Platform::requiring_compact`]) if the platform requires it.
 fn room_on<'a>(
     platform: &Platform,
     classes: impl Iterator<Item = &'a Class>,
@@ -103,16 +105,16 @@ fn room_on<'a>(
         let most = if room == class.processors { u64::from(rest / class.processors).min(class.count) } else { 0 };
         rest -= most as u32 * class.processors;
         has_largest |= most > 0 && class.processors == platform.largest_node();
-        // The room on one more node, of which the task holds only a part.
+        // The number of processors that have room on one more node, of which the task holds only some processors.
         part = part.max(if most < class.count { room } else { 0 });
     }
     if has_largest { u64::from(processors - rest) + u64::from(part.min(rest)) } else { u64::from(part) }
 }
 
-/// Removes allotments of tasks for which an empty platform has not enough resources.
+/// Removes from the profiles of tasks the allotments for which even an empty platform has too few resources.
 pub(super) struct Room<'a> {
     platform: &'a Platform,
-    /// The node classes, computed at the first use.
+    /// The node classes. They are computed when they are first needed.
     classes: Option<NodeClasses>,
     demands: FxHashMap<Needs, Box<[Demand]>>,
 }
@@ -122,9 +124,10 @@ impl<'a> Room<'a> {
         Self { platform, classes: None, demands: FxHashMap::default() }
     }
 
-    /// Returns the profile of a task without the smallest and the largest allotments for which the empty platform has
-    /// no room on nodes that are fast enough for the walltime. Allotments between them may have no room either, because
-    /// shares that are rounded up may not fit.
+    /// Returns the profile of a task without the smallest and without the largest allotments for which the empty
+    /// platform has no room on nodes that are fast enough for the walltime. Between the smallest and the largest
+    /// allotment that remain, there may be others without room, because the amounts that each processor or node needs
+    /// are rounded up.
     ///
     /// # Errors
     /// [`InstanceError`] names the resource that does not exist or is insufficient.
@@ -148,7 +151,7 @@ impl<'a> Room<'a> {
         let (min, max) = (profile.min_processors(), profile.max_processors());
         let first = (min..=max).find(fits);
         let first = first.ok_or_else(|| TooLittle { platform, classes, wanted }.error(name()))?;
-        // An upper limit on the allotment from the amounts that each processor needs.
+        // The amounts that each processor needs limit the number of processors.
         let each = |demand: &Demand| match demand.need {
             Need::Linear { per_processor, .. } if per_processor > 0 => {
                 u32::try_from(platform.total(demand.resource) / u128::from(per_processor)).unwrap_or(max)
@@ -172,7 +175,7 @@ fn unknown(platform: &Platform, job: String, resource: String) -> InstanceError 
     InstanceError::UnknownResource { job, resource, known }
 }
 
-/// A task for which no allotment has room.
+/// A task for which the platform has too few resources on every allotment.
 struct TooLittle<'a> {
     platform: &'a Platform,
     classes: &'a NodeClasses,
@@ -180,8 +183,8 @@ struct TooLittle<'a> {
 }
 
 impl TooLittle<'_> {
-    /// Returns the error. It describes the smallest allotment that would have room without the walltime, or otherwise
-    /// the smallest allotment.
+    /// Returns the error for the task. The message describes the smallest allotment that would have room if there were
+    /// no walltime. If there is none, the message describes the smallest allotment of the profile.
     fn error(&self, job: String) -> InstanceError {
         let Self { platform, classes, wanted } = *self;
         let demands = wanted.demands;
@@ -244,7 +247,8 @@ impl TooLittle<'_> {
 mod tests {
     use crate::model::{Instance, Job, Need, Needs, Node, Platform, Profile, Resources, TaskId, Time};
 
-    /// Two nodes of 4 processors with 8 bytes of memory, a node of 2 with 20 bytes, and 3 licences.
+    /// Fits a job of 1 to `max` processors to a platform of two nodes with 4 processors and 8 bytes of memory each, one
+    /// node with 2 processors and 20 bytes, and 3 licences.
     fn fitted(max: u32, needs: &[(&str, Need)]) -> Result<(u32, u32), String> {
         let node = |name: &str, processors, memory| Node {
             resources: Resources::new([("memory", memory)]).unwrap(),
@@ -284,7 +288,8 @@ mod tests {
         assert_eq!(instance.jobs().len(), 2, "nothing was added");
     }
 
-    /// One node has enough memory for the task, and another is fast enough for its walltime, but no node is both.
+    /// One node has enough memory for the task, and another is fast enough for its walltime, but no node has both
+    /// properties.
     #[test]
     fn room_counts_only_on_nodes_that_keep_the_walltime() {
         let node = |name: &str, speed, memory| Node {

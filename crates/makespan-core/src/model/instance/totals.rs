@@ -1,4 +1,4 @@
-//! Totals over all jobs, which are updated as an instance grows.
+//! Totals over all jobs of an instance. When jobs are appended, they are added to the totals.
 
 use std::collections::BTreeMap;
 
@@ -80,14 +80,14 @@ impl Totals {
     }
 }
 
-/// Sums and maxima of times over all tasks, in ticks, from which follows an instant by which everything has ended. Sums
-/// saturate.
+/// Sums and maxima of times over all tasks, in ticks. They determine an instant by which every schedule without
+/// unnecessary idle time has ended. Sums saturate.
 #[derive(Clone, Debug)]
 pub(super) struct Horizon {
-    /// The lowest and the highest speed of the platform.
+    /// The lowest and the highest speed of all nodes with processors.
     speeds: (f64, f64),
     unit_speed: bool,
-    /// A route that is at least as slow as every transfer.
+    /// A route that is at least as slow as every route of the platform.
     route: Route,
     /// The longest time of any task, on any allotment and any processor.
     longest: i128,
@@ -95,16 +95,17 @@ pub(super) struct Horizon {
     slowly: i128,
     /// Sum of the shortest times of all tasks.
     fast: i128,
-    /// Sum of the largest work of each task.
+    /// Sum over all tasks of the largest work (processors times ticks) of any allotment.
     work: i128,
-    /// Sum of the longest time of each task times its maximum number of processors.
+    /// Sum over all tasks of the longest time, multiplied by the maximum number of processors.
     wide: i128,
-    /// Sum of the longest times of all tasks and of all transfers.
+    /// Sum of the longest times of all tasks, plus the longest times of all transfers.
     with_transfers: i128,
-    /// Sum of the longest times of the tasks of jobs that wait for other jobs. Without its first task, no path through
-    /// jobs is longer.
+    /// Sum of the longest times of the tasks of jobs that wait for other jobs. No path of jobs that wait for each other
+    /// takes longer than this sum plus the time of its first job.
     chained: i128,
-    /// Sum of the longest time of each task times the share of each licence that the task holds.
+    /// Sum over all tasks and licences of the longest time of the task, multiplied by the part of the licence that the
+    /// task holds.
     licensed: i128,
 }
 
@@ -116,7 +117,7 @@ impl Horizon {
         Self { speeds, unit_speed, route, longest, slowly, fast, work, wide, with_transfers, chained, licensed }
     }
 
-    /// Adds the work of a job. `waits` is true if the job waits for other jobs.
+    /// Adds the work of a job to the sums and maxima. `waits` is true if the job waits for other jobs.
     pub fn add(&mut self, work: &Work, waits: bool, platform: &Platform) {
         if let Some(task) = work.task().filter(|_| waits) {
             self.chain(task);
@@ -132,7 +133,8 @@ impl Horizon {
         }
     }
 
-    /// Adds new times of a row that represents `count` tasks. `waits` is true if its job waits for other jobs.
+    /// Adds the times of a table row that represents `count` equal tasks. `waits` is true if the job of the row waits
+    /// for other jobs.
     pub fn add_times(&mut self, task: &Task, count: u64, waits: bool, platform: &Platform) {
         if waits {
             self.chain(task);
@@ -176,11 +178,12 @@ impl Horizon {
 
     /// Returns an instant, in ticks, by which every schedule without unnecessary idle time has ended.
     ///
-    /// On equal processors, this is the smaller of two values: all jobs one after the other, and twice the sum of the
-    /// mean load and the longest job (Garey and Graham). On different machines, it is the larger of two values: all
-    /// jobs one after the other, each on its fastest machine, and every job as soon as any machine is free. If tasks
-    /// need other resources, the computation uses whole nodes, which is only an estimate if nodes differ. The longest
-    /// path of jobs is added.
+    /// On equal processors, this is the smaller of two values: the time of all jobs one after the other, and twice the
+    /// sum of the mean load and the longest job (Garey and Graham). On machines that differ, it is the larger of two
+    /// values: the time of all jobs one after the other, each on its fastest machine, and the time if every job starts
+    /// as soon as any machine is free. If tasks need other resources, the computation treats each task as if it used
+    /// whole nodes, which is only an estimate if nodes differ. If jobs wait for each other, the longest path of jobs is
+    /// added.
     pub fn end(
         &self,
         totals: &Totals,
@@ -190,10 +193,10 @@ impl Horizon {
     ) -> i128 {
         let greedy = |load: i128| (load / i128::from(platform.processors()) + self.longest).saturating_mul(2);
         let span = if totals.compound > 0 {
-            // While tasks wait for each other, all processors may be idle.
+            // While data are sent between tasks that wait for each other, all processors may be idle.
             self.with_transfers
         } else if totals.needing > 0 {
-            // A task may block a whole node or a licence for all others.
+            // A task may keep all other tasks from using a whole node or a licence.
             let nodes = platform.kinds().filter(|(node, _)| node.processors > 0).map(|(_, count)| count).sum::<usize>();
             let nodes = (self.wide / nodes as i128 + self.longest).saturating_mul(2);
             self.with_transfers.min(nodes.saturating_add(self.licensed.saturating_mul(2)))
@@ -209,9 +212,10 @@ impl Horizon {
     }
 }
 
-/// Returns a route that is at least as slow as every route: the sum of all latencies and the smallest bandwidth.
+/// Returns a route that is at least as slow as every route of the platform: it has the sum of all latencies and the
+/// smallest bandwidth.
 pub(super) fn slowest_route(platform: &Platform) -> Route {
-    // Equal nodes that are stored once have no links of their own.
+    // A platform of equal nodes stores a single node, and this node has no link of its own.
     let links = || platform.kinds().filter_map(|(node, _)| node.link).chain(platform.interconnect());
     Route {
         latency: links().map(|link| link.latency).sum(),

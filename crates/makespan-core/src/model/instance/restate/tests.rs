@@ -1,12 +1,12 @@
-//! Compares replaced times with an instance that is created from the new times.
+//! Compares an instance whose times are replaced with an instance that is created from the new times.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::model::{Job, Need, Needs, Node, Platform, ProcSet, Resources, SpeedupLaw, Time};
 
-/// Minimum number of processors, time, walltime, need for memory, source of the time, new time, and true if the new
-/// time is a table.
+/// The case of one job: minimum number of processors, time, walltime, true if it needs memory, source of the time, new
+/// time, and true if the new time is a table.
 type Row = (u32, i64, Option<i64>, bool, u8, i64, bool);
 
 fn job((index, &(min, time, walltime, needs, known, _, _)): (usize, &Row)) -> Job {
@@ -32,8 +32,8 @@ fn platform(speed: f64) -> Platform {
 }
 
 proptest! {
-    /// Times are replaced as if the instance had been created with them, and nothing else changes. Times that cannot be
-    /// replaced stay.
+    /// After a replacement, the instance equals one that was created with the new times. Times that cannot be replaced
+    /// stay, and nothing else changes.
     #[test]
     fn nothing_but_times_changes(
         rows in prop::collection::vec(
@@ -67,7 +67,7 @@ proptest! {
     }
 }
 
-/// Half the range of `Time` must stay free.
+/// Schedules may use only half the range of `Time`, so a replacement by longer times is rejected.
 #[test]
 fn no_time_is_longer_than_schedules_may_be() {
     let job = |name: &str| {
@@ -83,7 +83,7 @@ fn no_time_is_longer_than_schedules_may_be() {
     let most = i64::MAX / 2 - 10;
     assert!(instance.restate(vec![restated(0, most), restated(1, 20)]).is_empty());
     assert_eq!(instance.profile(TaskId(0)).longest(), Time::from_ticks(1));
-    // Repeated replacements are possible, because replaced times do not count.
+    // Times can be replaced repeatedly, because times that are no longer used do not count in the horizon.
     for ticks in [most, 7, most, 8, most] {
         assert_eq!(instance.restate(vec![restated(0, ticks)]), [TaskId(0)]);
     }
