@@ -21,12 +21,12 @@ impl JobId {
 /// A unit of work that a user submits and waits for: one [`Task`], a *bag* of equal tasks, or a *compound* job, whose
 /// tasks wait for each other along the edges of a [`Graph`].
 ///
-/// The job ends when its last task ends. A bag of weight zero is *best effort*: it is planned after all other jobs,
-/// into the holes that they leave. A bag with a weight competes: each task is scheduled like a job with an equal share
-/// of the weight ([`crate::Instance::weight`]).
+/// The job ends when its last task ends. A bag of weight zero is *best effort*: it is planned after all other jobs, on
+/// processors that would be idle otherwise. A bag with a positive weight competes with other jobs: each task is
+/// scheduled like a job of its own that has an equal share of the weight ([`crate::Instance::weight`]).
 ///
-/// A submitted job contains its [`Work`]. An instance stores the tasks of all jobs in one table, and a job in an
-/// instance contains the position of its [`Rows`] in this table.
+/// A submitted job contains its [`Work`]. An instance stores the tasks of all jobs in one table. A job in an instance
+/// contains, as [`Rows`], the position of its tasks in this table.
 ///
 /// ```
 /// use makespan_core::{Job, Profile, Time, Weight};
@@ -42,23 +42,24 @@ impl JobId {
 pub struct Job<W = Work> {
     /// Unique name.
     pub name: String,
-    /// Importance in weighted completion.
+    /// Importance of the job in the weighted sum of completion times.
     pub weight: Weight,
-    /// Priority of the job's queue. Policies with `queues=priority` serve a higher priority first.
+    /// Priority of the job's queue. Policies with `queues=priority` start jobs of higher priority first.
     pub priority: i32,
     /// Earliest start of the job.
     pub release: Time,
-    /// Time by which the job should end, measured like the release date. A schedule may be late; objectives with
-    /// deadlines count the lateness.
+    /// Time by which the job should end, as an instant like the release date. A schedule is valid even if the job ends
+    /// later; objectives with deadlines count the lateness.
     pub deadline: Option<Time>,
-    /// Maximum run time of each task. `run` ends a task that runs longer. Allotments that take longer are not used.
+    /// Maximum run time of each task. The command `run` terminates a task that runs longer. Allotments on which the
+    /// task would take longer are not used.
     pub walltime: Option<Time>,
-    /// The user who submitted the job, as a number in the log.
+    /// The user who submitted the job, as the number that a workload log uses.
     pub user: Option<u32>,
     /// Names of the jobs that this job waits for. No task starts before all tasks of these jobs have ended
     /// successfully.
     pub after: Vec<Arc<str>>,
-    /// How the job was submitted to a shared cluster, if known. Jobs may share an equal value.
+    /// How the job was submitted to a shared cluster, if known. Several jobs may share one value in memory.
     pub submission: Option<Arc<Submission>>,
     /// The tasks: [`Work`], or [`Rows`] in an instance.
     pub work: W,
@@ -69,7 +70,7 @@ pub struct Job<W = Work> {
 pub enum Work {
     /// One task.
     Task(Task),
-    /// A number of equal tasks, numbered from 0. They are never stored one by one.
+    /// A number of equal tasks, numbered from 0. Only one copy of the task is stored.
     Bag(Task, NonZeroU64),
     /// The tasks of a compound job, possibly only one.
     Graph(Graph),
@@ -78,11 +79,11 @@ pub enum Work {
 /// The position of a job's tasks in the table of its instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rows {
-    /// The first task of the job. The others follow.
+    /// The first task of the job. Its other tasks have the next identifiers.
     pub(super) first: TaskId,
-    /// The rows of the different tasks. A bag has one row.
+    /// The table rows of the job, one for each distinct task. A bag has one row.
     pub(super) range: Range<u32>,
-    /// The job's edges, as positions in the list of the instance.
+    /// The edges between tasks of the job, as positions in the edge list of the instance.
     pub(super) edges: Range<u32>,
     /// The jobs that this job waits for, without duplicates.
     pub(super) after: Box<[JobId]>,
@@ -115,7 +116,8 @@ impl Work {
         }
     }
 
-    /// Returns the different tasks, mutably.
+    /// Returns the stored tasks, mutably: all tasks of a compound job, otherwise the single task or the task that a bag
+    /// repeats.
     pub fn tasks_mut(&mut self) -> Box<dyn Iterator<Item = &mut Task> + '_> {
         match self {
             Self::Task(task) | Self::Bag(task, _) => Box::new(std::iter::once(task)),
@@ -123,7 +125,7 @@ impl Work {
         }
     }
 
-    /// Returns [`Work::task`], mutably.
+    /// Returns the task of [`Work::task`], mutably.
     pub const fn task_mut(&mut self) -> Option<&mut Task> {
         match self {
             Self::Task(task) | Self::Bag(task, _) => Some(task),
@@ -181,7 +183,7 @@ impl Job {
         Self { work, ..self }
     }
 
-    /// Turns a bag into a job of one task, which gets the whole weight. Returns any other job unchanged.
+    /// Turns a bag into a job of one task that has the weight of the whole bag. Returns any other job unchanged.
     #[must_use]
     pub fn without_copies(self) -> Self {
         let work = if let Work::Bag(task, _) = self.work { Work::Task(task) } else { self.work };
@@ -208,7 +210,7 @@ impl Job {
         self
     }
 
-    /// Marks the number of processors of each task as assumed ([`crate::Task::assumes_one_core`]).
+    /// Marks each task as one whose number of processors was assumed ([`crate::Task::assumes_one_core`]).
     #[must_use]
     pub fn with_assumed_core(mut self) -> Self {
         self.work.tasks_mut().for_each(|task| task.assumes_one_core = true);
@@ -279,7 +281,7 @@ impl<W> Job<W> {
         Self { submission: Some(Arc::new(submission)), ..self }
     }
 
-    /// Returns a job with other work and otherwise the fields of this job.
+    /// Returns a copy of this job with `work` instead of its work.
     pub(super) fn beside<V>(&self, work: V) -> Job<V> {
         let Self { ref name, weight, priority, release, deadline, walltime, user, ref after, ref submission, work: _ } =
             *self;
@@ -290,7 +292,7 @@ impl<W> Job<W> {
 
 /// Methods of a job in an instance.
 impl Job<Rows> {
-    /// Returns the first task of the job. The others follow.
+    /// Returns the first task of the job. Its other tasks have the next identifiers.
     pub const fn first(&self) -> TaskId {
         self.work.first
     }
@@ -303,11 +305,12 @@ impl Job<Rows> {
     /// Returns all tasks of the job, ascending.
     pub fn task_ids(&self) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + Clone + use<> {
         let first = self.work.first.0;
-        // The iterator's length is a `usize`. Longer bags are only planned by rates.
+        // The iterator's length is a `usize`. Bags with more tasks are only planned by rates, which needs no iteration
+        // over tasks.
         (0..self.tasks() as usize).map(move |number| TaskId(first + number as u64))
     }
 
-    /// Returns true if the task is one of this job.
+    /// Returns true if the task belongs to this job.
     pub fn has_task(&self, task: TaskId) -> bool {
         task >= self.work.first && task.0 - self.work.first.0 < self.tasks()
     }
@@ -317,7 +320,7 @@ impl Job<Rows> {
         &self.work.after
     }
 
-    /// Returns the number of tasks. A job that is neither a bag nor compound has one.
+    /// Returns the number of tasks. A job that is neither a bag nor compound has one task.
     pub fn tasks(&self) -> u64 {
         match self.work.kind {
             Kind::Bag(count) => count.get(),
@@ -325,18 +328,18 @@ impl Job<Rows> {
         }
     }
 
-    /// Returns the number of different tasks: all tasks of a compound job, otherwise one.
+    /// Returns the number of distinct tasks: all tasks of a compound job, otherwise one.
     pub const fn different_tasks(&self) -> u32 {
         self.work.range.end - self.work.range.start
     }
 
-    /// Returns the different tasks: all tasks of a compound job, otherwise the first task.
+    /// Returns the distinct tasks: all tasks of a compound job, otherwise the first task.
     pub fn different_task_ids(&self) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + Clone + use<> {
         let first = self.work.first.0;
         (0..self.different_tasks()).map(move |number| TaskId(first + u64::from(number)))
     }
 
-    /// Returns the number of tasks that are equal to each task: the number of tasks of a bag, otherwise one.
+    /// Returns the number of equal tasks: for a bag, the number of its tasks; otherwise one.
     pub const fn equal_tasks(&self) -> u64 {
         match self.work.kind {
             Kind::Bag(count) => count.get(),
@@ -360,9 +363,9 @@ impl Job<Rows> {
         self.is_bag() && self.weight == Weight::ZERO
     }
 
-    /// Returns the weight of one task if the tasks share the weight of the job equally, rounded down to a millionth. As
-    /// the job ends with its last task, the sum of its tasks' completion times with this weight is at most the weighted
-    /// completion of the job.
+    /// Returns the weight of one task if the tasks share the weight of the job equally, rounded down to a millionth.
+    /// Because the job ends with its last task, the sum of its tasks' completion times, each multiplied by this weight,
+    /// is at most the completion time of the job multiplied by the job's weight.
     pub fn task_weight(&self) -> Weight {
         match NonZeroU64::new(self.tasks()) {
             Some(tasks) if tasks.get() > 1 => self.weight.divided_by(tasks),

@@ -12,7 +12,7 @@ use crate::model::{ProcSet, Profile, Quantity, QuantityError, Resources, Site, S
 use list::NodeList;
 use resources::Held;
 
-/// A machine with equal processors of a relative speed. A node without processors is a switch.
+/// A machine whose processors all have one relative speed. A node without processors is a switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// Unique name.
@@ -25,7 +25,7 @@ pub struct Node {
     pub parent: Option<usize>,
     /// The link to the parent.
     pub link: Option<Link>,
-    /// Amounts of other resources, by name: bytes of memory, GPUs, or anything else.
+    /// Amounts of resources besides processors, by name: bytes of memory, GPUs, or any other countable resource.
     pub resources: Resources,
 }
 
@@ -41,7 +41,7 @@ impl Node {
 pub struct Link {
     /// Bandwidth in bytes per second.
     pub bandwidth: f64,
-    /// Delay of the first byte.
+    /// Time until the first byte of a transfer arrives.
     pub latency: Time,
 }
 
@@ -53,22 +53,24 @@ impl Link {
     }
 }
 
-/// The nodes of an instance and their network. Processor ids are numbered through the nodes, in order.
+/// The nodes of an instance and their network. Processor ids start at 0 and are consecutive: the processors of the
+/// first node come first, then the processors of the second node, and so on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Platform {
     list: NodeList,
     processors: u32,
-    /// True if jobs must be in their best placement, `None` if the file states nothing.
+    /// True if every job must be in its best placement ([`Platform::requiring_compact`]); `None` if the file states
+    /// nothing about placement.
     compact: Option<bool>,
     /// True if every node with processors has speed 1.
     unit_speed: bool,
-    /// The link between any two nodes of a fully connected cluster.
+    /// The link between every two nodes of a fully connected cluster. `None` if data take no time.
     interconnect: Option<Link>,
-    /// True if data also take time between tasks on the same node.
+    /// True if data take time even between tasks on the same node.
     local_transfers: bool,
-    /// Resources of nodes and of the platform.
+    /// Amounts of the resources of the nodes and of the platform, besides processors.
     held: Arc<Held>,
-    /// The rules of a shared cluster.
+    /// The rules of the shared cluster, if the platform is one.
     site: Option<Arc<Site>>,
 }
 
@@ -87,9 +89,9 @@ pub enum PlatformError {
     /// A speed, bandwidth or latency is out of range.
     #[error("node `{node}`: {error}")]
     OutOfRange {
-        /// The node.
+        /// Name of the node.
         node: String,
-        /// The figure and its range.
+        /// The value that is out of range, and its range.
         error: QuantityError,
     },
     /// A parent does not exist, or the parents form a cycle.
@@ -113,8 +115,8 @@ impl Platform {
     /// Maximum number of processors of a platform.
     pub const MAX_PROCESSORS: u32 = 1 << 24;
 
-    /// Maximum number of nodes of a platform whose nodes have resources. This limit restricts the memory of schedulers,
-    /// which store the free amounts of each node.
+    /// Maximum number of nodes of a platform whose nodes have resources. The limit bounds the memory that schedulers
+    /// use, because they store the free amounts of each node.
     pub const MAX_EQUIPPED: usize = 1 << 20;
 
     /// Creates a homogeneous cluster of a single node.
@@ -140,8 +142,8 @@ impl Platform {
         Ok(Self::of(NodeList::equal(nodes, processors_per_node), total as u32, true))
     }
 
-    /// Creates a platform of the given nodes. Either no node has a parent (fully connected), or the nodes form one
-    /// tree.
+    /// Creates a platform of the given nodes. Either no node has a parent (fully connected), or the parents connect the
+    /// nodes to one tree.
     ///
     /// # Errors
     /// [`PlatformError`] names the node that is wrong.
@@ -177,29 +179,32 @@ impl Platform {
         Self { list, processors, compact, unit_speed, interconnect, local_transfers, held: Arc::default(), site: None }
     }
 
-    /// Requires best placement: of the nodes of which a job holds processors, at most one is held in part. On m nodes
-    /// of k processors, p = a k + r processors (r < k) are then exactly a whole nodes and r processors of one more
-    /// node. This is the minimal penalty hypothesis of P.-F. Dutot and D. Trystram, "Scheduling on hierarchical
-    /// clusters using malleable tasks", SPAA 2001, hypothesis 1. If nodes differ in size, two more rules apply, which
-    /// equal nodes imply. A job for which the largest node is large enough is on one node. A wider job holds all
-    /// processors of a node of the largest size. For every number of processors, some best placement exists.
+    /// Requires best placement: at most one of the nodes of a job is held in part, that is, the job holds some but not
+    /// all of its processors. So on m nodes of k processors each, a job on p = a k + r processors (r < k) holds all
+    /// processors of exactly a nodes, and r processors of one more node. This is the minimal penalty hypothesis of
+    /// P.-F. Dutot and D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, hypothesis
+    /// 1. On nodes of equal size, it implies two further rules, which are therefore required if nodes differ in size. A
+    /// job that fits on the largest node is on one node. A wider job holds all processors of a node of the largest
+    /// size. For every number of processors, some best placement exists.
     #[must_use]
     pub fn requiring_compact(self) -> Self {
         Self { compact: Some(true), ..self }
     }
 
-    /// Sets whether every job must be in its best placement. `None` means that the file states nothing.
+    /// Sets whether every job must be in its best placement ([`Platform::requiring_compact`]). `None` means that the
+    /// file states nothing about placement.
     #[must_use]
     pub fn with_placement(self, compact: Option<bool>) -> Self {
         Self { compact, ..self }
     }
 
-    /// Returns whether jobs must be in their best placement, or `None` if the file states nothing.
+    /// Returns whether jobs must be in their best placement, or `None` if the file states nothing about placement.
     pub fn stated_placement(&self) -> Option<bool> {
         self.compact
     }
 
-    /// Adds a link of this kind between every two nodes. Any number of transfers can use a link at the same time.
+    /// Adds a link like `link` between every two nodes. Any number of transfers can use a link at the same time without
+    /// slowing each other down.
     ///
     /// # Errors
     /// [`PlatformError`] if the nodes form a tree, or if the bandwidth or latency is out of range.
@@ -211,18 +216,19 @@ impl Platform {
         Ok(Self { interconnect: Some(link), ..self })
     }
 
-    /// Returns the link between any two nodes of a fully connected cluster. Without a link, data take no time.
+    /// Returns the link that every two nodes of a fully connected cluster have. If there is none, data between these
+    /// nodes take no time.
     pub fn interconnect(&self) -> Option<Link> {
         self.interconnect
     }
 
-    /// Makes data between tasks on the same node take time, over the node's own link.
+    /// Makes data between tasks on the same node take time, at the bandwidth and latency of the node's own link.
     #[must_use]
     pub fn with_local_transfers(self) -> Self {
         Self { local_transfers: true, ..self }
     }
 
-    /// Returns true if data also take time between tasks on the same node.
+    /// Returns true if data take time even between tasks on the same node.
     pub fn has_local_transfers(&self) -> bool {
         self.local_transfers
     }
@@ -246,8 +252,8 @@ impl Platform {
         self.compact == Some(true)
     }
 
-    /// Returns true if there are sets of processors that no job may hold: best placement is required, and of at least
-    /// two nodes with processors at least one has several.
+    /// Returns true if there are sets of processors that no job may hold. This is so if best placement is required, at
+    /// least two nodes have processors, and at least one of them has several.
     pub fn restricts_placement(&self) -> bool {
         let computing = || self.kinds().filter(|(node, _)| node.processors > 0);
         self.is_compact()
@@ -270,15 +276,15 @@ impl Platform {
         in_part <= 1 && is_near
     }
 
-    /// Returns the nodes of which a job on these processors holds a part, in order. Ids beyond the platform are
-    /// ignored.
+    /// Returns the nodes of which a job on these processors holds some but not all processors, in order. Ids beyond the
+    /// platform are ignored.
     pub fn held_in_part(&self, processors: &ProcSet) -> Vec<usize> {
         let mut held = self.parts(processors);
         held.retain(|&(node, count)| count < self.list.processors(node));
         held.into_iter().map(|(node, _)| node).collect()
     }
 
-    /// Returns the number of processors of each node, if all nodes with processors have equally many.
+    /// Returns the number of processors of each node, if all nodes with processors have equal numbers of processors.
     pub fn processors_per_node(&self) -> Option<u32> {
         let mut sizes = self.kinds().map(|(node, _)| node.processors).filter(|&size| size > 0);
         let first = sizes.next()?;
@@ -286,7 +292,7 @@ impl Platform {
     }
 
     /// Returns the nodes, in file order. For a platform from [`Platform::cluster`], the list is built at the first call
-    /// and takes memory for each node. [`Platform::kinds`] is cheaper if equal nodes need not be distinguished.
+    /// and then uses memory for each node. [`Platform::kinds`] is cheaper if equal nodes need not be distinguished.
     pub fn nodes(&self) -> &[Node] {
         self.list.all()
     }
@@ -303,7 +309,7 @@ impl Platform {
         nodes.iter().map(move |node| (node, count))
     }
 
-    /// Returns true if the nodes form a tree, that is, if some node has a parent.
+    /// Returns true if the network is a tree, that is, if some node has a parent.
     pub fn is_tree(&self) -> bool {
         self.kinds().any(|(node, _)| node.parent.is_some())
     }
@@ -320,7 +326,7 @@ impl Platform {
         self.list.is_stored_once()
     }
 
-    /// Returns true if both platforms have the same nodes. Rules and network may differ.
+    /// Returns true if both platforms have the same nodes. Their rules and their networks may differ.
     pub fn has_nodes_of(&self, other: &Self) -> bool {
         self.list == other.list
     }
@@ -344,9 +350,10 @@ impl Platform {
         self.list.node_of(id)
     }
 
-    /// Returns the time of a task with this profile on these processors: its time on this machine if the profile has a
-    /// time for each machine, otherwise the time of the profile, at the speed of the slowest processor. Returns `None`
-    /// if the task does not accept this number of processors or cannot run there.
+    /// Returns the time of a task with this profile on these processors: its time on their machine if the profile
+    /// states a time for each machine, otherwise the time of the profile on this number of processors, at the speed of
+    /// the slowest of them. Returns `None` if the task does not accept this number of processors or cannot run on their
+    /// machine.
     pub fn time(&self, profile: &Profile, processors: &ProcSet) -> Option<Time> {
         let Some(row) = profile.machine_times() else {
             let count = processors.len();
@@ -357,7 +364,7 @@ impl Platform {
     }
 
     /// Returns the time of a sequential task on one processor of a node, or `None` if the task is not sequential or
-    /// cannot run there.
+    /// cannot run on this node.
     pub fn time_on(&self, profile: &Profile, node: usize) -> Option<Time> {
         if self.list.processors(node) == 0 || !profile.accepts(1) {
             return None;
@@ -369,7 +376,7 @@ impl Platform {
         }
     }
 
-    /// Returns true if every node that computes has speed 1.
+    /// Returns true if every node with processors has speed 1.
     pub fn has_unit_speed(&self) -> bool {
         self.unit_speed
     }
@@ -380,8 +387,8 @@ impl Platform {
         computing.fold((f64::INFINITY, 0.0), |(low, high), speed| (low.min(speed), high.max(speed)))
     }
 
-    /// Converts a time on processors of speed 1 to these processors. The slowest processor determines the result, which
-    /// is rounded up to a tick.
+    /// Converts a time on processors of speed 1 to a time on the given processors. The slowest processor determines the
+    /// result, which is rounded up to a tick.
     pub fn slowed(&self, time: Time, processors: &ProcSet) -> Time {
         if self.unit_speed {
             return time;
@@ -393,7 +400,7 @@ impl Platform {
     }
 
     /// Returns true if all processors have the same speed, 1, and there is no tree network.
-    /// [`Platform::restricts_placement`] answers whether a job may hold any set of processors.
+    /// [`Platform::restricts_placement`] returns whether some sets of processors are forbidden.
     pub fn is_homogeneous(&self) -> bool {
         let mut computing = self.kinds().map(|(node, _)| node).filter(|node| node.processors > 0);
         let speed = computing.next().map_or(1.0, |node| node.speed);
@@ -403,8 +410,8 @@ impl Platform {
     }
 }
 
-/// Checks that the parents of every node lead to a single root. Visits each node once: a path ends at the first node
-/// that an earlier path has visited.
+/// Checks that the parents of every node lead to a single root. Visits each node once: a path towards the root ends at
+/// the first node that an earlier path has visited.
 fn check_tree(nodes: &[Node]) -> Result<(), PlatformError> {
     let fail = |node: &Node| PlatformError::NotATree(node.name.clone());
     if let Some(second) = nodes.iter().filter(|node| node.parent.is_none()).nth(1) {
@@ -443,7 +450,8 @@ mod tests {
         assert_eq!((0..5).map(|id| platform.node_of(id)).collect::<Vec<_>>(), [0, 0, 2, 2, 2]);
     }
 
-    /// Compares equal nodes that are stored once with a list of the same nodes, for all queries.
+    /// Compares the answers of a platform that stores its equal nodes once with the answers of a platform that stores a
+    /// list of the same nodes.
     #[test]
     fn equal_nodes_are_those_of_their_list() {
         for (nodes, each) in [(1, 1), (1, 7), (5, 1), (4, 3), (16, 64)] {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use smallvec::{SmallVec, smallvec};
 use thiserror::Error;
 
-/// Closed intervals. Up to two are stored inline: a plan has a million sets, and most of them are one interval.
+/// Closed intervals. Up to two are stored inline: a plan can have a million sets, most of which have one interval.
 type Intervals = SmallVec<[(u32, u32); 2]>;
 
 /// A set of processor ids as sorted, disjoint, non-adjacent closed intervals, printed as `0-3,8`.
@@ -35,7 +35,8 @@ pub enum ProcSetError {
     /// The text does not consist of ids and ranges.
     #[error("`{0}` is not a set of processors; write ids and ranges such as 0-3,8")]
     Syntax(String),
-    /// The text contains a processor more than once. Such a set has fewer processors than the text suggests.
+    /// The text contains a processor more than once. This is an error because the set would have fewer processors than
+    /// the text suggests.
     #[error("processor {processor} is named twice in `{text}`; name each once")]
     Twice {
         /// The first repeated processor.
@@ -71,7 +72,7 @@ impl ProcSet {
         Self::joined(SmallVec::from_slice(&intervals))
     }
 
-    /// Joins intervals that overlap or touch. The intervals must be sorted by their first ids.
+    /// Joins intervals that overlap or are adjacent. The intervals must be sorted by their first ids.
     fn joined(mut intervals: Intervals) -> Self {
         intervals.dedup_by(|next, tail| {
             let touches = next.0 <= tail.1.saturating_add(1);
@@ -187,8 +188,9 @@ impl ProcSet {
         })
     }
 
-    /// Removes `count` processors and returns them: the first contiguous block that is large enough, otherwise the
-    /// lowest ids. Returns `None` and removes nothing if the set has fewer processors.
+    /// Removes `count` processors from the set and returns them: the lowest ids of the first contiguous block that has
+    /// enough processors, or, if no block has enough, the lowest ids of the set. Returns `None` and removes nothing if
+    /// the set has fewer processors.
     pub fn take(&mut self, count: u32) -> Option<Self> {
         if count == 0 {
             return Some(Self::new());
@@ -318,7 +320,7 @@ mod tests {
     }
 
     proptest! {
-        /// A text of ids and ranges is valid exactly if no id occurs twice, according to a simple count.
+        /// A text of ids and ranges is valid if and only if no id occurs twice. A simple count of the ids decides this.
         #[test]
         fn a_text_that_names_an_id_twice_is_no_set(parts in proptest::collection::vec((0_u32..60, 0_u32..4), 1..12)) {
             let parts: Vec<(u32, u32)> = parts.into_iter().map(|(first, more)| (first, first + more)).collect();

@@ -2,15 +2,15 @@
 
 use crate::model::{Platform, Profile, Time};
 
-/// All processors with at least a given speed.
+/// The processors whose speed is at least a given value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Class {
     speed: f64,
-    /// Number of processors.
+    /// Number of processors with at least this speed.
     processors: u32,
 }
 
-/// Returns the distinct speeds of a platform, descending.
+/// Returns a class for each distinct speed of a platform, in descending order of speed.
 pub(super) fn classes(platform: &Platform) -> Vec<Class> {
     let computing = platform.kinds().filter(|(node, _)| node.processors > 0);
     let mut nodes: Vec<(f64, u32)> =
@@ -29,11 +29,11 @@ pub(super) fn classes(platform: &Platform) -> Vec<Class> {
     classes
 }
 
-/// Removes allotments or machines that exceed the walltime on all processors. The remaining ones meet the walltime on
-/// processors that are fast enough (see `Instance::accepts`).
+/// Removes the allotments or machines on which the job exceeds the walltime, however its processors are chosen. With
+/// the remaining ones, the job ends within the walltime if its processors are fast enough (see `Instance::accepts`).
 ///
 /// # Errors
-/// The shortest time of the job, if all times exceed the walltime.
+/// If all times exceed the walltime, returns the shortest time of the job.
 pub(super) fn kept(profile: Profile, walltime: Time, platform: &Platform, classes: &[Class]) -> Result<Profile, Time> {
     if let Some(row) = profile.machine_times() {
         // A time on a node without processors is ignored.
@@ -52,7 +52,8 @@ pub(super) fn kept(profile: Profile, walltime: Time, platform: &Platform, classe
     profile.within(longest_within(walltime, fastest)).ok_or(shortest)
 }
 
-/// Returns true if two profiles of the same allotments meet a walltime on exactly the same speeds.
+/// Takes two profiles with equal allotments. Returns true if, on every allotment, both end within the walltime at
+/// exactly the same speeds.
 pub(super) fn same_speeds(one: &Profile, other: &Profile, walltime: Time, classes: &[Class]) -> bool {
     if classes.len() == 1 || one.machine_times().is_some() {
         return true;
@@ -63,7 +64,7 @@ pub(super) fn same_speeds(one: &Profile, other: &Profile, walltime: Time, classe
     all.all(|count| classes.iter().all(|class| keeps(one, count, class) == keeps(other, count, class)))
 }
 
-/// Converts a time at speed 1 to a processor of this speed.
+/// Converts a time on a processor of speed 1 to the time on a processor of speed `speed`.
 pub(super) fn at_speed(time: Time, speed: f64) -> Time {
     if is_one(speed) { time } else { time.divided_by(speed) }
 }
@@ -72,7 +73,7 @@ const fn is_one(speed: f64) -> bool {
     speed.to_bits() == 1.0_f64.to_bits()
 }
 
-/// Returns the longest time at speed 1 that takes at most `limit` at this speed.
+/// Returns the longest time on a processor of speed 1 that becomes at most `limit` on a processor of speed `speed`.
 fn longest_within(limit: Time, speed: f64) -> Time {
     if is_one(speed) {
         return limit;
@@ -114,7 +115,7 @@ mod tests {
             job.walltime = Some(Time::from_seconds(walltime));
             Instance::new(platform(&[(2, 2.0), (4, 1.0)]), vec![job], vec![]).map(|_| ())
         };
-        // Only two processors are fast enough to take 5 s.
+        // The job takes 5 s on processors of speed 2, but there are only two of these.
         let refused = rigid(6).unwrap_err().to_string();
         assert!(refused.contains("takes at least 10 s and its time limit is 6 s"), "{refused}");
         assert_eq!(rigid(10), Ok(()));

@@ -1,4 +1,4 @@
-//! The nodes of a platform. Equal nodes are stored once.
+//! The nodes of a platform. A list of equal nodes stores one node and a count.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,14 +8,14 @@ use crate::model::Resources;
 /// Nodes by their positions, and the ids of their processors.
 #[derive(Clone, Debug)]
 pub(super) enum NodeList {
-    /// Nodes `n0`, `n1` ... that differ only in their names. The list is built at the first use.
+    /// Nodes `n0`, `n1` ... that differ only in their names. The full list is built when it is first needed.
     Equal {
         /// The first node.
         sample: Arc<Node>,
         count: u32,
         list: OnceLock<Arc<[Node]>>,
     },
-    /// Different nodes, with the id of the first processor of each.
+    /// Nodes that may differ, and for each node the id of its first processor.
     Each { nodes: Arc<[Node]>, first: Arc<[u32]> },
 }
 
@@ -25,7 +25,7 @@ impl NodeList {
         Self::Equal { sample: Arc::new(Node::new(name(0), processors)), count, list: OnceLock::new() }
     }
 
-    /// Creates a list of different nodes.
+    /// Creates a list of nodes that may differ.
     pub fn each(nodes: Vec<Node>) -> Self {
         let mut next = 0;
         let first = nodes.iter().map(|node| {
@@ -65,8 +65,8 @@ impl NodeList {
         }
     }
 
-    /// Returns the position of the node with this name. If only one node and a count are stored, the position is part
-    /// of the name.
+    /// Returns the position of the node with this name. If all nodes are equal, the position is read from the name,
+    /// such as 7 from `n7`.
     pub fn position(&self, wanted: &str) -> Option<usize> {
         match self {
             Self::Equal { count, .. } => {
@@ -77,7 +77,7 @@ impl NodeList {
         }
     }
 
-    /// Returns whether the list stores a single node and a count, because all nodes are equal.
+    /// Returns true if the list stores a single node and a count, because all nodes are equal.
     pub fn is_stored_once(&self) -> bool {
         matches!(self, Self::Equal { .. })
     }
@@ -109,11 +109,12 @@ impl NodeList {
         }
     }
 
-    /// Returns the node of a processor.
+    /// Returns the position of the node that has this processor.
     pub fn node_of(&self, id: u32) -> usize {
         match self {
             Self::Equal { sample, count, .. } => (id / sample.processors).min(count - 1) as usize,
-            // A switch shares its first id with the next node, so the last node that starts at or before `id` holds it.
+            // A switch has no processors, so its first id equals the first id of the next node. Therefore, the last
+            // node whose first id is at most `id` has the processor.
             Self::Each { first, .. } => first.partition_point(|&first| first <= id) - 1,
         }
     }

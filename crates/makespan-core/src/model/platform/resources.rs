@@ -8,14 +8,15 @@ use crate::model::{Demand, Needs, ProcSet, Resource, ResourceId, ResourceKind, R
 /// Maximum number of resources of a platform.
 const MOST: usize = 1024;
 
-/// Resources by number, with their amounts.
+/// The resources of a platform, in the order of their ids, and their amounts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Held {
-    /// Resources of nodes first. Within each kind, sorted by name.
+    /// All resources: first the resources of nodes, then the others. Resources of one kind are sorted by name.
     resources: Vec<Resource>,
     /// Number of resources that belong to nodes.
     of_nodes: usize,
-    /// For each stored node, its amounts of the resources of nodes. Equal nodes may be stored once.
+    /// For each stored node, its amounts of the resources of nodes. If the nodes are equal and stored once, there is
+    /// one row of amounts.
     amounts: Vec<u64>,
     /// For each resource, its total amount on the platform.
     totals: Vec<u128>,
@@ -24,7 +25,7 @@ pub(super) struct Held {
 }
 
 impl Platform {
-    /// Replaces the resources of each node. All nodes get equal amounts.
+    /// Replaces the resources of each node. Every node gets the given amounts.
     ///
     /// # Errors
     /// [`PlatformError`] names a resource that has two kinds.
@@ -44,7 +45,7 @@ impl Platform {
         Self { list, ..self }.counted(licences, consumables)
     }
 
-    /// Sets the licences. They belong to no node: a task holds them wherever it runs.
+    /// Sets the licences, which belong to no node. A task holds its licences on whatever nodes it runs.
     ///
     /// # Errors
     /// [`PlatformError`] names a resource that has two kinds.
@@ -62,7 +63,7 @@ impl Platform {
         self.counted(licences, consumables)
     }
 
-    /// Numbers the resources again.
+    /// Computes the ids and the totals of all resources again, with these licences and consumables.
     pub(super) fn counted(self, licences: Resources, consumables: Resources) -> Result<Self, PlatformError> {
         let mut names: Vec<&str> =
             self.kinds().flat_map(|(node, _)| node.resources.iter().map(|(name, _)| name)).collect();
@@ -90,7 +91,7 @@ impl Platform {
             for (total, resource) in totals.iter_mut().zip(&resources) {
                 let amount = node.resources.amount(&resource.name);
                 amounts.push(amount);
-                // Resources of a switch cannot be used.
+                // Tasks cannot use the resources of a switch, because it has no processors.
                 *total += if node.processors > 0 { u128::from(amount) * count as u128 } else { 0 };
             }
         }
@@ -104,7 +105,7 @@ impl Platform {
         &self.held.resources
     }
 
-    /// Returns the number of resources that belong to nodes. Their ids come first.
+    /// Returns the number of resources that belong to nodes. These resources have the smallest ids.
     pub fn node_resources(&self) -> usize {
         self.held.of_nodes
     }
@@ -125,7 +126,7 @@ impl Platform {
         if resource.index() >= *of_nodes {
             return 0;
         }
-        // Equal nodes have one row.
+        // If equal nodes are stored once, there is only row 0.
         let row = if amounts.len() == *of_nodes { 0 } else { node };
         amounts[row * of_nodes + resource.index()]
     }
@@ -135,12 +136,12 @@ impl Platform {
         self.held.totals[resource.index()]
     }
 
-    /// Returns the amounts that belong to no node and that tasks return.
+    /// Returns the licences: amounts that belong to no node and that tasks return when they end.
     pub fn licences(&self) -> &Resources {
         &self.held.licences
     }
 
-    /// Returns the amounts that belong to no node and that tasks use up.
+    /// Returns the consumables: amounts that belong to no node and that tasks use up.
     pub fn consumables(&self) -> &Resources {
         &self.held.consumables
     }
@@ -148,7 +149,7 @@ impl Platform {
     /// Returns the demands for these needs, by resource ids.
     ///
     /// # Errors
-    /// The name of a resource that does not exist.
+    /// If a need names a resource that the platform does not have, returns the name.
     pub fn demands(&self, needs: &Needs) -> Result<Box<[Demand]>, String> {
         let demand = |(name, need): (&str, &crate::model::Need)| {
             let resource = self.resource(name).ok_or_else(|| name.to_owned())?;
@@ -157,7 +158,8 @@ impl Platform {
         needs.iter().filter(|(_, need)| !need.is_nothing()).map(demand).collect()
     }
 
-    /// Returns the maximum number of processors on the empty node for a task with `processors` processors in total.
+    /// Returns the maximum number of processors that a task of `processors` processors can hold on this node, if no
+    /// other task uses the resources of the node.
     pub fn room_for(&self, node: usize, demands: &[Demand], processors: u32) -> u32 {
         let most = self.list.processors(node).min(processors);
         let of_nodes = demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes);

@@ -2,12 +2,13 @@
 
 use super::ProcSet;
 
-/// Maximum number of intervals that are inserted or removed one by one, each of which moves the tail of the larger set.
-/// More intervals are merged.
+/// Maximum number of intervals that are inserted or removed one by one. Each such change moves the tail of the larger
+/// set, so if there are more intervals, the two sets are merged instead.
 const FEW: usize = 16;
 
 impl ProcSet {
-    /// Adds the ids of `other`. Takes O(k (log n + n moved words)) for few intervals k, and O(n + k) for many.
+    /// Adds the ids of `other` to this set. For k intervals in `other` and n in this set, takes O(k log n) plus k moves
+    /// of up to n intervals if k is small, otherwise O(n + k).
     pub fn insert(&mut self, other: &Self) {
         if other.intervals.len() > FEW {
             *self = self.union(other);
@@ -18,8 +19,8 @@ impl ProcSet {
         }
     }
 
-    /// Removes the ids of `other`. Ids that are not in the set are ignored. Takes O(k (log n + n moved words)) for few
-    /// intervals k, and O(n + k) for many.
+    /// Removes the ids of `other`. Ids that are not in the set are ignored. For k intervals in `other` and n in this
+    /// set, takes O(k log n) plus k moves of up to n intervals if k is small, otherwise O(n + k).
     pub fn remove(&mut self, other: &Self) {
         if other.intervals.len() > FEW {
             *self = self.difference(other);
@@ -31,7 +32,8 @@ impl ProcSet {
     }
 
     fn insert_interval(&mut self, first: u32, last: u32) {
-        // The intervals from `from` to before `to` overlap or touch the new interval and are joined with it.
+        // The intervals at positions `from .. to` overlap the new interval or are adjacent to it, so they are joined
+        // with it.
         let from = self.intervals.partition_point(|&(_, end)| end.saturating_add(1) < first);
         let meeting = self.intervals[from..].partition_point(|&(start, _)| start <= last.saturating_add(1));
         let to = from + meeting;

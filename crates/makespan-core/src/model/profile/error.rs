@@ -14,9 +14,9 @@ pub enum ProfileError {
     /// A time is zero or negative.
     #[error("the time on {} is {time}; it must be positive", counted(.processors, "processor"))]
     NotPositive {
-        /// The allotment.
+        /// Number of processors of the allotment.
         processors: u32,
-        /// Its time.
+        /// The stated time on this allotment.
         time: Time,
     },
     /// The range of the allotment is empty.
@@ -32,7 +32,7 @@ pub enum ProfileError {
     OnMachine {
         /// Position of the node, from 0.
         machine: usize,
-        /// The time.
+        /// The stated time on this machine.
         time: Time,
     },
     /// No machine can run the task.
@@ -41,9 +41,9 @@ pub enum ProfileError {
     /// A parameter of a law is outside its range.
     #[error("{name} is {value}; it must be {range}")]
     Law {
-        /// The parameter.
+        /// Name of the parameter.
         name: &'static str,
-        /// Its value.
+        /// The stated value.
         value: f64,
         /// The accepted range.
         range: &'static str,

@@ -4,11 +4,12 @@ use super::power;
 use super::{ProfileError, SpeedupLaw, first_fitting};
 use crate::model::{Area, Time};
 
-/// A sequential time and a speed-up law, on `min ..= max` processors.
+/// A task's time on one processor and the law by which it falls, on `min ..= max` processors.
 ///
 /// The time on n processors is the time of the law, rounded up to a tick. The parameters of the law are rounded once,
-/// when the value is created. All further arithmetic is exact, so times never rise with n, and the work before rounding
-/// up never falls. [`Law::time`] differs from the law in real numbers by less than two ticks and one part in 2^50.
+/// when the [`Law`] is created. All further arithmetic is exact. So as n grows, the time never rises, and the work
+/// before rounding up never falls. [`Law::time`] differs from the law in real numbers by less than two ticks and one
+/// part in 2^50.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Law {
     pub(super) sequential: Time,
@@ -18,16 +19,16 @@ pub(super) struct Law {
     pub(super) curve: Curve,
 }
 
-/// The fraction of the sequential time that remains on n processors.
+/// The time on n processors divided by the time on one, as a function of n.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Curve {
-    /// The maximum of some lines in 1/n. At n = 1, the maximum is [`UNIT`].
+    /// The maximum of three lines, which are linear functions of 1/n. At n = 1, the maximum is [`UNIT`].
     Lines([Line; 3]),
     /// `n^-exponent` for an exponent from [`power::LEAST`] to 1.
     Power(f64),
 }
 
-/// `constant + shared / n`, in units of 2^-62.
+/// The linear function `constant + shared / n` of 1/n. Both coefficients are in units of 2^-62.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Line {
     constant: u64,
@@ -49,7 +50,7 @@ impl Line {
         Self::new(constant, 1.0)
     }
 
-    /// Returns the value on n processors times n, in units.
+    /// Returns the value of the line on n processors, multiplied by n, in units of 2^-62.
     fn over(self, n: u32) -> u128 {
         u128::from(self.constant) * u128::from(n) + u128::from(self.shared)
     }
@@ -111,7 +112,8 @@ impl Law {
         }
     }
 
-    /// Returns a lower bound on the work of every allotment of at least `processors`.
+    /// Returns a lower bound on the work of every allotment of at least `processors` processors. If x is the time
+    /// before rounding up and t the time after rounding up, then `q t(q) >= q x(q) >= p x(p)` for q >= p.
     ///
     /// If x is the time before rounding up and t the time after, then `q t(q) >= q x(q) >= p x(p)` for q >= p.
     pub(super) fn least_work(&self, processors: u32) -> Area {
@@ -140,7 +142,7 @@ impl Law {
     pub(super) fn is_monotone(&self) -> bool {
         match self.curve {
             Curve::Lines(_) => true,
-            // (p + 1) x(p + 1) - p x(p) >= (1 - exponent) x(max), which must outweigh an error of (p + 1) 2^-24.
+            // (p + 1) x(p + 1) - p x(p) >= (1 - exponent) x(max), which must be at least the error, (p + 1) 2^-24.
             Curve::Power(exponent) => {
                 let shortest = self.sequential.ticks() as f64 * f64::from(self.max).powf(-exponent);
                 (1.0 - exponent) * shortest >= f64::from(self.max) * 2_f64.powi(-22)
@@ -149,7 +151,7 @@ impl Law {
     }
 }
 
-/// Returns the line that is highest on n processors.
+/// Returns the line with the largest value on n processors.
 fn highest(lines: &[Line; 3], processors: u32) -> Line {
     let [first, second, third] = *lines;
     let higher = |a: Line, b: Line| if b.over(processors) > a.over(processors) { b } else { a };
@@ -165,8 +167,8 @@ impl Curve {
             // The error is less than one part in 2^50 on 2^32 processors.
             SpeedupLaw::Power { exponent } if exponent < power::LEAST => Self::Lines([Line::serial(1.0), none, none]),
             SpeedupLaw::Power { exponent } => Self::Power(exponent),
-            // Each of Downey's cases is a line in 1/n. The slopes grow with 1/n and the lines meet where the cases
-            // change, so the law is the maximum of the lines.
+            // Each of Downey's cases is a linear function of 1/n. The slopes grow with 1/n and the lines meet where the
+            // cases change, so the law is the maximum of the lines.
             SpeedupLaw::Downey { parallelism: a, sigma } => {
                 let end = Line::new(1.0 / a, 0.0);
                 if sigma <= 1.0 {

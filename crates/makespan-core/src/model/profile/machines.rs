@@ -1,4 +1,4 @@
-//! Times that depend on the machine.
+//! Times of a task that depend on the machine on which it runs.
 
 use std::sync::Arc;
 
@@ -34,7 +34,8 @@ impl Machines {
         if longest == Time::ZERO { Err(ProfileError::NoMachine) } else { Ok(Self { row, shortest, longest }) }
     }
 
-    /// Returns the times without the machines that take longer than `limit`, or `None` if no machine remains.
+    /// Returns these times without the machines on which the task takes longer than `limit`, or `None` if no machine
+    /// remains.
     pub(super) fn within(&self, limit: Time) -> Option<Self> {
         let row = self.row.iter().map(|&time| if time <= limit { time } else { Self::CANNOT }).collect();
         Self::new(row).ok()
