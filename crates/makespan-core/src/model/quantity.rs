@@ -4,8 +4,9 @@ use std::fmt;
 
 use thiserror::Error;
 
-/// A kind of floating-point value and its range. Values beyond the range would only lead to overflow. Parsers check
-/// values so that their errors contain a position, and platforms check them however they are created.
+/// A kind of floating-point value and its range. Values outside the range would only lead to overflow. Parsers check
+/// values, so that the error message can contain the position in the file. Platforms check the values again, because a
+/// program can create platforms without a parser.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantity {
     name: &'static str,
@@ -14,7 +15,7 @@ pub struct Quantity {
     most: f64,
 }
 
-/// A value is beyond the range of its kind.
+/// A value is outside the range of its [`Quantity`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct QuantityError(String);
@@ -24,12 +25,12 @@ impl Quantity {
     pub const SPEED: Self = Self { name: "a speed", unit: "", least: 1e-9, most: 1e18 };
     /// Bandwidth of a link, in bytes per second.
     pub const BANDWIDTH: Self = Self { name: "a bandwidth", unit: " bytes a second", least: 1e-9, most: 1e18 };
-    /// Seconds until the first byte of a transfer arrives, up to a year.
+    /// Seconds until the first byte of a transfer arrives, at most one year.
     pub const LATENCY: Self = Self { name: "a latency", unit: " s", least: 0.0, most: 31_536_000.0 };
-    /// Floating-point operations or bytes of a task.
+    /// Number of floating-point operations of a task, or number of its bytes.
     pub const AMOUNT: Self = Self { name: "an amount", unit: "", least: 0.0, most: 1e30 };
 
-    /// Returns the value, if it is within the range.
+    /// Returns the value if it is within the range.
     ///
     /// # Errors
     /// [`QuantityError`] states the range.
@@ -43,7 +44,7 @@ impl Quantity {
     }
 }
 
-/// A float, printed in few characters.
+/// A float that is printed in few characters, such as `1e300`.
 struct Short(f64);
 
 impl fmt::Display for Short {

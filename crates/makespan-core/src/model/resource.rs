@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::model::Time;
 
-/// The position of a resource among those of its platform.
+/// The position of a resource in the list of its platform ([`crate::Platform::resources`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ResourceId(pub u16);
 
@@ -19,14 +19,16 @@ impl ResourceId {
     }
 }
 
-/// The owner of a resource, and whether tasks return what they take.
+/// The owner of a resource (each node, or the whole platform), and whether tasks return the amounts that they take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ResourceKind {
-    /// Each node has its own amount: memory, GPUs.
+    /// Each node has an amount of its own, such as memory or GPUs.
     OfNodes,
-    /// The platform has one amount for all nodes: licences of a program.
+    /// The platform has one amount for all nodes, such as licences of a program. Tasks return the amounts that they
+    /// take.
     Licence,
-    /// The platform has one amount that tasks use up (a *nonrenewable* resource). Tasks do not return what they take.
+    /// The platform has one amount that tasks use up (a *nonrenewable* resource). Tasks do not return the amounts that
+    /// they take.
     Consumable,
 }
 
@@ -35,14 +37,14 @@ pub enum ResourceKind {
 pub struct Resource {
     /// Unique name.
     pub name: Box<str>,
-    /// The owner of the resource.
+    /// The owner of the resource, and whether tasks return amounts.
     pub kind: ResourceKind,
 }
 
 impl Resource {
-    /// The resource that is counted in bytes.
+    /// The name of the resource that is counted in bytes: the main memory of a node.
     pub const MEMORY: &'static str = "memory";
-    /// The resource that is counted in GPUs.
+    /// The name of the resource that counts GPUs.
     pub const GPUS: &'static str = "gpus";
 
     /// Returns the largest unit of bytes of which an amount of this resource is a whole multiple, and the multiple.
@@ -70,26 +72,26 @@ pub(crate) fn amount_of(name: &str, amount: u64) -> String {
     }
 }
 
-/// Amounts of resources by name, as a node or a platform has them.
+/// Amounts of resources, by name, that a node or a platform has.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Resources(Vec<(Box<str>, u64)>);
 
-/// The reason why amounts are invalid.
+/// The reason why amounts of resources, or needs for them, are invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ResourceError {
     /// The name of a resource is empty.
     #[error("the name of a resource is empty; give it one, such as `memory`")]
     Nameless,
-    /// Two amounts have the same name.
+    /// A resource name occurs twice.
     #[error("the resource `{0}` stands here twice; write one amount")]
     Twice(String),
     /// The amount is too large.
     #[error("{amount} of `{name}` is too much; at most 2^63 - 1 is supported")]
     TooMuch {
-        /// The resource.
+        /// Name of the resource.
         name: String,
-        /// The amount.
+        /// The stated amount.
         amount: u64,
     },
 }
@@ -98,7 +100,7 @@ pub enum ResourceError {
 const MOST: u64 = i64::MAX as u64;
 
 impl Resources {
-    /// Creates a set of amounts.
+    /// Creates a set of amounts from pairs of a name and an amount.
     ///
     /// # Errors
     /// [`ResourceError`] names the invalid resource.
@@ -121,7 +123,7 @@ impl Resources {
         }
     }
 
-    /// Returns the amount of a resource, or zero if the name is missing.
+    /// Returns the amount of a resource, or zero if the set does not contain its name.
     pub fn amount(&self, name: &str) -> u64 {
         self.0.binary_search_by(|(other, _)| (**other).cmp(name)).map_or(0, |at| self.0[at].1)
     }
@@ -163,24 +165,24 @@ pub enum Need {
 }
 
 impl Need {
-    /// Returns a need of an amount for the task as a whole.
+    /// Returns the need for a fixed amount for the task as a whole.
     pub const fn whole(amount: u64) -> Self {
         Self::Linear { whole: amount, per_processor: 0 }
     }
 
-    /// Returns a need of an amount for each processor.
+    /// Returns the need for a fixed amount for each processor of the task.
     pub const fn per_processor(amount: u64) -> Self {
         Self::Linear { whole: 0, per_processor: amount }
     }
 
-    /// Returns the amount that the task holds on `processors` processors, on all nodes together, before shares are
-    /// rounded up.
+    /// Returns the amount that the task holds on `processors` processors, summed over all nodes. The sum uses the
+    /// shares of nodes before they are rounded up.
     pub fn total(&self, processors: u32) -> u64 {
         self.whole_of(processors).saturating_add(self.each().saturating_mul(processors.into()))
     }
 
-    /// Returns the amount that the task holds on a node on which it has `here` of its `processors`: its share of the
-    /// amount for the task as a whole, rounded up, plus the amount for each processor.
+    /// Returns the amount that the task holds on a node if `here` of its `processors` processors are on this node: its
+    /// share of the amount for the task as a whole, rounded up, plus the amount for each processor.
     ///
     /// ```
     /// use makespan_core::Need;
@@ -195,19 +197,19 @@ impl Need {
         } else {
             match whole.checked_mul(here.into()) {
                 Some(product) => product.div_ceil(processors.into()),
-                // The quotient is at most `whole`.
+                // The quotient is at most `whole`, so it fits into 64 bits.
                 None => (u128::from(whole) * u128::from(here)).div_ceil(processors.into()) as u64,
             }
         };
         share.saturating_add(self.each().saturating_mul(here.into()))
     }
 
-    /// Returns the largest number of the task's `processors`, up to `most`, that fits on a node with `left` of the
-    /// resource free.
+    /// Returns the largest number of processors, up to `most`, that a task with `processors` processors can have on a
+    /// node on which the amount `left` of the resource is free.
     #[inline]
     pub fn fitting(&self, left: u64, most: u32, processors: u32) -> u32 {
         if let Self::Linear { whole: 0, per_processor } = *self {
-            // No share has to be rounded up.
+            // Nothing is needed for the task as a whole, so there is no share to round up.
             return match per_processor.checked_mul(most.into()) {
                 Some(all) if all <= left => most,
                 _ => (left / per_processor) as u32,
@@ -216,7 +218,7 @@ impl Need {
         if self.share(most, processors) <= left {
             return most;
         }
-        // Shares grow with the number of processors, so binary search applies.
+        // The share of a node never falls as its number of processors grows, so binary search applies.
         let (mut low, mut high) = (0, most - 1);
         while low < high {
             let middle = low + (high - low).div_ceil(2);
@@ -260,8 +262,9 @@ impl Need {
 
 /// The resources that a task needs besides processors, by name.
 ///
-/// A task on several nodes holds on each node a share of its amount as a whole, in proportion to its processors there
-/// and rounded up, plus its amount for each of these processors. It holds the total of licences and consumables once.
+/// If a task runs on several nodes, its amount for the task as a whole is divided among them, in proportion to its
+/// processors on each node, and each share is rounded up. On each node, the amount for each processor is added. Of
+/// licences and consumables, the task holds the total amount once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Needs(Option<Arc<[NamedNeed]>>);
 
@@ -269,10 +272,10 @@ pub struct Needs(Option<Arc<[NamedNeed]>>);
 type NamedNeed = (Box<str>, Need);
 
 impl Needs {
-    /// No resource.
+    /// The needs of a task that needs no resources besides processors.
     pub const NONE: Self = Self(None);
 
-    /// Creates a set of needs.
+    /// Creates a set of needs from pairs of a resource name and a need.
     ///
     /// # Errors
     /// [`ResourceError`] names the invalid resource.
@@ -313,17 +316,18 @@ impl Needs {
 /// A task's need for one resource of the platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// The resource.
+    /// The id of the resource.
     pub resource: ResourceId,
-    /// The owner of the resource.
+    /// The owner of the resource, and whether tasks return amounts.
     pub kind: ResourceKind,
-    /// The amount, by allotment.
+    /// The amount that the task needs, by allotment.
     pub need: Need,
 }
 
 impl Demand {
-    /// Returns the nodes and amounts for a task with `parts` of its `processors` on nodes ([`crate::Platform::parts`]):
-    /// a share for each node, or a single total without a node if the resource belongs to no node.
+    /// Returns the amounts that a task with `processors` processors holds, each with the position of its node. `parts`
+    /// contains the number of its processors on each node ([`crate::Platform::parts`]). If the resource belongs to no
+    /// node, the result is the total amount, without a node.
     pub fn amounts(&self, parts: &[(usize, u32)], processors: u32) -> impl Iterator<Item = (Option<usize>, u64)> {
         let parts = if self.kind == ResourceKind::OfNodes { parts } else { &[] };
         let common = (self.kind != ResourceKind::OfNodes).then(|| (None, self.need.total(processors)));
@@ -337,17 +341,17 @@ impl Demand {
 pub struct Shortage {
     /// Name of the job or task.
     pub job: String,
-    /// The resource.
+    /// The resource of which there is too little.
     pub resource: Resource,
-    /// The node, if the resource belongs to nodes.
+    /// Name of the node on which there is too little, if the resource belongs to nodes.
     pub node: Option<String>,
     /// The instant of the shortage.
     pub at: Time,
-    /// Amount that the task needs there.
+    /// Amount that the task needs on this node, or on the platform if `node` is `None`.
     pub needs: u64,
-    /// Amount that other tasks hold.
+    /// Amount that other tasks hold on this node, or on the platform.
     pub held: u64,
-    /// Total amount there.
+    /// Total amount that this node, or the platform, has.
     pub there: u64,
 }
 

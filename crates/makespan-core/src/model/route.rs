@@ -5,12 +5,12 @@ use crate::model::{Payload, Platform, ProcSet, Time};
 /// The route of data between two nodes: the sum of the latencies and the smallest bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Route {
-    /// Delay of the first byte.
+    /// Time until the first byte arrives: the sum of the latencies of the links.
     pub latency: Time,
     /// Bandwidth in bytes per second; infinite if nothing limits it.
     pub bandwidth: f64,
-    /// True if payloads with a fixed time take this time: between different nodes, or everywhere if local transfers
-    /// take time.
+    /// True if payloads with a fixed time ([`Payload::Fixed`]) take this time on the route, false if they take no time.
+    /// The value is true for distinct nodes. For a route within one node, it is true only if local transfers take time.
     pub takes_time: bool,
 }
 
@@ -30,7 +30,7 @@ impl Route {
 }
 
 fn carried(bytes: u64, bandwidth: f64) -> Time {
-    // The smallest float above which not every whole number is a float.
+    // Every whole number up to this one (2^53) is exactly a float, but not every larger one.
     const WHOLE: f64 = 9_007_199_254_740_992.0;
     if bytes == 0 || bandwidth.is_infinite() {
         return Time::ZERO;
@@ -40,7 +40,7 @@ fn carried(bytes: u64, bandwidth: f64) -> Time {
         let ticks = (u128::from(bytes) * second as u128).div_ceil(bandwidth as u128);
         return Time::from_ticks(i64::try_from(ticks).unwrap_or(i64::MAX));
     }
-    // The cast turns a float beyond the range into the largest integer.
+    // If the float is beyond the range of integers, the cast returns the largest integer.
     Time::from_ticks((bytes as f64 / bandwidth * second as f64).ceil() as i64)
 }
 
@@ -62,7 +62,7 @@ impl Platform {
             over(nodes[from].link);
             return route;
         }
-        // Moves both ends up the tree until they meet, the deeper end first.
+        // Moves the deeper one of both ends to its parent until both ends are the same node.
         let depth = |node: usize| std::iter::successors(nodes[node].parent, |&node| nodes[node].parent).count();
         let (mut from, mut to) = ((depth(from), from), (depth(to), to));
         while from.1 != to.1 {
@@ -87,7 +87,8 @@ impl Platform {
     }
 
     /// Returns the transfer time of `bytes` bytes between two nodes: the latencies, plus the bytes divided by the
-    /// smallest bandwidth on the route. Transfers do not slow each other down.
+    /// smallest bandwidth on the route. The result does not depend on other transfers, because transfers do not slow
+    /// each other down.
     pub fn transfer(&self, from: usize, to: usize, bytes: u64) -> Time {
         self.route(from, to).time(Payload::Bytes(bytes))
     }

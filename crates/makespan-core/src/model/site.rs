@@ -6,17 +6,18 @@ use thiserror::Error;
 
 use crate::model::{Resources, Time};
 
-/// The properties of a job that the rules of a cluster refer to, as its user or an operator stated them, by name. The
-/// rules decide about properties that are not stated.
+/// The properties of a job to which the rules of a cluster refer, such as its account. They are stored by name, as the
+/// job's user or an operator of the cluster stated them. For properties that are not stated, the rules contain
+/// defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Submission {
     /// The user who submitted the job.
     pub user: Option<Arc<str>>,
-    /// The account that pays.
+    /// The account to which the job's usage is charged.
     pub account: Option<Arc<str>>,
-    /// Its class of service.
+    /// The class of service of the job.
     pub qos: Option<Arc<str>>,
-    /// Partitions in which the job may run. If empty, the default partition.
+    /// Partitions in which the job may run. If empty, the job runs in the default partition.
     pub partitions: Vec<Arc<str>>,
     /// Features that the job's nodes need, such as `ib&(a100|h100)`.
     pub constraint: Option<Arc<str>>,
@@ -28,38 +29,40 @@ pub struct Submission {
     pub least_per_node: Option<u32>,
     /// True if the job shares its nodes with no other job.
     pub exclusive: bool,
-    /// The only nodes on which the job may run. If empty, all nodes.
+    /// The only nodes on which the job may run. If empty, the job may run on all nodes.
     pub only: Vec<Arc<str>>,
     /// Nodes on which the job must not run.
     pub except: Vec<Arc<str>>,
-    /// The job array that the job belongs to, and the maximum number of its jobs that run at the same time.
+    /// The job array that the job belongs to, and the maximum number of jobs of the array that may run at the same
+    /// time.
     pub array: Option<(Arc<str>, Option<u32>)>,
     /// The reservation in which the job runs.
     pub reservation: Option<Arc<str>>,
     /// Amount by which the job's priority is lowered.
     pub nice: i64,
-    /// A priority that an operator has set.
+    /// The priority that an operator has set for the job, if any.
     pub priority: Option<u32>,
-    /// Reason why the job is held. A held job does not start until it is released.
+    /// Reason why the job is held. A held job cannot start. `None` if the job is not held.
     pub held: Option<Arc<str>>,
-    /// Time that is sufficient for the job, if less than its time limit.
+    /// A shorter time limit that the job accepts, if the user stated one.
     pub least_time: Option<Time>,
-    /// The instant after which the job must not run. The job is discarded when it can no longer end by then.
+    /// The instant after which the job must not run. The job is discarded as soon as it can no longer end by this
+    /// instant.
     pub deadline: Option<Time>,
 }
 
-/// The rules of a shared cluster. Nodes are positions on the [`crate::Platform`] of the cluster.
+/// The rules of a shared cluster. Nodes are stated as positions on the [`crate::Platform`] of the cluster.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Site {
     /// Partitions. If empty, all nodes form a single partition.
     pub partitions: Vec<Partition>,
-    /// Features of each node. Nodes beyond the end of the list have none.
+    /// Features of each node. Nodes beyond the end of the list have no features.
     pub features: Vec<Vec<Box<str>>>,
     /// Classes of service.
     pub qos: Vec<Qos>,
-    /// Accounts and the users in them.
+    /// Accounts, and the users in each account.
     pub associations: Vec<Association>,
-    /// Nodes that are reserved for some users for some time.
+    /// Periods in which some nodes are reserved for some users.
     pub reservations: Vec<SiteReservation>,
 }
 
@@ -70,17 +73,17 @@ pub struct Partition {
     pub name: Box<str>,
     /// The partition's nodes, ascending.
     pub nodes: Vec<usize>,
-    /// True if jobs that name no partition use this one.
+    /// True if jobs that name no partition run in this partition.
     pub is_default: bool,
     /// True if the partition starts jobs.
     pub is_up: bool,
-    /// Tier. All jobs of a partition of a higher tier come before jobs of a lower tier.
+    /// Tier of the partition. All jobs of a higher tier come before all jobs of a lower tier in the order of the queue.
     pub tier: u32,
     /// Contribution of the partition to the priority of its jobs, relative to other partitions.
     pub job_factor: u32,
     /// Maximum time limit of a job.
     pub max_time: Option<Time>,
-    /// Time limit of a job that requests none; if `None`, the maximum.
+    /// Time limit of a job that requests no time limit. If `None`, such a job has the limit `max_time`.
     pub default_time: Option<Time>,
     /// Minimum number of nodes of a job.
     pub min_nodes: u32,
@@ -112,13 +115,13 @@ impl Partition {
     }
 }
 
-/// Limits on jobs and resources that are in use at the same time.
+/// Limits on the number of jobs that run at the same time, and on the resources that these jobs hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Maximum number of running jobs.
     pub jobs: Option<u32>,
-    /// Maximum amounts of [`Site::CPUS`], [`Site::NODES`] and of resources by name. A name that is missing has no
-    /// limit.
+    /// Maximum amounts of [`Site::CPUS`], [`Site::NODES`] and of resources by name. A resource whose name is missing
+    /// has no limit.
     pub held: Resources,
 }
 
@@ -142,7 +145,7 @@ pub struct Qos {
     pub per_user: Limits,
     /// Limits on the jobs of each account (`MaxJobsPerAccount`, `MaxTRESPerAccount`).
     pub per_account: Limits,
-    /// Maximum amounts of a single job (`MaxTRESPerJob`).
+    /// Maximum amounts of resources that a single job may hold (`MaxTRESPerJob`).
     pub per_job: Resources,
     /// Maximum time limit of a job (`MaxWall`).
     pub max_wall: Option<Time>,
@@ -151,21 +154,23 @@ pub struct Qos {
 /// An account, or a user in an account.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Association {
-    /// The account.
+    /// Name of the account.
     pub account: Box<str>,
-    /// The user, or `None` for the account itself.
+    /// Name of the user, or `None` for the account itself.
     pub user: Option<Box<str>>,
-    /// The parent of an account, or `None` for the root.
+    /// Name of the account's parent, or `None` if the parent is the root.
     pub parent: Option<Box<str>>,
-    /// Shares relative to those with the same parent.
+    /// Number of shares, relative to the shares of the other associations with the same parent.
     pub shares: u32,
-    /// Decayed processor seconds that were used before time 0. For accounts, the usage of their users counts instead.
+    /// Processor seconds that were used before time 0, with older use decayed. For an account, this value is ignored;
+    /// the usage of its users counts instead.
     pub usage: f64,
-    /// Limits on all jobs below this association together (`GrpJobs`, `GrpTRES`).
+    /// Limits on all jobs of this account or user, and of all accounts and users below it, together (`GrpJobs`,
+    /// `GrpTRES`).
     pub group: Limits,
     /// Limits on the jobs of the user in this account together (`MaxJobs`).
     pub own: Limits,
-    /// Maximum amounts of a single job (`MaxTRES`).
+    /// Maximum amounts of resources that a single job may hold (`MaxTRES`).
     pub per_job: Resources,
     /// Maximum time limit of a job (`MaxWall`).
     pub max_wall: Option<Time>,
@@ -193,7 +198,7 @@ impl Association {
     }
 }
 
-/// Nodes that are reserved for some users.
+/// A period in which some nodes are reserved for some users.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SiteReservation {
     /// Unique name.
@@ -204,7 +209,7 @@ pub struct SiteReservation {
     pub start: Time,
     /// End of the reservation.
     pub end: Time,
-    /// Users who may use the reservation. If it has no users and no accounts, no job may use it.
+    /// Users who may use the reservation. If `users` and `accounts` are both empty, no job may use the reservation.
     pub users: Vec<Box<str>>,
     /// Accounts whose users may use the reservation.
     pub accounts: Vec<Box<str>>,
@@ -218,17 +223,17 @@ pub enum SiteError {
     Twice {
         /// The kind of entry, such as `partition`.
         what: &'static str,
-        /// The name.
+        /// Name of the entries.
         name: String,
     },
     /// The entry contains a node that does not exist.
-    #[error("{what} `{name}` has node number {node}, and the platform has {nodes}")]
+    #[error("{what} `{name}` has node number {node}, but the platform has only {nodes} nodes, numbered from 0")]
     NoNode {
         /// The kind of entry.
         what: &'static str,
-        /// The name.
+        /// Name of the entry.
         name: String,
-        /// The node.
+        /// Position of the missing node.
         node: usize,
         /// Number of nodes of the platform.
         nodes: usize,
@@ -238,17 +243,17 @@ pub enum SiteError {
     Nodes {
         /// The kind of entry.
         what: &'static str,
-        /// The name.
+        /// Name of the entry.
         name: String,
     },
-    /// The entry names a class of service, account or user that does not exist.
+    /// The entry refers to a class of service, an account or a user that does not exist.
     #[error("{what} `{name}` names `{other}`, which is not there")]
     Unknown {
         /// The kind of entry.
         what: &'static str,
-        /// The name.
+        /// Name of the entry.
         name: String,
-        /// The missing name.
+        /// The name to which the entry refers.
         other: String,
     },
     /// An account is its own ancestor.
@@ -259,17 +264,17 @@ pub enum SiteError {
     Wrong {
         /// The kind of entry.
         what: &'static str,
-        /// The name.
+        /// Name of the entry.
         name: String,
-        /// The problem.
+        /// Description of the problem.
         problem: &'static str,
     },
 }
 
 impl Site {
-    /// The name of processors in limits.
+    /// The name under which limits count processors.
     pub const CPUS: &'static str = "cpu";
-    /// The name of nodes in limits.
+    /// The name under which limits count nodes.
     pub const NODES: &'static str = "node";
 
     /// Returns the position of the partition with this name.

@@ -20,11 +20,12 @@ use crate::model::{Area, Time};
 /// The time of a task on each number of processors that it accepts.
 ///
 /// An allotment is *dominated* if a smaller allotment is at least as fast. Schedulers never choose a dominated
-/// allotment, and [`Profile::allotments`] omits them. So times strictly decrease, whatever was measured.
+/// allotment, and [`Profile::allotments`] omits them. So the times of the remaining allotments strictly decrease, even
+/// if the measured times do not.
 ///
-/// A task with a time for each machine ([`Profile::on_machines`]) is sequential. Methods that take its only allotment
-/// answer for the fastest machine. Only the instance knows the time of a task on given processors, and whether the task
-/// can run there: [`crate::Instance::time`], [`crate::Instance::time_on`].
+/// A task with a time for each machine ([`Profile::on_machines`]) is sequential. For such a task, methods that take an
+/// allotment return the values of its fastest machine. Only the instance knows the time of a task on given processors,
+/// and whether the task can run there: [`crate::Instance::time`], [`crate::Instance::time_on`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile(Shape);
 
@@ -49,7 +50,7 @@ impl Profile {
         Ok(Self(Shape::Rigid { processors, time }))
     }
 
-    /// Creates the profile of a task with measured times on 1, 2, 3, ... processors.
+    /// Creates the profile of a task from the times that were measured on 1, 2, 3, ... processors.
     ///
     /// # Errors
     /// [`ProfileError`] if there are no times or a time is not positive.
@@ -66,8 +67,8 @@ impl Profile {
 
     /// Creates the profile of a task on `min ..= max` processors whose time is `sequential` on one processor and falls
     /// by `law`. Times are rounded up to a tick, and differ from the law by less than two ticks and one part in 2^50:
-    /// the parameters become fixed-point numbers, with which the arithmetic is exact. More processors never take
-    /// longer.
+    /// the parameters are rounded to fixed-point numbers, and the arithmetic with these numbers is exact. On more
+    /// processors, the task never takes longer.
     ///
     /// # Errors
     /// [`ProfileError`] if the time is not positive, the range is empty or a parameter is out of range.
@@ -85,7 +86,8 @@ impl Profile {
         Machines::new(row.into()).map(|machines| Self(Shape::Machines(Arc::new(machines))))
     }
 
-    /// The time on a machine that cannot run the task, in [`Profile::on_machines`]. It is longer than any schedule.
+    /// The time on a machine that cannot run the task, for [`Profile::on_machines`]. This time is longer than any
+    /// schedule.
     pub const CANNOT_RUN: Time = Machines::CANNOT;
 
     /// Returns the times on one processor of each node, if the task has a time for each machine.
@@ -127,7 +129,8 @@ impl Profile {
         (self.min_processors()..=self.max_processors()).contains(&processors)
     }
 
-    /// Returns the time on `processors` processors. If the task has a time for each machine, returns the shortest.
+    /// Returns the time on `processors` processors. If the task has a time for each machine, returns the shortest of
+    /// these times.
     ///
     /// # Panics
     /// Panics if the task does not accept this allotment.
@@ -141,7 +144,7 @@ impl Profile {
         }
     }
 
-    /// Returns the work on `processors` processors: their number times the time.
+    /// Returns the work on `processors` processors: the number of processors multiplied by the time.
     ///
     /// # Panics
     /// Panics if the task does not accept this allotment.
@@ -160,8 +163,8 @@ impl Profile {
         }
     }
 
-    /// Returns an allotment of least work among the allotments that take at most `deadline`. For a law, this is
-    /// [`Profile::min_allotment`], because work only falls by the rounding to a tick.
+    /// Among the allotments on which the task takes at most `deadline`, returns one of least work. For a law, this is
+    /// [`Profile::min_allotment`]: on more processors, the work falls at most by the rounding of times to a tick.
     pub fn thriftiest(&self, deadline: Time) -> Option<u32> {
         match &self.0 {
             Shape::Table(table) => table.index(deadline).map(|index| match &table.least {
@@ -172,8 +175,9 @@ impl Profile {
         }
     }
 
-    /// Returns a lower bound on the work of every allotment that takes at most `deadline`. The bound is exact for
-    /// tables. For laws, it is the work before times are rounded up to a tick.
+    /// Returns a lower bound on the work of every allotment on which the task takes at most `deadline`. For a table,
+    /// the bound is the least work of these allotments. For a law, the bound is the work before times are rounded up to
+    /// a tick.
     pub fn least_work(&self, deadline: Time) -> Option<Area> {
         let processors = self.thriftiest(deadline)?;
         match &self.0 {
@@ -195,7 +199,7 @@ impl Profile {
         }
     }
 
-    /// Returns the minimum number of processors with the shortest time.
+    /// Returns the minimum number of processors on which the task takes its shortest time.
     pub fn fastest(&self) -> u32 {
         match &self.0 {
             Shape::Rigid { processors, .. } => *processors,
@@ -215,8 +219,8 @@ impl Profile {
         }
     }
 
-    /// Returns the longest time of the allotments that are not dominated, that is, on the fewest processors. If the
-    /// task has a time for each machine, returns the time on the slowest machine that can run the task.
+    /// Returns the longest time of the allotments that are not dominated, which is the time on the fewest processors.
+    /// If the task has a time for each machine, returns the time on the slowest machine that can run the task.
     pub fn longest(&self) -> Time {
         match &self.0 {
             Shape::Machines(machines) => machines.longest,
@@ -233,8 +237,9 @@ impl Profile {
         }
     }
 
-    /// Returns the allotments that are not dominated, ascending. Their times strictly decrease. The method enumerates
-    /// the whole range of a law, so use it only for small instances and for output.
+    /// Returns the allotments that are not dominated, ascending. Their times strictly decrease as the number of
+    /// processors grows. For a law, the method enumerates the whole range of allotments, so use it only for small
+    /// instances and for output.
     pub fn allotments(&self) -> impl Iterator<Item = u32> + '_ {
         let mut best = Time::MAX;
         (self.min_processors()..=self.max_processors()).filter(move |&processors| {
@@ -254,8 +259,9 @@ impl Profile {
     }
 
     /// Returns true if the task accepts one processor and work never falls as processors are added. The 3/2 dual
-    /// approximation requires this: `k t(k) >= (k - 1) t(k')`, with the next smaller useful allotment `k'`. For a law,
-    /// the times before they are rounded up to a tick count ([`Profile::rounds_up`]).
+    /// approximation requires this: `k t(k) >= (k - 1) t(k')`, for every allotment k and the next smaller allotment
+    /// `k'` that is not dominated. For a law, the comparison uses the times before they are rounded up to a tick
+    /// ([`Profile::rounds_up`]).
     pub fn is_monotone(&self) -> bool {
         match &self.0 {
             Shape::Rigid { processors, .. } => *processors == 1,
@@ -271,7 +277,8 @@ impl Profile {
         }
     }
 
-    /// Returns true if some times are those of a law on several processors, rounded up to a tick.
+    /// Returns true if the task has a speed-up law and accepts several processors, so that some times are rounded up to
+    /// a tick.
     pub fn rounds_up(&self) -> bool {
         matches!(&self.0, Shape::Law(law) if law.max > 1)
     }
@@ -297,7 +304,7 @@ impl Profile {
         }
     }
 
-    /// Limits this profile to at most `processors` processors. Returns `None` if the task needs more.
+    /// Limits this profile to at most `processors` processors. Returns `None` if the task needs more processors.
     pub fn at_most(self, processors: u32) -> Option<Self> {
         if self.max_processors() <= processors {
             return Some(self);
@@ -316,7 +323,8 @@ impl Profile {
         }))
     }
 
-    /// Limits this profile to at least `processors` processors. Returns `None` if the task accepts only fewer.
+    /// Limits this profile to at least `processors` processors. Returns `None` if the task accepts only fewer
+    /// processors.
     pub fn at_least(self, processors: u32) -> Option<Self> {
         if self.min_processors() >= processors {
             return Some(self);
@@ -331,8 +339,9 @@ impl Profile {
         }))
     }
 
-    /// Scales this profile so that its longest time is `longest`, which must be positive. Other times keep their
-    /// proportions and are rounded up to a tick. Saturates at one tick less than half the range of [`Time`].
+    /// Scales this profile so that its longest time is `longest`, which must be positive. The other times keep their
+    /// ratio to the longest time and are rounded up to a tick. Times are at most one tick less than half the range of
+    /// [`Time`].
     ///
     /// ```
     /// use makespan_core::{Profile, Time};
@@ -363,7 +372,7 @@ impl Profile {
         })
     }
 
-    /// Removes the allotments or machines that take longer than `limit`. Returns `None` if none remain.
+    /// Removes the allotments or machines on which the task takes longer than `limit`. Returns `None` if none remain.
     pub fn within(self, limit: Time) -> Option<Self> {
         if let Shape::Machines(machines) = &self.0 {
             if machines.longest <= limit {
@@ -376,8 +385,8 @@ impl Profile {
     }
 }
 
-/// Returns the first number from `low` to `high` that fits. `high` must fit, and so must all numbers after the first.
-/// Searches in doubling steps from `near`, then by bisection.
+/// Returns the smallest number from `low` to `high` for which `fits` is true. `fits` must be true for `high`, and for
+/// every number after the smallest one. Searches in doubling steps from `near`, then by bisection.
 fn first_fitting(mut low: u32, mut high: u32, near: u32, fits: impl Fn(u32) -> bool) -> u32 {
     let mut step = 1;
     if fits(near) {

@@ -1,18 +1,19 @@
-//! The law `n^-exponent`, rounded up to a tick in such a way that times never rise with n.
+//! The law `n^-exponent`, rounded up to a tick in such a way that the time never rises as n grows.
 //!
-//! Floats are used if their error cannot matter, which is nearly always true for times of less than a day. Otherwise,
-//! the power is computed in integers of 128 bits.
+//! If the error of floats cannot change the result, the power is computed in floats. This is nearly always so for times
+//! of less than a day. Otherwise, the power is computed in integers of 128 bits.
 
 /// Minimum exponent. Smaller exponents are treated as zero.
 pub(super) const LEAST: f64 = 1.0 / (1_u64 << 56) as f64;
 
-/// Returns `sequential * n^-exponent`, minus at most 2^-24 and rounded up, for an exponent from [`LEAST`] to 1.
+/// Returns `sequential * n^-exponent` for an exponent from [`LEAST`] to 1. Subtracts at most 2^-24 of a tick from the
+/// product, then rounds it up.
 ///
-/// The power in [`exactly`] has a relative error below 2^-95. The exact powers of n and n + 1 differ by more: by
-/// `exponent / n >= 2^-88`. So times never rise with n.
+/// The power in [`exactly`] has a relative error below 2^-95. The exact powers of n and of n + 1 differ by a larger
+/// relative amount, `exponent / n >= 2^-88`. So the time never rises as n grows.
 pub(super) fn ticks(sequential: i64, exponent: f64, n: u32) -> i64 {
     let near = sequential as f64 * f64::from(n).powf(-exponent);
-    // The computation rounds four times to 53 bits.
+    // `slack` bounds the error of `near`, whose computation rounds four times to 53 bits.
     let slack = near * 2_f64.powi(-50) + 2_f64.powi(-20);
     let (low, high) = ((near - slack).ceil() as i64, (near + slack).ceil() as i64);
     if low == high { low } else { exactly(sequential, exponent, n) }
@@ -23,8 +24,9 @@ fn exactly(sequential: i64, exponent: f64, n: u32) -> i64 {
     (fine(sequential, exponent, n).div_ceil(1 << 32) as i64).max(1)
 }
 
-/// Returns a lower bound on the work of all allotments from n to `max`: `n * sequential * n^-exponent`, minus the
-/// amount that [`ticks`] subtracts on `max` processors, and minus up to n 2^-24 or one part in 2^49.
+/// Returns a lower bound on the work of every allotment from n to `max` processors. The bound is `n * sequential *
+/// n^-exponent`, minus two amounts. The first is the amount that [`ticks`] subtracts on `max` processors. The second
+/// covers the rounding of this computation: it is at most n 2^-24, or one part in 2^49.
 pub(super) fn least_work(sequential: i64, exponent: f64, n: u32, max: u32) -> i128 {
     if n == 1 {
         return i128::from(sequential) - i128::from(max >> 25);
@@ -38,7 +40,7 @@ pub(super) fn least_work(sequential: i64, exponent: f64, n: u32, max: u32) -> i1
     units.saturating_sub(u128::from(max) << 7).div_ceil(1 << 32) as i128
 }
 
-/// Returns `sequential * n^-exponent` in units of 2^-32 of a tick, minus 2^-26 to 2^-25 of a tick.
+/// Returns `sequential * n^-exponent` in units of 2^-32 of a tick. The result is too low by 2^-26 to 2^-25 of a tick.
 fn fine(sequential: i64, exponent: f64, n: u32) -> u128 {
     let bits = exponent.to_bits();
     let mantissa = u128::from(bits & ((1 << 52) - 1) | 1 << 52);
@@ -50,16 +52,18 @@ fn fine(sequential: i64, exponent: f64, n: u32) -> u128 {
     let (high, low) = wide(u128::from(sequential.unsigned_abs()), two_to_minus(part));
     let shift = 95 + whole;
     let units = high << (128 - shift) | low >> shift;
-    // The error of the power, which is below 2^-27, must not round an integer up to the next one.
+    // The error of the power is below 2^-27 of a tick. Subtracting more than this error ensures that an exact integer
+    // is not rounded up to the next integer.
     units.saturating_sub(1 << 6)
 }
 
-/// Number of binary places of a logarithm.
+/// Number of binary places after the point of a computed logarithm.
 const FRACTION: u32 = 100;
 /// ln 2, in units of 2^-128.
 const LN_2: u128 = 0xB172_17F7_D1CF_79AB_C9E3_B398_03F2_F6AF;
 
-/// Returns the logarithm of n to base 2, rounded down to 2^-100. Each squaring yields one place.
+/// Returns the logarithm of n to base 2, rounded down to 2^-100. Each squaring of the remaining factor yields one
+/// binary place.
 fn logarithm(n: u32) -> u128 {
     let whole = n.ilog2();
     let mut power = u128::from(n) << (127 - whole);
@@ -73,16 +77,17 @@ fn logarithm(n: u32) -> u128 {
     logarithm
 }
 
-/// Returns `2^-x` in units of 2^-127, for x < 1 in units of 2^-100, by the series of the exponential function.
+/// Returns `2^-x` in units of 2^-127, by the series of the exponential function. x is less than 1 and given in units of
+/// 2^-100.
 fn two_to_minus(x: u128) -> u128 {
-    /// Number of terms. The next term is below 2^-127.
+    /// Number of terms of the series that are added. The first omitted term is below 2^-127.
     const TERMS: u128 = 36;
     const ONE: u128 = 1 << 127;
     let (y, _) = wide(x << (128 - FRACTION), LN_2);
     (1..=TERMS).rev().fold(ONE, |sum, term| ONE - wide(y, sum).0 / term)
 }
 
-/// Returns the high and the low half of the product, which has 256 bits.
+/// Returns the 256-bit product as its high half and its low half.
 fn wide(a: u128, b: u128) -> (u128, u128) {
     const HALF: u128 = (1 << 64) - 1;
     let (a_high, a_low, b_high, b_low) = (a >> 64, a & HALF, b >> 64, b & HALF);

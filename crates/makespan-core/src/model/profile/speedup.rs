@@ -1,13 +1,14 @@
-//! Speed-up laws: the fraction of the sequential time that remains on `n` processors.
+//! Speed-up laws: the time on `n` processors divided by the time on one.
 
 use serde::{Deserialize, Serialize};
 
 use super::ProfileError;
 
-/// A law by which the time of a task falls with its allotment.
+/// A law by which the time of a task falls as its number of processors n grows. S(n) is the speed-up: the time on one
+/// processor divided by the time on n.
 ///
-/// In real numbers, more processors never take longer and never do less work. [`super::Profile`] evaluates laws in
-/// integers, so rounding of floats cannot violate this.
+/// In real numbers, as n grows, the time never rises and the work never falls. [`super::Profile`] evaluates laws in
+/// integers, so that the rounding of floats cannot violate these two properties.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpeedupLaw {
@@ -15,19 +16,20 @@ pub enum SpeedupLaw {
     Linear {},
     /// `S(n) = 1 / (serial + (1 - serial) / n)` (Amdahl 1967, DOI 10.1145/1465482.1465560).
     Amdahl {
-        /// The fraction of the work that cannot be divided, in [0, 1].
+        /// The fraction of the work that cannot be divided among processors, in [0, 1].
         serial: f64,
     },
     /// `S(n) = n ^ exponent`.
     Power {
-        /// The exponent, in [0, 1]; 1 is linear.
+        /// The exponent, in [0, 1]. The value 1 gives the linear law.
         exponent: f64,
     },
     /// Downey's two-parameter model (Downey 1997, "A model for speedup of parallel programs", UCB/CSD-97-933).
     Downey {
         /// `A`: average parallelism, at least 1.
         parallelism: f64,
-        /// `sigma`: coefficient of variance of the parallelism, at least 0; 0 is linear up to `A`.
+        /// `sigma`: coefficient of variance of the parallelism, at least 0; with 0, the speed-up is linear up to `A`
+        /// processors.
         sigma: f64,
     },
 }
@@ -39,7 +41,7 @@ impl SpeedupLaw {
     /// [`ProfileError::Law`] names the parameter and its range.
     pub fn check(self) -> Result<(), ProfileError> {
         let within = |name, value: f64, low: f64, high: f64, range| {
-            // NaN is not in any range.
+            // `contains` also rejects NaN, which is in no range.
             if (low..=high).contains(&value) { Ok(()) } else { Err(ProfileError::Law { name, value, range }) }
         };
         match self {
@@ -54,15 +56,16 @@ impl SpeedupLaw {
     }
 
     /// Returns `1 / S(n)`: the time on `n >= 1` processors divided by the time on one, in (0, 1], up to the rounding of
-    /// floats. Do not use this value in proofs.
+    /// floats. Do not use this value in proofs, because it is rounded.
     pub fn time_fraction(self, processors: u32) -> f64 {
         let n = f64::from(processors);
         match self {
             Self::Linear {} => 1.0 / n,
             Self::Amdahl { serial } => serial + (1.0 - serial) / n,
             Self::Power { exponent } => n.powf(-exponent),
-            // Downey's cases, each written as a constant plus a constant over n. The last case is the minimum, and
-            // rounding must not bring the other cases below it.
+            // Downey's cases, each written as a constant plus a constant over n. In the last case, the
+            // speed-up is `A`, its maximum. `max` ensures that rounding does not bring the fraction of another case
+            // below the fraction of the last case.
             Self::Downey { parallelism: a, sigma } => {
                 let fraction = if sigma <= 1.0 {
                     let half = sigma / (2.0 * a);

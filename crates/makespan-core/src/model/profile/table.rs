@@ -1,22 +1,23 @@
-//! Tables of measured times, with the allotments that are useful.
+//! Tables of measured times, with the allotments that are useful, that is, not dominated by a smaller allotment.
 
 use crate::model::Time;
 
-/// Times on `1 ..= times.len()` processors. Allotments below `min` are not accepted.
+/// Times on `1 ..= times.len()` processors. The task does not accept allotments below `min`.
 #[derive(Debug, PartialEq)]
 pub(super) struct Table {
     pub(super) times: Vec<Time>,
     pub(super) min: u32,
-    /// The allotments that are not dominated, with their times; `None` if all are useful.
+    /// The allotments that are not dominated, with their times; `None` if no allotment is dominated.
     kept: Option<Vec<(u32, Time)>>,
-    /// For each useful allotment, the allotment of least work among itself and all larger ones; `None` if work never
-    /// falls.
+    /// For each useful allotment, the allotment of least work among this and all larger allotments; `None` if work
+    /// never falls as processors are added.
     pub(super) least: Option<Vec<u32>>,
 }
 
 impl Table {
     pub(super) fn new(times: Vec<Time>, min: u32) -> Self {
-        // In most tables, each additional processor shortens the run time but increases the work.
+        // In most tables, each additional processor shortens the run time but increases the work, so `kept` and `least`
+        // are not needed.
         let costs = |(index, pair): (usize, &[Time])| {
             let before = index as u32 + 1;
             pair[1] < pair[0] && pair[1].area(before + 1) >= pair[0].area(before)
@@ -55,7 +56,7 @@ impl Table {
         self.kept.as_ref().map_or_else(|| self.times[index], |kept| kept[index].1)
     }
 
-    /// Returns the position of the first useful allotment that takes at most `deadline`.
+    /// Returns the position of the first useful allotment on which the task takes at most `deadline`.
     pub(super) fn index(&self, deadline: Time) -> Option<usize> {
         let index = match &self.kept {
             Some(kept) => kept.partition_point(|&(_, time)| time > deadline),

@@ -1,4 +1,4 @@
-//! Tests of laws at the limits of their parameters, against exact arithmetic.
+//! Tests of laws with parameters at the limits of their ranges. The expected times are computed in exact arithmetic.
 
 use dashu_int::UBig;
 use dashu_ratio::RBig;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 
-/// Generates values from almost 0 to `most`, of every magnitude.
+/// Generates values from almost 0 to `most`, with every order of magnitude.
 fn magnitude(most: f64) -> impl Strategy<Value = f64> {
     prop_oneof![
         Just(0.0),
@@ -49,7 +49,7 @@ fn width() -> impl Strategy<Value = u32> {
     prop_oneof![1_u32..70, (0_u32..32, any::<u32>()).prop_map(|(bits, any)| (any >> bits).max(1)), Just(u32::MAX)]
 }
 
-/// Returns the law in exact rationals, or `None` for a power law.
+/// Returns the time on n processors divided by the time on one, as an exact rational, or `None` for a power law.
 fn exact(law: SpeedupLaw, n: u32) -> Option<RBig> {
     let of = |value: f64| RBig::try_from(value).unwrap();
     let (one, two, n) = (RBig::ONE, of(2.0), RBig::from(n));
@@ -110,7 +110,7 @@ proptest! {
         for processors in [fewest, fewest.saturating_add(beside).min(max), max] {
             prop_assert!(profile.work(processors) >= least);
         }
-        // The bound is not weaker than the rounding requires.
+        // The lower bound on work is no lower than the rounding of times makes necessary.
         prop_assert!(least >= (profile.work(fewest) - Area::from(fewest) - Area::from(max >> 24) - profile.work(fewest) / (1 << 48) - 1).max(1));
     }
 
@@ -125,10 +125,10 @@ proptest! {
 
     #[test]
     fn powers_are_rounded_up_but_for_a_trace(quarters in 1_usize..4, ticks in ticks(), n in width()) {
-        // The smallest t with t >= T n^-(q/4), that is, t^4 n^q >= T^4.
+        // The expected time is the smallest integer t with t >= T n^-(q/4), that is, with t^4 n^q >= T^4.
         let law = SpeedupLaw::Power { exponent: quarters as f64 / 4.0 };
         let time = Profile::law(Time::from_ticks(ticks), law, 1, n).unwrap().time(n).ticks();
-        // The unit is 2^-24 of a tick, by which a time may be too low.
+        // The powers are in units of 2^-24 of a tick, because a time may be too low by this amount.
         let fourth = |ticks: i64, more: u32| ((UBig::from(ticks.unsigned_abs()) << 24) + more).pow(4);
         let covers = |time: i64, more| fourth(time, more) * UBig::from(n).pow(quarters) >= fourth(ticks, 0);
         prop_assert!(covers(time, 1), "{time}");
