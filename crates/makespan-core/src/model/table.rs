@@ -1,4 +1,4 @@
-//! The table of tasks: one row for each different task of all jobs, and the edges between tasks.
+//! The table of tasks: one row for each distinct task of all jobs, and the edges between tasks.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use crate::model::{
     Work,
 };
 
-/// An edge: one task waits for another. At either end, the first task of a bag represents all tasks of the bag.
+/// An edge: one task waits for another. If the waiting task or the task that ends first belongs to a bag, the first
+/// task of the bag represents all its tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dependence {
     /// The task that ends first.
@@ -22,24 +23,24 @@ pub struct Dependence {
     pub payload: Payload,
 }
 
-/// One row: a task, or all equal tasks of a bag.
+/// One row of the table. It represents a single task or all equal tasks of a bag.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub task: Task,
-    /// The task's job.
+    /// The job to which the tasks of the row belong.
     pub job: JobId,
     /// The first task that the row represents.
     pub first: TaskId,
-    /// The name of a task of a compound job.
+    /// Name of the task, if its job is compound.
     pub name: Option<Arc<str>>,
-    /// The position of the task's demands in the list of distinct demands.
+    /// The position of the row's demands in the list of distinct demands.
     demands: u32,
 }
 
 /// The distinct demands of all tasks.
 #[derive(Clone, Debug)]
 struct Demands {
-    /// The first entry is the empty demand.
+    /// The lists of demands, without duplicates. The first entry is the empty list.
     distinct: Vec<Box<[Demand]>>,
     known: FxHashMap<Needs, u32>,
 }
@@ -51,7 +52,8 @@ impl Default for Demands {
 }
 
 impl Demands {
-    /// Returns the position of these needs, which were already checked against the platform.
+    /// Returns the position of the demands for these needs, and adds them if they are new. The needs were already
+    /// checked against the platform.
     fn number(&mut self, needs: &Needs, platform: &Platform) -> u32 {
         if needs.is_empty() {
             return 0;
@@ -73,20 +75,20 @@ impl Demands {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     rows: Vec<Row>,
-    /// The number of tasks, and the next identifier.
+    /// The number of tasks, which is also the identifier of the next task that is added.
     tasks: u64,
     /// Number of rows with guessed times.
     guesses: usize,
     demands: Demands,
-    /// The edges of each job, in the order in which they were given. Edges between jobs follow after the edges within
-    /// all jobs that were added in one step.
+    /// All edges. The jobs that were added in one step form a group: first come the edges within each job of the group,
+    /// job by job, in the order in which they were given. The edges by which these jobs wait for other jobs follow.
     edges: Vec<Dependence>,
-    /// Number of edges between jobs.
+    /// Number of edges between tasks of different jobs.
     between: usize,
     incoming: Adjacency,
     outgoing: Adjacency,
-    /// The rows of each compound job, each after the rows that it waits for. The entry of any other row is the row
-    /// itself. Empty until the first compound job is added.
+    /// The rows of each compound job, each after the rows that it waits for. The entry of a row of any other job is the
+    /// row itself. The list is empty until the first compound job is added.
     order: Vec<u32>,
 }
 
@@ -100,7 +102,7 @@ impl Table {
         &self.rows[self.at(task)]
     }
 
-    /// Returns a row of a job by the number of its different task.
+    /// Returns a row of a job. `number` counts the distinct tasks of the job from 0.
     pub fn row_of(&self, job: &Job<Rows>, number: u32) -> &Row {
         &self.rows[(job.work.range.start + number) as usize]
     }
@@ -120,7 +122,7 @@ impl Table {
         self.row(task).demands
     }
 
-    /// Returns the number of different tasks.
+    /// Returns the number of distinct tasks, which is the number of rows.
     pub fn rows(&self) -> usize {
         self.rows.len()
     }
@@ -135,12 +137,13 @@ impl Table {
         self.guesses
     }
 
-    /// Returns the number of edges between jobs.
+    /// Returns the number of edges between tasks of different jobs.
     pub fn between(&self) -> usize {
         self.between
     }
 
-    /// Returns the row that represents a task. For a task that does not exist, the result is arbitrary or no row.
+    /// Returns the row that represents a task. For a task that does not exist, the result is arbitrary: it may even be
+    /// no position of a row.
     fn at(&self, task: TaskId) -> usize {
         if self.tasks == self.rows.len() as u64 {
             return task.index();
@@ -148,7 +151,7 @@ impl Table {
         self.rows.partition_point(|row| row.first <= task) - 1
     }
 
-    /// Returns all edges, job by job.
+    /// Returns all edges, in the order of the field `edges`.
     pub fn edges(&self) -> &[Dependence] {
         &self.edges
     }
@@ -167,18 +170,18 @@ impl Table {
         self.outgoing_edges(task).iter().map(|&number| &self.edges[number as usize])
     }
 
-    /// Returns the numbers of the edges to a task.
+    /// Returns the positions in [`Table::edges`] of the edges to a task.
     pub fn incoming_edges(&self, task: TaskId) -> &[u32] {
         if self.edges.is_empty() { &[] } else { self.incoming.of_row(self.at(task)) }
     }
 
-    /// Returns the numbers of the edges from a task.
+    /// Returns the positions in [`Table::edges`] of the edges from a task.
     pub fn outgoing_edges(&self, task: TaskId) -> &[u32] {
         if self.edges.is_empty() { &[] } else { self.outgoing.of_row(self.at(task)) }
     }
 
-    /// Returns the different tasks of a job, each after the tasks that it waits for. If several tasks may come next,
-    /// the first in file order does.
+    /// Returns the distinct tasks of a job, each after the tasks that it waits for. If several tasks may come next, the
+    /// earliest one in file order comes next.
     pub fn order(
         &self,
         job: &Job<Rows>,
@@ -191,7 +194,7 @@ impl Table {
     }
 
     /// Makes `job` wait for `before`: adds an edge from each last task of `before` to each first task of `job`. The
-    /// payload takes no time, so latencies do not count.
+    /// edges carry a payload that takes no time, so that no latency of the network is added.
     pub fn wait(&mut self, job: &Job<Rows>, before: &Job<Rows>) {
         let rows = |job: &Job<Rows>| job.work.range.clone();
         let last: Vec<u32> = rows(before).filter(|&row| Self::own(row, before, &self.outgoing).is_empty()).collect();
@@ -208,8 +211,8 @@ impl Table {
         self.between += last.len() * first.len();
     }
 
-    /// Returns the number of first tasks of a job, which wait for no task of the job, and of last tasks, for which no
-    /// task of the job waits.
+    /// Returns two numbers: how many tasks of a job wait for no other task of the job, and for how many no other task
+    /// of the job waits.
     pub fn ends(&self, job: &Job<Rows>) -> (usize, usize) {
         let without =
             |adjacency| job.work.range.clone().filter(|&row| Self::own(row, job, adjacency).is_empty()).count();
@@ -219,7 +222,7 @@ impl Table {
     /// Returns the edges of a row that are between tasks of its job.
     fn own<'a>(row: u32, job: &Job<Rows>, adjacency: &'a Adjacency) -> &'a [u32] {
         let all = adjacency.of_row(row as usize);
-        // Edges within the job were added first, so edges between jobs have larger numbers.
+        // Edges within the job were added before the edges between jobs, so they have smaller numbers.
         let until = all.partition_point(|&edge| edge < job.work.edges.end);
         &all[..until]
     }
@@ -254,7 +257,7 @@ impl Table {
         self.tasks += count;
     }
 
-    /// Replaces the times of a row. Returns the previous times.
+    /// Replaces the times of a row. Returns the previous times and their source.
     pub fn restate(&mut self, task: TaskId, profile: Profile, estimate: Estimate) -> (Profile, Estimate) {
         let at = self.at(task);
         let own = &mut self.rows[at].task;
@@ -281,7 +284,7 @@ impl Table {
         }));
     }
 
-    /// Returns the work of a job, as it was added.
+    /// Returns the work of a job, as it was when the job was added.
     pub fn work(&self, job: &Job<Rows>) -> Work {
         let rows = &self.rows[job.work.range.start as usize..job.work.range.end as usize];
         match job.work.kind {

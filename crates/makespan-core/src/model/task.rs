@@ -4,10 +4,10 @@ use std::fmt;
 
 use crate::model::{Estimate, Needs, Profile};
 
-/// The identifier of a task. Tasks are numbered through all jobs in file order, and each copy of a bag has a number.
+/// The identifier of a task. Tasks are numbered from 0 through all jobs, in file order, and each task of a bag has a
+/// number of its own.
 ///
-/// The library uses only this identifier for tasks that are placed, started, finished or recorded. Identifiers remain
-/// valid when an instance grows.
+/// Plans, policies and traces refer to tasks only by this identifier. Identifiers remain valid when an instance grows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct TaskId(pub u64);
@@ -18,7 +18,7 @@ impl TaskId {
         self.0 as usize
     }
 
-    /// Returns the task at this position of such an array.
+    /// Returns the task with this position in an array with one element per task.
     pub const fn at(index: usize) -> Self {
         Self(index as u64)
     }
@@ -35,18 +35,19 @@ impl fmt::Display for TaskId {
 pub struct Task {
     /// Time as a function of the allotment.
     pub profile: Profile,
-    /// The source of these times.
+    /// The source of the times in `profile`.
     pub estimate: Estimate,
     /// The program and its arguments, for `run`. `{processors}` is replaced by the allotment, `{gpus}` by the number of
     /// GPUs (if the platform states any), and, in a bag, `{task}` by the number of the task. Empty if there is no
     /// command.
     pub command: Vec<String>,
-    /// Bytes that the task needs before it runs, all of which start at the root of a tree network. `None` if none are
-    /// stated.
+    /// Number of bytes that the task needs before it runs. At time 0, these data are at the root of a tree network.
+    /// `None` if the file states no data.
     pub data: Option<u64>,
     /// Resources that the task needs besides processors while it runs.
     pub needs: Needs,
-    /// True if nothing states the number of processors, so that one is assumed. A run may leave such a task unpinned.
+    /// True if the input states no number of processors for the task, so that one is assumed. A run need not pin such a
+    /// task to one core.
     pub assumes_one_core: bool,
 }
 

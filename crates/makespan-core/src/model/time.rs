@@ -7,13 +7,15 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Processors times ticks. An `i128` can represent the area of any instance that [`crate::Instance`] accepts.
+/// An area: a number of processors multiplied by ticks. An `i128` can represent the area of any instance that
+/// [`crate::Instance`] accepts.
 pub type Area = i128;
 
 /// An instant or a duration, in integer ticks of one nanosecond.
 ///
-/// Arithmetic saturates. An [`crate::Instance`] rejects inputs whose serial execution would come near the limit, so a
-/// saturated value never appears in a valid schedule, and an overflow cannot produce a wrong small number.
+/// Arithmetic saturates. An [`crate::Instance`] rejects inputs with times whose sum comes near the limit. So a
+/// saturated value never appears in a valid schedule. Because of saturation, an overflow cannot produce a small wrong
+/// number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Time(i64);
@@ -34,11 +36,11 @@ pub enum TimeError {
     Overflow(String),
 }
 
-/// Powers of ten.
+/// The powers of ten from 10^0 to 10^8.
 const SCALE: [i64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 impl Time {
-    /// The instant at which every schedule may begin.
+    /// The earliest instant of a schedule.
     pub const ZERO: Self = Self(0);
     /// The latest instant that can be represented. In comparisons, it means "never".
     pub const MAX: Self = Self(i64::MAX);
@@ -77,8 +79,8 @@ impl Time {
         self.0
     }
 
-    /// Returns the number of seconds, rounded to the nearest float. Use this for display and statistics, never for
-    /// decisions.
+    /// Returns the number of seconds, rounded to the nearest float. Use this value only for display and statistics,
+    /// never for decisions, because it is rounded.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / Self::TICKS_PER_SECOND as f64
     }
@@ -155,8 +157,9 @@ impl Time {
         i64::try_from(ticks).map(Self).map_err(|_| TimeError::Overflow(text.to_owned()))
     }
 
-    /// Parses seconds that have no sign, exponent or unit, such as `12` or `0.125`, and at most 9 digits on either side
-    /// of the decimal point. Most numbers in large files have this form.
+    /// Parses seconds that have no sign, exponent or unit, such as `12` or `0.125`, and have at most 9 digits on either
+    /// side of the decimal point. Most numbers in large files have this form, and parsing it is faster than parsing any
+    /// number.
     fn of_plain_seconds(text: &[u8]) -> Option<Self> {
         Self::first_of_plain(text).and_then(|(time, rest)| rest.is_empty().then_some(time))
     }
@@ -196,7 +199,7 @@ impl Time {
     /// ```
     pub fn of_plain_list(text: &str) -> Option<Vec<Self>> {
         let mut rest = text.trim_ascii().strip_prefix('[')?.strip_suffix(']')?.as_bytes();
-        // Reserve space for entries of five bytes each: four digits and a comma.
+        // Reserves space as if each number had four digits and a comma, that is, five bytes.
         let mut times = Vec::with_capacity(rest.len() / 5 + 1);
         loop {
             let (time, behind) = Self::first_of_plain(rest.trim_ascii_start())?;
@@ -211,20 +214,20 @@ impl Time {
         Some(times)
     }
 
-    /// Returns this duration divided by a relative speed, rounded up to a tick. The result is exact if it and the
-    /// duration are exact as floats, and it saturates.
+    /// Returns this duration divided by a relative speed, rounded up to a tick. The result is exact if both the
+    /// duration and the quotient are exact as floats. It saturates.
     #[must_use]
     pub fn divided_by(self, speed: f64) -> Self {
         Self((self.0 as f64 / speed).ceil() as i64)
     }
 
-    /// Returns `self - other`, or zero if `other` is later.
+    /// Returns `self - other`, or zero if `other` is later than `self`.
     pub const fn saturating_since(self, other: Self) -> Self {
         if self.0 > other.0 { Self(self.0 - other.0) } else { Self::ZERO }
     }
 }
 
-/// Returns true if the text after an `e` continues a number such as `1e6`.
+/// Returns true if `rest`, the text after an `e`, is the exponent of a number such as `1e6`.
 fn is_exponent(rest: &str) -> bool {
     rest.trim_start_matches(['+', '-']).starts_with(|c: char| c.is_ascii_digit())
 }
@@ -244,7 +247,8 @@ pub(crate) fn scaled_decimal(number: &str, scale: i128) -> Option<i128> {
     if whole.is_empty() && fraction.is_empty() || !(whole.bytes().chain(fraction.bytes())).all(|b| b.is_ascii_digit()) {
         return None;
     }
-    // The exponent moves the decimal point. Digits beyond 30 places are less than half a tick in any unit.
+    // The exponent moves the decimal point. Digits after the 30th decimal place are ignored, because they amount to
+    // less than half a tick in any unit.
     let fraction = &fraction[..fraction.len().min(30)];
     let mut value: i128 = 0;
     for byte in whole.bytes().chain(fraction.bytes()) {

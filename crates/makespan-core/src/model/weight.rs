@@ -8,19 +8,20 @@ use thiserror::Error;
 
 use crate::model::time::{Time, decimal, scaled_decimal};
 
-/// The importance of a job in weighted completion: a non-negative decimal with six places, stored in millionths.
+/// The importance of a job in the weighted sum of completion times: a non-negative decimal with six places, stored in
+/// millionths.
 ///
-/// Integers keep weighted sums exact, so a bound and the value of a schedule are compared without rounding.
+/// Integers keep weighted sums exact. So the value of a schedule can be compared with a bound without rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Weight(u64);
 
-/// Millionths of a weight times ticks, the unit of weighted completion. An `i128` is sufficient for any accepted
-/// instance.
+/// A weighted completion time, or a sum of them, in millionths of a unit of weight multiplied by ticks. An `i128` is
+/// sufficient for the sum over any instance that [`crate::Instance`] accepts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WeightedTime(pub i128);
 
-/// The reason why a number is not a weight.
+/// A text or number is not a weight. The field contains the text or number.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is not a weight; write a number from 0 to 1000000000")]
 pub struct WeightError(String);
@@ -30,7 +31,7 @@ impl Weight {
     pub const ONE: Self = Self(Self::MILLIONTHS);
     /// The weight of a job that does not count in weighted completion.
     pub const ZERO: Self = Self(0);
-    /// Number of parts in one unit of weight.
+    /// Number of millionths in one unit of weight.
     pub const MILLIONTHS: u64 = 1_000_000;
     const MAX: u64 = 1_000_000_000 * Self::MILLIONTHS;
 
@@ -67,7 +68,7 @@ impl Weight {
         }
     }
 
-    /// Returns the weight in millionths.
+    /// Returns the weight in millionths of a unit.
     pub const fn millionths(self) -> u64 {
         self.0
     }
@@ -95,7 +96,7 @@ impl Default for Weight {
 }
 
 impl WeightedTime {
-    /// Returns weight units times seconds, rounded to a float, for display only.
+    /// Returns the value in units of weight multiplied by seconds, rounded to a float. Use it for display only.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e15
     }
@@ -113,7 +114,7 @@ impl fmt::Display for Weight {
     }
 }
 
-/// Prints exact decimal weight units times seconds.
+/// Prints the exact value in units of weight multiplied by seconds, as a decimal.
 impl fmt::Display for WeightedTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         decimal(self.0, 15, f)
