@@ -4,28 +4,31 @@
 const SLOTS: usize = 48;
 /// Seconds in a half hour.
 const SLOT: f64 = 1800.0;
-/// Shape and scale (in half hours) of the gamma distribution of arrivals over a day. This day begins at [`BEGIN`].
+/// Shape and scale (in half hours) of the gamma distribution of arrivals over a day. The distribution starts at the
+/// half hour [`BEGIN`], not at midnight.
 const SHAPE: f64 = 8.1737;
 const SCALE: f64 = 3.9631;
-/// Number (from 1) of the half hour in which the day of the distribution begins, early in the morning.
+/// Number of the half hour (1 starts at midnight) at which the gamma distribution of arrivals starts: early in the
+/// morning.
 const BEGIN: usize = 11;
 
-/// Generates arrivals over several days. Some half hours of a day are busier than others.
+/// Generates arrivals over several days. More jobs arrive in the rush hours than at night.
 ///
-/// Each gap between two arrivals costs points. A gap that would last half an hour in the rush hours costs one point.
-/// Each half hour of the day provides points in proportion to its share of the day's jobs. At night, half hours provide
-/// few points, so a gap of the same cost lasts longer.
+/// The length of a gap between two arrivals depends on the time of day. A gap costs points: one point if it would last
+/// half an hour in the rush hours. The gap ends when the half hours since its start have provided its points. Each half
+/// hour provides points in proportion to its share of the day's jobs. So a gap lasts longer at night, when half hours
+/// provide few points.
 pub(super) struct Day {
     cost: [f64; SLOTS],
     slot: usize,
-    /// Number of points that were spent since the beginning of the current half hour.
+    /// Number of points that gaps have used since the beginning of the current half hour.
     points: f64,
     /// Start of the current half hour, in seconds since the first midnight.
     begun: f64,
 }
 
 impl Day {
-    /// Returns the state at the first midnight.
+    /// Creates the state at the first midnight.
     pub(super) fn new() -> Self {
         let mut cost = [0.0; SLOTS];
         for slot in BEGIN..BEGIN + SLOTS {
@@ -49,8 +52,8 @@ impl Day {
     }
 }
 
-/// Returns the integral of the density of the gamma distribution from 0 to `x`, by Simpson's rule. The density lacks
-/// its constant factor, because [`Day::new`] divides by the mean.
+/// Returns the integral of the density of the gamma distribution from 0 to `x`, by Simpson's rule. The constant factor
+/// of the density is omitted, because [`Day::new`] divides the results by their mean.
 fn below(x: f64) -> f64 {
     const STEPS: usize = 2000;
     let density = |x: f64| x.powf(SHAPE - 1.0) * (-x / SCALE).exp();
@@ -67,10 +70,10 @@ mod tests {
     fn a_day_of_points_is_a_day_and_noon_is_busier_than_night() {
         let mut day = Day::new();
         assert!((day.cost.iter().sum::<f64>() - 48.0).abs() < 1e-9);
-        // Half hour 24 is at noon, and half hour 8 is at 4 a.m.
+        // Half hour 24 (from 0) starts at noon, and half hour 8 at 4 a.m.
         assert!(day.cost[24] > 1.5 && day.cost[8] < 0.6, "{:?}", day.cost);
         assert!((day.arrive(86_400.0) - 86_400.0).abs() < 1e-3);
         let first = day.arrive(60.0);
-        assert!(first > 86_460.0, "a gap at midnight is longer than in the rush hours: {first}");
+        assert!(first > 86_460.0, "a gap at midnight is longer than a gap in the rush hours: {first}");
     }
 }

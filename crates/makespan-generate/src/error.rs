@@ -23,14 +23,14 @@ pub enum GenerateError {
     #[error("{0}")]
     Algorithm(String),
     /// The generated jobs do not form a valid instance.
-    #[error("the drawn jobs make no instance: {0}")]
+    #[error("the drawn jobs do not form a valid instance: {0}")]
     Instance(#[from] InstanceError),
     /// A generated profile is invalid.
     #[error("job `{job}` cannot be drawn: {source}")]
     Profile {
         /// Name of the job.
         job: String,
-        /// Rule that the profile breaks.
+        /// Rule for profiles that the drawn profile breaks.
         source: ProfileError,
     },
 }

@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize};
 use super::{MAX_ENTRIES, at_most};
 use crate::GenerateError;
 
-/// Consistency of a matrix: whether a machine that is faster for one task is faster for all tasks.
+/// Consistency of a matrix of run times. In a consistent matrix, all tasks order the machines equally by speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Consistency {
-    /// If a machine is faster than another machine for one task, it is faster than that machine for all tasks.
+    /// If a machine is faster than another machine for one task, it is faster than the other machine for all tasks.
     Consistent,
-    /// The matrix that consists of the machines with even numbers is consistent.
+    /// If only the machines with even numbers are considered, the matrix is consistent.
     SemiConsistent,
     /// The order of the machines by speed differs from task to task.
     Inconsistent,
 }
 
 impl Consistency {
-    /// Returns the letter (`c`, `s` or `i`) for this consistency in the names of benchmark instances.
+    /// Returns the letter (`c`, `s` or `i`) that stands for this consistency in the names of benchmark instances.
     pub fn letter(self) -> char {
         match self {
             Self::Consistent => 'c',
@@ -53,7 +53,7 @@ pub struct EtcOptions {
     pub tasks: usize,
     /// Number of machines (16 in the benchmark).
     pub machines: u32,
-    /// Consistency of the machines.
+    /// Consistency of the matrix.
     pub consistency: Consistency,
     /// True if the times of different tasks vary by a factor of up to 3000, false if they vary by a factor of up to
     /// 100.

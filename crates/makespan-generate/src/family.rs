@@ -14,9 +14,9 @@ use crate::GenerateError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
-    /// Sequential times are uniform on [1, 10] s, and speed-ups are close to 1.
+    /// Sequential times are uniform on [1, 10] s, and speed-ups are close to 1, whatever the number of processors.
     Weak,
-    /// Sequential times are uniform on [1, 10] s, and speed-ups are close to linear.
+    /// Sequential times are uniform on [1, 10] s, and speed-ups are close to the number of processors.
     High,
     /// 70 % of the jobs are small and weakly parallel, with sequential times from N(1, 0.5) s. The other 30 % are large
     /// and highly parallel, with sequential times from N(10, 5) s.

@@ -60,13 +60,14 @@ impl FlowOptions {
             return refuse(
                 "rate",
                 self.rate.to_string(),
-                "it must be a positive multiple of the balance line, such as 0.5",
+                "it must be a positive factor of the balance line, such as 0.5 for half of it",
             );
         }
         if !(0.0..=1.0).contains(&self.swing) {
             return refuse("swing", self.swing.to_string(), "it must be from 0 to 1");
         }
-        // With fewer oscillations, the period would be too long for arrival times that are exact to a tick.
+        // With fewer than 1e-6 oscillations, the period would be too long to compute arrival times that are exact to a
+        // tick.
         if self.swings != 0.0 && !(1e-6..=1e6).contains(&self.swings) {
             return refuse("swings", self.swings.to_string(), "it must be 0, or from 0.000001 to 1000000");
         }
@@ -117,7 +118,7 @@ fn node((index, &capacity): (usize, &u32)) -> Node {
     Node { speed: f64::from(capacity), ..Node::new(format!("n{index}"), 1) }
 }
 
-/// An oscillating rate.
+/// An arrival rate that oscillates about its mean.
 struct Swing {
     mean: f64,
     /// Amplitude, as a share of the mean rate.
@@ -150,15 +151,15 @@ impl Swing {
         self.mean * (at + self.depth / turn * (self.phase.cos() - turn.mul_add(at, self.phase).cos()))
     }
 
-    /// Finds, by bisection, the instant before which `expected` arrivals are expected. Over a whole period the
-    /// oscillation cancels out, so this instant differs from `expected / mean` by at most one period.
+    /// Finds, by bisection, the instant before which `expected` arrivals are expected. Over a whole period, the rate is
+    /// `mean` on average, so this instant differs from `expected / mean` by at most one period.
     fn when(&self, expected: f64) -> f64 {
         let middle = expected / self.mean;
         if self.depth <= 0.0 {
             return middle;
         }
         let (mut low, mut high) = (f64::max(middle - self.period, 0.0), middle + self.period);
-        // After 64 steps of the bisection, instants up to 146 years are exact to a tick.
+        // After 64 halvings, the remaining interval is shorter than a tick, even for instants up to 146 years.
         for _ in 0..64 {
             let half = f64::midpoint(low, high);
             if self.expected(half) < expected { low = half } else { high = half }

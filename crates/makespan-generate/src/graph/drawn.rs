@@ -1,6 +1,7 @@
 //! The structure of a random graph, before its tasks get run times.
 
-/// The kind of each task and its share of the volume, and the edges between the tasks.
+/// The tasks of a graph and the edges between them. Each task has a kind, and a share by which its drawn volume is
+/// multiplied.
 pub(super) struct Drawn {
     pub(super) shares: Vec<(&'static str, f64)>,
     pub(super) edges: Vec<(u32, u32)>,
@@ -11,7 +12,7 @@ impl Drawn {
         Self { shares: Vec::new(), edges: Vec::new() }
     }
 
-    /// Adds a task that waits for the tasks `after`. Returns its number.
+    /// Adds a task that waits for the tasks whose numbers are in `after`. Returns the number of the new task.
     pub(super) fn add(&mut self, kind: &'static str, share: f64, after: &[u32]) -> u32 {
         let task = self.shares.len() as u32;
         self.shares.push((kind, share));

@@ -34,8 +34,8 @@ impl Law {
         }
     }
 
-    /// Draws a random law for up to `most` processors. The parameters of the law are rounded, so that they are short in
-    /// files.
+    /// Draws a random law for up to `most` processors. The parameters of the law are rounded, so that they have few
+    /// digits in files.
     pub(super) fn draw(self, most: u32, random: &mut ChaCha8Rng) -> SpeedupLaw {
         let places = |value: f64, of: f64| (value * of).round() / of;
         match self {

@@ -23,8 +23,8 @@ use crate::GenerateError;
 
 /// Maximum total number of tasks of all jobs.
 const MAX_TASKS: usize = 1_000_000;
-/// Maximum total number of edges of all jobs. The generator compares an estimate of the number of edges with this
-/// limit.
+/// Maximum total number of edges of all jobs. The limit applies to an estimate of the number of edges, which is
+/// computed before the edges are drawn.
 const MAX_EDGES: f64 = 1e7;
 
 /// Options for compound jobs, on nodes that are all connected with each other.
@@ -32,13 +32,13 @@ const MAX_EDGES: f64 = 1e7;
 pub struct GraphOptions {
     /// Structure of the graphs.
     pub shape: Shape,
-    /// Number of tasks of each job. If the shape cannot have this number of tasks, each job has the next smaller number
-    /// that is possible, but at least one task of each kind.
+    /// Number of tasks of each job. If no graph of the shape has this number of tasks, each job has the next smaller
+    /// number for which there is a graph, but at least one task of each kind.
     pub tasks: usize,
     /// Number of jobs.
     pub jobs: usize,
     /// Range of the volume of a task, in seconds on a processor of speed 1. Volumes are uniform on this range. In a
-    /// workflow, the volume is multiplied by the share of the kind of task.
+    /// workflow, the drawn volume of a task is multiplied by the share of its kind.
     pub volume: (f64, f64),
     /// Range of the data of an edge, in bytes. Amounts of data are uniform on this range.
     pub data: (u64, u64),
@@ -50,12 +50,12 @@ pub struct GraphOptions {
     pub processors: usize,
     /// Processors of each node.
     pub cores: u32,
-    /// Maximum speed of a node. Speeds are uniform from 1 to this value.
+    /// Maximum speed of a node. Speeds are drawn uniformly from 1 to this value.
     pub fastest: f64,
     /// Bandwidth between each pair of nodes, in bytes per second.
     pub bandwidth: f64,
-    /// Mean time between two consecutive releases, in seconds. These times are exponential. With `None`, all jobs are
-    /// released at 0.
+    /// Mean time between two consecutive releases, in seconds. The times are drawn from an exponential distribution.
+    /// With `None`, all jobs are released at 0.
     pub gap: Option<f64>,
     /// Time from the release to the deadline of each job, as a multiple of the makespan that HEFT reaches for this job
     /// alone on the idle platform. With `None`, there are no deadlines.
@@ -87,7 +87,7 @@ impl Default for GraphOptions {
     }
 }
 
-/// Generates an instance. With the same seed, job 7 is the same for any number of jobs.
+/// Generates an instance. For a given seed, job 7 does not depend on the number of jobs.
 ///
 /// # Errors
 /// [`GenerateError`] if an option is out of its range.
@@ -108,7 +108,7 @@ pub fn generate_graphs(options: &GraphOptions) -> Result<Instance, GenerateError
         let graph = graph(options, &mut random).map_err(|error| GenerateError::Option {
             name: "graph",
             value: error.to_string(),
-            expected: "this shape cannot be drawn; please report it",
+            expected: "no valid graph of this shape was drawn, which is a defect of Makespan; please report it",
         })?;
         let gap = options.gap.map_or(0.0, |gap| -gap * (1.0 - random.random::<f64>()).ln());
         let at = Time::from_seconds_f64(release).map_err(|_| out_of_range("gap", options.gap.unwrap_or_default()))?;
@@ -124,7 +124,7 @@ pub fn generate_graphs(options: &GraphOptions) -> Result<Instance, GenerateError
 fn check(options: &GraphOptions) -> Result<(), GenerateError> {
     let tasks = options.tasks.saturating_mul(options.jobs);
     if tasks == 0 || tasks > MAX_TASKS {
-        let expected = "jobs and tasks must be at least 1, and at most 1000000 tasks in all";
+        let expected = "there must be at least 1 job and 1 task, and at most 1000000 tasks in all jobs together";
         return Err(GenerateError::Option { name: "number of tasks", value: tasks.to_string(), expected });
     }
     if options.processors == 0 || options.processors > 100_000 {
@@ -160,7 +160,7 @@ fn check(options: &GraphOptions) -> Result<(), GenerateError> {
         return Err(out_of_range("fastest speed", fastest));
     }
     if let Some(factor) = options.deadline.filter(|&factor| !positive(factor)) {
-        let expected = "it is a positive multiple of HEFT's makespan";
+        let expected = "it must be a positive factor of HEFT's makespan, such as 1.5";
         return Err(GenerateError::Option { name: "deadline", value: factor.to_string(), expected });
     }
     match options.gap {
@@ -178,7 +178,7 @@ fn out_of_range(name: &'static str, value: f64) -> GenerateError {
 fn platform(options: &GraphOptions) -> Result<Platform, PlatformError> {
     let mut random = ChaCha8Rng::seed_from_u64(options.seed);
     let mut node = |index: usize| {
-        // Speeds are rounded to two decimal places, so that they are short in files.
+        // Speeds are rounded to two decimal places, so that they have few digits in files.
         let speed = (random.random_range(1.0..=options.fastest) * 100.0).round() / 100.0;
         Node { speed, ..Node::new(format!("n{index}"), options.cores) }
     };

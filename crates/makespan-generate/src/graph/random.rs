@@ -43,9 +43,9 @@ pub(super) fn fork_join(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates a sequence of fork-joins, in which the join of each fork-join is the fork of the next one. The mean number
-/// of branches of a fork-join is about the square root of the number of tasks. The number of branches is uniform from 1
-/// to twice this mean.
+/// Generates a sequence of fork-joins. The last task (join) of each fork-join is the first task (fork) of the next
+/// fork-join. The mean number of branches of a fork-join is about the square root of the number of tasks. The number of
+/// branches is uniform from 1 to twice this mean.
 pub(super) fn stages(tasks: usize, random: &mut ChaCha8Rng) -> Drawn {
     let mean = (tasks as f64).sqrt().round().max(1.0) as usize;
     let mut drawn = Drawn::new();
@@ -62,19 +62,20 @@ pub(super) fn stages(tasks: usize, random: &mut ChaCha8Rng) -> Drawn {
     drawn
 }
 
-/// Minimum number of tasks of a part that may be divided. A part with fewer tasks is a chain.
+/// Minimum number of tasks of a part of the graph that may be divided further. A part with fewer tasks becomes a chain.
 const FORKS: usize = 4;
 
 /// Generates a series-parallel graph. The tasks are divided either into two parts in series, or into parallel parts
-/// between a fork and a join. Each part is divided again in the same way.
+/// between a fork and a join. Then each part is divided again in one of these two ways.
 pub(super) fn series_parallel(tasks: usize, random: &mut ChaCha8Rng) -> Drawn {
     let mut drawn = Drawn::new();
     part(&mut drawn, tasks.max(2), &[], random);
     drawn
 }
 
-/// Adds a part with `tasks` tasks. The first task of the part waits for the tasks `after`. Returns the last task. Parts
-/// are divided at random positions, so the nesting depth is about the logarithm of the number of tasks.
+/// Adds a part with `tasks` tasks. The first task of the part waits for the tasks `after`. Returns the last task of the
+/// part. Parts are divided at random positions, so the depth of the recursion is about the logarithm of the number of
+/// tasks.
 fn part(drawn: &mut Drawn, tasks: usize, after: &[u32], random: &mut ChaCha8Rng) -> u32 {
     if tasks < FORKS {
         let first = drawn.add("t", 1.0, after);
