@@ -1,11 +1,11 @@
-//! Random instances.
+//! Generators of random instances.
 //!
-//! The families come from P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, "Bi-criteria algorithm for scheduling jobs
-//! on cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4.1. Each job has its own random stream. So
-//! with the same seed, job 7 of 10 jobs equals job 7 of 1,000 jobs. [`poisson`] generates jobs that arrive at a given
-//! load. [`lublin`] generates logs of rigid jobs. [`flow`] generates tasks with an oscillating arrival rate.
-//! [`project`] generates activities that share resources. [`with_needs`] adds requests for memory and GPUs to any of
-//! these instances.
+//! The families of moldable jobs ([`generate`]) come from P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram,
+//! "Bi-criteria algorithm for scheduling jobs on cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section
+//! 4.1. Each job has its own random stream. So with the same seed, job 7 of 10 jobs equals job 7 of 1,000 jobs.
+//! [`poisson`] generates jobs that arrive at a given load. [`lublin`] generates logs of rigid jobs. [`flow`] generates
+//! tasks with an oscillating arrival rate. [`project`] generates activities that share resources. [`with_needs`] adds
+//! requests for memory and GPUs to any of these instances.
 
 mod day;
 mod error;
@@ -40,12 +40,13 @@ pub use project::{ProjectOptions, project};
 pub use requests::Requests;
 pub use tree::{DATA, LARGEST_RATIO, LEAST_RATIO, Latency, TreeOptions, Unit, generate_tree};
 
-/// Maximum total number of entries in the tables of run times. An entry has 8 bytes.
+/// Maximum total number of entries in the tables of run times. An entry needs 8 bytes of memory.
 const MAX_ENTRIES: u64 = 50_000_000;
 /// Maximum number of jobs, tasks or nodes of an instance.
 const MAX_PARTS: u64 = 1_000_000;
 
-/// Returns an error if an instance would be too large for the memory of any machine.
+/// Returns an error if `value` is above [`MAX_PARTS`], so that nobody requests an instance that is too large for
+/// memory.
 fn at_most(name: &'static str, value: u64) -> Result<(), GenerateError> {
     if value <= MAX_PARTS {
         return Ok(());
@@ -60,7 +61,8 @@ pub struct MoldableOptions {
     pub family: Family,
     /// Number of jobs.
     pub jobs: usize,
-    /// Number of processors of the cluster. Each job has one run time for each number of processors up to this one.
+    /// Number of processors of the cluster. Each job has a run time for each number of processors from 1 to this
+    /// number.
     pub processors: u32,
     /// Seed; the same seed gives the same instance.
     pub seed: u64,
@@ -70,8 +72,8 @@ pub struct MoldableOptions {
 
 /// Generates an instance.
 ///
-/// Weights are uniform on [1, 10]. If there is an arrival rate, the gaps between releases are exponential, and so is
-/// the gap before the first job.
+/// Weights are uniform on [1, 10]. If there is an arrival rate, the gap before each release, including the first, is
+/// drawn from an exponential distribution.
 ///
 /// # Errors
 /// [`GenerateError`] if the platform has no processor, the rate is not positive, or the tables of run times would be
@@ -110,7 +112,7 @@ fn check(options: &MoldableOptions) -> Result<(), GenerateError> {
         return Err(GenerateError::Option {
             name: "jobs",
             value: options.jobs.to_string(),
-            expected: "jobs times processors must be at most 50000000, since each pair has a time",
+            expected: "jobs times processors must be at most 50000000, because each job has a time for each number of processors",
         });
     }
     match options.arrival_rate {

@@ -6,15 +6,15 @@
 //!
 //! *Size.* With probability 0.244, a job is serial. Otherwise, it uses 2^u processors, rounded to a whole number. Let h
 //! be the logarithm (base 2) of the number of processors of the machine. Then u is uniform on [0.8, h - 2.5] with
-//! probability 0.86, and uniform on [h - 2.5, h] otherwise. For a share of 0.576 of all jobs, u is rounded to a whole
-//! number, so that the size is a power of two. *Run time.* A run time is e^x s. With probability 0.78 - 0.0054 size, x
-//! is gamma(4.2, 0.94), and otherwise x is gamma(312, 0.03). Run times above e^12 s are redrawn. *Arrivals.* In the
-//! rush hours, gaps are e^x s, and x is gamma(10.23 * 1.0225, 0.4871). Gaps above e^13 s are redrawn. In other half
-//! hours, gaps are longer, in inverse proportion to the arrival rate. Over a day, the arrival rate follows the density
-//! of gamma(8.1737, 3.9631).
+//! probability 0.86, and uniform on [h - 2.5, h] otherwise. For 57.6 % of all jobs, u is rounded to a whole number, so
+//! that the size is a power of two. *Run time.* A run time is e^x s. With probability 0.78 - 0.0054 times the size, x
+//! is drawn from gamma(4.2, 0.94), otherwise from gamma(312, 0.03). Run times above e^12 s are redrawn. *Arrivals.* In
+//! the rush hours, the gap between two arrivals is e^x s, and x is drawn from gamma(10.23 * 1.0225, 0.4871). Gaps above
+//! e^13 s are redrawn. In other half hours, gaps are longer, in inverse proportion to the arrival rate. Over a day, the
+//! arrival rate follows the density of gamma(8.1737, 3.9631).
 //!
 //! For jobs on more than 144 processors, the formula for the probability of a short run time has a negative result. The
-//! probability is then zero, as in the authors' program. The model was fitted only to machines of up to 1152
+//! probability is then zero, as in the authors' program. The authors fitted the model only to machines of up to 1152
 //! processors.
 
 use makespan_core::{Actual, Instance, InstanceError, Job, Platform, Profile, Time};
@@ -26,57 +26,59 @@ use super::day::Day;
 use super::requests::Requests;
 use crate::GenerateError;
 
-/// Maximum number of jobs in a log. Twice this number would need more than 1 GiB of memory.
+/// Maximum number of jobs in a log. A log with twice as many jobs would need more than 1 GiB of memory.
 const MAX_JOBS: usize = 2_000_000;
 /// Probability that a job uses one processor.
 const SERIAL: f64 = 0.244;
-/// Probability, among all jobs, that the size is rounded to a power of two.
+/// Probability that the size of a job is rounded to a power of two, among all jobs, including jobs on one processor.
 const POWER_OF_TWO: f64 = 0.576;
-/// Lower end of u for parallel jobs. The value is below 1, so that jobs on two processors are not too rare.
+/// Minimum of u, the logarithm (base 2) of the size of a parallel job. The value is below 1, so that jobs on two
+/// processors are not too rare.
 const LOWEST: f64 = 0.8;
-/// Difference between the logarithm (base 2) of the machine's size and the border between the two uniform
-/// distributions.
+/// Difference between h, the logarithm (base 2) of the number of processors of the machine, and the value at which the
+/// first uniform distribution of u ends and the second begins.
 const BEND: f64 = 2.5;
-/// Probability of the uniform distribution below this border.
+/// Probability that u is drawn from the first uniform distribution, from [`LOWEST`] to h - [`BEND`].
 const LOWER: f64 = 0.86;
 /// Shape and scale of the gamma distribution of the logarithms of short run times.
 const SHORT: (f64, f64) = (4.2, 0.94);
 /// Shape and scale of the gamma distribution of the logarithms of long run times.
 const LONG: (f64, f64) = (312.0, 0.03);
-/// Slope of the probability of a short run time. This probability is the slope times the job's size, plus
-/// [`INTERCEPT`].
+/// Slope of the probability that a job has a short run time. The probability is this slope, multiplied by the job's
+/// size, plus [`INTERCEPT`].
 const SLOPE: f64 = -0.0054;
 const INTERCEPT: f64 = 0.78;
 /// Logarithm of the longest run time in seconds (about two days).
 const LONGEST: f64 = 12.0;
-/// Shape and scale of the gamma distribution of the logarithms of gaps in the rush hours. The shape includes the
-/// model's factor 1.0225 for all hours.
+/// Shape and scale of the gamma distribution of the logarithms of gaps in the rush hours. The shape includes the factor
+/// 1.0225 by which the model adjusts all hours.
 const GAP: (f64, f64) = (10.2303 * 1.0225, 0.4871);
 /// Logarithm of the longest gap in seconds (about five days).
 const LONGEST_GAP: f64 = 13.0;
 
-/// Options for a log that the model generates.
+/// Options for a log that the workload model generates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LublinOptions {
     /// Number of jobs.
     pub jobs: usize,
     /// Number of processors of the machine. The number must be at least 8, so that neither of the two uniform
-    /// distributions is empty.
+    /// distributions of job sizes is empty.
     pub processors: u32,
     /// Seed; the same seed gives the same log.
     pub seed: u64,
     /// Offered load: the total work, divided by the number of processors and by the time from the first to the last
-    /// arrival. All gaps are scaled to reach this load. With `None`, the gaps are those of the model.
+    /// arrival. All gaps are scaled to reach this load. With `None`, the gaps are not scaled.
     pub load: Option<f64>,
     /// Distribution of requested times. With `None`, the requested times equal the run times.
     pub requests: Option<Requests>,
 }
 
-/// A generated log. Its instance contains the requested times, and the actual run times are separate.
+/// A generated log. The instance contains the requested times. The actual run times are stored separately, because
+/// policies must not see them.
 #[derive(Clone, Debug)]
 pub struct DrawnLog {
     /// Machines and rigid jobs, in the order of submit times. The jobs' times and walltimes are the requested times. If
-    /// there are no requested times, the jobs' times are the run times, and jobs have no walltimes.
+    /// [`LublinOptions::requests`] is `None`, the jobs' times are the actual run times, and the jobs have no walltimes.
     pub instance: Instance,
     /// Actual run times of the jobs.
     pub actual: Actual,
@@ -152,8 +154,8 @@ fn log(options: &LublinOptions, drawn: &[Drawn], random: &mut ChaCha8Rng) -> Res
     Ok(DrawnLog { instance, actual })
 }
 
-/// Scales the gaps so that the total work is `load` times the work that the machine can do between the first and the
-/// last arrival.
+/// Scales the gaps so that the total work is `load` times the work that the machine can complete between the first and
+/// the last arrival.
 fn stretch(jobs: &mut [Drawn], processors: u32, load: f64) {
     let work: f64 = jobs.iter().map(|job| job.run * f64::from(job.size)).sum();
     let (first, last) = (jobs[0].submit, jobs[jobs.len() - 1].submit);
@@ -164,7 +166,7 @@ fn stretch(jobs: &mut [Drawn], processors: u32, load: f64) {
     }
 }
 
-/// The distributions of sizes, run times and gaps for a machine of this size.
+/// The distributions of sizes, run times and gaps for a machine with a given number of processors.
 struct Model {
     processors: u32,
     short: Gamma<f64>,
@@ -188,7 +190,7 @@ impl Model {
         let (low, high) = if random.random::<f64>() <= LOWER { (LOWEST, bend) } else { (bend, high) };
         let exponent = low + (high - low) * random.random::<f64>();
         let exponent = if kind <= SERIAL + POWER_OF_TWO { exponent.round() } else { exponent };
-        // If the number of processors is not a power of two, a rounded size can exceed this number.
+        // If the number of processors is not a power of two, a rounded size can exceed the number of processors.
         (exponent.exp2().round() as u32).min(self.processors)
     }
 
@@ -204,7 +206,7 @@ impl Model {
     }
 }
 
-/// Returns a random value up to `most`: larger values are redrawn.
+/// Returns a random value that is at most `most`. Larger values are drawn again.
 fn limited(gamma: &Gamma<f64>, most: f64, random: &mut impl Rng) -> f64 {
     loop {
         let value = gamma.sample(random);

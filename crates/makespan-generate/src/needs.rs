@@ -11,30 +11,31 @@ use crate::GenerateError;
 const MEMORY: (f64, f64) = (1.0 / 16.0, 2.0);
 /// Probability that a task needs GPUs.
 const GPU_TASKS: f64 = 0.25;
-/// Granularity of memory: 1 MiB.
+/// Granularity of memory requests, in bytes: 1 MiB.
 const STEP: u64 = 1 << 20;
-/// Number of the first random stream for needs. Run times of jobs use streams with lower numbers.
+/// Number of the first random stream from which needs are drawn. Run times of jobs are drawn from streams with lower
+/// numbers.
 const STREAMS: u64 = 1 << 62;
 /// Options for memory and GPUs of the nodes, and for the requests of tasks.
 ///
-/// *Memory.* Each node has `memory` bytes for each of its processors. A task requests, for each of its processors,
-/// `memory` times a factor that is log-uniform on [1/16, 2]. Half of the moldable tasks instead request a fixed total:
-/// the amount above, times a factor that is log-uniform on [1, maximum number of processors]. Requests for more memory
-/// than the nodes have are reduced. *GPUs.* GPUs are distributed over the nodes in turn. A quarter of the tasks request
-/// GPUs. The requested number is a power of two, at most the largest number of GPUs of any node. All these powers have
-/// the same probability.
+/// *Memory.* Each node has `memory` bytes for each of its processors. A task requests, for each of its processors, this
+/// amount multiplied by a factor that is log-uniform on [1/16, 2]. Half of the moldable tasks instead request a fixed
+/// total: the amount for one processor, multiplied by a factor that is log-uniform on [1, maximum number of
+/// processors]. Requests for more memory than the nodes have are reduced. *GPUs.* GPUs are distributed over the nodes
+/// in turn. A quarter of the tasks request GPUs. The requested number is a power of two, at most the largest number of
+/// GPUs of any node. All powers of two up to this limit are equally probable.
 ///
 /// These distributions are our choice, because published workload models describe only requests for processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NeedsOptions {
-    /// Memory of a node for each of its processors, in bytes.
+    /// Memory of a node for each of its processors, in bytes. With `None`, no memory is added.
     pub memory: Option<u64>,
-    /// Total number of GPUs.
+    /// Total number of GPUs of all nodes. With `None`, no GPUs are added.
     pub gpus: Option<u32>,
 }
 
-/// Returns the instance with resources added to the nodes and requests added to the tasks. With the same seed, the
-/// requests of job 7 are the same for any number of jobs.
+/// Returns the instance with resources added to the nodes and requests added to the tasks. For a given seed, the
+/// requests of job 7 do not depend on the number of jobs.
 ///
 /// # Errors
 /// [`GenerateError`] if an amount is too large.
@@ -103,14 +104,14 @@ fn refused(problem: String) -> GenerateError {
     GenerateError::Option { name: "resources", value: problem, expected }
 }
 
-/// The largest amounts that a platform has. They are upper bounds for the generated requests.
+/// The largest amounts that a platform has. Generated requests do not exceed these amounts.
 struct Most {
     /// Memory of a node for each of its processors, in bytes.
     memory: Option<u64>,
     gpus: bool,
     /// Number of GPUs of the node with the most GPUs.
     gpus_of_node: u32,
-    /// Number of processors of the largest node.
+    /// Number of processors of the node with the most processors.
     node: u32,
     processors: u32,
 }
@@ -127,8 +128,8 @@ impl Most {
         }
     }
 
-    /// Draws the requests of a task. Each task uses the same number of random values, so its requests do not depend on
-    /// the other tasks.
+    /// Draws the requests of a task. Every task uses equally many random values, so the requests of a task do not
+    /// depend on the kinds of other tasks.
     fn needs(&self, task: &Task, random: &mut impl Rng) -> Result<Needs, GenerateError> {
         let (factor, whole, width): (f64, f64, f64) = (random.random(), random.random(), random.random());
         let (asks, power): (f64, f64) = (random.random(), random.random());
@@ -151,8 +152,8 @@ impl Most {
         };
         let fewest = task.profile.min_processors();
         let most = task.profile.max_processors().min(self.processors);
-        // A task may request the memory of all its processors. A task that fits on one node may request the whole
-        // memory of the largest node.
+        // The maximum request of a task is the memory that belongs to all its processors. If the task fits on one node,
+        // the maximum is at least the whole memory of the largest node.
         if most > fewest && whole < 0.5 {
             let width = f64::from(most).powf(width);
             return Need::whole(steps(each * width, memory.saturating_mul(most.max(self.node).into())));

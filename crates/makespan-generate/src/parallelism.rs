@@ -1,10 +1,11 @@
-//! Calculates run times on each number of processors from a sequential run time.
+//! Calculates the run times of a job on each number of processors from its run time on one processor.
 
 use makespan_core::{SpeedupLaw, Time};
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Normal};
 
-/// Kind of speed-up of a job in the recursive model of the paper.
+/// Kind of speed-up of a job in the recursive model of the paper. It determines the distribution of the random variable
+/// X.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Parallelism {
     /// Speed-up close to 1: X ~ N(0.9, 0.2).
@@ -13,13 +14,14 @@ pub(super) enum Parallelism {
     High,
 }
 
-/// Returns the run times of the paper's model: `p(j) = p(j-1) (X + j) / (1 + j)`. For each j, a new X is drawn, and
-/// redrawn until it is within [0, 1].
+/// Returns the run times of the paper's model: `p(j) = p(j-1) (X + j) / (1 + j)`. For each j, a new value of X is
+/// drawn, until one is within [0, 1].
 ///
-/// The code uses the formula as printed: p(j) is the run time on j processors. So X = 1 means no speed-up, and X = 0
-/// means the largest, nearly linear speed-up. If p(j) were the run time on j + 1 processors, X = 0 would mean exactly
-/// linear speed-up, but the makespan ratios of the highly parallel jobs would be about 0.1 lower. The paper swaps the
-/// labels of the two kinds: X near 0.9 gives almost no speed-up, so this value belongs to the *weakly* parallel jobs.
+/// The code uses the formula as it is printed, with p(j) as the run time on j processors. So X = 1 means no speed-up,
+/// and X = 0 means the largest, nearly linear speed-up. If p(j) were the run time on j + 1 processors, X = 0 would mean
+/// exactly linear speed-up, but the makespan ratios of the highly parallel jobs would be about 0.1 lower. The paper
+/// swaps the labels of the two kinds: X near 0.9 gives almost no speed-up, so this value belongs to the *weakly*
+/// parallel jobs.
 pub(super) fn recursive(sequential: f64, parallelism: Parallelism, processors: u32, random: &mut impl Rng) -> Vec<f64> {
     let centre = match parallelism {
         Parallelism::Weak => 0.9,
@@ -35,16 +37,16 @@ pub(super) fn recursive(sequential: f64, parallelism: Parallelism, processors: u
     times
 }
 
-/// Returns run times by Downey's law. The average parallelism is log-uniform on [1, processors], and sigma is uniform
-/// on [0, 2]. These distributions are our choice.
+/// Returns the run times on 1, 2, 3, ... processors by Downey's law. The average parallelism is log-uniform on [1,
+/// processors], and sigma is uniform on [0, 2]. These distributions are our choice.
 pub(super) fn downey(sequential: f64, processors: u32, random: &mut impl Rng) -> Vec<f64> {
     let parallelism = f64::from(processors).powf(random.random_range(0.0..=1.0)).max(1.0);
     let law = SpeedupLaw::Downey { parallelism, sigma: random.random_range(0.0..=2.0) };
     (1..=processors).map(|count| sequential * law.time_fraction(count)).collect()
 }
 
-/// Returns a Gaussian value in seconds, redrawn until it is at least a millisecond. Otherwise some of the paper's small
-/// jobs would have negative times.
+/// Returns a Gaussian value in seconds, drawn again until it is at least a millisecond. Without this limit, some of the
+/// paper's small jobs would have negative times.
 pub(super) fn positive_gaussian(mean: f64, deviation: f64, random: &mut impl Rng) -> f64 {
     redrawn(mean, deviation, random, |value| value >= 1e-3)
 }
@@ -59,11 +61,11 @@ fn redrawn(mean: f64, deviation: f64, random: &mut impl Rng, accept: impl Fn(f64
     }
 }
 
-/// Rounds run times to whole ticks. If a job gets one more processor, its rounded time does not increase and its work
-/// does not decrease.
+/// Rounds run times to whole ticks. With each additional processor, the rounded time of the job does not increase, and
+/// its work (processors times rounded time) does not decrease.
 ///
-/// With linear speed-up, rounding to the nearest tick could reduce the work by up to half a tick per processor. But the
-/// guarantee of the dual approximation requires `k t(k) >= (k-1) t(k-1)` exactly.
+/// With linear speed-up, rounding to the nearest tick could make the work smaller by up to half a tick per processor.
+/// But the guarantee of the dual approximation requires `k t(k) >= (k-1) t(k-1)` exactly.
 pub(super) fn rounded(exact: &[f64]) -> Vec<Time> {
     let mut times: Vec<Time> = Vec::with_capacity(exact.len());
     for (index, &seconds) in exact.iter().enumerate() {

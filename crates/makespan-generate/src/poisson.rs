@@ -23,12 +23,12 @@ pub struct PoissonOptions {
     /// Seed; the same seed gives the same instance.
     pub seed: u64,
     /// Offered load: the mean work of the jobs that arrive in one second, divided by the number of processors. Here,
-    /// the work of a job is its run time on one processor, although its work may be larger on several processors.
+    /// the work of a job is its run time on one processor, although the job may cause more work on several processors.
     pub load: f64,
 }
 
-/// Generates the same jobs as [`generate`], with exponential gaps between their arrivals. The mean gap is the mean work
-/// of these jobs, divided by the number of processors and by the load.
+/// Generates the jobs that [`generate`] generates, but with exponential gaps between their arrivals. The mean gap is
+/// the mean work of these jobs, divided by the number of processors and by the load.
 ///
 /// # Errors
 /// The errors of [`generate`], or an error if the load is out of range.
@@ -71,7 +71,8 @@ mod tests {
             let work: f64 = instance.simple_jobs().map(|job| job.profile().time(1).seconds()).sum();
             let last = instance.jobs().last().unwrap().release.seconds();
             let offered = work / (16.0 * last);
-            // The relative standard deviation of the sum of 4000 exponential gaps is 1.6 %.
+            // The tolerance is about three times the relative standard deviation of the sum of 4000 exponential gaps,
+            // 1.6 %.
             assert!((offered / load - 1.0).abs() < 0.05, "{offered} is not {load}");
             assert_eq!(poisson(&options).unwrap().all_submitted(), instance.all_submitted());
             let short = poisson(&PoissonOptions { jobs: 5, ..options }).unwrap();

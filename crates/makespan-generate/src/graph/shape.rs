@@ -14,28 +14,30 @@ use crate::GenerateError;
 /// Structure of a task graph.
 ///
 /// The first three workflows come from S. Bharathi et al., "Characterization of scientific workflows", WORKS 2008, DOI
-/// 10.1109/WORKS.2008.4723958, figures 1, 2 and 4. The other workflows come from T. Coleman et al., "`WfCommons`: A
-/// framework for enabling scientific workflow research and development", Future Generation Computer Systems 128, 2022,
-/// DOI 10.1016/j.future.2021.09.043. The graphs reproduce the structure of these workflows, and approximately the share
-/// of each kind of task.
+/// 10.1109/WORKS.2008.4723958, figures 1, 2 and 4. The other five workflows come from T. Coleman et al., "`WfCommons`:
+/// A framework for enabling scientific workflow research and development", Future Generation Computer Systems 128,
+/// 2022, DOI 10.1016/j.future.2021.09.043. The graphs reproduce the structure of these workflows, and approximately the
+/// share of each kind of task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {
-    /// Layers of 1 to `width` tasks. Each task waits for one random task of the previous layer, and for each other task
-    /// of the previous layer with probability `density`.
+    /// Layers of 1 to `width` tasks. Each task waits for one random task of the previous layer. In addition, it waits
+    /// for each other task of the previous layer with probability `density`.
     Layers {
         /// Maximum number of tasks in a layer.
         width: usize,
-        /// Probability that a task waits for any given other task of the previous layer.
+        /// Probability that a task waits for a task of the previous layer, apart from the one for which it always
+        /// waits.
         density: f64,
     },
-    /// Tasks in series.
+    /// Tasks in series: each task waits for the previous one.
     Chain,
-    /// A first task, then parallel tasks, then a last task.
+    /// A first task (fork), then parallel tasks, then a last task (join).
     ForkJoin,
     /// A sequence of fork-joins. The average number of branches of a fork-join is about the number of fork-joins in the
     /// sequence.
     Stages,
-    /// Parts that are in series or in parallel, and that consist of such parts themselves.
+    /// Parts that are in series or in parallel. Each part has this structure again, down to single tasks and short
+    /// chains.
     SeriesParallel,
     /// Cholesky factorisation of a matrix that is divided into tiles.
     Cholesky,
@@ -43,28 +45,31 @@ pub enum Shape {
     Lu,
     /// A mosaic of images of the sky. The images are projected, compared in pairs, corrected and combined.
     Montage,
-    /// Genome sequencing. The data are split into parallel parts of four steps each. Three steps for all parts follow.
+    /// Genome sequencing. The data are split into parts. Each part passes through four steps, in parallel with the
+    /// other parts. Three steps for the combined data follow.
     Epigenomics,
-    /// Earthquake hazards. Many seismograms are computed from two wave fields, and then one peak value is computed from
-    /// each seismogram.
+    /// Computation of earthquake hazards. Many seismograms are computed from two wave fields, and then one peak value
+    /// is computed from each seismogram.
     CyberShake,
-    /// Genomes of populations. For each chromosome, the data of individuals are merged and then compared with
-    /// mutations.
+    /// Comparison of the genomes of populations. For each chromosome, the data of individuals are merged and then
+    /// compared with mutations.
     Genomes,
     /// Parallel searches in a database of biological sequences.
     Blast,
     /// Sequence alignment. One task builds an index, and then parallel tasks align DNA sequences to the index.
     Bwa,
-    /// Seismology. The signals of seismic stations are processed separately and then combined.
+    /// Analysis of seismic signals. The signal of each station is processed separately, and then the results are
+    /// combined.
     Seismology,
-    /// Genomes of soy beans. Each sample is processed in several steps, and then all samples are combined.
+    /// Analysis of the genomes of soy beans. Each sample is processed in several steps, and then all samples are
+    /// combined.
     SoyKb,
     /// A search in archived DNA sequences. Each sequence is fetched, unpacked and aligned.
     SraSearch,
 }
 
 impl Shape {
-    /// All shapes; `Layers` has default parameters.
+    /// All shapes; [`Shape::Layers`] has default parameters.
     pub const ALL: [Self; 16] = [
         Self::Layers { width: 8, density: 0.3 },
         Self::Chain,

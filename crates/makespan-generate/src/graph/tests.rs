@@ -13,8 +13,8 @@ fn every_shape_has_about_the_tasks_that_are_asked_for() {
             let instance = draw(shape, tasks, 3);
             let (drawn, edges) = (instance.jobs()[0].tasks() as usize, instance.edges_of(JobId(0)).len());
             let next = match shape {
-                // These shapes exist only for some numbers of tasks, because a matrix or a sample has a fixed number of
-                // tasks.
+                // Graphs of these shapes exist only for some numbers of tasks, because the tasks of a matrix follow
+                // from the number of its tiles, and each sample has a fixed number of tasks.
                 Shape::Cholesky | Shape::Lu => tasks / 2,
                 Shape::SoyKb | Shape::Genomes => tasks - 16,
                 _ => tasks - 5,
@@ -39,8 +39,8 @@ fn the_same_seed_draws_the_same_and_another_something_else() {
     }));
 }
 
-/// Compares the numbers of tasks with the papers. The longest path contains three kernels of each step except the last
-/// step, and one kernel of the last step.
+/// Compares the numbers of tasks with the numbers in the papers. The longest path contains three kernels of each step
+/// of the factorisation except the last step, and one kernel of the last step.
 #[test]
 fn factorisations_have_the_tasks_and_paths_of_their_kernels() {
     for (shape, sizes) in [(Shape::Cholesky, [(4, 20), (6, 56)]), (Shape::Lu, [(4, 30), (6, 91)])] {

@@ -1,5 +1,5 @@
-//! Generates tiled matrix factorisations. The share of a kernel is its number of operations, relative to the kernel
-//! with the most operations.
+//! Generates tiled matrix factorisations. A kernel is the operation that one task performs on tiles. The share of a
+//! kernel is its number of arithmetic operations, divided by the number of the kernel that has the most.
 
 use super::drawn::Drawn;
 
@@ -59,7 +59,7 @@ pub(super) fn lu(tasks: usize) -> Drawn {
     drawn
 }
 
-/// The last task that wrote each tile.
+/// For each tile, the last task that wrote it.
 struct Tiles {
     size: usize,
     writers: Vec<Option<u32>>,
@@ -70,7 +70,7 @@ impl Tiles {
         Self { size, writers: vec![None; size * size] }
     }
 
-    /// Returns the last task that wrote each of these tiles.
+    /// Returns, for each of these tiles, the last task that wrote it.
     fn last(&self, tiles: &[(usize, usize)]) -> Vec<u32> {
         tiles.iter().filter_map(|&(row, column)| self.writers[row * self.size + column]).collect()
     }

@@ -3,8 +3,8 @@
 use super::drawn::Drawn;
 
 pub(super) fn montage(tasks: usize) -> Drawn {
-    // For w images, w tasks project an image, w - 1 compare neighbours, about w / 2 compare other pairs, and w correct
-    // an image. There are six other tasks.
+    // For w images, w tasks project one image each, w - 1 tasks compare neighbouring images, about w / 2 tasks compare
+    // other pairs of images, and w tasks correct one image each. There are six further tasks.
     let width = (tasks.saturating_sub(5) * 2 / 7).max(2);
     let mut drawn = Drawn::new();
     let images: Vec<u32> = (0..width).map(|_| drawn.add("project", 1.0, &[])).collect();
@@ -51,9 +51,9 @@ pub(super) fn cyber_shake(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates the analysis of chromosomes with about 20 parts each. For each chromosome, the parts are processed and
-/// merged, and one task sifts mutations. For each of seven populations, two tasks compare the merged parts with the
-/// sifted mutations.
+/// Generates the analysis of chromosomes. Each chromosome has about 20 parts. For each chromosome, the parts are
+/// processed and merged, and one task sifts mutations. For each of seven populations, two tasks compare the merged
+/// parts with the sifted mutations.
 pub(super) fn genomes(tasks: usize) -> Drawn {
     const POPULATIONS: usize = 7;
     let (parts, others) = (20, 2 + 2 * POPULATIONS);

@@ -7,7 +7,7 @@ use crate::samples::{mean, quantile};
 
 const BASE: LublinOptions = LublinOptions { jobs: 10_000, processors: 256, seed: 1, load: None, requests: None };
 
-/// Returns the sizes of the jobs, their run times (s), and the gaps between submissions (s).
+/// Returns three lists: the sizes of the jobs, their run times in seconds, and the gaps between submissions in seconds.
 fn marginals(instance: &Instance) -> [Vec<f64>; 3] {
     let jobs = instance.jobs();
     let sizes = instance.simple_jobs().map(|job| f64::from(job.profile().min_processors())).collect();
@@ -33,7 +33,7 @@ fn the_marginals_are_those_of_the_authors_program() {
     }
     let [sizes, runs, gaps] = marginals(&read_instance(&path, &ReadOptions::default()).unwrap().instance);
     // Five generated samples together are compared with one published sample. The tolerances are about three standard
-    // deviations of this single sample.
+    // deviations of the published sample.
     let ours: Vec<_> =
         (1..=5).map(|seed| marginals(&lublin(&LublinOptions { seed, ..BASE }).unwrap().instance)).collect();
     let joined = |which: usize| -> Vec<f64> { ours.iter().flat_map(|sample| sample[which].clone()).collect() };
@@ -46,7 +46,7 @@ fn the_marginals_are_those_of_the_authors_program() {
     close("mean run time", mean(&our_runs), mean(&runs), 0.05);
     close("mean logarithm of the run time", log(&our_runs), log(&runs), 0.02);
     // Only one to five of 10,000 gaps are longer than e^12 s, but these gaps contribute a tenth of the mean. The
-    // reference has no such gap.
+    // published sample has no such gap.
     let usual = |sample: &[f64]| mean(&sample.iter().copied().filter(|gap| *gap <= 162_754.0).collect::<Vec<_>>());
     close("mean gap up to e^12 s", usual(&our_gaps), usual(&gaps), 0.1);
     close("mean logarithm of the gap", log(&our_gaps), log(&gaps), 0.02);
