@@ -3,14 +3,15 @@
 //! Source: R. Kolisch, A. Sprecher and A. Drexl, "Characterization and generation of a general class of
 //! resource-constrained project scheduling problems", Management Science 41(10), 1995, DOI 10.1287/mnsc.41.10.1693.
 //! Three parameters determine the difficulty of a project. *Network complexity* is the number of non-redundant edges
-//! divided by the number of activities; the start and the end of the project count as activities, and their edges count
-//! as well. *Resource factor* is the average fraction of the resources that an activity needs. *Resource strength* is
-//! the available amount of a resource, on a scale from 0 (the smallest amount with which the project is feasible) to 1
-//! (enough that no activity waits for the resource).
+//! divided by the number of activities; the start and the end of the project count as activities, and the edges at them
+//! count as well. *Resource factor* is the average fraction of the resources that an activity needs. *Resource
+//! strength* is the available amount of a resource, on a scale from 0 to 1. With 0, it is the smallest amount for which
+//! the project is feasible. With 1, it is so large that no activity waits for the resource.
 //!
-//! The ranges are the same as in PSPLIB: durations and needs are from 1 to 10, three activities have no predecessors,
-//! three have no successors, and no activity has more than three predecessors or more than three successors. The random
-//! values are drawn in an order of our own, so this generator does not reproduce the instances of PSPLIB.
+//! The ranges are those of the library PSPLIB: durations and needs are from 1 to 10, three activities have no
+//! predecessors, three have no successors, and no activity has more than three predecessors or more than three
+//! successors. The random values are drawn in an order of our own, so that the generator does not reproduce the
+//! instances of PSPLIB.
 
 mod network;
 #[cfg(test)]
@@ -28,23 +29,25 @@ const MOST: usize = 1000;
 /// Maximum duration of an activity in periods, and maximum amount of each resource that an activity needs.
 const LONGEST: u64 = 10;
 
-/// Options for a project, which becomes one compound job. An activity in its `k`-th mode occupies `k` processors.
+/// Options for a project, which becomes one compound job. A mode is one of several ways to execute an activity. An
+/// activity in its `k`-th mode occupies `k` processors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProjectOptions {
     /// Number of activities, not counting the start and the end of the project.
     pub activities: usize,
-    /// Number of modes of each activity, from 1 to 10. The modes of an activity have different durations, and a faster
+    /// Number of modes of each activity, from 1 to 10. The modes of an activity have distinct durations, and a faster
     /// mode needs at least as much of each resource as a slower mode.
     pub modes: usize,
     /// Number of renewable resources, which an activity holds while it runs.
     pub renewable: usize,
-    /// Number of nonrenewable resources, which activities use up.
+    /// Number of nonrenewable resources, which activities use up and do not return.
     pub nonrenewable: usize,
     /// Network complexity, from 1 to 3: the average number of edges for each activity.
     pub complexity: f64,
     /// Resource factor, from 0 to 1: the average fraction of the resources that an activity needs.
     pub factor: f64,
-    /// Resource strength: the available amount of each resource, on a scale from 0 (minimum) to 1 (never scarce).
+    /// Resource strength: the available amount of each resource, on a scale from 0 (the minimum for a feasible project)
+    /// to 1 (so much that no activity waits for the resource).
     pub strength: f64,
     /// Seed; the same seed gives the same instance.
     pub seed: u64,
@@ -67,7 +70,8 @@ impl Default for ProjectOptions {
     }
 }
 
-/// An activity. Each mode has a shorter duration than the mode before it, and needs at least as much of each resource.
+/// An activity. Each of its modes has a shorter duration than the previous mode, and needs at least as much of each
+/// resource.
 struct Activity {
     durations: Vec<u64>,
     /// For each resource, the amount that the activity needs in each mode.
@@ -87,7 +91,7 @@ pub fn project(options: &ProjectOptions) -> Result<Instance, GenerateError> {
     let refused = |error: String| GenerateError::Option {
         name: "project",
         value: error,
-        expected: "this project cannot be drawn; please report it",
+        expected: "no valid project was drawn, which is a defect of Makespan; please report it",
     };
     let graph = graph(options, &network, &activities).map_err(refused)?;
     let platform = platform(options, &amounts).map_err(refused)?;
@@ -104,7 +108,7 @@ fn check(options: &ProjectOptions) -> Result<(), GenerateError> {
         return wrong(
             "modes",
             modes.to_string(),
-            "it must be from 1 to 10, since each has another duration from 1 to 10",
+            "it must be from 1 to 10, because the modes have distinct durations from 1 to 10",
         );
     }
     if renewable + nonrenewable > 100 {
@@ -124,7 +128,8 @@ fn check(options: &ProjectOptions) -> Result<(), GenerateError> {
 
 fn activities(options: &ProjectOptions, random: &mut ChaCha8Rng) -> Vec<Activity> {
     let resources = options.renewable + options.nonrenewable;
-    // The resource factor is the fraction of all pairs (activity, resource) in which the activity needs the resource.
+    // The resource factor is a fraction of all pairs (activity, resource): those in which the activity needs the
+    // resource.
     let pairs = options.activities * resources;
     let mut asks = vec![false; pairs];
     let mut order: Vec<usize> = (0..pairs).collect();
@@ -156,7 +161,7 @@ fn amounts(options: &ProjectOptions, network: &Network, activities: &[Activity])
     let between =
         |(least, most): (u64, u64)| least + (options.strength * most.saturating_sub(least) as f64).round() as u64;
     let renewable = |at: usize| {
-        // An activity needs the smallest amounts in its slowest mode.
+        // In its slowest mode (number 0), an activity needs the smallest amount of each resource.
         let least = activities.iter().map(|activity| activity.needs[at][0]).max().unwrap_or(0);
         (least, peak(network, activities, at).max(least))
     };
@@ -168,10 +173,10 @@ fn amounts(options: &ProjectOptions, network: &Network, activities: &[Activity])
     (0..options.renewable).map(renewable).chain(used_up.map(nonrenewable)).map(between).collect()
 }
 
-/// Returns the maximum use of a resource in the earliest schedule. In this schedule, each activity starts as early as
-/// the edges allow, and runs in the mode that needs the largest amount of the resource.
+/// Returns the maximum use of a resource in the earliest schedule. In the earliest schedule, each activity starts as
+/// early as the edges allow, and runs in a mode that needs the activity's largest amount of the resource.
 fn peak(network: &Network, activities: &[Activity], resource: usize) -> u64 {
-    // If several modes need this amount, the activity runs in the slowest of them.
+    // If several modes need the largest amount, the activity runs in the slowest of these modes.
     let mode = |activity: &Activity| {
         activity.needs[resource].partition_point(|need| need < activity.needs[resource].last().unwrap_or(&0))
     };
@@ -185,7 +190,8 @@ fn peak(network: &Network, activities: &[Activity], resource: usize) -> u64 {
             starts[to] = starts[to].max(starts[at] + duration);
         }
     }
-    // A resource that is released at an instant is available to activities that start at this instant.
+    // Sorts decreases before increases at each instant, because an amount that ends at an instant is available to
+    // activities that start then.
     changes.sort_unstable();
     let (mut held, mut most) = (0, 0);
     for (_, change) in changes {
@@ -215,13 +221,13 @@ fn graph(options: &ProjectOptions, network: &Network, activities: &[Activity]) -
     Graph::new(tasks, network.edges().map(edge).collect()).map_err(|error| error.to_string())
 }
 
-/// Returns the names of the resources. Renewable resources come first.
+/// Returns the names of the resources, renewable resources first.
 fn names(options: &ProjectOptions) -> impl Iterator<Item = String> {
     let renewable = (1..=options.renewable).map(|number| format!("R{number}"));
     renewable.chain((1..=options.nonrenewable).map(|number| format!("N{number}")))
 }
 
-/// Returns a platform with enough processors to run all activities at once in any mode.
+/// Returns a platform with enough processors to run all activities at the same time, whatever their modes are.
 fn platform(options: &ProjectOptions, amounts: &[u64]) -> Result<Platform, String> {
     let stocks: Vec<(String, u64)> = names(options).zip(amounts.iter().copied()).collect();
     let (licences, consumables) = stocks.split_at(options.renewable);

@@ -1,4 +1,4 @@
-//! Requested run times of users.
+//! Run times that users request.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,21 +11,21 @@ use crate::GenerateError;
 /// Unit of requested times, five minutes. Each requested time is rounded up to a multiple of this unit.
 const STEP: i64 = 300 * Time::TICKS_PER_SECOND;
 
-/// Distribution of requested times. The run time is multiplied by a factor that is uniform on [1, `factor`]. The
-/// product is rounded up to a multiple of five minutes, because users request round times.
+/// Distribution of requested times. A requested time is the run time of the job, multiplied by a factor that is uniform
+/// on [1, `factor`]. The product is rounded up to a multiple of five minutes, because users request round times.
 ///
 /// In the literature, this simple model is called the "f-model" (D. G. Feitelson and A. Mu'alem Weil, "Utilization and
-/// predictability in scheduling the IBM SP2 with backfilling", IPPS 1998, DOI 10.1109/IPPS.1998.669970). Real requests
-/// have fewer different values, and contain less information about the run time, than the requests of this model (D.
-/// Tsafrir, Y. Etsion, D. G. Feitelson, "Modeling user runtime estimates", JSSPP 2005, DOI `10.1007/11605300_1`). So
-/// this model favours policies that rely on requested times.
+/// predictability in scheduling the IBM SP2 with backfilling", IPPS 1998, DOI 10.1109/IPPS.1998.669970). Requests of
+/// real users have fewer distinct values than the requests of this model, and contain less information about the run
+/// time (D. Tsafrir, Y. Etsion, D. G. Feitelson, "Modeling user runtime estimates", JSSPP 2005, DOI
+/// `10.1007/11605300_1`). So this model favours policies that rely on requested times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Requests {
     factor: f64,
 }
 
 impl Requests {
-    /// Returns the distribution of requests between the run time and `factor` times the run time.
+    /// Returns the distribution of requested times between the run time and `factor` times the run time.
     ///
     /// # Errors
     /// [`GenerateError`] if the factor is not from 1 to 1000.
@@ -40,8 +40,8 @@ impl Requests {
     /// Returns a random requested time, which is at least the run time.
     pub(super) fn draw(self, run: Time, random: &mut impl Rng) -> Time {
         let factor = 1.0 + (self.factor - 1.0) * random.random::<f64>();
-        // If the product is too large, the conversion to an integer saturates, and a later check refuses the total
-        // time.
+        // If the product is too large, the conversion to an integer saturates, and a later check rejects the total time
+        // of the jobs.
         let wanted = ((run.ticks() as f64 * factor).ceil() as i64).max(run.ticks());
         let steps = wanted / STEP + i64::from(wanted % STEP > 0);
         Time::from_ticks(steps.saturating_mul(STEP))

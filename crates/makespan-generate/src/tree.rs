@@ -18,22 +18,23 @@ use serde::{Deserialize, Serialize};
 use super::at_most;
 use crate::GenerateError;
 
-/// Range of speeds in millions of operations per second, between those of an old Pentium Pro and an Athlon.
+/// Range of speeds in millions of operations per second, from the speed of an old Pentium Pro to the speed of an
+/// Athlon.
 const SPEED: RangeInclusive<f64> = 22.151..=171.667;
 /// Range of bandwidths as printed in the paper: 110 kb/s to 7 Mb/s.
 const BANDWIDTH: RangeInclusive<f64> = 110e3..=7e6;
-/// Range of link latencies in seconds. It is not used with [`Latency::None`].
+/// Range of link latencies in seconds. [`Latency::None`] ignores the range.
 const LATENCY: RangeInclusive<f64> = 0.006..=10.0;
-/// Bytes of each task. The time scale and the influence of latencies depend on this size, on the bandwidths and on the
-/// ratios.
+/// Number of bytes of each task. Together with the bandwidths and the ratios of bytes to operations, the size determines
+/// the time scale and the influence of latencies.
 pub const DATA: u64 = 1_000_000;
-/// Maximum number of bytes in transit (`SG_TCP_CTE_GAMMA`) in the version of `SimGrid` at the time of the paper. The
-/// bandwidth of a flow is at most this number divided by twice the latency of its link. Source: H. Casanova and L.
-/// Marchal, "A network model for simulation of grid application" (INRIA RR-4596, 2002).
+/// Maximum number of bytes in transit (`SG_TCP_CTE_GAMMA`) in the version of the simulator `SimGrid` that existed when
+/// the paper was written. The bandwidth of a flow is at most this number divided by twice the latency of the link.
+/// Source: H. Casanova and L. Marchal, "A network model for simulation of grid application" (INRIA RR-4596, 2002).
 const WINDOW: f64 = 20_000.0;
-/// Smallest ratio of bytes to operations: the ratio for multiplying two 3500 x 3500 matrices.
+/// Smallest ratio of bytes to operations of an application: the ratio of a multiplication of two 3500 x 3500 matrices.
 pub const LEAST_RATIO: f64 = 0.001;
-/// Largest ratio of bytes to operations: the ratio for adding two 3500 x 3500 matrices.
+/// Largest ratio of bytes to operations of an application: the ratio of an addition of two 3500 x 3500 matrices.
 pub const LARGEST_RATIO: f64 = 4.6;
 
 /// Meaning of the letter "b" in the paper's units "kb/s" and "Mb/s".
@@ -46,7 +47,7 @@ pub enum Unit {
     Bytes,
 }
 
-/// Effect of link latencies, which are between 6 ms and 10 s.
+/// Effect of link latencies, which are drawn between 6 ms and 10 s, on transfers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Latency {
@@ -54,9 +55,9 @@ pub enum Latency {
     None,
     /// Each transfer on a link takes longer by the latency of the link.
     Plain,
-    /// Each transfer on a link takes longer by the latency of the link. In addition, the bandwidth is at most 20,000
-    /// bytes divided by twice the latency, as in the paper's simulator: "latency is a limiting factor as well as the
-    /// link capacity" (section 5.1.2).
+    /// Each transfer on a link takes longer by the latency of the link. In addition, the bandwidth of a transfer is at
+    /// most 20,000 bytes divided by twice the latency, as in the paper's simulator: "latency is a limiting factor as
+    /// well as the link capacity" (section 5.1.2).
     Window,
 }
 
@@ -69,16 +70,16 @@ pub struct TreeOptions {
     pub degree: usize,
     /// Number of applications.
     pub applications: usize,
-    /// Ratio of bytes to operations of the last application, which communicates the most. The first application has the
-    /// ratio [`LEAST_RATIO`], and the ratios of the applications between them are evenly spaced.
+    /// Ratio of bytes to operations of the last application, which has the most data for its work. The first
+    /// application has the ratio [`LEAST_RATIO`], and the ratios of the applications between them are evenly spaced.
     pub largest_ratio: f64,
     /// Number of tasks of each application.
     pub tasks: u64,
-    /// Unit of bandwidths.
+    /// Meaning of the letter "b" in the paper's units of bandwidth.
     pub unit: Unit,
-    /// Effect of latencies.
+    /// Effect of the link latencies on transfers.
     pub latency: Latency,
-    /// Bytes of each task.
+    /// Number of bytes of each task.
     pub data: u64,
     /// Seed; the same seed gives the same instance.
     pub seed: u64,
@@ -139,11 +140,11 @@ impl FromStr for Unit {
 
 /// Generates an instance.
 ///
-/// The tree grows breadth first: each node in turn gets a uniformly random number of children from 1 to `degree`, until
-/// the tree has enough nodes. Speeds are uniform. The paper does not state the distribution of bandwidths and
-/// latencies, so this function draws both log-uniformly from the paper's ranges. The machines do not depend on the
-/// applications. The unit has only one effect: bandwidths in bits are divided by eight. Work is counted in millions of
-/// operations, and all weights are 1.
+/// The tree grows breadth first: each node in turn gets from 1 to `degree` children, a number drawn uniformly, until
+/// the tree has the requested number of nodes. Speeds are uniform. The paper does not state the distribution of
+/// bandwidths and latencies, so this function draws both log-uniformly from the paper's ranges. For a given seed, the
+/// machines do not depend on the options of the applications. With [`Unit::Bits`], the drawn bandwidths are divided by
+/// eight. Work is counted in millions of operations, and all weights are 1.
 ///
 /// # Errors
 /// [`GenerateError`] if an option is out of its range.
@@ -156,7 +157,8 @@ pub fn generate_tree(options: &TreeOptions) -> Result<Instance, GenerateError> {
         let mut stream = stream(options.seed, 1 + at as u64);
         let speed = stream.random_range(SPEED);
         let bandwidth = log_uniform(BANDWIDTH, &mut stream) / bits;
-        // Round speeds, bandwidths and latencies to a realistic precision, so that exact throughputs have few digits.
+        // Rounds speeds, bandwidths and latencies to a realistic precision. So exact throughputs, which are fractions,
+        // have few digits.
         let microseconds = (log_uniform(LATENCY, &mut stream) * 1e6).round();
         let (speed, bandwidth) = ((speed * 1e3).round() / 1e3, bandwidth.round());
         let bandwidth = if options.latency == Latency::Window {

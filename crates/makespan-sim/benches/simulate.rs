@@ -9,7 +9,7 @@ use makespan_sim::{FailureModel, Silent, SimulationOptions, simulate};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// First come, first served.
+/// A policy that starts tasks in the order of their arrival.
 #[derive(Default)]
 struct FirstCome {
     free: ProcSet,
@@ -29,8 +29,8 @@ impl Policy for FirstCome {
     }
 }
 
-/// Builds rigid jobs with log-uniform widths and times, whose arrivals offer a load of 70 %. Estimates are up to three
-/// times the real times.
+/// Builds rigid jobs with log-uniform numbers of processors and log-uniform times. They arrive at a rate that keeps 70
+/// % of the processors busy. The estimates are up to three times the real times.
 fn workload(jobs: u32, processors: u32) -> (Instance, Actual) {
     let random = &mut ChaCha8Rng::seed_from_u64(1);
     let (mut arrival, mut real) = (0.0, Vec::new());

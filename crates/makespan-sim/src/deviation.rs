@@ -5,13 +5,15 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
-/// Changes the seed, so that other draws from the same seed are independent.
+/// A constant that is combined with the seed, so that the factors are independent of other random numbers from this
+/// seed.
 const OWN: u64 = 0xD0A1_7E57_1A7E_D0C5;
 
-/// The deviation of real times from estimates. Each real time is its estimate times an individual factor.
+/// The deviation of real times from estimates. The real time of a task is its estimate multiplied by a random factor of
+/// the task.
 ///
 /// Factors are log-normal with mean 1 and the given standard deviation. Estimates are right on average, no time is
-/// zero, and large delays are more likely than large gains.
+/// zero, and a large delay is more likely than an equally large gain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Deviation {
     deviation: f64,
@@ -33,14 +35,14 @@ impl Deviation {
     }
 
     /// Draws the factors of `tasks` tasks. Each factor depends only on the seed and the task, and not on other tasks or
-    /// on a policy. The functions used give the same bits on every machine.
+    /// on a policy. The functions from `libm` return identical bits on every machine.
     pub fn draw(self, tasks: usize) -> Actual {
         let variance = libm::log1p(self.deviation * self.deviation);
         let factor = |index: usize| {
             let mut random = ChaCha8Rng::seed_from_u64(self.seed ^ OWN);
             random.set_stream(index as u64);
             let (first, second): (f64, f64) = (random.random(), random.random());
-            // Box and Muller, The Annals of Mathematical Statistics 29(2), 1958.
+            // The transformation of Box and Muller, The Annals of Mathematical Statistics 29(2), 1958.
             let normal = libm::sqrt(-2.0 * libm::log1p(-first)) * libm::cos(2.0 * std::f64::consts::PI * second);
             let factor = libm::exp(libm::sqrt(variance) * normal - variance / 2.0);
             (factor * 1e6).round().max(1.0) as u64

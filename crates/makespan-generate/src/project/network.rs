@@ -7,11 +7,12 @@ use rand_chacha::ChaCha8Rng;
 const ENDS: usize = 3;
 /// Maximum number of direct predecessors of an activity, and maximum number of its direct successors.
 const DEGREE: usize = 3;
-/// Approximate limit for the total number of activities in all attempts to generate a network with the requested number
-/// of edges.
+/// Approximate maximum of the number of activities, summed over all attempts to draw a network. Attempts are repeated
+/// because not every network reaches the requested number of edges.
 const DRAWN: usize = 2000;
 
-/// A network without redundant edges. Each edge leads from an activity to an activity with a larger number.
+/// A network without redundant edges. An edge is redundant if another path leads from its start to its end. Each edge
+/// leads from an activity to an activity with a larger number.
 pub(super) struct Network {
     pub(super) successors: Vec<Vec<usize>>,
     predecessors: Vec<Vec<usize>>,
@@ -21,7 +22,7 @@ pub(super) struct Network {
 
 impl Network {
     /// Generates a network with an average of `complexity` edges for each activity. The start and the end of the
-    /// project count as two activities, and their edges count as well. If no generated network has enough edges, the
+    /// project count as two activities, and the edges at them count as well. If no attempt yields enough edges, the
     /// function returns the network with the most edges.
     pub(super) fn draw(activities: usize, complexity: f64, random: &mut ChaCha8Rng) -> Self {
         let wanted = (complexity * (activities + 2) as f64).round() as usize;
@@ -48,8 +49,8 @@ impl Network {
         for to in ends..activities {
             let open = |from: &usize| network.successors[*from].len() < DEGREE;
             let before: Vec<usize> = (0..to.min(activities - ends)).filter(open).collect();
-            // `before` is not empty, because each new activity uses one free slot for a successor and provides three
-            // new slots.
+            // `before` is not empty, because each new activity occupies one free place for a successor and has three
+            // free places itself.
             network.join(before[random.random_range(0..before.len())], to);
         }
         for from in 0..activities.saturating_sub(ends) {
@@ -91,15 +92,15 @@ impl Network {
             + self.predecessors.iter().filter(|all| all.is_empty()).count()
     }
 
-    /// Returns whether an edge can be added. Both activities must have free slots, the new edge must not be redundant,
-    /// and it must not make another edge redundant.
+    /// Returns true if an edge can be added. Both activities must have fewer than [`DEGREE`] edges on the respective
+    /// side, the new edge must not be redundant, and it must not make another edge redundant.
     fn can_join(&self, from: usize, to: usize) -> bool {
         let places = self.successors[from].len() < DEGREE && self.predecessors[to].len() < DEGREE;
         places && !self.after[from][to] && !self.makes_redundant(from, to)
     }
 
-    /// Returns whether an edge between `from` and `to` would make an existing edge redundant. Such an existing edge
-    /// begins at `from` or at one of its predecessors, and ends at `to` or at one of its successors.
+    /// Returns true if an edge from `from` to `to` would make an existing edge redundant. Such an existing edge begins
+    /// at `from` or at a predecessor of `from`, and ends at `to` or at a successor of `to`.
     fn makes_redundant(&self, from: usize, to: usize) -> bool {
         let before = |at: usize| at == from || self.after[at][from];
         let behind = |at: usize| at == to || self.after[to][at];

@@ -9,12 +9,12 @@ use crate::SimulationOptions;
 use crate::failures::{Outages, Turn};
 
 /// The end of a running task: its time, the task, and true if the walltime ends the task. If the task is interrupted,
-/// the entry stays until its time comes.
+/// the entry stays in the agenda until its time, and is then ignored.
 pub(super) type End = (Time, TaskId, bool);
 
-/// All future instants except unavailable periods, which the cluster keeps.
+/// All future instants of the simulation except the starts and ends of unavailable periods, which the cluster stores.
 pub(super) struct Agenda<'a> {
-    /// Jobs by release date, then by id.
+    /// All jobs, sorted by release date and then by id.
     releases: Vec<JobId>,
     released: usize,
     ends: BinaryHeap<Reverse<End>>,
@@ -31,7 +31,7 @@ impl<'a> Agenda<'a> {
         Self { releases, released: 0, ends: BinaryHeap::new(), outages, wake: None }
     }
 
-    /// Returns the next instant, or `None` if nothing more will happen.
+    /// Returns the next instant at which something happens, or `None` if no future event is left.
     pub fn next(&self, instance: &Instance) -> Option<Time> {
         let release = self.releases.get(self.released).map(|&id| instance.job(id).release);
         let end = self.ends.peek().map(|Reverse(end)| end.0);
@@ -43,20 +43,20 @@ impl<'a> Agenda<'a> {
         self.ends.push(Reverse(end));
     }
 
-    /// Removes and returns the next end that is due.
+    /// Removes and returns the next end of a task that is at or before `now`.
     pub fn end(&mut self, now: Time) -> Option<End> {
         let due = self.ends.peek().is_some_and(|Reverse(end)| end.0 <= now);
         if due { self.ends.pop().map(|Reverse(end)| end) } else { None }
     }
 
-    /// Removes and returns the next job whose tasks are due for release.
+    /// Removes and returns the next job whose release date is at or before `now`.
     pub fn release(&mut self, instance: &Instance, now: Time) -> Option<JobId> {
         let job = *self.releases.get(self.released).filter(|&&id| instance.job(id).release <= now)?;
         self.released += 1;
         Some(job)
     }
 
-    /// Removes and returns the next processors that are due to go down or up.
+    /// Removes and returns the next change by which processors go down or up at or before `now`.
     pub fn turn(&mut self, now: Time) -> Option<Turn> {
         self.outages.turn(now)
     }

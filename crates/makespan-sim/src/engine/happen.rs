@@ -1,10 +1,10 @@
-//! Events of an instant, before the policy is called.
+//! Handling of the events of an instant, before the policy is called.
 
 use makespan_core::{Event, Outcome, ProcSet, Run, Running, TaskId, Time, Unavailable};
 
 use super::{Engine, NEVER};
 
-/// The exit status of a killed task, as shells count signals.
+/// The exit status of a task that was killed by signal 9. Shells report a signal as 128 plus its number.
 const KILLED: i32 = 137;
 
 impl Engine<'_> {
@@ -29,7 +29,7 @@ impl Engine<'_> {
         self.events.dedup();
     }
 
-    /// Ends a task. Ignores the end of a run that was interrupted.
+    /// Ends a task. Ignores the planned end of a run that was interrupted earlier.
     fn end(&mut self, at: Time, task: TaskId, timed_out: bool) {
         if self.ends[task.index()] != (at, timed_out) {
             return;
@@ -40,8 +40,8 @@ impl Engine<'_> {
         self.record(running, at, outcome);
     }
 
-    /// Handles processors that go down or up. Returns true if any went down. A failure that changes nothing, because
-    /// other failures hold the same processors down, is not reported.
+    /// Handles processors that go down or up. Returns true if at least one processor went down. A failure that changes
+    /// nothing, because other failures hold the same processors down, is not reported.
     fn fail_and_repair(&mut self, now: Time) -> bool {
         let mut failing = false;
         while let Some(turn) = self.agenda.turn(now) {
@@ -116,7 +116,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Replaces the estimates that a success shows to be wrong.
+    /// Passes a successful run to the estimator, and replaces the estimates that the estimator then corrects.
     fn learn(&mut self, run: &Run) {
         let Some(estimator) = &mut self.estimator else { return };
         let restated = estimator.ended(self.cluster.instance(), run);
@@ -125,7 +125,7 @@ impl Engine<'_> {
         self.events.extend(told);
     }
 
-    /// Abandons the tasks that wait for a task without success. They never start.
+    /// Marks all tasks that wait for an unsuccessful task as not started. These tasks never start.
     pub(super) fn abandon(&mut self, task: TaskId, at: Time) {
         for task in self.cluster.abandon(task) {
             self.record(Running { task, start: at, processors: ProcSet::new() }, at, Outcome::NotStarted);

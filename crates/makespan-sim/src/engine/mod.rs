@@ -1,4 +1,4 @@
-//! The loop between a policy and the simulated cluster.
+//! The main loop, which passes events of the simulated cluster to a policy and carries out its decisions.
 
 mod agenda;
 mod decide;
@@ -13,10 +13,11 @@ use makespan_core::{
 use crate::{Observer, Simulation, SimulationError, SimulationOptions};
 use agenda::Agenda;
 
-/// Maximum number of consecutive instants at which nothing starts or ends. More count as no progress.
+/// Maximum number of consecutive instants at which nothing starts or ends. After more, the simulation fails, because
+/// the policy makes no progress.
 const MAX_IDLE_INSTANTS: u64 = 1_000_000;
 
-/// The entry for a task without a future end.
+/// The value in [`Engine::ends`] for a task that is not running.
 const NEVER: (Time, bool) = (Time::MAX, false);
 
 /// The state of a simulation.
@@ -26,32 +27,34 @@ pub(crate) struct Engine<'a> {
     options: &'a SimulationOptions,
     cluster: Cluster<'a>,
     agenda: Agenda<'a>,
-    /// Learns run times from ended tasks. The cluster's instance has the learned times, and `instance` the original
-    /// ones.
+    /// Learns run times from ended tasks. The instance in `cluster` contains the learned times; the field `instance`
+    /// contains the original times.
     estimator: Option<Box<dyn Estimator>>,
     restated: u64,
-    /// For each task, its real end, and true if its walltime ends it. Used to recognise obsolete entries of the agenda.
+    /// For each task, the end of its current run, and true if the walltime ends the run. An entry of the agenda with
+    /// other values is obsolete.
     ends: Vec<(Time, bool)>,
-    /// The time limits that the policy grants to tasks that are about to start, if they differ from the walltimes.
+    /// The time limits that the policy grants to tasks that are about to start, if these limits differ from the
+    /// walltimes of the tasks.
     granted: HashMap<TaskId, Time>,
     runs: Vec<Run>,
     cancelled: Vec<TaskId>,
-    /// The processors that went down, and the indices of failures that are not repaired.
+    /// The periods in which processors were down so far, and the indices of failures that are not repaired yet.
     down: Vec<Unavailable>,
     broken: BTreeMap<u32, usize>,
-    /// For each task, the number of interruptions.
+    /// For each task, the number of times that it was interrupted.
     interruptions: Vec<u32>,
     /// Number of tasks that have neither ended nor been cancelled.
     left: usize,
     /// Events that the policy has not yet received.
     events: Vec<Event>,
-    /// The decisions of the policy. Kept to avoid allocation.
+    /// The decisions of the policy. The list is reused at every instant to avoid allocation.
     decisions: Vec<Decision>,
     told: u64,
     instants: u64,
     /// Number of consecutive instants at which nothing was released, started, ended or cancelled.
     barren: u64,
-    /// True after the first instant.
+    /// True after the first instant was simulated.
     has_begun: bool,
 }
 
@@ -106,7 +109,7 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Starts the tasks that run at the beginning, before the policy is called.
+    /// Starts the tasks of [`SimulationOptions::running`] at the first instant, before the policy is called.
     fn begin(&mut self) -> Result<(), SimulationError> {
         self.has_begun = true;
         for (task, processors) in &self.options.running {
@@ -122,7 +125,7 @@ impl<'a> Engine<'a> {
         Simulation { trace: Trace { runs }, cancelled, down, events, instants, restated }
     }
 
-    /// Passes all events of this instant to the policy, and carries out its decisions.
+    /// Passes all events of this instant to the policy, and carries out the policy's decisions.
     fn tell(&mut self, policy: &mut dyn Policy) -> Result<(), SimulationError> {
         self.agenda.wake = None;
         self.told += self.events.len() as u64;
