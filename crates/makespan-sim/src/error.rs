@@ -6,19 +6,19 @@ use thiserror::Error;
 /// The reason why a simulation did not begin or ended early. Times are in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SimulationError {
-    /// Too many tasks, or two tasks with the same name.
+    /// The instance has too many tasks, or two tasks have equal names.
     #[error(transparent)]
     Instance(#[from] InstanceError),
     /// The number of real profiles differs from the number of tasks.
-    #[error("there are {tasks} tasks and the real times of {profiles}; there must be as many")]
+    #[error("there are {tasks} tasks, but real times for {profiles}; give real times for each task")]
     Profiles {
         /// Number of tasks of the instance.
         tasks: u64,
         /// Number of real profiles.
         profiles: usize,
     },
-    /// The real times of a task lack allotments.
-    #[error("job `{job}` accepts {min} to {max} processors; its real times are known on {from} to {to}")]
+    /// The real times of a task do not cover all allotments that the task accepts.
+    #[error("job `{job}` accepts {min} to {max} processors, but has real times only on {from} to {to}")]
     RealTimes {
         /// The name of the task.
         job: String,
@@ -39,34 +39,34 @@ pub enum SimulationError {
         /// The name of the node.
         node: String,
     },
-    /// A failure names no processors of the platform, or ends before it begins.
-    #[error("failure {index}: it must name processors from 0 to {last}, and go up after it went down")]
+    /// A failure has no processors, has processors that the platform does not have, or ends before it begins.
+    #[error("failure {index}: it must name processors from 0 to {last}, and end after it begins")]
     Failure {
-        /// Position in the list of failures.
+        /// Position of the failure in the list, counted from 0.
         index: usize,
-        /// The largest processor id.
+        /// The largest processor id of the platform.
         last: u32,
     },
-    /// The sum of real times is too large.
+    /// The real time of a task is so long that its end is not a valid time.
     #[error("job `{0}` would end after more than 292 years; check the unit of the real times")]
     TooLong(String),
     /// The policy violated its contract.
     #[error("defect of the policy at {at} s: {defect}")]
     Policy {
-        /// The instant of the violation.
+        /// The instant at which the policy violated its contract.
         at: Time,
-        /// The violation.
+        /// The rule that the policy violated.
         #[source]
         defect: Defect,
     },
     /// The simulation was stopped on request.
     #[error("the simulation was stopped at {at} s, when {ended} of {tasks} jobs had ended")]
     Stopped {
-        /// The instant in virtual time.
+        /// The instant in virtual time at which the simulation was stopped.
         at: Time,
         /// Number of tasks that had ended.
         ended: usize,
-        /// Number of all tasks.
+        /// Number of all tasks of the instance.
         tasks: usize,
     },
 }

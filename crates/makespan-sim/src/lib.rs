@@ -1,23 +1,25 @@
-//! Simulation in virtual time: a [`Policy`](makespan_core::Policy) decides, and a simulated cluster responds.
+//! Simulation in virtual time: a [`Policy`](makespan_core::Policy) decides, and a simulated cluster carries out the
+//! decisions.
 //!
 //! [`simulate`] advances from instant to instant. It releases the tasks of an instance, passes the events to the
 //! policy, carries out the policy's decisions, and returns the [`Trace`](makespan_core::Trace). The policy sees
 //! estimates. The real run times are in an [`Actual`](makespan_core::Actual) that only the simulation reads.
 //!
 //! *Deterministic.* At each instant, tasks end first. Then unavailable periods end and begin, processors come up and go
-//! down, and the tasks on lost processors are interrupted. Then tasks are released, and a due wake-up comes last.
-//! Within each kind of event, the smaller identifier comes first. The policy receives all events of an instant in one
-//! call. Only failures, and real times of a [`Deviation`], are random. They are drawn from a seed.
+//! down, and the tasks on lost processors are interrupted. Then tasks are released. A wake-up that was requested for
+//! this instant comes last. Events of one kind are ordered by identifier, the smallest first. The policy receives all
+//! events of an instant in one call. Only failures, and real times of a [`Deviation`], are random. They are drawn from
+//! random numbers with a seed.
 //!
-//! *Unavailable periods* are known in advance and are not events: a policy requests a wake-up for the end of a period.
-//! Its view always contains the free processors. A policy must not start a task that is expected to run into a period
-//! ([`Defect::Closing`](makespan_core::Defect::Closing)). A task that runs longer than its estimate is interrupted when
-//! the period begins.
+//! *Unavailable periods* are known in advance and are not events: a policy that waits for the end of a period requests
+//! a wake-up. The policy's view always contains the free processors. A policy must not start a task that is expected to
+//! run into a period ([`Defect::Closing`](makespan_core::Defect::Closing)). A task that runs longer than its estimate
+//! is interrupted when the period begins.
 //!
-//! *Failures* are unannounced. They come from a list or are drawn from a [`FailureModel`]. Tasks on the failed
+//! *Failures* are not known in advance. They come from a list or are drawn from a [`FailureModel`]. Tasks on the failed
 //! processors are interrupted, wait again and start from the beginning.
 //!
-//! [`network`] simulates the other kind of platform: bags of tasks on a tree of machines, where each node has its own
+//! [`network`] simulates another kind of problem: bags of tasks on a tree of machines, where each node has its own
 //! scheduler.
 //!
 //! This crate contains no scheduling algorithm and imports none.
@@ -40,15 +42,14 @@
 //!     }
 //! }
 //!
-//! let rigid = |processors, minutes: i64| Profile::rigid(processors, Time::from_seconds(60 * minutes)).unwrap();
-//! let estimates = [rigid(2, 60), rigid(4, 60), rigid(1, 60)];
-//! let jobs = ["a", "b", "c"].into_iter().zip(estimates).map(|(name, profile)| Job::new(name, profile)).collect();
-//! let instance = Instance::new(Platform::flat(4)?, jobs, vec![])?;
-//! // The first job ends after a quarter of its estimate.
-//! let actual = Actual::Profiles(vec![rigid(2, 15), rigid(4, 60), rigid(1, 60)]);
-//! let simulation = simulate(&instance, &actual, &mut InTurn, &SimulationOptions::default(), &mut Silent)?;
-//! let ends: Vec<_> = simulation.trace.runs.iter().map(|run| (run.task.0, run.end.to_string())).collect();
-//! assert_eq!(ends, [(0, "900".into()), (1, "4500".into()), (2, "8100".into())]);
+//! let rigid = |processors, minutes: i64| Profile::rigid(processors, Time::from_seconds(60 * minutes)).unwrap(); let
+//! estimates = [rigid(2, 60), rigid(4, 60), rigid(1, 60)]; let jobs = ["a", "b",
+//! "c"].into_iter().zip(estimates).map(|(name, profile)| Job::new(name, profile)).collect(); let instance =
+//! Instance::new(Platform::flat(4)?, jobs, vec![])?; // The first job really takes a quarter of its estimate. let
+//! actual = Actual::Profiles(vec![rigid(2, 15), rigid(4, 60), rigid(1, 60)]); let simulation = simulate(&instance,
+//! &actual, &mut InTurn, &SimulationOptions::default(), &mut Silent)?; let ends: Vec<_> =
+//! simulation.trace.runs.iter().map(|run| (run.task.0, run.end.to_string())).collect(); assert_eq!(ends, [(0,
+//! "900".into()), (1, "4500".into()), (2, "8100".into())]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -11,21 +11,21 @@ pub enum FailureModelError {
     Mean(Time),
     /// A shape is out of range.
     #[error(
-        "the shape is {0}; it must be from 0.1 to 100, where 1 is exponential and failures of real clusters have 0.7"
+        "the shape is {0}; it must be from 0.1 to 100, 1 gives exponential times, and failures of real clusters have about 0.7"
     )]
     Shape(f64),
     /// A unit has no processors.
     #[error("a unit of 0 processors cannot fail; give it at least 1")]
     EmptyUnit,
-    /// A key is missing, unknown or given twice.
-    #[error("{0}; write mtbf=30d,mttr=4h and if wanted shape=0.7, repair_shape=1, processors=16")]
+    /// A key of the model is missing, unknown or given twice.
+    #[error("{0}; write mtbf=30d,mttr=4h and, if needed, also shape=0.7, repair_shape=1 or processors=16")]
     Key(String),
     /// A duration is invalid.
     #[error("{key}: {error}")]
     Time {
         /// The key of the duration.
         key: String,
-        /// The problem.
+        /// The reason why the duration is invalid.
         error: TimeError,
     },
     /// A number is invalid.

@@ -5,11 +5,11 @@ use rand::{Rng, RngExt};
 
 use super::FailureModelError;
 
-/// A Weibull distribution of durations. With shape 1 it is exponential.
+/// A Weibull distribution of durations. With shape 1, the distribution is exponential.
 ///
-/// Times between failures of real clusters fit shapes of 0.7 to 0.8, which means that failures come in clusters: B.
-/// Schroeder and G. A. Gibson, "A large-scale study of failures in high-performance computing systems", DSN 2006,
-/// 10.1109/DSN.2006.5.
+/// The times between failures of real machines fit shapes of 0.7 to 0.8. With such a shape, several failures often
+/// follow shortly after each other. Source: B. Schroeder and G. A. Gibson, "A large-scale study of failures in
+/// high-performance computing systems", DSN 2006, 10.1109/DSN.2006.5.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lifetime {
     mean: Time,
@@ -19,7 +19,8 @@ pub struct Lifetime {
 }
 
 impl Lifetime {
-    /// Returns a memoryless distribution.
+    /// Returns an exponential distribution with this mean. It is memoryless: the past does not influence the remaining
+    /// time.
     ///
     /// # Errors
     /// [`FailureModelError`] if the mean is not positive.
@@ -27,8 +28,8 @@ impl Lifetime {
         Self::weibull(mean, 1.0)
     }
 
-    /// Returns a distribution with this mean and shape. Below shape 1, durations are either short or very long. Above
-    /// shape 1, they are close to the mean.
+    /// Returns a distribution with this mean and shape. Below shape 1, durations are either short or very long. With a
+    /// shape far above 1, all durations are close to the mean.
     ///
     /// # Errors
     /// [`FailureModelError`] if the mean is not positive, or the shape is not from 0.1 to 100.
@@ -42,7 +43,7 @@ impl Lifetime {
         Ok(Self { mean, shape, scale: mean.ticks() as f64 / libm::tgamma(1.0 + 1.0 / shape) })
     }
 
-    /// Returns the mean.
+    /// Returns the mean duration.
     pub fn mean(self) -> Time {
         self.mean
     }
@@ -52,12 +53,12 @@ impl Lifetime {
         self.shape
     }
 
-    /// Draws a duration of at least one tick. Inverts the distribution function with functions that give the same bits
-    /// on every machine.
+    /// Draws a duration of at least one tick. Inverts the distribution function. The functions that are used return
+    /// identical bits on every machine.
     pub fn draw(self, random: &mut impl Rng) -> Time {
         let uniform: f64 = random.random();
         let ticks = self.scale * libm::pow(-libm::log1p(-uniform), 1.0 / self.shape);
-        // The cast turns a float beyond the range into the largest time.
+        // If the float is beyond the range of integers, the cast returns the largest integer.
         Time::from_ticks((ticks as i64).max(1))
     }
 }

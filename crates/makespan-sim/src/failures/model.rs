@@ -1,4 +1,5 @@
-//! The failure model: the units that fail, and the distributions of their times.
+//! The failure model: the units that fail, and the distributions of the times between their failures and of their
+//! repair times.
 
 use makespan_core::{Platform, ProcSet, Time};
 use rand::SeedableRng;
@@ -6,19 +7,19 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{FailureModelError, Lifetime};
 
-/// Units of a platform that fail and are repaired independently, with the same distributions.
+/// Units of a platform that fail and are repaired independently, with equal distributions of times.
 ///
-/// Policies expect a repair after the mean of `repair`.
+/// Policies expect that a repair takes the mean of `repair`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailureModel {
     /// Time from a repair, or from the first release of a job, to the next failure of the unit.
     pub up: Lifetime,
     /// Time from a failure to its repair.
     pub repair: Lifetime,
-    /// The kind of unit that fails as a whole.
+    /// The kind of unit: nodes, or groups of processors.
     pub unit: FailureUnit,
     /// Seed of all random numbers. Each unit has its own random numbers, so that additional units do not change the
-    /// failures of others.
+    /// failures of the existing units.
     pub seed: u64,
 }
 
@@ -27,17 +28,18 @@ pub struct FailureModel {
 pub enum FailureUnit {
     /// A node. A flat cluster is one node.
     Node,
-    /// The given number of processors with consecutive ids, starting at 0. The last unit may have fewer.
+    /// The given number of processors with consecutive ids, starting at 0. The last unit may have fewer processors.
     Processors(u32),
 }
 
 impl FailureModel {
     /// Parses a model such as `mtbf=30d,mttr=4h`: the mean time from a repair to the next failure, and the mean time to
-    /// repair. Optional keys are `shape=0.7` for the former, `repair_shape=1` for the latter (the default of both is
-    /// 1), and `processors=16` for units of this number of processors instead of nodes.
+    /// repair. Optional keys are `shape=0.7` for the distribution of the time to failure, `repair_shape=1` for the
+    /// distribution of the repair time (the default of both is 1), and `processors=16`, with which a unit has 16
+    /// processors instead of being a node.
     ///
     /// # Errors
-    /// [`FailureModelError`] with the problem and a valid alternative.
+    /// [`FailureModelError`] describes the problem and a valid model.
     pub fn parse(text: &str, seed: u64) -> Result<Self, FailureModelError> {
         let (mut times, mut shapes, mut unit) = ([None; 2], [None; 2], None);
         for part in text.split(',') {
@@ -85,11 +87,11 @@ impl FailureModel {
         }
     }
 
-    /// Returns the random numbers of a unit from its `draw`-th duration on.
+    /// Returns the random numbers of a unit, positioned at its duration number `draw`.
     pub(super) fn random(&self, unit: u32, draw: u32) -> ChaCha8Rng {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(u64::from(unit));
-        // Each random float uses two words of the generator.
+        // Each duration uses one random float, which takes two words of the generator.
         random.set_word_pos(2 * u128::from(draw));
         random
     }

@@ -1,4 +1,4 @@
-//! The sequence of processors that go down and up.
+//! The sequence of instants at which processors go down and up.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,25 +11,25 @@ use super::FailureModel;
 pub(crate) struct Outages<'a> {
     listed: &'a [Failure],
     model: Option<&'a FailureModel>,
-    /// The processors of each unit of the model, and the number of durations drawn for it.
+    /// The processors of each unit of the model, and the number of durations that were drawn for the unit.
     units: Vec<(ProcSet, u32)>,
-    /// The times at which processors go up (false) or down (true), with an index: a position in the list, or the length
-    /// of the list plus a unit.
+    /// The times at which processors go up (false) or down (true), each with an index: the position of a failure in the
+    /// list, or the length of the list plus the position of a unit of the model.
     queue: BinaryHeap<Reverse<(Time, bool, u32)>>,
 }
 
-/// Processors that go down or up.
+/// A change: processors go down or up.
 pub(crate) struct Turn {
     pub at: Time,
     pub down: bool,
     pub outage: Outage,
     pub processors: ProcSet,
-    /// The expected repair, if the processors go down.
+    /// The instant at which policies expect the repair, if the processors go down.
     pub expected_up: Option<Time>,
 }
 
 impl<'a> Outages<'a> {
-    /// Merges the list with a model that begins at `from`.
+    /// Merges the failures of a list with the failures of a model, whose first up times begin at `from`.
     pub fn new(listed: &'a [Failure], model: Option<&'a FailureModel>, platform: &Platform, from: Time) -> Self {
         let units = model.map_or_else(Vec::new, |model| model.units(platform));
         let downs = listed.iter().enumerate().map(|(index, failure)| Reverse((failure.down, true, index as u32)));
@@ -46,7 +46,8 @@ impl<'a> Outages<'a> {
         self.queue.peek().map(|Reverse(turn)| turn.0)
     }
 
-    /// Removes and returns the next turn if it is due. Processors that go up come first.
+    /// Removes and returns the next change if it is at or before `now`. At one instant, processors that go up come
+    /// before processors that go down.
     pub fn turn(&mut self, now: Time) -> Option<Turn> {
         self.next().filter(|&at| at <= now)?;
         let Reverse((at, down, index)) = self.queue.pop()?;
@@ -64,7 +65,7 @@ impl<'a> Outages<'a> {
         Some(Turn { at, down, outage, processors: self.units[unit].0.clone(), expected_up })
     }
 
-    /// Draws the time for which a unit keeps its state from `from` on, and adds its next turn.
+    /// Draws how long a unit stays up or down from `from` on, and adds its next change to the queue.
     fn draw(&mut self, unit: usize, from: Time, down: bool) {
         let Some(model) = self.model else { return };
         let draws = &mut self.units[unit].1;
@@ -78,8 +79,8 @@ impl<'a> Outages<'a> {
 }
 
 impl FailureModel {
-    /// Draws the failures that begin between `from` and `until`, in order of their beginnings. A simulation with this
-    /// model has the same failures.
+    /// Draws the failures that begin between `from` and `until`, in the order in which they begin. A simulation with
+    /// this model has exactly these failures.
     pub fn draw(&self, platform: &Platform, from: Time, until: Time) -> Vec<Failure> {
         let mut outages = Outages::new(&[], Some(self), platform, from);
         let mut failures: Vec<Failure> = Vec::new();

@@ -1,4 +1,4 @@
-//! Machines that change during a run.
+//! Changes of machines during a run.
 
 use makespan_core::network::{NodeEvent, NodePolicy};
 
@@ -33,7 +33,8 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         }
     }
 
-    /// Returns the node, or the highest switch above it that leads to no other node.
+    /// Returns the highest switch above the node that leads to no other node, or the node itself if there is no such
+    /// switch.
     fn last_use(&self, mut node: usize) -> usize {
         while let Some(parent) = self.state.parent(node) {
             let other = |other: usize| other != node && self.state.serves[other] && !self.state.removed[other];
@@ -47,7 +48,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
     }
 
     /// Removes a node and all nodes below it. Their tasks return to the root, which has the data of every task. Tasks
-    /// on their way to the node stay with its parent, in whose buffer they still count.
+    /// that are being sent to the node stay at its parent: they still count in the parent's buffer.
     fn remove(&mut self, node: usize) {
         let Some(parent) = self.state.parent(node) else { return };
         let now = self.state.now;
@@ -82,7 +83,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         }
     }
 
-    /// Empties a node, and adds its tasks to `back`.
+    /// Removes all tasks from a node, and adds their numbers by kind to `back`.
     fn clear(&mut self, node: usize, back: &mut [u32]) {
         let now = self.state.now;
         let (lanes, kinds) = (self.state.lanes, self.state.kinds());

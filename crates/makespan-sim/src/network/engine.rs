@@ -11,14 +11,14 @@ use super::options::{NetworkOptions, Until};
 use super::run::{NetworkRun, SimulationDefect};
 use super::state::State;
 
-/// The state of a run.
+/// The state of a simulated run.
 pub(super) struct Engine<'a, P, O> {
     pub(super) state: State<'a>,
     pub(super) policies: &'a mut [P],
     pub(super) observer: &'a mut O,
     pub(super) options: &'a NetworkOptions,
     pub(super) events: Events,
-    /// Nodes whose policies must be called, each once.
+    /// Nodes whose policies must be called. Each node occurs at most once.
     asking: VecDeque<u32>,
     is_asking: Vec<bool>,
     pub(super) completions: Vec<Vec<Time>>,
@@ -30,8 +30,9 @@ pub(super) struct Engine<'a, P, O> {
 /// Simulates the policies, one for each node in the network's order, until all tasks are done or the options end the
 /// run.
 ///
-/// Equal networks, policies and options give equal runs. A task makes one hop on each link of its path. Without the
-/// policies, a run takes time proportional to the number of hops times the logarithm of the number of busy nodes.
+/// Equal networks, policies and options give equal runs. A task makes one hop on each link of its path. Apart from the
+/// policies, the simulation takes time proportional to the number of hops, multiplied by the logarithm of the number of
+/// busy nodes.
 ///
 /// # Errors
 /// [`SimulationDefect`] if a policy makes an invalid decision, or the options do not fit the network.
@@ -94,7 +95,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         self.ask(0);
     }
 
-    /// Returns true if tasks remain but no event is pending.
+    /// Processes all events. Returns true if tasks remain at the end, although no event is pending.
     fn play(&mut self) -> Result<bool, SimulationDefect> {
         self.settle()?;
         while !self.is_over() {
@@ -136,7 +137,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         }
     }
 
-    /// Calls the policies until none has a further decision.
+    /// Calls the policies of the waiting nodes until no policy has a further decision.
     fn settle(&mut self) -> Result<(), SimulationDefect> {
         while let Some(node) = self.asking.pop_front() {
             let node = node as usize;
@@ -152,7 +153,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         Ok(())
     }
 
-    /// Schedules the call of a policy after the events of this instant.
+    /// Marks a node, so that its policy is called after the events of this instant.
     pub(super) fn ask(&mut self, node: usize) {
         if !self.is_asking[node] {
             self.is_asking[node] = true;
@@ -160,7 +161,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         }
     }
 
-    /// Passes an event to a policy.
+    /// Passes an event to the policy of a node.
     pub(super) fn tell(&mut self, node: usize, event: NodeEvent) {
         self.policies[node].hear(event, &self.state.view(node));
         self.ask(node);

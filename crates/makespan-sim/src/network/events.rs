@@ -8,15 +8,17 @@ use makespan_core::Time;
 /// A future event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Due {
-    /// The next send of a node ends, unless its port has changed in the meantime.
+    /// The next send of a node ends. The event is ignored if the state of the node's port has changed since the event
+    /// was added.
     Port { node: u32, version: u32 },
-    /// The next task of a node is computed, unless its processors have changed in the meantime.
+    /// The next computation of a node ends. The event is ignored if the state of the node's processors has changed
+    /// since the event was added.
     Processor { node: u32, version: u32 },
-    /// A request reaches the parent. `freed` is the kind of task that left the buffer, if any.
+    /// A request reaches the parent. `freed` is the kind of the task that left the child's buffer, if one did.
     Request { node: u32, lane: u32, freed: Option<u32> },
-    /// The waiting time of a policy ends.
+    /// The time ends for which the policy of a node wanted to wait.
     Wait { node: u32 },
-    /// A change from the options.
+    /// A change from [`NetworkOptions::changes`](super::NetworkOptions::changes), by its position there.
     Change(u32),
 }
 
@@ -28,7 +30,7 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// Adds an event. Events at the end of time are dropped.
+    /// Adds an event. Events at [`Time::MAX`] are dropped, because they never happen.
     pub(super) fn push(&mut self, at: Time, due: Due) {
         if at < Time::MAX {
             self.heap.push(Reverse((at, self.sequence, due)));
@@ -40,7 +42,7 @@ impl Events {
         self.heap.peek().map(|&Reverse((at, _, _))| at)
     }
 
-    /// Removes and returns the next event that is due.
+    /// Removes and returns the next event that is at or before `now`.
     pub(super) fn pop_at(&mut self, now: Time) -> Option<Due> {
         let &Reverse((at, _, due)) = self.heap.peek()?;
         if at > now {
@@ -50,7 +52,7 @@ impl Events {
         Some(due)
     }
 
-    /// Returns the number of events that were added.
+    /// Returns the number of events that were added so far.
     pub(super) fn count(&self) -> u64 {
         self.sequence
     }
