@@ -1,11 +1,12 @@
 //! Bags of tasks on a tree of machines, where each node has its own scheduler.
 //!
 //! A node can receive, send and compute at the same time. It sends one task at a time, after the whole task has arrived
-//! (store and forward). A hop takes the link's latency plus the data divided by the bandwidth. During this time the
-//! sender's port is busy. A macro-task takes the latency of each of its tasks. A buffer at each node holds a few
-//! waiting tasks. A task that is being sent leaves the sender's buffer when the send ends. A task that is computed
-//! leaves it when the computation begins. Whenever a slot of the buffer becomes free, the node requests a task of any
-//! kind from its parent. So no more tasks arrive than fit.
+//! (store and forward). A hop, the transfer of a task over one link, takes the link's latency plus the data divided by
+//! the bandwidth. During this time, the sender's port is busy. A macro-task is a group of tasks that is sent as one;
+//! its hop takes the latency once for each of its tasks. A buffer at each node holds a few waiting tasks. A task that
+//! is being sent leaves the sender's buffer when the send ends. A task that the node computes itself leaves the node's
+//! buffer when the computation begins. Whenever a slot of the buffer becomes free, the node requests a task of any kind
+//! from its parent. So no more tasks arrive than fit into the buffer.
 //!
 //! ```
 //! use makespan_core::network::{Kind, Network, NetworkNode, NodeDecision, NodePolicy, NodeView};
@@ -23,13 +24,11 @@
 //!     }
 //! }
 //!
-//! let root = NetworkNode { parent: None, processors: 1, speed: 1.0, bandwidth: 1.0, latency: Time::ZERO };
-//! let child = NetworkNode { parent: Some(0), bandwidth: 4.0, ..root };
-//! let kind = Kind { data: 2.0, work: 1.0, weight: 1.0, count: 10, tasks: vec![(0, 1)] };
-//! let network = Network::new(&[root, child], vec![kind])?;
-//! let options = NetworkOptions { buffer: 1, ..NetworkOptions::default() };
-//! let run = simulate(&network, &mut [Greedy, Greedy], &options, &mut Silent)?;
-//! // The child works half a second later than the root, which is the time of a hop.
+//! let root = NetworkNode { parent: None, processors: 1, speed: 1.0, bandwidth: 1.0, latency: Time::ZERO }; let child =
+//! NetworkNode { parent: Some(0), bandwidth: 4.0, ..root }; let kind = Kind { data: 2.0, work: 1.0, weight: 1.0, count:
+//! 10, tasks: vec![(0, 1)] }; let network = Network::new(&[root, child], vec![kind])?; let options = NetworkOptions {
+//! buffer: 1, ..NetworkOptions::default() }; let run = simulate(&network, &mut [Greedy, Greedy], &options, &mut
+//! Silent)?; // The child starts half a second later than the root, because a hop takes half a second.
 //! assert_eq!(run.end, Time::from_ticks(5_500_000_000));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

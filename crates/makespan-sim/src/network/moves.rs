@@ -112,7 +112,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         self.ask(node);
     }
 
-    /// Frees a slot of a node's buffer, and requests another task.
+    /// Frees a slot of a node's buffer, and requests another task from the node's parent.
     fn freed(&mut self, node: usize, kind: usize) {
         if node > 0 {
             let lane = self.state.lane(kind);

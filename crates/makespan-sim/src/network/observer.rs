@@ -2,7 +2,7 @@
 
 use makespan_core::Time;
 
-/// An event of a run. Events are in order of time. Nodes and kinds have their numbers in the network.
+/// An event of a run. Events are in order of time. Nodes and kinds are numbered as in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {
     /// A send to `node` begins at its parent.
@@ -33,8 +33,8 @@ pub enum Record {
         /// The kind of the task.
         kind: usize,
     },
-    /// A node is removed, with all tasks that it held, received, sent and computed. The nodes below it are reported
-    /// first.
+    /// A node is removed, together with all tasks that are in its buffer or that it receives, sends or computes at this
+    /// instant. The nodes below it are reported as removed before it.
     Removed {
         /// The removed node.
         node: usize,

@@ -9,13 +9,14 @@ use thiserror::Error;
 pub struct NetworkOptions {
     /// Size of the buffer of each node other than the root, in tasks for each lane.
     pub buffer: u32,
-    /// True if each kind has its own buffer, port and worker thread. The threads of a node then share its port and its
-    /// processors evenly.
+    /// True if each kind has its own buffer, port and worker thread. Such a set is a lane. The threads of a node share
+    /// its port and its processors evenly. If false, each node has one lane for all kinds.
     pub lanes: bool,
-    /// Maximum number of simultaneous sends of a node in each lane, with at most one to each child. The sends share its
-    /// port evenly.
+    /// Maximum number of simultaneous sends of a node in each lane, with at most one send to each child. Simultaneous
+    /// sends share the node's port evenly.
     pub sends: u32,
-    /// True if a request takes the latency of its link. Otherwise it arrives at once.
+    /// True if a request takes the latency of its link. If false, a request reaches the parent at the instant at which
+    /// it is sent.
     pub slow_requests: bool,
     /// Changes of the machines during the run.
     pub changes: Vec<Change>,
@@ -26,11 +27,11 @@ pub struct NetworkOptions {
 /// The condition that ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// All tasks are computed.
+    /// The run ends when all tasks of all applications are computed.
     AllDone,
-    /// All tasks of some application are computed.
+    /// The run ends as soon as all tasks of one of the applications are computed.
     FirstApplication,
-    /// All tasks are computed, or this instant is reached.
+    /// The run ends when all tasks are computed, or at this instant if that is earlier.
     At(Time),
 }
 
@@ -41,7 +42,7 @@ pub struct Change {
     pub at: Time,
     /// The changed node, as [`Network`] numbers it.
     pub node: usize,
-    /// The kind of the change.
+    /// The change of the node.
     pub what: Changed,
 }
 
@@ -52,8 +53,8 @@ pub enum Changed {
     Bandwidth(f64),
     /// The processors get this speed, in work units per second.
     Speed(f64),
-    /// The node is removed, with all nodes below it and the switches above it that lead to no other node. The root,
-    /// which has the data of all tasks, sends the uncomputed tasks of the removed nodes again.
+    /// The node is removed, together with all nodes below it, and with the switches above it that lead to no other
+    /// node. The root, which has the data of all tasks, sends the uncomputed tasks of the removed nodes again.
     Removed,
 }
 
@@ -63,11 +64,11 @@ pub enum ChangeError {
     /// The node does not exist.
     #[error("change {0}: its node does not exist")]
     UnknownNode(usize),
-    /// The root has no link and cannot be removed.
+    /// The change is a new bandwidth or the removal of the root, which has no link to a parent and must stay.
     #[error("change {0}: the root has no parent and cannot be removed; it holds the tasks")]
     Root(usize),
     /// The rate is not a positive number.
-    #[error("change {0}: a bandwidth or speed must be a positive number; remove the node if it is to stand still")]
+    #[error("change {0}: a bandwidth or speed must be a positive number; to stop the node, remove it")]
     Rate(usize),
     /// The time is negative.
     #[error("change {0}: its time is negative")]
@@ -75,8 +76,8 @@ pub enum ChangeError {
 }
 
 impl Default for NetworkOptions {
-    /// Returns options with buffers of ten tasks as in the paper, one send at a time, requests that arrive at once, and
-    /// an end when all tasks are computed.
+    /// Returns options with buffers of ten tasks as in the paper, one send at a time, and requests that arrive at once.
+    /// The run ends when all tasks are computed.
     fn default() -> Self {
         Self { buffer: 10, lanes: false, sends: 1, slow_requests: false, changes: Vec::new(), until: Until::AllDone }
     }

@@ -6,13 +6,13 @@ use thiserror::Error;
 
 use super::options::ChangeError;
 
-/// The reason why a run is not possible.
+/// The reason why a run is not possible or cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SimulationDefect {
     /// A policy made an invalid decision.
-    #[error("the policy of node {node} decided {decision:?}, which is impossible now")]
+    #[error("the policy of node {node} decided {decision:?}, which is not possible in the current state")]
     Decision {
-        /// The node of the policy.
+        /// The node whose policy made the decision.
         node: usize,
         /// The invalid decision.
         decision: NodeDecision,
@@ -20,12 +20,12 @@ pub enum SimulationDefect {
     /// The number of policies differs from the number of nodes.
     #[error("there are {policies} policies for {nodes} nodes; each node needs its own")]
     Policies {
-        /// Number of policies given.
+        /// Number of given policies.
         policies: usize,
-        /// Number of policies needed.
+        /// Number of nodes, each of which needs a policy.
         nodes: usize,
     },
-    /// Buffers of size zero.
+    /// The buffers have size zero.
     #[error("a buffer for 0 tasks lets no task through; give at least 1")]
     NoBuffer,
     /// A change is invalid.
@@ -33,65 +33,67 @@ pub enum SimulationDefect {
     Change(#[from] ChangeError),
 }
 
-/// The result of a run. Nodes have their numbers in the network.
+/// The result of a run. Nodes are numbered as in the network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkRun {
-    /// End of the run.
+    /// The instant at which the run ended.
     pub end: Time,
-    /// For each application, the completion times of its tasks in order.
+    /// For each application, the completion times of its tasks, ascending.
     pub completions: Vec<Vec<Time>>,
     /// Number of tasks of each application.
     pub tasks: Vec<u64>,
-    /// Tasks computed, by node and kind. A macro-task counts as one.
+    /// Number of computed tasks, by node and kind. A macro-task counts as one task.
     pub computed: Vec<u32>,
-    /// Tasks received, by node and kind. A macro-task counts as one.
+    /// Number of received tasks, by node and kind. A macro-task counts as one task.
     pub received: Vec<u32>,
-    /// Used processor time, by node.
+    /// Time that processors were computing, summed over the processors of the node, by node.
     pub processor_busy: Vec<Time>,
     /// Time that the port was sending, by node.
     pub port_busy: Vec<Time>,
-    /// Port time that the link from the parent used, by node.
+    /// Time of the parent's port that sends to the node used, by node. Simultaneous sends share the time of the port.
     pub link_busy: Vec<Time>,
     /// Maximum number of tasks in one buffer, by node. Zero for the root.
     pub peak: Vec<u32>,
-    /// True for removed nodes.
+    /// True for each node that was removed during the run.
     pub removed: Vec<bool>,
     /// Number of completed hops.
     pub hops: u64,
     /// Number of events that were scheduled.
     pub events: u64,
-    /// Number of tasks that returned to the root from removed nodes. A macro-task counts as one.
+    /// Number of tasks that returned to the root from removed nodes. A macro-task counts as one task.
     pub resent: u64,
-    /// True if the run stopped with remaining tasks and without a future event.
+    /// True if tasks remained when the run stopped because no event was pending.
     pub stalled: bool,
 }
 
-/// The throughput as measured in the paper (section 5.1.1).
+/// The throughput of a run, measured as in the paper (section 5.1.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// The earliest time at which all tasks of some application were done.
+    /// The earliest instant at which all tasks of one of the applications were completed.
     pub first_done: Time,
-    /// Tasks a second of each application, between a tenth and nine tenths of `first_done`.
+    /// For each application, the number of tasks completed per second in the measured period. If a tenth is skipped at
+    /// either end, this is the period from a tenth to nine tenths of `first_done`.
     pub throughput: Vec<f64>,
-    /// The minimum of the throughputs divided by the weights of the applications.
+    /// The fair throughput: the minimum, over the applications, of the throughput divided by the weight.
     pub fair: f64,
 }
 
 impl NetworkRun {
-    /// Returns the time at which all tasks of an application were done, or `None` if some were not.
+    /// Returns the instant at which all tasks of an application were completed, or `None` if some tasks were not
+    /// completed.
     pub fn done(&self, application: usize) -> Option<Time> {
         let completions = &self.completions[application];
         let all = completions.len() as u64 == self.tasks[application];
         all.then(|| completions.last().copied().unwrap_or(Time::ZERO))
     }
 
-    /// Returns the number of tasks that are not done.
+    /// Returns the number of tasks that were not completed.
     pub fn unfinished(&self) -> u64 {
         self.tasks.iter().zip(&self.completions).map(|(tasks, done)| tasks - done.len() as u64).sum()
     }
 
-    /// Returns the nodes that compute or lead to computing nodes, were not removed, and received nothing. If a task was
-    /// on its way to such a node, the link was too slow.
+    /// Returns the nodes that received no task, although they compute or lead to computing nodes and were not removed.
+    /// If a task was being sent to such a node at the end, its link was too slow.
     pub fn unreached(&self, network: &Network) -> Vec<usize> {
         let kinds = network.kinds().len();
         let serves = network.serves();
@@ -100,9 +102,9 @@ impl NetworkRun {
         (1..network.nodes().len()).filter(missing).collect()
     }
 
-    /// Measures the throughput in the steady part. `skipped` is the fraction of the time until the first application
-    /// was done that is left out at the beginning and at the end. Returns `None` if no application was done, or if the
-    /// steady part has no length.
+    /// Measures the throughput in the steady part. The steady part lies within the time until the first application was
+    /// completed. `skipped` is the fraction of this time that is left out at its beginning and again at its end.
+    /// Returns `None` if no application was completed, or if the steady part is empty.
     pub fn measured(&self, weights: &[f64], skipped: f64) -> Option<Measured> {
         let first_done = (0..self.tasks.len()).filter_map(|application| self.done(application)).min()?;
         let seconds = first_done.seconds() * (1.0 - 2.0 * skipped);

@@ -6,13 +6,14 @@ use makespan_core::Time;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Active {
     pub(super) kind: u32,
-    /// The receiving node, or the node itself for a computation.
+    /// The node that receives the task, or, for a computation, the node that computes it.
     pub(super) node: u32,
-    /// Remaining ticks of latency. They pass first, independently of the rate.
+    /// Remaining ticks of latency. The latency passes before the transfer of the bytes and does not depend on the rate
+    /// of the port.
     latency: f64,
-    /// Remaining ticks for the bytes or the work at the full rate.
+    /// Remaining ticks for the bytes or for the work, if the task gets a whole unit of the server.
     remaining: f64,
-    /// Ticks of service so far.
+    /// Ticks of service that the task has received so far.
     pub(super) used: f64,
 }
 
@@ -22,17 +23,18 @@ impl Active {
     }
 }
 
-/// A resource of `capacity` units. Each task uses at most one unit. If there are more tasks than units, they share the
-/// units evenly.
+/// A port or the processors of a node: a resource of `capacity` units. Each task uses at most one unit. If there are
+/// more tasks than units, the tasks share the units evenly.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
     capacity: u32,
     active: Vec<Active>,
-    /// The instant for which the remaining times are correct.
+    /// The instant to which the remaining times of the tasks refer.
     since: Time,
-    /// A number that changes whenever the predicted end becomes wrong.
+    /// A number that changes whenever the predicted end of the next task changes, so that older events can be
+    /// recognised.
     pub(super) version: u32,
-    /// Total ticks of service.
+    /// Total ticks of service that all tasks have received.
     pub(super) busy: f64,
 }
 
@@ -41,7 +43,7 @@ impl Server {
         Self { capacity, active: Vec::new(), since: Time::ZERO, version: 0, busy: 0.0 }
     }
 
-    /// Returns the service of each task per tick.
+    /// Returns the ticks of service that each task receives per tick.
     fn rate(&self) -> f64 {
         let (active, capacity) = (self.active.len() as f64, f64::from(self.capacity));
         if active <= capacity { 1.0 } else { capacity / active }
@@ -62,7 +64,7 @@ impl Server {
         }
     }
 
-    /// Adds a task. The array contains its latency and its remaining time at the full rate, in ticks.
+    /// Adds a task. The array contains the latency of the task and its remaining time at the full rate, both in ticks.
     pub(super) fn add(&mut self, now: Time, kind: usize, node: usize, [latency, remaining]: [f64; 2]) {
         self.advance(now);
         self.active.push(Active { kind: kind as u32, node: node as u32, latency, remaining, used: 0.0 });
@@ -74,7 +76,8 @@ impl Server {
         self.active.iter().enumerate().min_by(order).map(|(at, _)| at)
     }
 
-    /// Returns the end of the next task if nothing changes, or `Time::MAX` if the end is too late to represent.
+    /// Returns the next instant at which a task ends if no task is added or removed before. Returns `Time::MAX` if this
+    /// instant is too late to represent.
     pub(super) fn next_end(&self) -> Option<Time> {
         let first = self.first()?;
         let ticks = (self.active[first].left() / self.rate()).ceil();
@@ -82,7 +85,7 @@ impl Server {
         Some(if ticks >= left as f64 { Time::MAX } else { Time::from_ticks(self.since.ticks() + ticks as i64) })
     }
 
-    /// Removes the task that ends now.
+    /// Removes and returns a task that ends now, if there is one.
     pub(super) fn finish(&mut self, now: Time) -> Option<Active> {
         self.advance(now);
         let first = self.first()?;
@@ -90,8 +93,8 @@ impl Server {
         Some(self.active.swap_remove(first))
     }
 
-    /// Multiplies the remaining times of the tasks for a node whose rate has changed. The latency does not depend on
-    /// the rate.
+    /// Multiplies the remaining times of the tasks for `node`, whose rate has changed, by `factor` (the old rate
+    /// divided by the new rate). Latencies do not change, because they do not depend on the rate.
     pub(super) fn stretch(&mut self, now: Time, node: usize, factor: f64) {
         self.advance(now);
         for active in self.active.iter_mut().filter(|active| active.node as usize == node) {
@@ -100,7 +103,7 @@ impl Server {
         self.version = self.version.wrapping_add(1);
     }
 
-    /// Removes a task for this node, finished or not.
+    /// Removes a task for this node, even if the task is not finished.
     pub(super) fn abort(&mut self, now: Time, node: usize) -> Option<Active> {
         let at = self.active.iter().position(|active| active.node as usize == node)?;
         self.advance(now);
@@ -116,7 +119,7 @@ impl Server {
     }
 }
 
-/// Returns the ticks that an amount takes at a rate per second.
+/// Returns the number of ticks that an amount of bytes or work takes at `rate` units per second.
 pub(super) fn ticks(amount: f64, rate: f64) -> f64 {
     (amount / rate * Time::TICKS_PER_SECOND as f64).ceil()
 }

@@ -1,4 +1,4 @@
-//! The state of all nodes in flat arrays. Each policy sees its own slice.
+//! The state of all nodes in flat arrays. Each node's policy sees only the entries of its node.
 
 use makespan_core::Time;
 use makespan_core::network::{Children, Network, NodeView};
@@ -10,33 +10,34 @@ pub(super) struct State<'a> {
     pub(super) network: &'a Network,
     pub(super) now: Time,
     pub(super) lanes: usize,
-    /// Waiting tasks that are not being sent, by node and kind.
+    /// Number of tasks that wait in the buffer and are not being sent, by node and kind.
     pub(super) ready: Vec<u32>,
-    /// Tasks that wait or are being sent, by node and lane.
+    /// Number of tasks in the buffer, both waiting and being sent, by node and lane.
     pub(super) held: Vec<u32>,
-    /// Maximum number of tasks held in one lane, by node.
+    /// Maximum number of tasks that one lane of the node has held so far, by node.
     pub(super) peak: Vec<u32>,
-    /// Idle processors and free ports, by node and lane.
+    /// Numbers of idle processors and of free ports, by node and lane.
     pub(super) idle: Vec<u32>,
     pub(super) ports: Vec<u32>,
-    /// Open requests to the parent, by node and lane, and true if the node is receiving.
+    /// Number of requests to the parent that are not fulfilled yet, by node and lane, and true if the node is receiving
+    /// a task.
     pub(super) requests: Vec<u32>,
     pub(super) receiving: Vec<bool>,
-    /// Buffer levels as reported to the parent, by node and kind.
+    /// Number of tasks in the node's buffer, as last reported to its parent, by node and kind.
     pub(super) levels: Vec<u32>,
-    /// Current bandwidth of the link from the parent, by node. It may change during a run.
+    /// Current bandwidth of the link from the parent, by node. Changes of a run may replace it.
     pub(super) bandwidth: Vec<f64>,
     /// Latency of the link from the parent in seconds, by node.
     pub(super) latency: Vec<f64>,
     pub(super) speed: Vec<f64>,
     pub(super) removed: Vec<bool>,
-    /// True if the node or any node below it ever computes. Other nodes request nothing.
+    /// True if the node or any node below it ever computes. Nodes with false request no tasks.
     pub(super) serves: Vec<bool>,
     pub(super) port: Vec<Server>,
     pub(super) processors: Vec<Server>,
-    /// Ticks of service of the link from the parent, by node.
+    /// Ticks of the parent's port that sends to the node used, by node.
     pub(super) link_busy: Vec<f64>,
-    /// Received and computed tasks, by node and kind.
+    /// Numbers of received tasks and of computed tasks, by node and kind.
     pub(super) received: Vec<u32>,
     pub(super) computed: Vec<u32>,
 }
@@ -90,7 +91,7 @@ impl<'a> State<'a> {
         self.network.nodes()[node].parent
     }
 
-    /// Returns the view of a node's policy.
+    /// Returns the part of the state that the policy of a node sees.
     pub(super) fn view(&self, node: usize) -> NodeView<'_> {
         let (kinds, lanes, children) = (self.kinds(), self.lanes, self.network.children(node));
         let (first, last) = (children.start, children.end);

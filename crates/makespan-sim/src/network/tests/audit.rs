@@ -1,4 +1,4 @@
-//! Checks the rules of the network from records alone.
+//! Checks that a run respects the rules of the network, using only the records that an observer receives.
 
 use makespan_core::Time;
 use makespan_core::network::Network;
@@ -8,9 +8,9 @@ use crate::network::{NetworkObserver, NetworkOptions, Record};
 pub(super) struct Audit<'a> {
     network: &'a Network,
     options: &'a NetworkOptions,
-    /// Tasks in the buffer, including those being sent, by node and kind.
+    /// Number of tasks in the buffer, including tasks that are being sent, by node and kind.
     held: Vec<Vec<u32>>,
-    /// Kinds of the tasks on their way, by receiving node.
+    /// Kinds of the tasks that are being sent, by receiving node.
     coming: Vec<Vec<usize>>,
     computing: Vec<Vec<usize>>,
     pub(super) done: Vec<u32>,
@@ -52,7 +52,7 @@ impl<'a> Audit<'a> {
         held + self.computing.iter().map(|kinds| kinds.len() as u64).sum::<u64>()
     }
 
-    /// Checks that every task is in exactly one place.
+    /// Checks that every task is either completed or in exactly one buffer, transfer or processor.
     pub(super) fn check(&self) {
         for (kind, of) in self.network.kinds().iter().enumerate() {
             let held: u32 = self.held.iter().map(|held| held[kind]).sum();
@@ -69,15 +69,18 @@ impl NetworkObserver for Audit<'_> {
         match record {
             Record::SendBegins { node, kind } => {
                 let (parent, lane) = (self.parent(node), self.lane(kind));
-                assert!(self.free(parent, kind) > 0, "what is sent is there");
-                assert_eq!(self.in_lane(&self.coming[node], lane), 0, "one receive at a time");
-                assert!(self.in_lane(&self.leaving(parent), lane) < self.options.sends as usize, "one send at a time");
+                assert!(self.free(parent, kind) > 0, "the sent task is in the parent's buffer");
+                assert_eq!(self.in_lane(&self.coming[node], lane), 0, "a node receives one task at a time");
+                assert!(
+                    self.in_lane(&self.leaving(parent), lane) < self.options.sends as usize,
+                    "no node sends too much at once"
+                );
                 self.coming[node].push(kind);
                 let room: u32 = (0..self.held[node].len())
                     .filter(|&other| self.lane(other) == lane)
                     .map(|other| self.held[node][other])
                     .sum();
-                assert!(room < self.options.buffer, "there is room for what is sent");
+                assert!(room < self.options.buffer, "the receiving buffer has room for the sent task");
             }
             Record::SendEnds { node, kind } => {
                 let at = self.coming[node].iter().position(|&other| other == kind).unwrap();
@@ -87,7 +90,7 @@ impl NetworkObserver for Audit<'_> {
                 self.held[node][kind] += 1;
             }
             Record::ComputingBegins { node, kind } => {
-                assert!(self.free(node, kind) > 0, "what is computed is there");
+                assert!(self.free(node, kind) > 0, "the computed task is in the node's buffer");
                 let lane = self.in_lane(&self.computing[node], self.lane(kind));
                 assert!(lane < self.network.nodes()[node].processors as usize, "a task a processor");
                 self.held[node][kind] -= 1;

@@ -33,13 +33,14 @@ fn what_is_under_way_goes_on_at_the_new_rate() {
     let at = |seconds, what| Change { at: Time::from_seconds(seconds), node: 1, what };
     let changes = vec![at(4, Changed::Bandwidth(2.0)), at(11, Changed::Speed(4.0))];
     let run = played(&network, &NetworkOptions { changes, ..NetworkOptions::default() });
-    // Four bytes take 4 s and six bytes take 3 s, so the task arrives at 7. Four units are done by 11, and six units
-    // take 1.5 s.
+    // At the first bandwidth, four bytes take 4 s, and then six bytes take 3 s, so the task arrives at 7. At the first
+    // speed, four units of work are done by 11, and then six units take 1.5 s.
     assert_eq!(run.end, Time::from_ticks(12_500_000_000));
 }
 
 proptest! {
-    /// The bandwidth of a hop changes once or twice. The latency does not change, and the bytes take the current rate.
+    /// The bandwidth of a hop changes once or twice. The latency does not change, and each byte is sent at the
+    /// bandwidth of its instant.
     #[test]
     fn a_change_of_bandwidth_leaves_latency_as_it_is(
         latency in 0_i64..20, data in 1_u32..20, changes in proptest::collection::vec((1_i64..30, 1_u32..8), 0..3),
@@ -49,7 +50,7 @@ proptest! {
         let network = Network::new(&[root, child], vec![kind(0, f64::from(data), 1.0, 1)]).unwrap();
         let mut changes = changes;
         changes.sort_unstable();
-        // Check second by second, because changes happen only at whole seconds.
+        // Computes the transfer second by second, because changes happen only at whole seconds.
         let (mut left, mut bandwidth, mut second) = (f64::from(data), 1.0, 0);
         let end = loop {
             for &(_, changed) in changes.iter().filter(|&&(at, _)| at == second) {
@@ -67,7 +68,7 @@ proptest! {
             Change { at: Time::from_seconds(at), node: 1, what: Changed::Bandwidth(bandwidth.into()) }
         });
         let run = played(&network, &NetworkOptions { changes: changes.collect(), ..NetworkOptions::default() });
-        // The computation takes a second after the hop.
+        // The computation takes one more second after the hop.
         prop_assert!((run.end.seconds() - 1.0 - end).abs() < 1e-6, "{} and {end}", run.end);
     }
 }
@@ -94,7 +95,7 @@ fn a_leaf_unreachable_in_time_is_reported() {
     assert_eq!(run.unreached(&network), [1, 2]);
     assert_eq!((run.end, run.stalled), (Time::from_seconds(100), false));
     assert!(run.measured(&[1.0], 0.1).is_none_or(|measured| measured.fair.is_finite()));
-    // If the run has no end time, a hop that takes longer than all time does not keep it going.
+    // A hop whose end is too late to represent does not prevent the end of a run without an end time.
     let only = [NetworkNode { processors: 0, ..nodes[0] }, node(Some(0), 1.0, 1e-300)];
     let network = Network::new(&only, vec![kind(0, 1.0, 1.0, 10)]).unwrap();
     let run = played(&network, &NetworkOptions::default());
@@ -126,7 +127,7 @@ fn nodes_hear_of_changes() {
     assert_eq!(heard, expected);
 }
 
-/// A policy that does nothing before an instant.
+/// A policy that makes no decision before the given instant.
 struct Late(Time);
 
 impl NodePolicy for Late {
@@ -136,7 +137,7 @@ impl NodePolicy for Late {
     }
 }
 
-/// A policy that waits for the present instant, which would never end.
+/// A policy that waits for the current instant. If this were allowed, the run would never end.
 struct Now;
 
 impl NodePolicy for Now {

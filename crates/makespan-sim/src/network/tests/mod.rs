@@ -77,8 +77,8 @@ fn options() -> impl Strategy<Value = NetworkOptions> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// With any decisions of the nodes, ports, buffers and processors never exceed their capacity, and no task is lost
-    /// or done twice. A repetition gives the same run.
+    /// Whatever the nodes decide, ports, buffers and processors never exceed their capacities, and no task is lost or
+    /// computed twice. A repetition of the run gives an equal result.
     #[test]
     fn rules_hold_whatever_is_decided(network in networks(), options in options(), seed in any::<u64>()) {
         let mut options = options;
@@ -86,8 +86,8 @@ proptest! {
         let mut audit = Audit::new(&network, &options);
         let run = simulate(&network, &mut whims(&network, seed), &options, &mut audit).unwrap();
         audit.check();
-        // The root computes, and a switch that leads to no computing node requests nothing, so every task is done in
-        // the end.
+        // The root computes, and a switch that leads to no computing node requests nothing, so every task is computed
+        // in the end.
         prop_assert_eq!((run.stalled, run.unfinished(), audit.left()), (false, 0, 0));
         prop_assert!(run.peak.iter().all(|&peak| peak <= options.buffer));
         let again = simulate(&network, &mut whims(&network, seed), &options, &mut Silent).unwrap();
@@ -104,7 +104,8 @@ fn a_hop_takes_latency_and_data_over_bandwidth_and_is_stored_before_it_goes_on()
     // The root computes nothing, so it needs no processor as long as another node has one.
     let network = Network::new(&[root, switch, leaf], vec![kind(0, 4.0, 3.0, 2)]).unwrap();
     let run = simulate(&network, &mut whims(&network, 1), &NetworkOptions::default(), &mut Silent).unwrap();
-    // The first task arrives at 1 + 0.25 + 0.5 and is done at 3.25. The second task is computed after it.
+    // The first task arrives at 1 + 0.25 + 0.5 s and is completed at 3.25 s. The second task is computed after the
+    // first.
     let seconds: Vec<f64> = run.completions[0].iter().map(|time| time.seconds()).collect();
     assert_eq!(seconds, [3.25, 4.75]);
     assert_eq!(run.link_busy[1..].iter().map(|time| time.seconds()).collect::<Vec<_>>(), [2.0, 1.5]);
@@ -119,8 +120,8 @@ fn threads_of_a_node_share_its_port_and_processor() {
         Network::new(&[root, node(Some(0), 1.0, 1.0)], vec![kind(0, 1.0, 1.0, 1), kind(1, 1.0, 2.0, 1)]).unwrap();
     let options = NetworkOptions { lanes: true, ..NetworkOptions::default() };
     let run = simulate(&network, &mut whims(&network, 1), &options, &mut Silent).unwrap();
-    // Both tasks arrive at 2. The shorter one takes 2 s at half speed. At its end, the longer one has half of its work
-    // left.
+    // Both tasks arrive at 2 s. The shorter task takes 2 s at half speed. At its end, half of the work of the longer
+    // task remains.
     assert_eq!((run.done(0), run.done(1)), (Some(Time::from_seconds(4)), Some(Time::from_seconds(5))));
 }
 
