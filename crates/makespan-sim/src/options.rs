@@ -7,22 +7,23 @@ use crate::FailureModel;
 /// The options of a simulation.
 #[derive(Clone, Debug)]
 pub struct SimulationOptions {
-    /// If true, a task that really takes longer than its walltime is ended at the walltime
-    /// ([`Outcome::TimedOut`](makespan_core::Outcome::TimedOut)). Otherwise walltimes are not limits.
+    /// If true, a task whose real time is longer than its walltime is terminated at the walltime
+    /// ([`Outcome::TimedOut`](makespan_core::Outcome::TimedOut)). If false, walltimes do not limit real times.
     pub kill_at_walltime: bool,
-    /// Processors that go down and up, in any order. Failures may overlap.
+    /// A list of failures, each with processors that go down and up, in any order. Failures may overlap.
     pub failures: Vec<Failure>,
-    /// Failures that are drawn during the simulation, in addition to the list.
+    /// Failures that are drawn during the simulation, in addition to `failures`.
     pub failure_model: Option<FailureModel>,
-    /// Maximum number of times that an interrupted task is queued again. If it is interrupted once more, it has failed
-    /// with the status of a killed task, 137.
+    /// Maximum number of times that an interrupted task is queued again. If a task is interrupted once more, it counts
+    /// as failed, with the exit status of a killed task, 137.
     pub requeues: u32,
-    /// Replaces estimated times by times learned from ended tasks. If `None`, estimates do not change.
+    /// The method that replaces estimated times by times learned from ended tasks. If `None`, estimates do not change.
     pub estimation: Option<Estimation>,
     /// Tasks that already run when the simulation begins, with their processors. They must be released at the first
-    /// instant, at which they start. The policy sees them as running and receives no event of their submission.
+    /// instant of the simulation, and they start then. The policy sees them as running and receives no event of their
+    /// submission.
     pub running: Vec<(TaskId, ProcSet)>,
-    /// Ends the simulation with an error when requested.
+    /// A request to stop. When it is made, the simulation ends with an error.
     pub stop: Stop,
 }
 

@@ -8,16 +8,17 @@ use crate::{Observer, Simulation, SimulationError, SimulationOptions};
 /// Simulates an instance in virtual time with the decisions of a policy.
 ///
 /// Every task is submitted at its release date and really takes the time in `actual`. The policy is called once for
-/// each instant ([`makespan_core::Event::order`]). A wake-up comes at its instant, possibly together with other events.
-/// It is dropped if the policy receives any event before.
+/// each instant ([`makespan_core::Event::order`]). A wake-up comes at the requested instant, possibly together with
+/// other events. It is dropped if the policy receives any event before this instant.
 ///
 /// A task with predecessors ([`Instance::incoming`]) is submitted when it is released and all predecessors have
-/// succeeded. It must not start where its data have not arrived ([`makespan_core::View::arrival`]). Data travel as soon
-/// as they are produced, to every place that will need them. Transfers do not slow each other down. If a predecessor
-/// fails or is cancelled, the task fails without a start.
+/// succeeded. It must not start on a node at which its data have not arrived ([`makespan_core::View::arrival`]). Data
+/// are sent to every node as soon as they are produced. Transfers do not slow each other down. If a predecessor fails
+/// or is cancelled, the task fails without a start.
 ///
 /// If the options have an [`Estimation`](makespan_core::Estimation), its estimator receives every success, in the order
-/// of the trace, before the policy does. The policy is informed about replaced times. The real times do not change.
+/// of the trace, before the policy does. The policy receives an event for each replaced time. The real times do not
+/// change.
 ///
 /// Each event costs the logarithm of the number of running tasks, in addition to the work of the policy. A failure
 /// examines all running tasks.
@@ -64,7 +65,7 @@ fn check_actual(instance: &Instance, actual: &Actual) -> Result<(), SimulationEr
     Ok(())
 }
 
-/// Returns a node on which the estimate has a time and the real profile has none.
+/// Returns the name of a node on which the estimated profile has a time but the real profile has none.
 fn unknown_machine(platform: &Platform, estimate: &Profile, real: &Profile) -> Option<String> {
     if estimate.machine_times().is_none() && real.machine_times().is_none() {
         return None;

@@ -5,14 +5,15 @@ use makespan_core::{TaskId, Trace, Unavailable};
 /// The result of a simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Simulation {
-    /// The executions, in the order of their ends. Each task that was not cancelled ends once. Before that it may have
-    /// been interrupted. If a predecessor did not succeed or was cancelled, the task has an execution [not
-    /// started](makespan_core::Outcome::NotStarted) without processors at that instant.
+    /// The executions, in the order of their ends. Each task that was not cancelled ends exactly once. Before its end,
+    /// it may have been interrupted several times. If a predecessor did not succeed or was cancelled, the task has an
+    /// execution [not started](makespan_core::Outcome::NotStarted), without processors, at the instant of this failure
+    /// or cancellation.
     pub trace: Trace,
-    /// Tasks that the policy cancelled, in order.
+    /// Tasks that the policy cancelled, in the order of cancellation.
     pub cancelled: Vec<TaskId>,
-    /// The periods in which processors were down, in the order of their beginnings. A failure without a repair lasts
-    /// forever.
+    /// The periods in which processors were down, in the order of their beginnings. A failure that was not repaired
+    /// lasts forever.
     pub down: Vec<Unavailable>,
     /// Number of events that the policy received.
     pub events: u64,

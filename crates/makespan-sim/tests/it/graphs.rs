@@ -41,7 +41,7 @@ fn payload(kind: u8, amount: u16) -> Payload {
 }
 
 prop_compose! {
-    /// Tasks with an edge from a task to a later one for each set bit.
+    /// A graph of tasks. Each bit that is set stands for an edge from a task to a later task.
     fn graph()(
         tasks in prop::collection::vec((1_i64..9000, prop::option::of(2_u32..5)), 1..8),
         edges in prop::collection::vec((any::<u16>(), 0_u8..3, 0_u16..4000), 0..12),
@@ -106,11 +106,12 @@ fn success(trace: &Trace, task: TaskId) -> Option<&Run> {
     trace.runs.iter().find(|run| run.task == task && run.outcome == Outcome::Succeeded)
 }
 
-/// Checks, node by node, that no run starts before all predecessors have ended and their data have arrived.
+/// Checks that no run starts before all predecessors have ended and their data have arrived at the nodes of the run.
 fn tasks_wait_for_each_other(instance: &Instance, trace: &Trace) {
     for run in trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {
         for dependence in instance.incoming(run.task) {
-            let before = success(trace, dependence.from).expect("it waited for what did not succeed");
+            let before =
+                success(trace, dependence.from).expect("a task started although a predecessor did not succeed");
             let platform = instance.platform();
             for from in before.processors.iter().map(|id| platform.node_of(id)) {
                 for to in run.processors.iter().map(|id| platform.node_of(id)) {
@@ -121,7 +122,7 @@ fn tasks_wait_for_each_other(instance: &Instance, trace: &Trace) {
     }
 }
 
-/// Checks that every task ends once, is cancelled once, or is not started. The last happens if and only if a
+/// Checks that every task ends once, is cancelled once, or is not started. A task is not started if and only if a
 /// predecessor did not succeed.
 fn every_task_once(instance: &Instance, simulation: &Simulation) {
     for task in instance.task_ids() {
@@ -182,8 +183,8 @@ proptest! {
     }
 }
 
-/// Returns a diamond with times in seconds: `a` 2, then `b` 3 and `c` 1, then `d` 1. There are three nodes with one
-/// processor each, and a fixed second between them.
+/// Returns a diamond with times in seconds: `a` takes 2, then `b` takes 3 and `c` takes 1, then `d` takes 1. There are
+/// three nodes with one processor each, and data between two nodes take a fixed second.
 fn diamond() -> Instance {
     let task = |(name, time): (&str, i64)| NamedTask::new(name, rigid(1, time));
     let edge = |(from, to): (u32, u32)| Edge { from, to, payload: Payload::Fixed(seconds(1)) };
@@ -203,7 +204,7 @@ fn a_start_before_the_data_is_a_defect() {
     let SimulationError::Policy { at, defect: Defect::Data { ref job, ref from, arrival, .. } } = eager else {
         panic!("{eager}");
     };
-    // `b` has followed `a` on its processor. `c` would start too early on another processor.
+    // `b` runs on the processor of `a`. `c` would start on another processor before the data of `a` have arrived there.
     assert_eq!((at, job.as_str(), from.as_str(), arrival), (seconds(2), "j/c", "j/a", seconds(3)));
     let unready = simulate(&instance, &Actual::AsEstimated, &mut Once(vec![start(1, "0")]), &options, &mut Silent);
     assert!(unready.unwrap_err().to_string().contains("`j/b`, which is not waiting"));
@@ -218,7 +219,7 @@ fn what_waits_for_a_failed_task_is_not_started() {
     let options = SimulationOptions { failures, requeues: 0, ..SimulationOptions::default() };
     let fine = simulate(&instance, &Actual::AsEstimated, &mut random, &options, &mut Silent).unwrap();
     assert_eq!(fine.trace.runs.len(), 5, "nothing ran yet when all went down");
-    // `a` starts at once and loses its processor after a second.
+    // `a` starts at 0 and loses its processor after a second.
     let failures =
         vec![Failure { processors: common::set("0-2"), down: seconds(1), up: seconds(40), expected_up: None }];
     let options = SimulationOptions { failures, ..options };
@@ -233,7 +234,7 @@ fn what_waits_for_a_failed_task_is_not_started() {
     assert!((measures.weighted_completion - (2.0 + 51.0)).abs() < 1e-9);
 }
 
-/// A policy that cancels the first task and starts later ones.
+/// A policy that cancels the first task and starts the other tasks.
 struct Picky(Vec<Event>);
 
 impl Policy for Picky {

@@ -71,7 +71,7 @@ fn runs_last_as_long_as_they_really_take(case: &Case, trace: &Trace) {
     }
 }
 
-/// A policy that starts each task at the time and place in a schedule.
+/// A policy that starts each task at the time and on the processors that a schedule states.
 struct Follow<'a>(&'a [Placement]);
 
 impl Policy for Follow<'_> {

@@ -28,7 +28,7 @@ fn first_come_first_served() {
     let instance = instance(4, jobs);
     let plain = play(&instance, &Actual::AsEstimated, &SimulationOptions::default()).unwrap();
     check(&plain, &[(0, 0, 10, "0-1"), (1, 10, 20, "0-2"), (2, 10, 20, "3"), (3, 40, 41, "0-3")]);
-    // Four submissions and four ends, at seven instants.
+    // The events are four submissions and four ends, at seven instants.
     assert_eq!((plain.events, plain.instants), (8, 7));
     let actual = Actual::Profiles(vec![rigid(2, 3), rigid(3, 30), rigid(1, 10), rigid(4, 1)]);
     let real = play(&instance, &actual, &SimulationOptions::default()).unwrap();
@@ -42,7 +42,7 @@ fn what_runs_already_is_not_submitted() {
     let actual = Actual::Profiles(vec![rigid(2, 7), rigid(3, 10), rigid(2, 5)]);
     let played = play(&instance, &actual, &options).unwrap();
     check(&played, &[(0, 0, 7, "2-3"), (1, 7, 17, "0-2"), (2, 17, 22, "0-1")]);
-    // Two submissions and three ends.
+    // The events are two submissions and three ends.
     assert_eq!(played.events, 5);
     let options = SimulationOptions { running: vec![(TaskId(2), set("2-3"))], ..SimulationOptions::default() };
     assert!(play(&instance, &actual, &options).is_err(), "it is not released then");
@@ -62,7 +62,7 @@ fn a_walltime_is_a_limit_only_when_asked_for() {
     assert_eq!(strict.trace.runs[0].outcome, Outcome::TimedOut);
 }
 
-/// Returns a failure of the processors. The repair is expected ten seconds after its beginning.
+/// Returns a failure of the processors. Policies expect the repair ten seconds after the beginning of the failure.
 fn failure(processors: &str, down: i64, up: i64) -> Failure {
     Failure { processors: set(processors), down: seconds(down), up: seconds(up), expected_up: Some(seconds(down + 10)) }
 }
@@ -73,7 +73,7 @@ fn what_runs_on_broken_processors_starts_again() {
     let failures = vec![failure("1", 4, 20), failure("3", 10, 12)];
     let options = SimulationOptions { failures: failures.clone(), ..SimulationOptions::default() };
     let simulation = play(&instance, &Actual::AsEstimated, &options).unwrap();
-    // `b` ends at the instant at which its processor fails, so it counts as ended.
+    // `b` ends at the instant at which its processor fails, so it counts as ended, not as interrupted.
     let expected = [(0, 0, 4, "0-1"), (1, 0, 10, "2-3"), (0, 10, 20, "0,2"), (2, 20, 30, "0-1")];
     check(&simulation, &expected);
     assert_eq!(simulation.trace.runs[0].outcome, Outcome::Interrupted);
@@ -83,7 +83,8 @@ fn what_runs_on_broken_processors_starts_again() {
     assert_eq!(simulation.trace.runs[0].outcome, Outcome::Failed { status: 137 });
 }
 
-/// A policy that records events, and starts tasks in order if they fit and do not meet an unavailable period.
+/// A policy that records events, and starts tasks in order, if they fit on the free processors and end before the next
+/// unavailable period.
 #[derive(Default)]
 struct Recorded(Vec<(i64, Vec<Event>)>);
 

@@ -29,7 +29,7 @@ fn platform(kind: u8) -> Platform {
     }
 }
 
-/// Returns some of six processors from a mask.
+/// Returns the subset of six processors that the bits of a mask select.
 fn some(mask: u8) -> ProcSet {
     ProcSet::from_intervals((0..6).filter(|id| mask >> id & 1 == 1).map(|id| (id, id)).collect())
 }
@@ -42,13 +42,13 @@ prop_compose! {
         by_machine in any::<bool>(),
         release in 0_i64..60_000,
         percent in 10_i64..300,
-        // A walltime that is long enough even on the slowest node, which has speed 0.7.
+        // The walltime is long enough even for the slowest node, which has speed 0.7.
         walltime in prop::option::of(145_i64..200),
     ) -> (Job, Profile) {
         let profile = |percent: i64| {
             let time = |ms: &i64| milliseconds((ms * percent / 100).max(1));
             match rigid {
-                // One time for each of the three nodes. Some jobs cannot run on the second node.
+                // The profile has a time for each of the three nodes. Some jobs cannot run on the second node.
                 Some(1) if by_machine && nodes == 3 => {
                     let second = if release % 2 == 0 { Profile::CANNOT_RUN } else { time(&times[0]) };
                     Profile::on_machines(vec![time(&times[0]), second, time(&times[times.len() - 1])]).unwrap()

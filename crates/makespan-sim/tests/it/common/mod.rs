@@ -22,7 +22,7 @@ pub fn start(task: u64, processors: &str) -> Decision {
     Decision::Start { task: TaskId(task), processors: set(processors) }
 }
 
-/// Checks the runs of a simulation: task, start, end in seconds, and processors.
+/// Checks the runs of a simulation against the expected runs: task, start and end in seconds, and processors.
 #[track_caller]
 pub fn check(simulation: &Simulation, expected: &[(u64, i64, i64, &str)]) {
     let text = |task: u64, start: Time, end: Time, on: &str| format!("{task} from {start} to {end} on {on}");
@@ -33,7 +33,7 @@ pub fn check(simulation: &Simulation, expected: &[(u64, i64, i64, &str)]) {
     assert_eq!(played, expected);
 }
 
-/// First come, first served, on the minimum number of processors that a task accepts.
+/// A policy that starts tasks in the order of their arrival, each on the minimum number of processors that it accepts.
 pub struct FirstCome;
 
 impl Policy for FirstCome {
@@ -46,7 +46,7 @@ impl Policy for FirstCome {
     }
 }
 
-/// A policy that answers the first event with these decisions, and no other event.
+/// A policy that makes these decisions when it is called for the first time, and no decisions later.
 pub struct Once(pub Vec<Decision>);
 
 impl Policy for Once {

@@ -5,8 +5,8 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A policy that starts waiting tasks in any order, on any valid processors, and sometimes cancels one. At each call it
-/// compares its view with what follows from the instance.
+/// A policy that starts waiting tasks in any order, on any valid processors, and sometimes cancels a task. At each
+/// call, the policy compares its view with a state that it computes from the instance.
 pub struct Wanderer {
     random: ChaCha8Rng,
     cancels: bool,
@@ -17,7 +17,8 @@ impl Wanderer {
         Self { random: ChaCha8Rng::seed_from_u64(seed), cancels }
     }
 
-    /// Returns processors of any allotment for a task, or `None` if none were found.
+    /// Returns free processors on which the task can start, for a random allotment, or `None` if no such processors
+    /// were found.
     fn place(&mut self, task: TaskId, free: &ProcSet, view: &View<'_>) -> Option<ProcSet> {
         let profile = view.instance.profile(task);
         let most = profile.max_processors().min(free.len());
@@ -45,7 +46,7 @@ impl Wanderer {
     }
 }
 
-/// Returns whole nodes in any order, and a part of one node.
+/// Returns processors that form a best placement: whole nodes in random order, and some processors of one more node.
 fn compact(wanted: u32, free: &ProcSet, platform: &Platform, random: &mut ChaCha8Rng) -> Option<ProcSet> {
     let mut nodes: Vec<ProcSet> = (0..platform.nodes().len()).map(|node| platform.processors_of(node)).collect();
     nodes.shuffle(random);
