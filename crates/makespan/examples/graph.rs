@@ -1,5 +1,5 @@
-//! Plans a graph of tasks with data between them, on different machines, by two algorithms. Proves bounds and
-//! simulates.
+//! Plans a graph of tasks with data between them, on machines that differ in speed, by two algorithms. Then proves
+//! bounds and simulates the plans.
 //!
 //!     cargo run --release -p makespan --example graph
 
@@ -11,7 +11,7 @@ use makespan::{
 
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
-    // Two slow nodes and a fast one. A transfer of 10 MB between two nodes takes a second.
+    // The platform has two slow nodes and a fast node. A transfer of 10 MB between two nodes takes a second.
     let link = Link { bandwidth: 1e7, latency: Time::ZERO };
     let node = |name: &str, processors, speed| Node { speed, ..Node::new(name, processors) };
     let nodes = vec![node("old-0", 2, 1.0), node("old-1", 2, 1.0), node("new", 1, 3.0)];
@@ -34,6 +34,6 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let simulated = makespan::simulate(&Scene::new(&instance), "follow[scheduler=heft]", &mut makespan::Silent)?;
-    println!("followed in virtual time it ends at {} s", simulated.measures.makespan);
+    println!("in a simulation that follows this plan, the last task ends at {} s", simulated.measures.makespan);
     Ok(())
 }

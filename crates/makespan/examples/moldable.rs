@@ -11,7 +11,7 @@ use makespan::{Instance, Job, Objective, Planner, Platform, Profile, SpeedupLaw,
 
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
-    // Each job has a time on one processor. More processors shorten the time by Amdahl's law.
+    // Each job has a time on one processor. On more processors, the time is shorter, by Amdahl's law.
     let render = |(frame, minutes): (usize, i64)| {
         let law = SpeedupLaw::Amdahl { serial: 0.1 };
         let profile = Profile::law(Time::from_seconds(60 * minutes), law, 1, 8)?;

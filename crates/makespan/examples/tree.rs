@@ -1,5 +1,5 @@
-//! Plans bags of tasks on a tree of machines: the optimal steady state with its proof, compared with a decentralised
-//! heuristic.
+//! Plans bags of tasks on a tree of machines. Computes the optimal steady state with its proof, and compares it with a
+//! decentralised heuristic.
 //!
 //!     cargo run --release -p makespan --example tree
 
@@ -11,7 +11,7 @@ use makespan::{Instance, Job, Link, NetworkOptions, Node, Objective, Plan, Platf
 
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
-    // The root has all data. Each node computes, and sends to one child at a time.
+    // The root has all data. Each node can compute and, at the same time, send to one child at a time.
     let node = |name: &str, speed, parent: Option<usize>, megabytes: f64| {
         let link = parent.map(|_| Link { bandwidth: 1e6 * megabytes, latency: Time::ZERO });
         Node { speed, parent, link, ..Node::new(name, 1) }
@@ -27,15 +27,19 @@ pub fn main() -> Result<(), Box<dyn Error>> {
 
     let planned = makespan::plan(&instance)?;
     let Plan::Periodic(state) = &planned.plan else { return Err("bags on a tree are planned as rates".into()) };
-    println!("each bag does {} tasks a second for ever", state.throughput);
+    println!("in the steady state, each bag completes {} tasks per second", state.throughput);
     let bound = planned.bounds.first().ok_or("the throughput has a bound")?;
     bound.verify(&instance)?;
-    println!("and no more are possible: {} {}", bound.objective, bound.value.decimal(Objective::Throughput));
+    println!(
+        "a higher throughput is impossible; proven upper bound on the {}: {}",
+        bound.objective,
+        bound.value.decimal(Objective::Throughput)
+    );
 
     let scene = TreeScene::of(&TreeProblem::new(&instance)?)?;
     let options = NetworkOptions { until: Until::FirstApplication, ..NetworkOptions::default() };
     let run = scene.play(Heuristic::BackPressure, &options)?;
     let measured = run.measured.ok_or("a run of twenty thousand tasks is long enough to be measured")?;
-    println!("nodes that decide for themselves reach {:.1} % of it", 100.0 * measured.fair / scene.bound);
+    println!("nodes that decide for themselves reach {:.1} % of this throughput", 100.0 * measured.fair / scene.bound);
     Ok(())
 }

@@ -13,7 +13,7 @@ use makespan_algos::policy::{Follow, Improve, Improving, Replan, policy_for};
 /// Returns the scheduler with this spec, such as `demt` or `demt[shuffles=50]` ([`makespan_algos::scheduler()`]).
 ///
 /// # Errors
-/// [`SpecError`] names the unknown part and a remedy. If the spec names a policy, the error says so.
+/// [`SpecError`] names the unknown part and a remedy. If the spec names a policy, the error states this.
 pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
     let is_policy = |name: &str| makespan_algos::policy::policies().iter().any(|entry| entry.name == name);
     let hint = "a policy, for `simulate` and `run --policy`";
@@ -25,16 +25,17 @@ pub fn default_algorithm(instance: &Instance) -> &'static str {
     if TreeProblem::is_meant(instance) { STEADY_STATE } else { "optimise" }
 }
 
-/// Divisor that determines the time to plan a run: the time that its work takes on all processors, divided by this
-/// number. The result is limited to the range from [`SHORTEST_PLANNING`] to [`LONGEST_PLANNING`].
+/// Divisor that determines the default time limit for the plan of a run. The limit is the time that the work of the run
+/// takes on all processors, divided by this number. It is then raised to at least [`SHORTEST_PLANNING`] and lowered to
+/// at most [`LONGEST_PLANNING`].
 const PLANNING: i64 = 100;
 const SHORTEST_PLANNING: Time = Time::from_ticks(Time::TICKS_PER_SECOND / 10);
 const LONGEST_PLANNING: Time = Time::from_seconds(1);
-/// The fraction of one core with which a run improves its plan.
+/// The fraction of the time of one core that a run uses to improve its plan.
 const SHARE: f64 = 0.1;
 
 /// Returns the default objective of a run: the makespan if all jobs are equally important and urgent, otherwise the
-/// weighted completion.
+/// weighted sum of completion times.
 ///
 /// Jobs are equally important and urgent if no job has a deadline, all jobs are released at the same time, and all have
 /// weight 1, which is the default. Best-effort bags are ignored, because they run after the other jobs.
@@ -45,11 +46,12 @@ pub fn objective_of_run(instance: &Instance) -> Objective {
 }
 
 /// Returns the default algorithm to plan a run: `optimise` for [`objective_of_run`]. Its time limit is a hundredth of
-/// the time that the work takes on all processors, but at least a tenth of a second and at most a second. Guessed work
-/// does not count. If `optimise` does not support the instance, returns a fast algorithm.
+/// the time that the work takes on all processors, but at least a tenth of a second and at most a second. Work whose
+/// run times are guessed is not included. If `optimise` does not support the instance, returns a fast algorithm.
 pub fn algorithm_of_run(instance: &Instance) -> String {
     let work = |job: &Job<Rows>| {
-        // A plan of guesses is not worth the time, because the first tasks that end will change it.
+        // Tasks with guessed times do not count: a good plan for them is not worth the time, because the first tasks
+        // that end will change the guesses.
         let least = |task: TaskId| match instance.task(task).estimate {
             Estimate::Guessed => 0,
             _ => instance.profile(task).least_work(Time::MAX).unwrap_or(0),
@@ -68,7 +70,7 @@ pub fn algorithm_within(instance: &Instance, limit: Time) -> String {
     let limit = limit.clamp(SHORTEST_PLANNING, LONGEST_PLANNING);
     let objective = objective_of_run(instance);
     let objective = (objective == Objective::Makespan).then(|| "objective=makespan".to_owned());
-    // Whole tenths of a second, so that the spec is easy to read.
+    // The limit is rounded to whole tenths of a second, so that the spec is easy to read.
     let tenths = limit.ticks() / SHORTEST_PLANNING.ticks();
     let limit = (tenths < 10).then(|| format!("time-limit=0.{tenths}"));
     let parts: Vec<String> = objective.into_iter().chain(limit).collect();
@@ -78,9 +80,9 @@ pub fn algorithm_within(instance: &Instance, limit: Time) -> String {
 }
 
 /// Returns the objectives that an algorithm minimises. `spec` is the spec of the algorithm, such as
-/// `optimise[objective=makespan]`. Without an objective, `optimise` minimises the weighted completion. The result is
-/// empty for an unknown algorithm. It is also empty for `pareto`, because the plans of a Pareto front minimise
-/// different objectives.
+/// `optimise[objective=makespan]`. If the spec states no objective, `optimise` minimises the weighted sum of completion
+/// times. The result is empty for an unknown algorithm. It is also empty for `pareto`, because no plan of a Pareto
+/// front minimises one objective alone.
 pub fn minimised(spec: &str) -> &'static [Objective] {
     let (name, parameters) = spec.split_once('[').unwrap_or((spec, ""));
     if name != "optimise" {
@@ -95,9 +97,9 @@ pub fn minimised(spec: &str) -> &'static [Objective] {
     all.iter().position(is_meant).map_or(&[], |at| &all[at..=at])
 }
 
-/// Returns the default policy for the plan of a run. The policy keeps the plan and, between events, improves the plan
-/// for the objective [`objective_of_run`] ([`Improve`]). `improve` does not support instances in which the choice of
-/// allotments decides whether nonrenewable resources suffice. For such instances, the policy follows the plan
+/// Returns the default policy for the plan of a run. The policy follows the plan ([`Improve`]). Between events, it
+/// improves the plan for the objective [`objective_of_run`]. `improve` does not support instances in which the choice
+/// of allotments decides whether nonrenewable resources suffice. For such instances, the policy only follows the plan
 /// ([`policy_of_plan`]).
 pub fn policy_of_run(instance: &Instance, seed: u64, plan: &Schedule) -> Box<dyn Policy> {
     if policy_for("improve", instance, seed).is_ok() {
@@ -108,8 +110,8 @@ pub fn policy_of_run(instance: &Instance, seed: u64, plan: &Schedule) -> Box<dyn
 }
 
 /// Returns the policy that follows a plan. If tasks wait for each other, the policy keeps the order of the plan
-/// ([`Follow`]). Otherwise, the policy uses `scheduler` to plan the remaining jobs again ([`Replan`]): when the run
-/// departs from the plan, or at once if the run is `resumed`.
+/// ([`Follow`]). Otherwise, when the run departs from the plan, the policy plans the remaining jobs again with
+/// `scheduler` ([`Replan`]). If the run is `resumed`, the policy does this at its first call.
 pub fn policy_of_plan(
     scheduler: Box<dyn Scheduler>,
     seed: u64,
@@ -126,7 +128,7 @@ pub fn policy_of_plan(
     }
 }
 
-/// Returns a fast scheduler and its spec.
+/// Returns a fast scheduler that supports the instance, and its spec.
 fn quick(instance: &Instance) -> (&'static str, Box<dyn Scheduler>) {
     let specs = match objective_of_run(instance) {
         _ if instance.has_compound_jobs() => ["heft", "list"],
@@ -138,8 +140,8 @@ fn quick(instance: &Instance) -> (&'static str, Box<dyn Scheduler>) {
     made.next().expect("`list` is in the catalogue")
 }
 
-/// Returns the specs that are compared by default: the whole catalogue, with the steady state only if it suits the
-/// instance.
+/// Returns the specs of the algorithms that are compared by default: the whole catalogue, but the steady state only if
+/// the instance consists of bags on a tree.
 pub fn compared(instance: &Instance) -> Vec<String> {
     let rates = TreeProblem::is_meant(instance);
     let meant = crate::catalogue().iter().filter(|entry| rates || entry.name != STEADY_STATE);

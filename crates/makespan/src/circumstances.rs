@@ -1,4 +1,4 @@
-//! Options of a simulation, and their translation to simulation rules.
+//! Options with which a user configures a simulation, and their translation to [`SimulationOptions`].
 
 use std::path::Path;
 
@@ -22,27 +22,28 @@ use thiserror::Error;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Circumstances {
-    /// True if a job is ended when it reaches its walltime.
+    /// True if a job is terminated when it reaches its walltime.
     pub kill_at_walltime: bool,
-    /// True if the policies know the actual run times of the jobs. If so, walltimes end no job.
+    /// True if the policies know the actual run times of the jobs. If so, no job is terminated at its walltime.
     pub is_clairvoyant: bool,
-    /// A CSV file of failures and repairs, or a model such as `model:mtbf=30d,mttr=4h`.
+    /// The path of a CSV file of failures and repairs, or a model such as `model:mtbf=30d,mttr=4h`.
     pub failures: Option<String>,
     /// The maximum number of times that a job is queued again after an interruption.
     pub requeues: Option<u32>,
-    /// The seed for the random failures of a model.
+    /// The seed of the random failures of a model.
     pub seed: u64,
 }
 
-/// An option that contradicts the instance, or an option with an invalid text.
+/// The reason why an option cannot be applied: it contradicts the instance or another option, or its value is invalid.
 #[derive(Debug, Error)]
 pub enum CircumstanceError {
-    /// Walltimes would end no job, because policies know the actual run times.
+    /// `kill_at_walltime` has no effect together with `is_clairvoyant`: if policies know the actual run times, no job
+    /// exceeds its walltime.
     #[error(
         "this option needs --estimates user: with clairvoyant or unknown estimates, no job runs longer than its estimate"
     )]
     NoneCutShort,
-    /// Walltimes would end no job, because no job has a walltime.
+    /// `kill_at_walltime` has no effect, because no job has a walltime.
     #[error(
         "no job has a walltime; a log without requested times has none, and neither has a moldable replay or a platform with \
          other speeds than 1"
@@ -53,7 +54,7 @@ pub enum CircumstanceError {
     Model {
         /// The text of the option.
         text: String,
-        /// The mistake.
+        /// The reason why the text is invalid.
         source: FailureModelError,
     },
     /// The file that lists the failures cannot be read.
@@ -62,7 +63,8 @@ pub enum CircumstanceError {
 }
 
 impl CircumstanceError {
-    /// Returns the name of the wrong option, or `None` if a file is wrong. The error then names the file.
+    /// Returns the name of the invalid option. Returns `None` if a file is invalid, because the error then names the
+    /// file.
     pub fn option(&self) -> Option<&'static str> {
         match self {
             Self::NoneCutShort | Self::NoWalltimes => Some("kill_at_walltime"),
@@ -76,7 +78,7 @@ impl Circumstances {
     /// Returns the rules of the simulation. They include the failures that a file lists or that a model draws.
     ///
     /// # Errors
-    /// Returns [`CircumstanceError`] if an option is wrong, or if it would not change the simulation.
+    /// Returns [`CircumstanceError`] if an option is invalid, or if it would have no effect on the simulation.
     pub fn rules(&self, instance: &Instance) -> Result<SimulationOptions, CircumstanceError> {
         let Self { kill_at_walltime, is_clairvoyant, ref failures, requeues, seed } = *self;
         if kill_at_walltime && is_clairvoyant {

@@ -1,4 +1,5 @@
-//! Makespan as a library: read, plan, prove, verify, simulate and draw.
+//! Makespan as a library: it reads instances, plans them, proves and verifies bounds, simulates policies and draws
+//! charts.
 //!
 //! ```
 //! use makespan::{Instance, Job, Objective, Platform, Profile, Time};
@@ -14,9 +15,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Planner`] accepts another algorithm, a seed and a request to stop. The programs in `examples/` use only this
-//! crate. They plan moldable jobs, a graph of tasks on different machines, a flow of tasks, and bags on a tree of
-//! machines.
+//! [`Planner`] accepts another algorithm, a seed and a request to stop. The example programs in `examples/` use only
+//! this crate. They plan moldable jobs, a graph of tasks on machines that differ in speed, a flow of tasks, and bags on
+//! a tree of machines.
 
 mod choice;
 mod circumstances;
@@ -52,7 +53,7 @@ pub use planning::{PlanError, Planned, Planner, bound, bounds_for, cheapest, pla
 pub use simulation::{Scene, SimulateError, Simulated, simulate, simulate_policy};
 pub use unknown::unknown;
 
-/// Files: instances, logs, plans, Gantt charts and reports ([`makespan_formats`]).
+/// Reads and writes files: instances, logs, plans, Gantt charts and reports ([`makespan_formats`]).
 pub mod formats {
     pub use makespan_formats::*;
 }

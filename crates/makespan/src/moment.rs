@@ -1,5 +1,5 @@
-//! The state of a simulated cluster at an instant, reconstructed from a trace, and the starts that a policy expected
-//! then.
+//! The state of a simulated cluster at an instant, reconstructed from a trace, and the starts of waiting tasks that a
+//! policy expected at this instant.
 
 use makespan_algos::policy::{ExpectedStart, expected_starts_from, policy_for};
 use makespan_core::{
@@ -10,7 +10,7 @@ use makespan_sim::{Silent, SimulationError, SimulationOptions};
 
 use crate::{Scene, SimulateError, Simulated};
 
-/// The view of a policy at an instant, after its decisions at this instant.
+/// The state of the cluster at an instant, after the decisions of the policy at this instant.
 #[derive(Clone, Debug)]
 pub struct Moment {
     now: Time,
@@ -22,13 +22,13 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Returns the state at `now`. A task waits from its release until its last run starts, except during runs that a
-    /// failure ends. A task that never ran was cancelled and does not wait.
+    /// Returns the state at `now`. A task waits from its release until its last run starts, except while a run is in
+    /// progress that a failure ends later. A task that never ran was cancelled and does not wait.
     pub fn of(scene: &Scene<'_>, trace: &Trace, now: Time) -> Self {
         let instance = scene.instance;
         let mut failures = scene.options.failures.clone();
         if let Some(model) = &scene.options.failure_model {
-            // The simulation drew the same failures.
+            // The simulation drew these failures from the model, too.
             failures.extend(model.draw(instance.platform(), instance.first_release(), now + Time::TICK));
         }
         Self::seen(instance, trace, &failures, now)
@@ -58,18 +58,18 @@ impl Moment {
         Self { now, waiting, running, free, down: down(instance, failures, now) }
     }
 
-    /// Returns the view of the policy.
+    /// Returns the view of this state that a policy receives.
     pub fn view<'a>(&'a self, instance: &'a Instance) -> View<'a> {
         let Self { now, waiting, running, free, down } = self;
         View { now: *now, instance, waiting, running, free, down, ended: Ended::default() }
     }
 }
 
-/// Returns the processors that are down at an instant, with the repair that a policy expects.
+/// Returns the processors that are down at an instant, each with the instant at which a policy expects the repair.
 fn down(instance: &Instance, failures: &[Failure], now: Time) -> Vec<Unavailable> {
     let turns =
         (0..).zip(failures).flat_map(|(index, failure)| [(failure.up, false, index), (failure.down, true, index)]);
-    // Repairs come before failures, as in the simulation.
+    // At one instant, repairs come before failures, as in the simulation.
     let mut turns: Vec<(Time, bool, usize)> = turns.filter(|turn| turn.0 <= now).collect();
     turns.sort_unstable();
     let mut cluster = Cluster::new(instance);
@@ -86,12 +86,13 @@ fn down(instance: &Instance, failures: &[Failure], now: Time) -> Vec<Unavailable
     cluster.view().down.to_vec()
 }
 
-/// Returns the start that the policy of a simulation expected at this moment for each waiting task, by estimates alone
-/// and without further submissions. The function repeats the simulation up to this instant, so that the policy has its
-/// complete state, including reservations and batches.
+/// Returns, for each task that waits at this moment, the start that the policy of the simulation expected then. The
+/// policy assumes that all tasks take their estimated times and that no further jobs are submitted. The function
+/// repeats the simulation up to this instant, so that the policy has its complete state, including reservations and
+/// batches.
 ///
 /// # Errors
-/// [`SimulateError`] for the reasons for which the simulation itself fails.
+/// [`SimulateError`] if the simulation fails.
 pub fn expected_at(
     scene: &Scene<'_>,
     simulated: &Simulated,
@@ -110,13 +111,13 @@ pub fn expected_at(
     Ok(expected_starts_from(policy.inner.as_mut(), &view, policy.wake))
 }
 
-/// A policy that receives events only up to an instant.
+/// A wrapper of a policy that passes events only up to an instant, and then stops the simulation.
 struct Taken {
     inner: Box<dyn Policy>,
     until: Time,
-    /// The last requested wake-up.
+    /// The wake-up that the policy requested at its last call.
     wake: Option<Time>,
-    /// The instance after the last change of estimates.
+    /// The instance after the last change of estimates, if estimates changed.
     restated: Option<Instance>,
     stop: Stop,
 }
@@ -167,7 +168,7 @@ mod tests {
         Time::from_ticks(ticks)
     }
 
-    /// A policy with a record of the processors that were down at each call.
+    /// A wrapper of a policy that records the processors that are down at each call.
     struct Seen {
         policy: Box<dyn Policy>,
         down: Vec<(Time, Vec<Unavailable>)>,
@@ -210,8 +211,8 @@ mod tests {
             }
         }
 
-        /// The expected start of each waiting task is its start in a simulation without further submissions in which
-        /// all tasks take their expected times.
+        /// The expected start of each waiting task equals its start in another simulation, in which no further jobs are
+        /// submitted and all tasks take their estimated times.
         #[test]
         fn what_is_expected_happens_when_nothing_else_does(
             rows in prop::collection::vec((1_u32..9, 1_i64..30, 0_i64..60, 1_i64..250), 2..16), seen in 0_i64..70,
@@ -234,14 +235,16 @@ mod tests {
                 let actual = Actual::Profiles(real.clone());
                 let scene = Scene { instance: &instance, actual: &actual, options: &options, seed: 1 };
                 let simulated = simulate(&scene, spec, &mut Silent).unwrap();
-                // Earlier runs of an interrupted task had other lengths.
+                // The comparison is skipped if a run was interrupted, because the runs of one task then differ in
+                // length.
                 if simulated.measures.interrupted_runs > 0 {
                     continue;
                 }
                 let moment = Moment::of(&scene, &simulated.simulation.trace, t(seen));
                 let expected = expected_at(&scene, &simulated, &moment).unwrap();
                 let mut expected: Vec<_> = expected.iter().map(|one| (one.task, one.start)).collect();
-                // A simulation that is identical up to the moment, and then as expected.
+                // The second simulation is equal to the first up to the moment. After it, everything happens as
+                // expected.
                 let (mut jobs, mut real) = (jobs.clone(), real.clone());
                 for (job, task) in jobs.iter_mut().zip(instance.task_ids()) {
                     if let Some(run) = moment.running.iter().find(|run| run.task == task) {
@@ -257,7 +260,8 @@ mod tests {
                 let (instance, actual) = (of(jobs).unwrap(), Actual::Profiles(real));
                 let scene = Scene { instance: &instance, actual: &actual, ..scene };
                 let runs = simulate(&scene, spec, &mut Silent).unwrap().simulation.trace.runs;
-                // Policies do not foresee that an unavailable period ends a task that exceeds its estimate.
+                // The comparison is skipped in this case: policies do not expect that an unavailable period interrupts
+                // a task that exceeds its estimate.
                 if runs.iter().any(|run| run.outcome == Outcome::Interrupted) {
                     continue;
                 }

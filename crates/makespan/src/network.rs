@@ -8,41 +8,41 @@ use makespan_core::tree::{Rates, TreeProblem, float_of};
 use makespan_sim::network::{Measured, NetworkOptions, NetworkRun, Silent, SimulationDefect};
 use thiserror::Error;
 
-/// A tree problem that is ready for simulation: the network in floats, and the optimal steady state.
+/// A tree problem that is ready for simulation: its network, with all values as floats, and its optimal steady state.
 #[derive(Clone, Debug)]
 pub struct TreeScene {
     /// The machines and applications.
     pub network: Network,
-    /// The network that the schedulers assume, if it differs.
+    /// The network that the schedulers of the nodes assume, if it differs from `network`.
     pub believed: Option<Network>,
     /// The rates of each node in the proved steady state.
     pub rates: NodeRates,
-    /// Upper bound on the fair throughput of any schedule in the long run, in weighted tasks per second.
+    /// Upper bound on the fair throughput, in weighted tasks per second, that any schedule can sustain in the long run.
     pub bound: f64,
     /// Weight of each application.
     pub weights: Vec<f64>,
 }
 
-/// A run of one heuristic.
+/// A simulated run of one heuristic.
 #[derive(Clone, Debug)]
 pub struct TreeRun {
     /// The heuristic.
     pub heuristic: Heuristic,
-    /// The network with the kinds that the heuristic used, which may be macro-tasks.
+    /// The network with the kinds of tasks that the heuristic sent. A kind may be a macro-task.
     pub network: Network,
     /// The simulated run.
     pub run: NetworkRun,
-    /// Throughput between a tenth and nine tenths of the time until the first application was completed.
+    /// Throughput between a tenth and nine tenths of the time until all tasks of the first application were completed.
     pub measured: Option<Measured>,
 }
 
-/// The reason why a tree cannot be simulated.
+/// The reason why bags on a tree cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TreeRunError {
     /// The problem does not form a network.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// The bound differs from the value that its prices prove, which is a defect of Makespan.
+    /// The bound differs from the value that its certificate proves, which is a defect of Makespan.
     #[error("the bound on the throughput is wrong, which is a defect of Makespan; please report it: {0}")]
     Bound(String),
     /// The heuristic does not support the tree.
@@ -53,27 +53,30 @@ pub enum TreeRunError {
     Simulation(#[from] SimulationDefect),
 }
 
-/// Fraction of the time at the beginning and at the end that is not measured, as in section 5.1.1 of the paper.
+/// Fraction of the time until the first application is completed that is not measured at its beginning, and again at
+/// its end, as in section 5.1.1 of the paper.
 const SKIPPED: f64 = 0.1;
 
 impl TreeScene {
-    /// Creates the scene of a problem with its optimal steady state, which is computed in floats. Verifies the bound.
+    /// Creates the scene of a problem. Computes its optimal steady state in floats, and verifies the bound on the
+    /// throughput.
     ///
     /// # Errors
-    /// [`TreeRunError`] if there are more tasks than can be counted, or if the verification of the bound fails.
+    /// [`TreeRunError`] if an application has too many tasks, or if the verification of the bound fails.
     pub fn of(problem: &TreeProblem) -> Result<Self, TreeRunError> {
         let best = throughput(problem, Precision::Float);
         match best.prices.proves(problem) {
             Ok(proved) if proved == best.bound => Ok(Self::new(problem, &best)?),
-            Ok(_) => Err(TreeRunError::Bound("its prices prove another figure".into())),
+            Ok(_) => Err(TreeRunError::Bound("its certificate proves another value".into())),
             Err(error) => Err(TreeRunError::Bound(error.to_string())),
         }
     }
 
-    /// Creates the scene of a problem with its optimal steady state from [`makespan_bounds::tree::throughput`].
+    /// Creates the scene of a problem from its optimal steady state, which [`makespan_bounds::tree::throughput`] has
+    /// computed.
     ///
     /// # Errors
-    /// [`NetworkError`] if there are more tasks than can be counted.
+    /// [`NetworkError`] if an application has too many tasks.
     pub fn new(problem: &TreeProblem, best: &Throughput) -> Result<Self, NetworkError> {
         let network = Network::of(problem)?;
         let weights = network.kinds().iter().map(|kind| kind.weight).collect();
@@ -82,7 +85,7 @@ impl TreeScene {
     }
 
     /// Makes the schedulers ignore latencies: they are set up for a network without latency, and follow the optimal
-    /// rates of this network. During the simulation, they can still observe the times of transfers.
+    /// rates of this network. During the simulation, the schedulers can still observe how long transfers really take.
     #[must_use]
     pub fn unaware_of_latency(self, best_without: &Throughput) -> Self {
         let rates = NodeRates::from_origin(&self.network, &best_without.floats());
@@ -94,8 +97,8 @@ impl TreeScene {
         self.believed.as_ref().unwrap_or(&self.network)
     }
 
-    /// Simulates a heuristic. The buffer size in the options is in tasks. A heuristic that sends macro-tasks holds
-    /// fewer pieces.
+    /// Simulates a heuristic. The buffer size in the options is a number of tasks. If the heuristic sends macro-tasks,
+    /// a buffer holds fewer of them, because each contains several tasks.
     ///
     /// # Errors
     /// [`TreeRunError`] if the heuristic does not support the tree, or the options are invalid.
@@ -112,8 +115,8 @@ impl TreeScene {
 }
 
 impl TreeRun {
-    /// Returns the tasks of each application that each node of the problem computed per second, averaged over the whole
-    /// run.
+    /// Returns, for each node of the problem and each application, the number of tasks that the node computed per
+    /// second, averaged over the whole run.
     pub fn rates(&self, scene: &TreeScene, problem: &TreeProblem) -> Rates {
         let applications = problem.applications().len();
         let mut tasks = vec![RBig::ZERO; problem.nodes().len() * applications];
@@ -126,7 +129,7 @@ impl TreeRun {
         Rates::new(applications, tasks)
     }
 
-    /// Returns the number of tasks of each application that a node of the network computed.
+    /// Returns, for each application, the number of its tasks that a node of the network computed.
     pub fn computed(&self, node: usize) -> Vec<u64> {
         let kinds = self.network.kinds();
         let mut computed = vec![0; self.run.tasks.len()];

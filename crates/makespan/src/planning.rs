@@ -16,21 +16,21 @@ use crate::choice::{default_algorithm, scheduler};
 /// A plan with a proof of its quality.
 #[derive(Clone, Debug)]
 pub struct Planned {
-    /// Full spec of the algorithm.
+    /// Full spec of the algorithm, including the parameters with default values.
     pub algorithm: String,
-    /// The schedules or rates. All schedules have been validated.
+    /// The schedules or the rates of a steady state. All schedules have been validated.
     pub plan: Plan,
     /// One bound per objective. A schedule has the standard bounds and a bound on the objective that the algorithm
     /// minimised. A steady state has a bound on its throughput.
     pub bounds: Vec<Bound>,
-    /// Remarks for the user.
+    /// Remarks of the algorithm for the user.
     pub remarks: Vec<String>,
 }
 
 /// The reason why there is no plan.
 #[derive(Debug, Error)]
 pub enum PlanError {
-    /// The spec is invalid.
+    /// The spec of the algorithm is invalid.
     #[error(transparent)]
     Spec(#[from] SpecError),
     /// The algorithm does not support this instance.
@@ -66,18 +66,18 @@ pub enum PlanError {
 }
 
 impl Planned {
-    /// Returns the ratio by which the value is worse than the bound, at least 1. Returns `None` if there is no bound or
-    /// it is zero.
+    /// Returns the ratio by which the value of the plan is worse than the bound on this objective: at least 1. Returns
+    /// `None` if there is no bound on the objective or if the bound is zero.
     pub fn ratio(&self, instance: &Instance, objective: Objective) -> Option<f64> {
         plan_ratio(instance, &self.plan, self.bounds.iter().find(|bound| bound.objective == objective)?)
     }
 
-    /// Returns the chosen schedule, or `None` for a steady state.
+    /// Returns the chosen schedule of the plan, or `None` if the plan is a steady state.
     pub fn schedule(&self) -> Option<&Schedule> {
         self.plan.schedule()
     }
 
-    /// Returns the chosen schedule by value.
+    /// Converts the plan into its chosen schedule.
     ///
     /// # Errors
     /// [`PlanError::NoSchedule`] for a steady state.
@@ -92,14 +92,14 @@ pub fn ratio(instance: &Instance, schedule: &Schedule, bound: &Bound) -> Option<
     bound.ratio(&bound.objective.value(instance, schedule).into()).filter(|_| bound.speaks_of(schedule))
 }
 
-/// Returns the ratio by which the value of any plan is worse than the bound. See [`ratio`].
+/// Returns the ratio by which the value of a plan, with placements or rates, is worse than the bound. See [`ratio`].
 pub fn plan_ratio(instance: &Instance, plan: &Plan, bound: &Bound) -> Option<f64> {
     let speaks = plan.schedule().is_none_or(|schedule| bound.speaks_of(schedule));
     bound.ratio(&plan.value(bound.objective, instance)?).filter(|_| speaks)
 }
 
-/// Plans an instance with its default algorithm ([`crate::default_algorithm`]), and proves bounds on the distance from
-/// the optimum. [`Planner`] has more options.
+/// Plans an instance with its default algorithm ([`crate::default_algorithm`]), and proves bounds, which limit the
+/// distance of the plan from the optimum. [`Planner`] has more options.
 ///
 /// # Errors
 /// [`PlanError`] if the algorithm does not support the instance.
@@ -142,13 +142,14 @@ impl Planner {
         Self { context: Context { seed, ..self.context }, ..self }
     }
 
-    /// Sets the request to stop. When it is made, an algorithm that searches returns its best plan.
+    /// Sets the request to stop. After the request is made, an algorithm that searches returns the best plan that it
+    /// has found.
     #[must_use]
     pub fn stop(self, stop: &Stop) -> Self {
         Self { context: Context { stop: stop.clone(), ..self.context }, ..self }
     }
 
-    /// Sets the part of a time limit that is already spent.
+    /// Sets the part of the algorithm's time limit that was already spent before planning.
     #[must_use]
     pub fn spent(self, spent: Duration) -> Self {
         Self { context: Context { spent, ..self.context }, ..self }
@@ -163,7 +164,8 @@ impl Planner {
         let (begin, spent, stop) = (Instant::now(), self.context.spent, self.context.stop.clone());
         let time = self.scheduler(instance)?.time_limit();
         let planned = self.plan_unproved(instance)?;
-        // The remaining time of the scheduler is used for the bounds that it did not prove.
+        // The scheduler may not use its whole time limit. The rest of this time is used for the bounds that the
+        // scheduler did not prove.
         let end = |time: Duration| begin + time.saturating_sub(spent).max(time / 4);
         let clock = time.map_or(Clock::ENDLESS, |time| Clock::until(end(time), &stop));
         let bounds = match planned.plan.schedule() {
@@ -173,7 +175,7 @@ impl Planner {
         Ok(Planned { bounds, ..planned })
     }
 
-    /// Returns the requested scheduler, or the default one for the instance.
+    /// Returns the requested scheduler, or the default scheduler for the instance.
     fn scheduler(&self, instance: &Instance) -> Result<Box<dyn Scheduler>, SpecError> {
         scheduler(self.algorithm.as_deref().unwrap_or_else(|| default_algorithm(instance)))
     }
@@ -211,9 +213,9 @@ impl Planner {
     }
 }
 
-/// Returns the strongest known bound on each objective. Proves standard bounds that are not known, until the clock
-/// expires. A bound on the cost may have a condition on the makespan, because cheaper schedules end later. Such a bound
-/// counts only if this schedule meets the condition.
+/// Returns the strongest known bound on each objective. If no bound on a standard objective is known, proves one; such
+/// proofs stop when the clock expires. A bound on the cost may hold only for schedules up to a certain makespan,
+/// because later schedules can be cheaper. Such a bound is used only if `schedule` is within this makespan.
 fn bounds_with(
     instance: &Instance,
     schedule: &Schedule,
@@ -248,8 +250,8 @@ fn bound_on_throughput(instance: &Instance, known: &[Bound]) -> Result<Bound, Pl
     }
 }
 
-/// Returns the bounds for these plans: a bound on the throughput if some plan consists of rates, and the standard
-/// bounds if some plan has placements or no plan consists of rates.
+/// Returns the bounds with which these plans are compared. If some plan consists of rates, these include a bound on the
+/// throughput. If some plan has placements, or if no plan consists of rates, they include the standard bounds.
 ///
 /// # Errors
 /// [`PlanError::Unproved`] if no bound can be proved for this kind of platform.
@@ -281,8 +283,8 @@ pub fn bound(instance: &Instance) -> Result<Vec<Bound>, PlanError> {
     makespan_bounds::standard(instance).map_err(PlanError::Unproved)
 }
 
-/// Proves the bounds of [`bound`]. If a longer search may improve these bounds, the function then searches for about
-/// ten times the time of the first search, or until the time limit expires.
+/// Proves the bounds of [`bound`]. If a longer search may improve these bounds, a second search follows. It takes about
+/// ten times as long as the first search, unless the time limit expires earlier.
 ///
 /// # Errors
 /// The errors of [`bound`].
@@ -294,7 +296,7 @@ pub fn thorough_bound(instance: &Instance, time_limit: Option<Duration>) -> Resu
     makespan_bounds::thorough(instance, &time_limit.map_or(Clock::ENDLESS, until)).map_err(PlanError::Unproved)
 }
 
-/// Returns the minimum cost of any schedule, without a limit on its end.
+/// Returns the minimum cost of any schedule, without a limit on its makespan.
 pub fn cheapest(instance: &Instance) -> Bound {
     makespan_bounds::cost::cheapest(instance)
 }
@@ -340,6 +342,6 @@ mod tests {
             ratio(&instance, &schedule, &bound)
         };
         assert_eq!((of((1 << 60) + 1), of(0)), (Some(1.0), None));
-        assert!(of(1 << 60).unwrap() > 1.0, "one float, two values");
+        assert!(of(1 << 60).unwrap() > 1.0, "the ratio is above 1 although both values have the same float");
     }
 }
