@@ -15,11 +15,11 @@ use thiserror::Error;
 pub struct Simulated {
     /// Spec of the policy.
     pub policy: String,
-    /// The trace and the counts.
+    /// The trace and the numbers of events.
     pub simulation: Simulation,
     /// Waiting times, slowdowns, utilisation and other measures.
     pub measures: Measures,
-    /// Phases, bound and other measures, if the instance is a flow of tasks.
+    /// Phases, a bound on the makespan and other measures, if the instance is a flow of tasks.
     pub task_flow: Option<TaskFlowMeasures>,
     /// Jobs in time, cost, load and other measures, if the instance has compound jobs or deadlines.
     pub compound: Option<CompoundMeasures>,
@@ -27,7 +27,7 @@ pub struct Simulated {
     pub log: Vec<LogEntry>,
 }
 
-/// The input of a simulation, which is equal for all compared policies.
+/// The input of a simulation. Policies that are compared receive equal inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
     /// The instance with the estimated times, which the policy sees.
@@ -61,7 +61,7 @@ pub enum SimulateError {
     Simulation {
         /// Spec of the policy.
         policy: String,
-        /// The reason.
+        /// The reason why the simulation did not complete.
         source: SimulationError,
     },
 }
@@ -90,7 +90,8 @@ pub fn simulate(scene: &Scene<'_>, spec: &str, observer: &mut dyn Observer) -> R
     simulate_policy(scene, spec, policy.as_mut(), observer)
 }
 
-/// Like [`simulate`], but under any policy. `name` is its name in the results.
+/// Like [`simulate`], but under a policy that need not be in the catalogue. `name` is the name of the policy in the
+/// results.
 ///
 /// # Errors
 /// [`SimulateError::Simulation`] if the simulation fails.
@@ -110,7 +111,8 @@ pub fn simulate_policy(
     Ok(Simulated { policy: name.to_owned(), simulation, measures, task_flow, compound, log })
 }
 
-/// Computes the measures of a flow. The bound is for the tasks that succeeded, by their real times.
+/// Computes the measures of a flow. The bound on the makespan is computed for the tasks that succeeded, with their real
+/// times.
 fn task_flow(scene: &Scene<'_>, simulation: &Simulation) -> TaskFlowMeasures {
     let Scene { instance, actual, .. } = *scene;
     let runs = &simulation.trace.runs;
@@ -128,8 +130,8 @@ fn task_flow(scene: &Scene<'_>, simulation: &Simulation) -> TaskFlowMeasures {
     TaskFlowMeasures::of(instance, &simulation.trace, bound)
 }
 
-/// Returns a sequential profile whose times are a multiple, in millionths, of the times of `profile`, rounded down. No
-/// real run takes less time.
+/// Returns a sequential profile whose times are the times of `profile`, multiplied by `millionths / 1_000_000` and
+/// rounded down. So no real run takes less time, and a bound on these times holds for the runs.
 fn at_least(profile: &Profile, millionths: u64) -> Profile {
     let scaled = |time: Time| {
         let ticks = i128::from(time.ticks()) * i128::from(millionths) / 1_000_000;
@@ -153,7 +155,8 @@ mod tests {
 
     use super::*;
 
-    /// Starts waiting tasks on the first free processors, and logs each start as a collision.
+    /// A policy for tests of its log. It starts waiting tasks on the first free processors. It logs each start as a
+    /// collision, so that the log has entries.
     struct Teller(Vec<LogEntry>);
 
     impl Policy for Teller {

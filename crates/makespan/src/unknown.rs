@@ -7,9 +7,9 @@ const GUESS: Time = Time::from_seconds(60);
 
 /// Returns the instance with guessed times for all tasks, and the real times.
 ///
-/// The guess for each task is a minute on its minimum number of processors, or its walltime if that is shorter. The
-/// speed-up remains known. A replay of such an instance shows how a policy handles times that it does not know or that
-/// it learns ([`SimulationOptions::estimation`](crate::SimulationOptions::estimation)).
+/// The guess for each task is a minute on its minimum number of processors, or its walltime if that is shorter.
+/// Policies still know the speed-up of each task. A replay of such an instance shows how a policy copes with run times
+/// that are unknown or learned ([`SimulationOptions::estimation`](crate::SimulationOptions::estimation)).
 ///
 /// # Errors
 /// [`InstanceError`] if a task of a minute cannot run anywhere within its walltime.

@@ -1,4 +1,4 @@
-//! Options for planning, and their translation to a spec.
+//! Options with which a user configures the planning, and their translation to the spec of an algorithm.
 
 use makespan_core::Instance;
 use thiserror::Error;
@@ -20,15 +20,15 @@ use crate::{STEADY_STATE, catalogue, default_algorithm};
 pub struct Wishes {
     /// Spec of the algorithm. `None` selects the default algorithm for the instance.
     pub algorithm: Option<String>,
-    /// Name of an objective, or `pareto`.
+    /// Name of the objective to minimise, or `pareto`.
     pub objective: Option<String>,
     /// Time limit of the search, such as `10s`.
     pub time_limit: Option<String>,
-    /// Maximum makespan, as a multiple of the proven bound.
+    /// Maximum makespan of the plan, as a multiple of the proven lower bound on the makespan.
     pub makespan_at_most: Option<String>,
 }
 
-/// An option cannot be applied to the algorithm.
+/// The reason why an option cannot be applied to the algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WishError {
     /// The algorithm does not have the parameter that the option sets.
@@ -44,19 +44,20 @@ pub enum WishError {
     /// Both the spec and an option set the parameter.
     #[error("both `{spec}` and the argument {option} state {key}; give one of them")]
     Twice {
-        /// The spec.
+        /// The spec that states the parameter.
         spec: String,
         /// Name of the parameter.
         key: &'static str,
-        /// The option.
+        /// The option that states the parameter, too.
         option: String,
     },
 }
 
 impl Wishes {
-    /// Returns the spec of the algorithm with its parameters. The default objective for graphs is the makespan, because
-    /// users wait for the last task of a graph. The default is also the makespan on machines of different speeds,
-    /// because the search for such machines supports no other objective.
+    /// Returns the spec of the algorithm with its parameters. If neither the algorithm nor the objective is stated, the
+    /// makespan is the objective in two cases. For task graphs, the reason is that users wait for the last task of a
+    /// graph. For machines that differ in speed, the reason is that the search for plans on such machines supports no
+    /// other objective.
     ///
     /// # Errors
     /// [`WishError`] if an option sets a parameter that the algorithm does not have, or that the spec already sets.
@@ -89,8 +90,8 @@ impl Wishes {
     }
 }
 
-/// Checks that the algorithm has a parameter and that the spec does not set it already. Accepts unknown algorithms,
-/// because a later step rejects them.
+/// Checks that the algorithm has a parameter and that the spec does not set it already. Accepts an algorithm that does
+/// not exist, because a later step rejects it.
 fn check(spec: &str, name: &str, stated: &str, key: &'static str) -> Result<(), WishError> {
     let option = key.replace('-', "_");
     let has = |entry: &&crate::Entry| entry.parameters.iter().any(|parameter| parameter.name == key);

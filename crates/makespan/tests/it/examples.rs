@@ -1,4 +1,4 @@
-//! Runs the examples with this crate alone.
+//! Runs the examples, which use only this crate of the project.
 
 #[path = "../../examples/flow.rs"]
 mod flow;

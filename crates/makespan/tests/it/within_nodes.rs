@@ -1,4 +1,4 @@
-//! Checks that plans and policies keep jobs within nodes: no job for which one node is large enough is on two.
+//! Checks that plans and policies keep jobs within nodes: a job that fits on one node is never placed on two.
 
 use makespan::formats::list::read_list;
 use makespan::{
@@ -7,7 +7,8 @@ use makespan::{
 };
 use proptest::prelude::*;
 
-/// Generates lists of commands that state their cores, some as a range, and some with a command that they wait for.
+/// Generates lists of commands. Each command states its number of cores, some of them as a range. Some commands wait
+/// for the previous command.
 fn lists() -> impl Strategy<Value = String> {
     let line = (1_u32..7, 0_u32..3, 1_u32..9, any::<bool>());
     prop::collection::vec(line, 2..18).prop_map(|lines| {
@@ -38,15 +39,15 @@ proptest! {
         let size = |at: usize| if equal { 4 } else { sizes[at] };
         let nodes = (0..sizes.len()).map(|at| Node::new(format!("n{at}"), size(at))).collect();
         let platform = Platform::new(nodes).unwrap().requiring_compact();
-        // Some lists need more processors than there are.
+        // Skips lists with a command that needs more processors than the platform has.
         let Ok(instance) = read_list("list", &text, &platform) else { return Ok(()) };
         for algorithm in ["list".to_owned(), algorithm_of_run(&instance)] {
-            // The planner refuses lists that cannot be kept within nodes.
+            // Skips lists that the planner rejects because it cannot keep their jobs within nodes.
             let Ok(planned) = Planner::new().algorithm(algorithm).plan_unproved(&instance) else { continue };
             let schedule = planned.schedule().unwrap();
             within(&instance, schedule.placements())?;
             let mut policy = policy_of_run(&instance, 0, schedule);
-            // Jobs take other times than estimated.
+            // The real times of jobs differ from their estimates.
             let actual = Actual::Factors(instance.task_ids().map(|task| 200_000 + task.0 * 7 % 11 * 300_000).collect());
             let scene = Scene { actual: &actual, ..Scene::new(&instance) };
             let simulated = simulate_policy(&scene, "run", policy.as_mut(), &mut Silent).unwrap();
