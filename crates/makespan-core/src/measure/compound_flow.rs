@@ -12,7 +12,7 @@ use crate::model::{Area, Instance, Job, Rows, Time};
 use crate::online::{LogEntry, Logged, Outcome, Run, Trace};
 use crate::schedule::{task_cost, volume};
 
-/// Measures of compound jobs and of the flow that they form, in addition to [`crate::Measures`].
+/// Measures of compound jobs, and of the flow that all jobs form, in addition to [`crate::Measures`].
 ///
 /// Source: the statistics of A. Tselishchev and V. V. Toporkov, "Compound job scheduling and job-flows management in
 /// distributed computing", 54th IWK, Ilmenau 2009, section 4: "the overall cost of every job execution and the whole
@@ -28,22 +28,22 @@ pub struct CompoundMeasures {
 /// Measures of one job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobMeasures {
-    /// The release date.
+    /// The release date of the job.
     pub release: Time,
-    /// Start of the first task, if any task started.
+    /// Start of the job's first run of a task, if any task started.
     pub start: Option<Time>,
-    /// End of the last task that ran.
+    /// End of the job's last run of a task, if any task ran.
     pub end: Option<Time>,
     /// The result of the job.
     pub ending: JobEnding,
-    /// The deadline that the user stated.
+    /// The deadline of the job that the user stated.
     pub stated: Option<Time>,
-    /// The deadline from the last log entry of the policy. The policy may measure the job's deadline from an instant
-    /// after the release, and may set a deadline for a job without one.
+    /// The deadline in the policy's last log entry about the job. The policy may measure the job's deadline from an
+    /// instant after the release, and may set a deadline for a job without one.
     pub told: Option<Time>,
     /// Cost in thousandths: the sum of [`crate::task_cost`] over the tasks that succeeded, by their real run times.
     pub cost: i128,
-    /// Processor-ticks in which tasks of the job ran, including interrupted runs.
+    /// Processors times ticks that runs of the job's tasks held, including interrupted runs.
     pub busy: Area,
 }
 
@@ -51,22 +51,22 @@ pub struct JobMeasures {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobEnding {
-    /// All its tasks succeeded.
+    /// All tasks of the job succeeded.
     Succeeded,
     /// A task failed or reached its walltime.
     Failed,
-    /// A task was cancelled, and no task failed.
+    /// At least one task of the job was cancelled, and no task failed.
     GivenUp,
 }
 
 /// Measures of the whole flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowMeasures {
-    /// Number of jobs that succeed by their deadline ([`JobMeasures::deadline`]).
+    /// Number of jobs that succeeded by their deadline ([`JobMeasures::deadline`]).
     pub in_time: usize,
     /// Number of jobs that have a deadline.
     pub with_deadline: usize,
-    /// Number of jobs that succeed by the deadline from the policy's log.
+    /// Number of jobs that succeeded by the deadline in the policy's log ([`JobMeasures::told`]).
     pub as_told: usize,
     /// Number of jobs with a failed task.
     pub failed: usize,
@@ -74,29 +74,30 @@ pub struct FlowMeasures {
     pub given_up: usize,
     /// Sum of the costs of all jobs, in thousandths.
     pub cost: i128,
-    /// The first release.
+    /// The earliest release date of all jobs.
     pub from: Time,
-    /// The last end.
+    /// The latest end of all jobs.
     pub to: Time,
-    /// The load of the processors between these instants.
+    /// The load of the processors between `from` and `to`.
     pub load: LoadBalance,
-    /// Number of collisions in the last plan of each job, from the policy's log. Plans that were replaced do not count.
+    /// Number of collisions of all jobs, from the policy's log. For each job, only the collisions since its last plan
+    /// count, not the collisions of plans that were replaced.
     pub collisions: usize,
-    /// Sum of the penalties of these collisions.
+    /// Sum of the penalties of the collisions that `collisions` counts.
     pub penalty: i128,
     /// Number of jobs whose last plan is a list schedule.
     pub fallbacks: usize,
-    /// Number of times that a job changed to another variant or was planned again.
+    /// Number of times, over all jobs, that a job changed to another variant of its strategy or was planned again.
     pub changes: usize,
 }
 
 impl JobMeasures {
-    /// Returns the deadline: the one that the user stated, otherwise the one from the policy's log.
+    /// Returns the deadline that the user stated, or otherwise the deadline in the policy's log.
     pub fn deadline(&self) -> Option<Time> {
         self.stated.or(self.told)
     }
 
-    /// Returns whether the job succeeded by its deadline, or `None` if it has none.
+    /// Returns whether the job succeeded by its deadline, or `None` if it has no deadline.
     pub fn is_in_time(&self) -> Option<bool> {
         self.deadline().map(|deadline| self.succeeded_by(deadline))
     }
@@ -107,14 +108,14 @@ impl JobMeasures {
 }
 
 impl FlowMeasures {
-    /// Returns the time from the first release to the last end.
+    /// Returns the time from the earliest release date to the latest end of all jobs.
     pub fn span(&self) -> Time {
         self.to.saturating_since(self.from)
     }
 }
 
 impl JobEnding {
-    /// Returns the name in files.
+    /// Returns the name of this result in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Succeeded => "succeeded",
@@ -170,7 +171,8 @@ impl JobMeasures {
 
     fn add(&mut self, instance: &Instance, run: &Run) {
         match run.outcome {
-            // The task waits for a task that failed or was cancelled.
+            // A task without a start does not count itself: it waits for a task that failed or was cancelled, which
+            // counts.
             Outcome::NotStarted => return,
             Outcome::Succeeded => {
                 let volume = volume(instance.profile(run.task));
@@ -185,7 +187,7 @@ impl JobMeasures {
     }
 }
 
-/// The log entries about the last plan of a job.
+/// A summary of the log entries about the last plan of a job.
 #[derive(Clone, Default)]
 struct Planned {
     collisions: usize,

@@ -16,9 +16,10 @@ use crate::schedule::Metrics;
 
 /// Measures of a trace, as floats for display and statistics. Times are in seconds.
 ///
-/// The measures count jobs that ended, with or without success. Jobs that were cancelled, or still waited, do not
-/// count. For an interrupted job, the last run counts, and all time before it counts as waiting. The tasks of a
-/// compound job count as one job from their first start to their last end. Each task of a bag counts as a job.
+/// The measures count jobs that ended, with or without success. Jobs that were cancelled, or that still waited at the
+/// end of the trace, do not count. For an interrupted job, the last run counts, and all time before it counts as
+/// waiting. A compound job counts as one job, from the first start to the last end of its tasks. Each task of a bag
+/// counts as a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measures {
     /// Number of jobs that ended.
@@ -27,24 +28,26 @@ pub struct Measures {
     pub wait: Distribution,
     /// Times from release to end.
     pub flow: Distribution,
-    /// `max(1, (wait + run) / max(run, 10 s))`, with the time `run` from start to end: D. G. Feitelson, L. Rudolph, U.
+    /// The bounded slowdown of a job is `max(1, (wait + run) / max(run, 10 s))`, in which `wait` is the time from its
+    /// release to its start and `run` the time from its start to its end. Source: D. G. Feitelson, L. Rudolph, U.
     /// Schwiegelshohn, K. C. Sevcik and P. Wong, "Theory and practice in parallel job scheduling", JSSPP 1997.
     pub bounded_slowdown: Distribution,
-    /// Sum of weight times end over all jobs.
+    /// Sum over all jobs of the weight multiplied by the end.
     pub weighted_completion: f64,
     /// End of the last job.
     pub makespan: f64,
-    /// Area of all runs divided by the usable area from the first release to the makespan, in [0, 1]. Processors in an
-    /// unavailable period or down are not usable. Interrupted runs count as use.
+    /// Area (processors times time) of all runs, including interrupted ones, divided by the usable area from the first
+    /// release to the makespan, in [0, 1]. A processor is not usable while it is in an unavailable period or down.
     pub utilisation: f64,
-    /// Number of jobs that first started while an earlier job, by release and then id, had not started yet.
+    /// Number of jobs whose first start was before the start of an earlier job. Jobs are ordered by release, then by
+    /// id.
     pub backfilled: usize,
-    /// Number of runs whose work is lost: runs that lost processors, whether the job was queued again or failed, and
-    /// other runs that failed. Runs that reached their walltime do not count.
+    /// Number of runs whose work is lost. These are the runs that lost processors, even if their job then failed, and
+    /// all other runs that failed. Runs that reached their walltime do not count.
     pub interrupted_runs: usize,
-    /// Area of the lost runs, in processor-seconds.
+    /// Area of the runs that `interrupted_runs` counts, in processor-seconds.
     pub lost_area: f64,
-    /// Number of jobs that were ended at their walltime.
+    /// Number of jobs that were terminated at their walltime.
     pub killed: usize,
     /// Number of jobs that ended without success for another reason.
     pub failed: usize,
@@ -57,22 +60,23 @@ pub struct Measures {
 pub struct Fairness {
     /// Number of users with a job that ended.
     pub users: usize,
-    /// Jain's index: the square of the sum over users, divided by the number of users times the sum of squares. The
-    /// index is 1 if all users have equal values, and 1 / users if all but one are zero: R. Jain, D. Chiu and W. Hawe,
-    /// "A quantitative measure of fairness and discrimination for resource allocation in shared computer systems",
-    /// DEC-TR-301, 1984.
+    /// Jain's index of the users' values: the square of their sum, divided by the number of users and by the sum of
+    /// their squares. The index is 1 if all users have equal values, and 1 / n if only one of n users has a value that
+    /// is not zero. Source: R. Jain, D. Chiu and W. Hawe, "A quantitative measure of fairness and discrimination for
+    /// resource allocation in shared computer systems", DEC-TR-301, 1984.
     pub jain: f64,
-    /// The worst user's value divided by the mean over users.
+    /// The largest value of any user, divided by the mean over all users.
     pub worst_over_mean: f64,
 }
 
 impl Measures {
-    /// Measures a trace of machines that never failed.
+    /// Computes the measures of a trace during which no machine failed.
     pub fn of(instance: &Instance, trace: &Trace) -> Self {
         Self::with_failures(instance, trace, &[])
     }
 
-    /// Measures a trace of machines of which processors were down in these periods. The periods may overlap.
+    /// Computes the measures of a trace during which processors were down in the periods `down`. The periods may
+    /// overlap.
     pub fn with_failures(instance: &Instance, trace: &Trace, down: &[Unavailable]) -> Self {
         let spans = counted::spans(instance, &trace.runs);
         let ended: Vec<&Run> = match &spans {
@@ -143,7 +147,7 @@ fn fairness(instance: &Instance, ended: &[&Run], slowdowns: &[f64]) -> Option<Fa
     let user = |run: &Run| instance.job_of(run.task).user;
     let mut known: Vec<(u32, f64)> =
         ended.iter().zip(slowdowns).filter_map(|(run, &slowdown)| Some((user(run)?, slowdown))).collect();
-    // A stable sort, so that sums are always computed in the same order.
+    // The sort is stable, so that the sums of each user are always computed in the order of the runs.
     known.sort_by_key(|&(user, _)| user);
     let same_user = known.chunk_by(|a, b| a.0 == b.0);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;

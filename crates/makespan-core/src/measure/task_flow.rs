@@ -1,4 +1,4 @@
-//! Measures of a flow of independent tasks on machines of different speeds.
+//! Measures of a flow of independent tasks on machines that differ in speed.
 
 mod phases;
 #[cfg(test)]
@@ -11,20 +11,20 @@ pub use phases::{Phase, PhaseStep, Phases};
 use crate::model::{Instance, Time};
 use crate::online::{Outcome, Trace};
 
-/// Measures of a flow of sequential tasks, in addition to [`crate::Measures`]. Floats for display and statistics; times
-/// in seconds.
+/// Measures of a flow of sequential tasks, in addition to [`crate::Measures`]. The measures are floats for display and
+/// statistics. Times are in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskFlowMeasures {
     /// End of the last task.
     pub makespan: f64,
-    /// A lower bound on the makespan of every policy.
+    /// A lower bound on the makespan that any policy can reach with the real times.
     pub bound: f64,
     /// Mean over processors of the fraction of time, from 0 to the makespan, in which they run a task. This is the
-    /// paper's definition. It falls if fast processors are preferred.
+    /// paper's definition. With this definition, a policy that prefers fast processors has a lower utilisation.
     pub utilisation: f64,
-    /// The utilisation with each processor weighted by its speed.
+    /// The mean of the same fractions, in which each processor is weighted by its speed.
     pub utilisation_by_speed: f64,
-    /// Number of tasks that end per second, from the first release to the makespan.
+    /// Number of tasks divided by the time from the first release to the makespan, in tasks per second.
     pub throughput: f64,
     /// The phases of the system over time.
     pub phases: Phases,
@@ -32,15 +32,16 @@ pub struct TaskFlowMeasures {
 
 impl TaskFlowMeasures {
     /// Returns true if an instance is a flow: independent tasks on one processor each, some of which arrive later, on
-    /// machines that differ.
+    /// machines that differ in speed.
     pub fn suits(instance: &Instance) -> bool {
         instance.is_sequential()
             && instance.has_release_dates()
             && (!instance.platform().has_unit_speed() || instance.has_machine_times())
     }
 
-    /// Measures a trace of a sequential instance. Interrupted runs count as use. `bound` is a bound on the makespan by
-    /// the real times. If these equal the estimates, it is [`crate::release_area_bound`].
+    /// Computes the measures of a trace of a sequential instance. Interrupted runs count as use of processors. `bound`
+    /// is a lower bound on the makespan for the real run times. If the real run times equal the estimates, it is
+    /// [`crate::release_area_bound`].
     pub fn of(instance: &Instance, trace: &Trace, bound: Time) -> Self {
         let platform = instance.platform();
         let started = || trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);
@@ -67,7 +68,7 @@ impl TaskFlowMeasures {
         }
     }
 
-    /// Returns the excess of the makespan over its bound, as a fraction of the bound.
+    /// Returns the amount by which the makespan exceeds `bound`, as a fraction of the bound.
     pub fn gap(&self) -> f64 {
         if self.bound > 0.0 { self.makespan / self.bound - 1.0 } else { 0.0 }
     }

@@ -1,15 +1,15 @@
-//! The distribution of load over processors.
+//! The distribution of the load over the processors.
 
 use crate::model::{Instance, Time};
 use crate::online::{Outcome, Trace};
 
-/// Statistics of the load: the fraction of a period in which each processor runs a task. For an empty period, `balance`
-/// is 1 and all other values are 0.
+/// Statistics of the load of the processors. The load of a processor is the fraction of a period in which it runs a
+/// task. For an empty period, `balance` is 1 and all other values are 0.
 ///
-/// `balance` is the mean divided by the maximum: 1 if all processors are equally busy, and 1 / processors if one
-/// processor does all work. It is the load balance of C. Rosas, J. Giménez, J. Labarta, "Scalability prediction for
-/// fundamental performance factors", Supercomputing Frontiers and Innovations 1(2), 2014, DOI 10.14529/jsfi140201. A
-/// faster processor that does more work in equal time counts as equally loaded.
+/// `balance` is the mean load divided by the maximum load. It is 1 if all processors are equally busy, and 1 / n if one
+/// of n processors does all work. It is the load balance of C. Rosas, J. Giménez, J. Labarta, "Scalability prediction
+/// for fundamental performance factors", Supercomputing Frontiers and Innovations 1(2), 2014, DOI 10.14529/jsfi140201.
+/// The load counts time, not work, so a fast processor that is busy for as long as a slow one has an equal load.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LoadBalance {
     /// Mean load, which is the utilisation.
@@ -20,12 +20,13 @@ pub struct LoadBalance {
     pub most: f64,
     /// Standard deviation of the load.
     pub deviation: f64,
-    /// Mean divided by maximum; 1 if nothing ran.
+    /// Mean load divided by maximum load; 1 if nothing ran.
     pub balance: f64,
 }
 
 impl LoadBalance {
-    /// Measures the load in a period of length `span` that contains all runs. Interrupted runs count as busy.
+    /// Measures the load in a period of length `span` that contains all runs. A processor with a run that is
+    /// interrupted later counts as busy during this run.
     pub(super) fn of(instance: &Instance, trace: &Trace, span: Time) -> Self {
         let mut busy = vec![0_i64; instance.processors() as usize];
         for run in trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {

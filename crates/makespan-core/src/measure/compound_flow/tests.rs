@@ -10,8 +10,8 @@ fn s(seconds: i64) -> Time {
     Time::from_seconds(seconds)
 }
 
-/// Returns two pairs of tasks of 10 s and 20 s, the first with a deadline at 35 s, and a simple job of 6 s with a
-/// walltime of 8 s, on processors of speeds 1 and 2.
+/// Returns an instance of two compound jobs, each with a task of 10 s and a task of 20 s, the first job with a deadline
+/// at 35 s, and a simple job of 6 s with a walltime of 8 s, on processors of speeds 1 and 2.
 fn instance() -> Instance {
     let task = |name, seconds| NamedTask::new(name, Profile::rigid(1, s(seconds)).unwrap());
     let edge = Edge { from: 0, to: 1, payload: Payload::Fixed(Time::ZERO) };
@@ -59,8 +59,8 @@ fn jobs_and_flow_have_the_figures_of_what_really_ran() {
     let [first, second, simple] = found.jobs.as_slice() else { panic!("three whole jobs") };
     assert_eq!((first.start, first.end, first.stated, first.told), (Some(s(5)), Some(s(31)), Some(s(35)), Some(s(40))));
     assert_eq!((first.deadline(), first.is_in_time()), (Some(s(35)), Some(true)), "the user's deadline applies");
-    // A task of 10 s costs 1 at speed 1, and a task of 20 s costs 2 at speed 2. The interrupted run counts as busy time
-    // and costs nothing.
+    // A task of 10 s costs 1 at speed 1, and a task of 20 s costs 2 at speed 2. The interrupted run counts as busy
+    // time, but it costs nothing.
     assert_eq!((first.cost, first.busy), (3000, s(25).area(1)));
     assert_eq!((second.deadline(), second.is_in_time(), second.cost), (Some(s(44)), Some(false), 2000));
     assert_eq!((simple.deadline(), simple.cost, simple.ending), (None, 2000, JobEnding::Succeeded));
@@ -68,7 +68,7 @@ fn jobs_and_flow_have_the_figures_of_what_really_ran() {
     assert_eq!((flow.in_time, flow.with_deadline, flow.as_told), (1, 2, 1));
     assert_eq!((flow.failed, flow.given_up, flow.cost, flow.span()), (0, 0, 7000, s(40)));
     assert_eq!((flow.collisions, flow.penalty, flow.fallbacks, flow.changes), (2, 7, 1, 1));
-    // The processors are busy for 40 s and 18 s of 40 s.
+    // Of 40 s, one processor is busy for 40 s, and the other one for 18 s.
     let LoadBalance { mean, least, most, deviation, balance } = flow.load;
     assert_eq!((mean, least, most, balance), (0.725, 0.45, 1.0, 0.725));
     assert!((deviation - 0.275).abs() < 1e-12);

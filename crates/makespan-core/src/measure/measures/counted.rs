@@ -7,7 +7,8 @@ use crate::online::{Outcome, Run};
 /// the instance has no compound jobs, because then there are no runs to combine. A combined run counts as a run of the
 /// first task of the job, and lasts from the first start to the last end of its tasks. A combined run has succeeded if
 /// all tasks have succeeded. Otherwise, its outcome is the outcome of the first run that did not succeed. A compound
-/// job is left out if some of its tasks have no ended run, and all its ended runs have succeeded.
+/// job is omitted if all its ended runs have succeeded, but some of its tasks have no ended run, because such a job has
+/// not ended.
 pub(super) fn spans(instance: &Instance, runs: &[Run]) -> Option<Vec<Run>> {
     if !instance.has_compound_jobs() {
         return None;
@@ -36,7 +37,8 @@ pub(super) fn spans(instance: &Instance, runs: &[Run]) -> Option<Vec<Run>> {
     Some(spans)
 }
 
-/// Returns the weight that counts when this task ends: the weight of its compound job, or its share of any other job.
+/// Returns the weight that counts when this task ends: the weight of its compound job, or, for any other job, the share
+/// of the task in the job's weight.
 pub(super) fn weight(instance: &Instance, task: TaskId) -> Weight {
     let job = instance.job_of(task);
     if job.is_compound() { job.weight } else { job.task_weight() }

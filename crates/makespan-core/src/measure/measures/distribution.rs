@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::Time;
 
-/// Mean and percentiles of some values; all zero if there are none.
+/// Mean and percentiles of a list of values. All fields are zero if the list is empty.
 ///
 /// The percentile p is the value of rank `ceil(p n / 100)` in ascending order (nearest rank), so it is always one of
 /// the values. The median is the 50th percentile.
@@ -25,14 +25,16 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// Describes these values. They are summed in the given order. NaN is larger than every number.
+    /// Computes the distribution of these values. The values are summed in the given order. In percentiles, NaN counts
+    /// as larger than every number.
     pub fn of(mut values: Vec<f64>) -> Self {
         let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
         values.sort_unstable_by(f64::total_cmp);
         Self::of_sorted(mean, &values, |&value| value)
     }
 
-    /// Describes these durations, in seconds. The mean is rounded once.
+    /// Computes the distribution of these durations, in seconds. The durations are summed exactly, so the mean is
+    /// rounded only once.
     pub fn of_times(mut times: Vec<Time>) -> Self {
         let sum: i128 = times.iter().map(|time| i128::from(time.ticks())).sum();
         let mean = sum as f64 / times.len().max(1) as f64 / Time::TICKS_PER_SECOND as f64;

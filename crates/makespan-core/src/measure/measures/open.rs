@@ -2,8 +2,9 @@
 
 use crate::model::{Area, Instance, ProcSet, Time, Unavailable};
 
-/// Returns the processor-ticks between two instants in which processors are neither unavailable nor down. Takes O(k
-/// (log k + m)) for k failures and unavailable periods of up to m processors.
+/// Returns the usable area between two instants: the processors that are neither unavailable nor down, summed over all
+/// ticks. Takes O(k (log k + m)), where k is the number of failures and unavailable periods, and m the maximum number
+/// of processors of one of them.
 pub(super) fn area(instance: &Instance, down: &[Unavailable], from: Time, until: Time) -> Area {
     if down.is_empty() {
         return instance.availability().open_area(from, until);
@@ -19,7 +20,7 @@ pub(super) fn area(instance: &Instance, down: &[Unavailable], from: Time, until:
         }
     }
     changes.sort_unstable_by_key(|&(at, closes, _)| (at, closes));
-    // The number of periods that close each processor.
+    // For each processor, the number of current failures and unavailable periods that contain it.
     let mut reasons = vec![0_u32; instance.processors() as usize];
     let (mut open, mut since, mut area) = (instance.processors(), from, 0);
     for (at, closes, processors) in changes {

@@ -19,7 +19,7 @@ fn instance(processors: u32, jobs: &[(u32, i64, i64)], unavailable: Vec<Unavaila
     Instance::new(Platform::flat(processors).unwrap(), jobs.iter().enumerate().map(job).collect(), unavailable).unwrap()
 }
 
-/// Assigns these users to the jobs.
+/// Returns the instance with these users as the users of its jobs.
 fn of_users(instance: &Instance, users: &[Option<u32>]) -> Instance {
     let jobs = instance.all_submitted().into_iter().zip(users);
     instance.with_jobs(jobs.map(|(job, &user)| Job { user, ..job }).collect())
@@ -61,11 +61,11 @@ fn the_figures_of_a_small_trace() {
     // Job 4 was cancelled.
     let measures = Measures::of(&of_users(&instance, &[Some(7), Some(3), None, Some(7), Some(9)]), &trace);
     assert_eq!(measures.jobs, 4);
-    // The waiting times are 10, 10, 10, 90, and the flow times are 15, 50, 40, 130.
+    // The waiting times of the four other jobs are 10, 10, 10 and 90 s, and their flow times are 15, 50, 40 and 130 s.
     let [wait, flow] = [measures.wait, measures.flow];
     assert_eq!((wait.mean, wait.median, wait.p90, wait.max), (30.0, 10.0, 90.0, 90.0));
     assert_eq!((flow.mean, flow.median, flow.p95, flow.max), (58.75, 40.0, 130.0, 130.0));
-    // Job 2 runs for 5 s, which count as 10 s.
+    // Job 2 runs for 5 s, which count as 10 s in the bounded slowdown.
     let slowdowns = [1.5, 50.0 / 40.0, 40.0 / 30.0, 130.0 / 40.0];
     close(measures.bounded_slowdown.mean, slowdowns.iter().sum::<f64>() / 4.0);
     close(measures.bounded_slowdown.median, 40.0 / 30.0);
@@ -74,7 +74,7 @@ fn the_figures_of_a_small_trace() {
     close(measures.makespan, 150.0);
     // One of 4 processors is closed for 50 s of the 140 s.
     close(measures.utilisation, (20.0 + 5.0 + 80.0 + 30.0 + 160.0) / (560.0 - 50.0));
-    // Jobs 2 and 3 overtake job 1. Job 1 failed on 4 processors, so all its work is lost as well. Job 3 reached its
+    // Jobs 2 and 3 overtake job 1. Job 1 failed on 4 processors, so all its work is lost, too. Job 3 reached its
     // walltime.
     assert_eq!((measures.backfilled, measures.interrupted_runs, measures.lost_area), (2, 2, 20.0 + 160.0));
     assert_eq!((measures.killed, measures.failed), (1, 1));
@@ -93,7 +93,7 @@ fn what_is_down_could_not_be_used() {
         start: seconds(start),
         end: seconds(end),
     };
-    // Processor 3 is closed from 10 to 60. Two failures share processor 1 from 80 to 90. One failure has no end.
+    // Processor 3 is closed from 10 to 60. Processor 1 is in two failures from 80 to 90. One failure has no end.
     let down = [
         down(ProcSet::range(2, 3), 50, 70),
         down(ProcSet::range(0, 1), 75, 90),
@@ -126,7 +126,7 @@ fn nothing_that_happened_has_no_figures() {
     assert!(Usage::of(&instance, &Trace::default()).steps.is_empty());
 }
 
-/// Generates one run for each job. Overlaps do not affect the measures.
+/// Generates one run for each job. The runs may overlap, which does not affect the measures.
 fn any_trace() -> impl Strategy<Value = (Instance, Trace, Vec<Option<u32>>)> {
     let job = (1_u32..5, 0_i64..50, 0_i64..4, 0_i64..60, 1_i64..40, proptest::option::of(0_u32..4));
     proptest::collection::vec(job, 1..40).prop_map(|jobs| {
@@ -152,7 +152,8 @@ proptest! {
             let figure = match percent { 50 => measures.wait.median, 90 => measures.wait.p90,
                                          95 => measures.wait.p95, _ => measures.wait.p99 };
             let waits = || trace.runs.iter().map(|run| (run.start - release(run)).seconds());
-            // The smallest wait that at least `percent` per cent of the waits do not exceed.
+            // The percentile is the smallest waiting time that at least `percent` per cent of the waiting times do not
+            // exceed.
             let many = percent * trace.runs.len();
             let reached = |least: f64| 100 * waits().filter(|&wait| wait <= least).count() >= many;
             let least = waits().filter(|&wait| reached(wait)).fold(f64::INFINITY, f64::min);
