@@ -5,22 +5,22 @@ use serde::{Deserialize, Serialize};
 use crate::model::{Instance, Time};
 use crate::online::{Outcome, Trace};
 
-/// Numbers of held processors and of waiting jobs, as step functions of time.
+/// The number of processors that run jobs and the number of waiting jobs, as step functions of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// The steps, ascending in time. Consecutive steps differ. Before the first step, no processor is held and no job
-    /// waits. In the last step, no processor is held.
+    /// The steps in order of time. Consecutive steps have distinct numbers. Before the first step, no processor runs a
+    /// job and no job waits. In the last step, no processor runs a job.
     pub steps: Vec<UsageStep>,
 }
 
-/// The usage from an instant until the next step.
+/// The usage of the cluster from an instant until the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageStep {
     /// Start of the step.
     pub from: Time,
     /// Number of processors that run a job.
     pub held: u32,
-    /// Number of jobs that are released or were interrupted, and are not started.
+    /// Number of jobs that wait: they are released and not started, or were interrupted and not started again.
     pub waiting: u32,
 }
 
@@ -29,7 +29,8 @@ impl Usage {
     /// their cancellation.
     pub fn of(instance: &Instance, trace: &Trace) -> Self {
         let started = || trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);
-        // The instant from which each job waits. The runs of a job are in order in a trace.
+        // For each job, the instant from which it waits: its release or the end of its previous run. This works because
+        // the runs of a job are in order of time in a trace.
         let jobs = instance.jobs().iter();
         let mut since: Vec<Time> =
             jobs.flat_map(|job| std::iter::repeat_n(job.release, job.tasks() as usize)).collect();

@@ -9,24 +9,25 @@ use crate::model::Time;
 pub struct Accounting {
     /// User and system CPU time.
     pub cpu: Time,
-    /// Peak resident memory in bytes: of all processes together if a control group counts it, otherwise of the largest
-    /// process.
+    /// Peak resident memory in bytes: if a control group counts memory, the peak of all processes together, otherwise
+    /// the peak of the largest process.
     pub peak_memory: u64,
-    /// Mean number of threads that ran or were ready to run, rounded. `None` of a run that was too short to count them.
+    /// Mean number of threads that ran or were ready to run, rounded. `None` if the run was too short to count its
+    /// threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
-    /// Evidence that lack of memory ended the run, if any.
+    /// Evidence that the run was killed for lack of memory, if there is any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_kill: Option<MemoryKill>,
 }
 
-/// The evidence that lack of memory ended a run.
+/// The evidence that a run was killed for lack of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryKill {
-    /// The control group of the run reports it.
+    /// The control group of the run reports that a process was killed for lack of memory.
     Certain,
-    /// A SIGKILL ended the run that this program did not send, and the system killed some process for lack of memory
-    /// during the run.
+    /// The run was killed by a SIGKILL that this program did not send, and during the run, the system killed some
+    /// process for lack of memory.
     Likely,
 }

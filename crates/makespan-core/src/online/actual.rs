@@ -8,16 +8,17 @@ pub enum Actual {
     /// Every task takes its estimated time.
     #[default]
     AsEstimated,
-    /// Each task takes the times of its profile, in the order of the instance's tasks. Each profile accepts every
-    /// allotment that the task's estimate accepts.
+    /// Each task takes the times of its own profile in this list. The profiles are in the order of the instance's
+    /// tasks. Each profile accepts every allotment that the estimated profile of its task accepts.
     Profiles(Vec<Profile>),
-    /// Each task takes its estimate times a factor in millionths on any processors, rounded up to a tick and at least
-    /// one tick. Factors are in the order of the instance's tasks.
+    /// Each task takes its estimate multiplied by its own factor, which is in millionths, on whatever processors it
+    /// runs. The product is rounded up to a tick and is at least one tick. Factors are in the order of the instance's
+    /// tasks.
     Factors(Vec<u64>),
 }
 
 impl Actual {
-    /// Returns the real time of a task on these processors if the task is not ended earlier.
+    /// Returns the real time of a task on these processors if nothing ends the task earlier, such as its walltime.
     ///
     /// # Panics
     /// Panics if the task does not accept this number of processors.

@@ -16,13 +16,14 @@ pub use closed::expected_repair;
 use order::Order;
 use resources::Held;
 
-/// Marks a task that is not running.
+/// The value in [`Cluster::slots`] for a task that is not running.
 const NONE: u32 = u32::MAX;
 
-/// The state of a cluster that a [`crate::Policy`] sees. The caller that drives the cluster keeps it up to date.
+/// The state of a cluster that a [`crate::Policy`] sees. The driver, a simulation or a real run, keeps the state up to
+/// date.
 ///
-/// A cluster checks the decisions of a policy ([`Defect`]) and does not know the real run times. The start or end of a
-/// task changes the free processors in place. Running tasks are found and removed in constant time.
+/// A cluster checks the decisions of a policy ([`Defect`]) and does not know the real run times. When a task starts or
+/// ends, the set of free processors is changed in place. A running task is found and removed in constant time.
 #[derive(Clone, Debug)]
 pub struct Cluster<'a> {
     instance: Cow<'a, Instance>,
@@ -31,33 +32,35 @@ pub struct Cluster<'a> {
     running: Vec<Running>,
     /// For each task, its position in `running`, or [`NONE`].
     slots: Vec<u32>,
-    /// Processors that are neither held nor blocked.
+    /// Processors that no task holds and that are not blocked.
     free: ProcSet,
     /// Resources that running tasks hold besides processors.
     held: Held,
-    /// Processors within an unavailable period or down.
+    /// Processors that are in an unavailable period or down.
     blocked: ProcSet,
     /// Starts and ends of the instance's unavailable periods, in order of time.
     changes: Vec<Change>,
     changed: usize,
-    /// Number of unavailable periods that the instance had initially. Later periods were announced.
+    /// Number of unavailable periods that the instance had initially. The periods after these in the list were
+    /// announced.
     own_periods: usize,
     /// The current unavailable periods, as positions in the instance.
     periods: Vec<u32>,
-    /// Processors that are down, each once, from the first failure until the expected repair.
+    /// Processors that are down, with the instants of the first failure and of the expected repair. No processor is in
+    /// two entries.
     down: Vec<Unavailable>,
-    /// For each entry of `down`, the announced repair, or the start of the failure if none was announced.
+    /// For each entry of `down`, the announced repair, or the start of the failure if no repair was announced.
     said: Vec<Time>,
-    /// The current failures, with the announced repair.
+    /// The current outages, each with its processors and its announced repair.
     outages: Vec<(Outage, ProcSet, Option<Time>)>,
-    /// The instant at which the next repair is overdue.
+    /// The earliest expected repair of all processors that are down. Afterwards, this repair is overdue.
     overdue: Time,
     order: Order,
-    /// Time by which a task's expected end may exceed the instant at which its processors close.
+    /// Maximum time by which the expected end of a task may be later than the instant at which its processors close.
     grace: Time,
 }
 
-/// An identifier of processors that are down, from [`Cluster::fail`] to [`Cluster::repair`].
+/// An identifier of a failure of processors, from [`Cluster::fail`] to [`Cluster::repair`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage(pub u32);
 
@@ -92,9 +95,10 @@ impl<'a> Cluster<'a> {
         cluster
     }
 
-    /// Appends jobs to the instance while it is executed. The caller must submit them at their release, like all other
-    /// jobs. Existing identifiers remain valid ([`Instance::append`]). A borrowed instance is copied once. Returns the
-    /// tasks that will never start because they wait for a failed task.
+    /// Appends jobs to the instance while it is executed. The caller must submit the tasks of these jobs at their
+    /// release, like all other tasks. Existing identifiers remain valid ([`Instance::append`]). If the instance is
+    /// borrowed, the first change copies it. Returns the tasks that will never start because they wait for a failed
+    /// task.
     ///
     /// # Errors
     /// [`InstanceError`] names the invalid job. In this case, nothing is added.
@@ -104,8 +108,8 @@ impl<'a> Cluster<'a> {
         Ok(self.order.grow(&self.instance))
     }
 
-    /// Replaces estimated times of waiting, running or future tasks ([`Instance::restate`]). A borrowed instance is
-    /// copied once. Returns the events for the policy.
+    /// Replaces estimated times of waiting, running or future tasks ([`Instance::restate`]). If the instance is
+    /// borrowed, the first change copies it. Returns the events for the policy.
     pub fn restate(&mut self, restated: Vec<Restated>) -> Vec<Event> {
         if restated.is_empty() {
             return Vec::new();
@@ -114,11 +118,11 @@ impl<'a> Cluster<'a> {
     }
 
     /// Announces future unavailable periods. They replace previously announced periods; the initial periods of the
-    /// instance remain. A borrowed instance is copied once.
+    /// instance remain. If the instance is borrowed, the first change copies it.
     ///
     /// Announced periods are visible to the policy but not enforced: processors close only when they fail
     /// ([`Cluster::fail`]), and a task that would run into such a period may start. Returns true on success, and false
-    /// if a period is empty, has unknown processors, or is too far away.
+    /// if a period is empty, has unknown processors, or would make schedules too long.
     pub fn announce(&mut self, announced: Vec<Unavailable>) -> bool {
         let is_new = self.instance.unavailable()[self.own_periods..] != announced[..];
         !is_new || self.instance.to_mut().announce(self.own_periods, announced)
@@ -140,7 +144,8 @@ impl<'a> Cluster<'a> {
         self.now
     }
 
-    /// Returns the tasks that are released and not started.
+    /// Returns the tasks that may start: they are released, all their predecessors have succeeded, and they are not
+    /// started.
     pub fn waiting(&self) -> &TaskSet {
         &self.waiting
     }
@@ -150,7 +155,7 @@ impl<'a> Cluster<'a> {
         &self.running
     }
 
-    /// Returns a running task.
+    /// Returns the run of a task, if the task is running.
     pub fn run_of(&self, task: TaskId) -> Option<&Running> {
         self.running.get(*self.slots.get(task.index())? as usize)
     }
@@ -180,7 +185,7 @@ impl<'a> Cluster<'a> {
         Some(ended)
     }
 
-    /// Checks that no tasks wait. Call this when nothing more will happen.
+    /// Checks that no task waits. The driver calls this when no further event can happen.
     ///
     /// # Errors
     /// [`Defect::Stalled`] if a task waits.

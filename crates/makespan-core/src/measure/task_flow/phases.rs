@@ -9,24 +9,25 @@ use crate::online::Trace;
 /// The state of a system that serves a flow of tasks.
 ///
 /// W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid",
-/// section 2, name the phases but give no thresholds. This crate uses the following threshold: in saturation, "enough
-/// tasks" wait if more than two tasks wait for each processor, as in the paper's scheduler. Then the system would not
-/// leave the phase at once if no more tasks arrived.
+/// section 2, name the phases but give no thresholds. According to the paper, "enough tasks" wait in saturation. In
+/// this crate, this means more than two waiting tasks for each processor, as in the paper's scheduler. With so many
+/// tasks, the system would stay in the phase for some time even if no more tasks arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// All processors run tasks, and more than two tasks per processor wait.
+    /// All processors run tasks, and the number of waiting tasks is more than twice the number of processors.
     Saturation,
-    /// Any other state: the region around the balance line, from which the system slides into one of the other phases.
+    /// Any other state: the region around the balance line, from which the system changes ("slides") into saturation or
+    /// starvation.
     Slide,
-    /// Some processor is idle and no task waits.
+    /// At least one processor is idle, and no task waits.
     Starvation,
 }
 
-/// The phases of a system over time, from the first release on.
+/// The phases of a system over time, from the first release of a task on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phases {
-    /// The steps, ascending in time. Consecutive phases differ.
+    /// The steps in order of time. Consecutive steps have distinct phases.
     pub steps: Vec<PhaseStep>,
     /// End of the last task.
     pub end: Time,
@@ -37,12 +38,12 @@ pub struct Phases {
 pub struct PhaseStep {
     /// Start of the phase.
     pub from: Time,
-    /// The phase.
+    /// The phase of the system until the next step.
     pub phase: Phase,
 }
 
 impl Phase {
-    /// Every phase, in the order of reports.
+    /// All phases, in the order in which reports list them.
     pub const ALL: [Self; 3] = [Self::Saturation, Self::Slide, Self::Starvation];
 
     fn of(held: u32, waiting: u32, processors: u32) -> Self {
@@ -55,7 +56,7 @@ impl Phase {
         }
     }
 
-    /// Returns the name of the phase.
+    /// Returns the name of the phase in files and reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Saturation => "saturation",
@@ -66,7 +67,8 @@ impl Phase {
 }
 
 impl Phases {
-    /// Computes the phases of a trace. A task waits from its release to its start, at the scheduler or at a node.
+    /// Computes the phases of a trace. A task waits from its release to its start, whether the scheduler has already
+    /// sent it to a node or not.
     pub fn of(instance: &Instance, trace: &Trace) -> Self {
         let usage = Usage::of(instance, trace);
         let Some(end) = usage.steps.last().map(|step| step.from) else { return Self::default() };
@@ -86,7 +88,7 @@ impl Phases {
         Self { steps, end }
     }
 
-    /// Returns the fraction of time in which the system was in a phase.
+    /// Returns the fraction of the whole time, from the first release to the end, in which the system was in a phase.
     pub fn share(&self, phase: Phase) -> f64 {
         let Some(first) = self.steps.first() else { return 0.0 };
         self.within(phase, first.from, self.end)
@@ -98,7 +100,7 @@ impl Phases {
         let ends = self.steps.iter().skip(1).map(|step| step.from).chain([self.end]);
         let time = |(step, end): (&PhaseStep, Time)| end.min(until).saturating_since(step.from.max(from)).seconds();
         let held = self.steps.iter().zip(ends).filter(|(step, _)| step.phase == phase).map(time);
-        // The sum of an empty iterator of floats is -0.
+        // Uses `fold` from 0.0 instead of `sum`, because the sum of an empty iterator of floats is -0.
         let held = held.fold(0.0, |sum: f64, time| sum + time);
         let whole = until.min(self.end).saturating_since(from).seconds();
         if whole > 0.0 { held / whole } else { 0.0 }

@@ -9,7 +9,7 @@ fn s(seconds: i64) -> Time {
     Time::from_seconds(seconds)
 }
 
-/// Returns an instance with tasks of these sizes and releases on nodes of these speeds.
+/// Returns an instance with sequential tasks, given as (size, release), on nodes of these speeds.
 fn flow(speeds: &[f64], tasks: &[(i64, i64)]) -> Instance {
     let node = |(at, &speed): (usize, &f64)| Node { speed, ..Node::new(format!("n{at}"), 1) };
     let job = |(at, &(size, release)): (usize, &(i64, i64))| {
@@ -24,7 +24,8 @@ fn run(task: u64, from: i64, until: i64, processor: u32) -> Run {
     Run { task: TaskId(task), start: s(from), end: s(until), processors, outcome: Outcome::Succeeded, accounting: None }
 }
 
-/// Returns a flow on two nodes of speeds 1 and 3: a task at 0, six tasks at 10 that run from 11 on, and a task at 30.
+/// Returns a flow on two nodes of speeds 1 and 3: one task is released at 0, six tasks at 10, which run from 11 on, and
+/// one task at 30.
 fn played() -> (Instance, Trace) {
     let instance = flow(&[1.0, 3.0], &[(3, 0), (6, 10), (6, 10), (6, 10), (6, 10), (6, 10), (6, 10), (3, 30)]);
     let runs = vec![
@@ -47,7 +48,7 @@ fn phases_are_told_by_who_waits_and_what_is_idle() {
     let steps: Vec<(i64, Phase)> =
         phases.steps.iter().map(|step| (step.from.ticks() / 1_000_000_000, step.phase)).collect();
     // At 10, six tasks wait and all processors are idle. At 11, four tasks wait for two processors, which is not more
-    // than two per processor. From 17 on, no task waits and both processors run.
+    // than two per processor. From 17 on, no task waits and both processors run tasks.
     assert_eq!(steps, [(0, Phase::Starvation), (10, Phase::Slide), (19, Phase::Starvation)]);
     assert_eq!(phases.end, s(31));
     assert!((phases.share(Phase::Slide) - 9.0 / 31.0).abs() < 1e-12);
@@ -62,7 +63,7 @@ fn saturation_needs_enough_tasks() {
     let runs = vec![run(0, 0, 1, 0), run(1, 1, 2, 0), run(2, 2, 3, 0), run(3, 3, 4, 0), run(4, 6, 7, 0)];
     let phases = Phases::of(&instance, &Trace { runs });
     let steps: Vec<(Time, Phase)> = phases.steps.iter().map(|step| (step.from, step.phase)).collect();
-    // From 3 on, no task waits but the processor is busy. From 5 on, a task waits and the processor is idle.
+    // From 3 on, no task waits, but the processor is busy. From 5 on, a task waits, and the processor is idle.
     let expected = [(0, Phase::Saturation), (1, Phase::Slide), (4, Phase::Starvation), (5, Phase::Slide)];
     assert_eq!(steps, expected.map(|(at, phase)| (s(at), phase)));
 }
@@ -71,12 +72,12 @@ fn saturation_needs_enough_tasks() {
 fn figures_by_hand() {
     let (instance, trace) = played();
     let measures = TaskFlowMeasures::of(&instance, &trace, release_area_bound(&instance));
-    // The slow node runs for 12 s of 31 s, and the fast node for 1 + 2 + 2 + 2 + 2 + 1.
+    // Of 31 s, the slow node runs tasks for 12 s, and the fast node for 1 + 2 + 2 + 2 + 2 + 1 s.
     let (slow, fast) = (12.0 / 31.0, 10.0 / 31.0);
     assert!((measures.utilisation - f64::midpoint(slow, fast)).abs() < 1e-12);
     assert!((measures.utilisation_by_speed - (slow + 3.0 * fast) / 4.0).abs() < 1e-12);
     assert!((measures.throughput - 8.0 / 31.0).abs() < 1e-12);
-    // The bound follows from the last task alone on the fast node.
+    // The largest lower bound is the one of the last task: its release plus its time on the fast node.
     assert!((measures.bound - 31.0).abs() < 1e-6 && measures.bound <= 31.0, "{}", measures.bound);
     assert!(measures.gap() < 1e-8);
     assert!(TaskFlowMeasures::suits(&instance));
@@ -87,14 +88,14 @@ fn figures_by_hand() {
 fn the_bound_is_the_largest_over_instants_and_numbers_of_tasks() {
     let bound = |instance: &Instance| release_area_bound(instance).seconds();
     let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-8, "{a} is not {b}");
-    // The bounds are 20 / 4 from all work and all speeds, (8 + 8) / 4 from the two largest tasks, and 8 / 3 from the
-    // largest task.
+    // The lower bounds are 20 / 4 from all work and all speeds, (8 + 8) / 4 from the two largest tasks, and 8 / 3 from
+    // the largest task.
     near(bound(&flow(&[1.0, 3.0], &[(8, 0), (8, 0), (4, 0)])), 5.0);
-    // The bound follows from the largest task alone.
+    // The largest lower bound is the one of the largest task.
     near(bound(&flow(&[1.0, 3.0], &[(30, 0), (2, 0)])), 10.0);
-    // The bound follows from the work that is released at 4.
+    // The largest lower bound is the one of the work that is released at 4.
     near(bound(&flow(&[1.0, 3.0], &[(8, 0), (8, 4), (8, 4)])), 8.0);
-    // The task takes 6 s or 2 s, depending on the machine.
+    // The task takes 6 s on the first machine and 2 s on the second.
     let row = Job::new("r", Profile::on_machines(vec![s(6), s(2)]).unwrap());
     let platform = Platform::cluster(2, 1).unwrap();
     near(bound(&Instance::new(platform, vec![row], vec![]).unwrap()), 2.0);

@@ -9,11 +9,11 @@ use crate::online::quarter;
 pub(super) struct Change {
     pub at: Time,
     pub closes: bool,
-    /// Position of the period in the instance.
+    /// Position of the period in the instance's list of unavailable periods.
     pub period: u32,
 }
 
-/// Returns the starts and ends of all periods, ends before starts.
+/// Returns the starts and ends of all unavailable periods in order of time. At one instant, ends come before starts.
 pub(super) fn changes(instance: &Instance) -> Vec<Change> {
     let both = |(index, period): (usize, &Unavailable)| {
         let change = |at, closes| Change { at, closes, period: index as u32 };
@@ -26,10 +26,10 @@ pub(super) fn changes(instance: &Instance) -> Vec<Change> {
 
 const SHORTEST_DELAY: Time = Time::from_seconds(60);
 
-/// Returns when processors that went down at `down` are expected up again, as estimated at `now`. This is the announced
-/// repair `said`, if it is in the future, or a minute after `down` if no repair was announced. If the expected repair
-/// has passed, a delay is added repeatedly: a quarter of the expected down time, in whole seconds, and at least a
-/// minute. The result does not depend on earlier calls.
+/// Returns the instant at which processors that went down at `down` are expected up again, as estimated at `now`. This
+/// is the announced repair `said`, or, if no repair was announced, a minute after `down`. If this instant has already
+/// passed, it is postponed repeatedly, each time by a quarter of the expected down time, in whole seconds, and at least
+/// by a minute. The result does not depend on earlier calls.
 pub fn expected_repair(down: Time, said: Option<Time>, now: Time) -> Time {
     let mut expected = said.map_or(down, |said| said.max(down));
     while expected <= now && expected < Time::MAX {
@@ -41,7 +41,7 @@ pub fn expected_repair(down: Time, said: Option<Time>, now: Time) -> Time {
 
 impl Cluster<'_> {
     /// Advances the time to `now`, which is not before the current instant: unavailable periods begin and end. Returns
-    /// true if any processor was closed. The caller must handle tasks that run there.
+    /// true if processors were closed. The caller must then handle the tasks that run on these processors.
     pub fn advance(&mut self, now: Time) -> bool {
         self.now = self.now.max(now);
         let mut closing = false;
@@ -68,9 +68,9 @@ impl Cluster<'_> {
         self.changes.get(self.changed).map(|change| change.at)
     }
 
-    /// Marks processors as down from now, until the expected repair if one is known. The caller must handle tasks that
-    /// run there. `outage` must differ from all current outages. Returns the processors whose state changes: processors
-    /// that were not down, and processors whose expected repair is now later.
+    /// Marks processors as down from now, until the expected repair if one is known. The caller must then handle the
+    /// tasks that run on them. `outage` must differ from the identifiers of all current outages. Returns the processors
+    /// whose state changes: processors that were not down, and processors whose expected repair is now later.
     pub fn fail(&mut self, outage: Outage, processors: &ProcSet, expected_up: Option<Time>) -> ProcSet {
         self.block(processors);
         let mut new = processors.clone();
@@ -91,8 +91,8 @@ impl Cluster<'_> {
         changed.union(&new)
     }
 
-    /// Ends an outage. Its processors are up again, except those of other outages. Returns the processors whose state
-    /// changes: processors that are up, and processors whose expected repair is now earlier.
+    /// Ends an outage. Its processors are up again, except processors that are also in other outages. Returns the
+    /// processors whose state changes: processors that are up, and processors whose expected repair is now earlier.
     pub fn repair(&mut self, outage: Outage) -> ProcSet {
         let Some(at) = self.outages.iter().position(|other| other.0 == outage) else { return ProcSet::new() };
         let (_, repaired, _) = self.outages.remove(at);
@@ -103,7 +103,8 @@ impl Cluster<'_> {
             let Unavailable { processors, start, end } = down;
             let inside = processors.intersection(&repaired).difference(&up);
             self.put_down(processors.difference(&repaired), start, said);
-            // The latest announced repair of the other outages for each processor, if all of them announced one.
+            // For each processor, the latest announced repair of the other outages, if all these outages announced a
+            // repair.
             let mut parts = if inside.is_empty() { Vec::new() } else { vec![(inside, Some(start))] };
             for (_, others, up) in &self.outages {
                 let mut split = Vec::with_capacity(parts.len());
@@ -153,7 +154,7 @@ impl Cluster<'_> {
         self.blocked.insert(processors);
     }
 
-    /// Opens processors, except those that are blocked for another reason.
+    /// Opens processors, except processors that are still in an unavailable period or down.
     fn unblock(&mut self, processors: &ProcSet) {
         let mut opened = processors.clone();
         for &period in &self.periods {

@@ -4,21 +4,21 @@ use super::Cluster;
 use crate::model::{Instance, ProcSet, TaskId, Time};
 use crate::online::{Defect, Ended};
 
-/// The progress of each task's predecessors. Empty if no task waits for another.
+/// The progress of the predecessors of each task. The lists are empty if no task waits for another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
-    /// For each different task, the number of its predecessors that have not succeeded.
+    /// For each distinct task (a bag counts as one), the number of its predecessors that have not succeeded.
     missing: Vec<u64>,
     released: Vec<bool>,
-    /// Tasks that will never start.
+    /// For each task, true if it will never start because a predecessor will never succeed.
     abandoned: Vec<bool>,
     runs: Vec<Option<(Time, ProcSet)>>,
     at_hand: bool,
-    /// The state of each task, for jobs that are added later and wait for the task.
+    /// The state of each task, for jobs that are appended later and wait for the task.
     ends: Vec<End>,
 }
 
-/// The state of a task.
+/// The state of a task as seen by the tasks that wait for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum End {
     #[default]
@@ -34,7 +34,8 @@ impl Order {
         order
     }
 
-    /// Adds the new tasks of the instance. Returns those that will never start.
+    /// Adds the new tasks of the instance. Returns the new tasks that will never start because they wait for a failed
+    /// task.
     pub fn grow(&mut self, instance: &Instance) -> Vec<TaskId> {
         let tasks = instance.tasks() as usize;
         self.ends.resize(tasks, End::Open);
@@ -78,7 +79,8 @@ impl Order {
         Ended { runs: &self.runs, at_hand: self.at_hand, used_up }
     }
 
-    /// Abandons the tasks that wait for this one and returns those that were not abandoned before.
+    /// Abandons the tasks that wait for `task`, directly or indirectly. Returns the tasks among them that were not
+    /// abandoned before.
     fn abandon_behind(&mut self, instance: &Instance, task: TaskId) -> Vec<TaskId> {
         let behind = instance.outgoing(task).flat_map(|edge| instance.equal_tasks(edge.to));
         behind.filter(|next| !std::mem::replace(&mut self.abandoned[next.index()], true)).collect()
@@ -86,15 +88,15 @@ impl Order {
 }
 
 impl Cluster<'_> {
-    /// Returns this cluster with shared files: data take no time between nodes.
+    /// Returns this cluster with shared files, so that sending data between nodes takes no time.
     #[must_use]
     pub fn with_data_at_hand(mut self) -> Self {
         self.order.at_hand = true;
         self
     }
 
-    /// Submits a task that was released or interrupted. Returns true if the task is now waiting, and false while one of
-    /// its predecessors has not succeeded.
+    /// Submits a task that was released or interrupted. Returns true if the task is now waiting, and false if one of
+    /// its predecessors has not succeeded yet.
     pub fn submit(&mut self, task: TaskId) -> bool {
         self.held.forget(task);
         if let Some(released) = self.order.released.get_mut(task.index()) {
@@ -108,7 +110,7 @@ impl Cluster<'_> {
     }
 
     /// Records that a task succeeded at this instant on these processors. Returns the released tasks whose last
-    /// predecessor was this task. They are now waiting.
+    /// predecessor was this task. These tasks are now waiting.
     pub fn succeed(&mut self, task: TaskId, at: Time, processors: &ProcSet) -> Vec<TaskId> {
         self.order.ends[task.index()] = End::Succeeded;
         if self.order.missing.is_empty() {
@@ -132,8 +134,8 @@ impl Cluster<'_> {
         ready
     }
 
-    /// Records that a task will never succeed. Returns, by ascending id, the tasks that wait for it directly or
-    /// indirectly and will never start. No task is returned twice.
+    /// Records that a task will never succeed. Returns, by ascending id, the tasks that wait for this task directly or
+    /// indirectly and therefore never start. No task is returned twice.
     pub fn abandon(&mut self, task: TaskId) -> Vec<TaskId> {
         self.order.ends[task.index()] = End::Failed;
         let (mut lost, mut open) = (Vec::new(), vec![task]);
@@ -147,7 +149,7 @@ impl Cluster<'_> {
         lost
     }
 
-    /// Returns true if a task may still start: it waits, or it is released and its predecessors may succeed.
+    /// Returns true if a task may still start: it waits, or it is released and all its predecessors can still succeed.
     pub fn may_start(&self, task: TaskId) -> bool {
         let Order { released, abandoned, ends, .. } = &self.order;
         let waits_for_others = || {
@@ -157,7 +159,8 @@ impl Cluster<'_> {
         self.waiting.contains(task) || waits_for_others()
     }
 
-    /// Cancels a task that has not started. Returns the tasks that wait for it, like [`Cluster::abandon`].
+    /// Cancels a task that has not started. Like [`Cluster::abandon`], returns the tasks that wait for this task and
+    /// therefore never start.
     pub fn give_up(&mut self, task: TaskId) -> Vec<TaskId> {
         self.waiting.remove(task);
         if let Some(abandoned) = self.order.abandoned.get_mut(task.index()) {

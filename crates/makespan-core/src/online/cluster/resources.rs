@@ -6,21 +6,22 @@ use super::Cluster;
 use crate::model::{Demand, Instance, ProcSet, ResourceKind, Shortage, TaskId};
 use crate::online::Defect;
 
-/// The amounts of each resource that tasks hold or have used up.
+/// For each resource, the amount that tasks hold or have used up.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Held {
-    /// For each node, the held amount of each resource of nodes. Empty until a task needs one.
+    /// For each node, the held amount of each resource of nodes. The list is empty until a task needs a resource of
+    /// nodes.
     nodes: Vec<u64>,
-    /// For each resource, the held amount if it is a licence.
+    /// For each resource, the amount that tasks hold, if the resource is a licence.
     platform: Vec<u64>,
-    /// For each resource, the amount that has been used up.
+    /// For each resource, the amount that tasks have used up, if the resource is a consumable.
     spent: Vec<u64>,
-    /// The amounts that each task has used up.
+    /// The amounts that each task has used up, each with the number of its resource.
     used_up: FxHashMap<TaskId, Vec<(u16, u64)>>,
 }
 
 impl Held {
-    /// Returns the amount of each resource that has been used up. May be empty if there is none.
+    /// Returns the amount of each resource that has been used up. The list may be empty if nothing has been used up.
     pub fn used_up(&self) -> &[u64] {
         &self.spent
     }
@@ -32,7 +33,7 @@ impl Held {
         self.spent.resize(platform.resources().len(), 0);
     }
 
-    /// Calls `take` with each node and amount of a demand of a task on these processors.
+    /// Calls `take` with the amounts that a demand of a task takes on these processors, each with its node.
     fn each(instance: &Instance, demand: &Demand, processors: &ProcSet, mut take: impl FnMut(Option<usize>, u64)) {
         let allotment = processors.len();
         if demand.kind == ResourceKind::OfNodes {
@@ -81,7 +82,7 @@ impl Held {
         }
     }
 
-    /// Returns the consumables of a task that waits again. They are counted when the task restarts.
+    /// Returns the consumables of a task that waits again. They are counted again when the task restarts.
     pub fn forget(&mut self, task: TaskId) {
         for (resource, amount) in self.used_up.remove(&task).into_iter().flatten() {
             self.spent[resource as usize] -= amount;
@@ -90,8 +91,8 @@ impl Held {
 }
 
 impl Cluster<'_> {
-    /// Returns an error if nodes of these processors lack a resource that the task needs, or if too few licences or
-    /// consumables are left.
+    /// Returns an error if a node of these processors has too little of a resource that the task needs, or if too few
+    /// licences or consumables are left.
     pub(super) fn check_resources(&mut self, task: TaskId, processors: &ProcSet) -> Result<(), Defect> {
         let instance = &self.instance;
         let demands = instance.demands(task);

@@ -15,10 +15,11 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Starts a waiting task now. Its processors are no longer free.
+    /// Starts a waiting task now. Its processors are then no longer free.
     ///
     /// # Errors
-    /// Every [`Defect`] of a start. In this case, nothing is changed.
+    /// The [`Defect`] of this start: the task is not waiting, its processors, data or resources are not available, or
+    /// it does not accept the processors. If an error is returned, nothing is changed.
     pub fn start(&mut self, task: TaskId, processors: ProcSet) -> Result<&Running, Defect> {
         self.check_waiting(task)?;
         self.check_place(task, &processors)?;
@@ -34,11 +35,12 @@ impl Cluster<'_> {
         Ok(&self.running[slot])
     }
 
-    /// Records that a task runs already, which was not submitted to this cluster. From now on, it holds its processors
-    /// and resources.
+    /// Records a task that already runs, although it was not submitted to this cluster. From now on, the task holds its
+    /// processors and resources.
     ///
     /// # Errors
-    /// [`Defect::Busy`] or a similar defect if its processors are not free. In this case, nothing is changed.
+    /// [`Defect::Busy`] or a similar defect if the processors of the task are not free. If an error is returned,
+    /// nothing is changed.
     pub fn take_over(&mut self, running: Running) -> Result<(), Defect> {
         let task = running.task;
         self.submit(task);
@@ -53,8 +55,8 @@ impl Cluster<'_> {
     }
 
     /// Returns this cluster with a grace period: the expected end of a task may exceed the closing of its processors by
-    /// `grace`. In real time, a policy is woken a moment late. With a grace period, a task that was planned to end when
-    /// an unavailable period begins can still start.
+    /// `grace`. This is needed in real time, in which a policy is always called a moment late. Without a grace period,
+    /// a task that was planned to end exactly when an unavailable period begins could not start.
     #[must_use]
     pub fn with_grace(mut self, grace: Time) -> Self {
         self.grace = grace;
@@ -98,7 +100,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Returns an error if processors close before the expected end of the task.
+    /// Returns an error if an unavailable period closes some of the processors before the expected end of the task.
     fn check_open(&self, task: TaskId, processors: &ProcSet) -> Result<(), Defect> {
         let ahead = &self.changes[self.changed..];
         if ahead.is_empty() {
