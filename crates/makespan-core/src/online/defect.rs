@@ -11,39 +11,39 @@ pub enum Defect {
     /// The job does not exist.
     #[error("it names job {0}, which the instance does not have")]
     UnknownJob(u64),
-    /// The job is not released yet, runs, has ended or was cancelled.
+    /// The job is not waiting: it is not released yet, already runs, has ended or was cancelled.
     #[error("it starts or cancels job `{0}`, which is not waiting")]
     NotWaiting(String),
     /// Some processors do not exist.
     #[error("it starts job `{job}` on {processors}; processors run from 0 to {last}")]
     UnknownProcessors {
-        /// The job.
+        /// Name of the job.
         job: String,
         /// The chosen processors.
         processors: ProcSet,
-        /// The largest id.
+        /// The largest processor id of the platform.
         last: u32,
     },
     /// Other jobs hold some of the processors.
     #[error("it starts job `{job}` on {processors}, of which {busy} are busy")]
     Busy {
-        /// The job.
+        /// Name of the job.
         job: String,
         /// The chosen processors.
         processors: ProcSet,
-        /// The processors that are not free.
+        /// The chosen processors that are not free.
         busy: ProcSet,
     },
     /// Some processors are reserved or down.
     #[error("it starts job `{job}` on {processors}, of which {closed} are unavailable until {until} s")]
     Unavailable {
-        /// The job.
+        /// Name of the job.
         job: String,
         /// The chosen processors.
         processors: ProcSet,
-        /// The processors that are closed.
+        /// The chosen processors that are unavailable.
         closed: ProcSet,
-        /// The expected end of the period.
+        /// The expected end of the period in which they are unavailable.
         until: Time,
     },
     /// Some processors are reserved before the expected end of the job.
@@ -52,13 +52,13 @@ pub enum Defect {
          to end at {end} s"
     )]
     Closing {
-        /// The job.
+        /// Name of the job.
         job: String,
         /// The chosen processors.
         processors: ProcSet,
-        /// The processors that close.
+        /// The chosen processors that become unavailable.
         closed: ProcSet,
-        /// The start of the period.
+        /// The start of the unavailable period.
         from: Time,
         /// Expected end of the job.
         end: Time,
@@ -66,35 +66,35 @@ pub enum Defect {
     /// The job does not accept the allotment.
     #[error("it starts job `{job}` on {}; the job accepts {min} to {max}", counted(.allotment, "processor"))]
     Allotment {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// Number of processors.
+        /// Number of chosen processors.
         allotment: u32,
-        /// Minimum number of processors.
+        /// Minimum number of processors that the job accepts.
         min: u32,
-        /// Maximum number of processors.
+        /// Maximum number of processors that the job accepts.
         max: u32,
     },
-    /// The job cannot run on the processors.
-    #[error("it starts job `{job}` on processors {processors}, where the job cannot run")]
+    /// The job accepts the number of processors, but cannot run on these.
+    #[error("it starts job `{job}` on processors {processors}, on which the job cannot run")]
     Machine {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// The processors.
+        /// The chosen processors.
         processors: ProcSet,
     },
-    /// The platform requires best placement, and the processors are not in one.
+    /// The platform requires best placement, but the processors do not form a best placement.
     #[error(
         "it starts job `{job}` on {processors}, which are spread over nodes; on this platform (placement = compact) a job is \
          on one node if one is large enough, and else on whole nodes and a part of at most one"
     )]
     Scattered {
-        /// The job.
+        /// Name of the job.
         job: String,
         /// The chosen processors.
         processors: ProcSet,
     },
-    /// The nodes lack a resource that the job needs, or there are too few licences.
+    /// The nodes have too little of a resource that the job needs, or too few licences or consumables are left.
     #[error("it starts a job whose needs are not met: {0}")]
     Resource(Box<Shortage>),
     /// Data of the job have not arrived on the processors.
@@ -102,32 +102,32 @@ pub enum Defect {
         "it starts job `{job}` on {processors} before its data have arrived: the data of `{from}` arrive at {arrival} s"
     )]
     Data {
-        /// The job.
+        /// Name of the job.
         job: String,
         /// The chosen processors.
         processors: ProcSet,
-        /// The task that produces the data.
+        /// Name of the task that produces the data.
         from: String,
-        /// Arrival of the data.
+        /// The instant at which the data arrive.
         arrival: Time,
     },
-    /// Tasks wait although nothing runs and nothing will be released, and the policy requests no wake-up.
+    /// Tasks wait for ever: no task runs, no task will be released, and the policy requests no wake-up.
     #[error("it leaves {waiting} jobs waiting for ever, `{example}` among them")]
     Stalled {
         /// Number of waiting tasks.
         waiting: usize,
-        /// One of these tasks.
+        /// Name of one of the waiting tasks.
         example: String,
     },
-    /// The policy does nothing at many consecutive wake-ups or failures.
+    /// The policy makes no decision at many consecutive wake-ups or failures, although tasks wait.
     #[error(
         "it did nothing at {instants} consecutive instants at which it was woken or processors went down or up, while no \
          job ran and `{example}` was waiting"
     )]
     Restless {
-        /// Number of these instants.
+        /// Number of consecutive instants at which the policy made no decision.
         instants: u64,
-        /// One of the waiting tasks.
+        /// Name of one of the waiting tasks.
         example: String,
     },
 }

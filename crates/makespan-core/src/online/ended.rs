@@ -1,22 +1,22 @@
-//! The location of data from tasks that ended.
+//! The nodes at which the data of ended tasks are.
 
 use crate::model::{Dependence, Instance, ProcSet, ResourceId, TaskId, Time};
 
-/// Ends and processors of the tasks that other tasks wait for. Data remain where they were produced, and every transfer
-/// starts as soon as they exist.
+/// Ends and processors of the succeeded tasks that other tasks wait for. Their data are at the nodes of these
+/// processors. Every transfer of data starts as soon as their task has ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ended<'a> {
-    /// The end and processors of each task; empty if no task waits for another.
+    /// For each task that succeeded, its end and its processors. The list is empty if no task waits for another.
     pub(crate) runs: &'a [Option<(Time, ProcSet)>],
-    /// True if data are available everywhere at once.
+    /// True if data are available on all nodes as soon as they are produced.
     pub(crate) at_hand: bool,
-    /// The used up amount of each resource; may be empty if there is none.
+    /// For each resource, the amount that tasks have used up. The list may be empty if nothing has been used up.
     pub(crate) used_up: &'a [u64],
 }
 
 impl<'a> Ended<'a> {
-    /// Returns the end and the processors of a task that succeeded. Returns `None` for other tasks, or if no task waits
-    /// for another.
+    /// Returns the end and the processors of a task that succeeded. Returns `None` for other tasks, and for every task
+    /// if no task of the instance waits for another.
     pub fn run(&self, task: TaskId) -> Option<(Time, &'a ProcSet)> {
         self.runs.get(task.index())?.as_ref().map(|(end, processors)| (*end, processors))
     }
@@ -26,9 +26,9 @@ impl<'a> Ended<'a> {
         self.used_up.get(resource.index()).copied().unwrap_or(0)
     }
 
-    /// Returns the instant at which the payload of an edge has arrived on these processors: the end of the first task
-    /// plus the slowest transfer from any of its nodes to any of these. Returns `None` if the first task has not
-    /// succeeded.
+    /// Returns the instant at which the payload of an edge has arrived on these processors: the end of the task at the
+    /// start of the edge, plus the slowest transfer from any of its nodes to any node of these processors. Returns
+    /// `None` if this task has not succeeded.
     pub fn arrival(&self, instance: &Instance, edge: &Dependence, processors: &ProcSet) -> Option<Time> {
         let (end, from) = self.run(edge.from)?;
         if self.at_hand {

@@ -6,24 +6,25 @@ use std::sync::Arc;
 use crate::model::{Instance, Restated};
 use crate::online::Run;
 
-/// Learns run times from tasks that have ended. The driver of a policy calls an estimator after each success and puts
-/// the returned times into the instance that the policy sees ([`Instance::restate`]).
+/// A method that learns run times from tasks that have ended. The driver of a policy calls an estimator after each
+/// success and puts the returned times into the instance that the policy sees ([`Instance::restate`]).
 ///
-/// The calls are in the order of the ends, and equal calls must give equal results. A run that is resumed in another
-/// process first repeats the calls for all tasks that ended before.
+/// The driver calls [`Estimator::ended`] in the order in which tasks end. Equal sequences of calls must give equal
+/// results, because of resumed runs. A run that is resumed in another process first repeats the calls for all tasks
+/// that ended in the earlier process.
 pub trait Estimator {
-    /// Learns from a task that succeeded. Returns new times of other tasks, and of the task itself if it represents a
-    /// bag.
+    /// Learns from a task that succeeded. Returns new times of other tasks. If the task is the first of a bag, the
+    /// result may also contain the task itself, as an entry for the whole bag.
     fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<Restated>;
 
-    /// Learns about jobs that were appended to the instance ([`Instance::append`]). Returns known times of the new
-    /// tasks; by default, none.
+    /// Learns about jobs that were appended to the instance ([`Instance::append`]). Returns better times of the new
+    /// tasks, as far as the estimator knows them. The default implementation returns none.
     fn grown(&mut self, _instance: &Instance) -> Vec<Restated> {
         Vec::new()
     }
 }
 
-/// Creates [`Estimator`]s: a new one for each execution of an instance.
+/// A function that creates a new [`Estimator`] for each execution of an instance.
 #[derive(Clone)]
 pub struct Estimation(Arc<Make>);
 

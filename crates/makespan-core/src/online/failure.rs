@@ -2,15 +2,15 @@
 
 use crate::model::{ProcSet, Time};
 
-/// An unexpected failure of processors, until they are repaired.
+/// A failure of processors that is not known in advance, from its start to the repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The processors.
+    /// The processors that fail.
     pub processors: ProcSet,
     /// Start of the failure.
     pub down: Time,
-    /// End of the failure, which no policy sees.
+    /// End of the failure, when the processors are repaired. No policy sees it.
     pub up: Time,
-    /// Expected repair, which policies see; `None` if unknown.
+    /// The instant at which the repair is expected, which policies see. `None` if nothing was announced.
     pub expected_up: Option<Time>,
 }

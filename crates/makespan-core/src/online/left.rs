@@ -3,7 +3,7 @@
 use crate::model::{Demand, Instance, ProcSet, TaskId};
 use crate::online::View;
 
-/// Free amounts of every resource, for policies that start several tasks at one instant. Contains nothing if no task
+/// Free amounts of every resource, for policies that start several tasks at one instant. The lists are empty if no task
 /// needs resources besides processors.
 #[derive(Clone, Debug)]
 pub struct Left<'a> {
@@ -15,7 +15,7 @@ pub struct Left<'a> {
 }
 
 impl<'a> Left<'a> {
-    /// Computes the free amounts from a view.
+    /// Computes the free amounts from the view of a policy.
     pub fn of(view: &View<'a>) -> Self {
         let instance = view.instance;
         let mut left = Self { instance, nodes: Vec::new(), common: Vec::new() };
@@ -36,7 +36,8 @@ impl<'a> Left<'a> {
         left
     }
 
-    /// Takes the resources that a task needs on these processors, if all are free. Returns true on success.
+    /// Takes the resources that a task needs on these processors, and returns true. If some of them are not free, takes
+    /// nothing and returns false.
     pub fn take(&mut self, task: TaskId, processors: &ProcSet) -> bool {
         let demands = self.instance.demands(task);
         if demands.is_empty() {

@@ -1,4 +1,4 @@
-//! Online decisions: the same policy drives a simulated and a real cluster.
+//! Online decisions by policies. A policy works in the same way for a simulated and for a real cluster.
 
 mod log;
 
@@ -12,9 +12,9 @@ use crate::online::{Ended, TaskSet};
 pub enum Event {
     /// A task ended with success.
     Finished(TaskId),
-    /// A task failed and will not run again, or will never start because it waits for such a task.
+    /// A task failed and will not run again, or it will never start because a task for which it waits has failed.
     Failed(TaskId),
-    /// A running task lost processors. Its work is lost, and it waits again.
+    /// A running task lost processors. The work of the task is lost, and the task waits again.
     Interrupted(TaskId),
     /// Processors of this node are up again after a failure, or their expected repair is now earlier.
     NodeUp(usize),
@@ -23,11 +23,11 @@ pub enum Event {
     /// A task is released and all its predecessors have succeeded. It may start on processors on which its data have
     /// arrived ([`View::arrival`]).
     Submitted(TaskId),
-    /// The estimated times of this task and of all equal tasks have changed ([`Instance::restate`]). For a bag, this is
-    /// its first task. These tasks may be waiting, running or not yet submitted. A policy can ignore tasks that are not
-    /// submitted, unless it has a plan that includes them.
+    /// The estimated times of this task and of all equal tasks have changed ([`Instance::restate`]). If the task
+    /// belongs to a bag, it is the first task of the bag. The tasks with new times may be waiting, running or not yet
+    /// submitted. A policy can ignore tasks that are not submitted, unless it has a plan that includes them.
     Estimated(TaskId),
-    /// An instant that the policy requested.
+    /// The instant has come for which the policy requested a wake-up.
     Wake,
 }
 
@@ -36,19 +36,19 @@ pub enum Event {
 pub enum Decision {
     /// Start a waiting task now on free processors.
     Start {
-        /// The task.
+        /// The task that starts.
         task: TaskId,
         /// The processors. Their number is the allotment.
         processors: ProcSet,
     },
     /// Limit the run time of a waiting task, independently of its walltime. Must precede the start of the task.
     Limit {
-        /// The task.
+        /// The task whose run time is limited.
         task: TaskId,
-        /// Maximum run time.
+        /// Maximum run time of the task.
         time: Time,
     },
-    /// Send [`Event::Wake`] at this instant, unless another event comes first.
+    /// Send [`Event::Wake`] at this instant, unless another event comes earlier.
     WakeAt(Time),
     /// Cancel a waiting task.
     Cancel(TaskId),
@@ -57,7 +57,7 @@ pub enum Decision {
 /// A running task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Running {
-    /// The task.
+    /// The task that runs.
     pub task: TaskId,
     /// Start of the task.
     pub start: Time,
@@ -71,26 +71,27 @@ pub struct View<'a> {
     /// The current instant.
     pub now: Time,
     /// Platform, jobs and tasks, with estimated times. A policy must ignore tasks that have not been submitted. Once a
-    /// task of a compound job is submitted, the policy may read all tasks of this job. Between events, the instance may
-    /// grow, and times may change if [`Event::Estimated`] reports it. Unavailable periods may also change
-    /// ([`crate::Cluster::announce`]) if the policy supports this.
+    /// task of a compound job is submitted, the policy may read all tasks of this job. Between two calls of the policy,
+    /// jobs may be appended to the instance, and times may change; [`Event::Estimated`] reports changed times.
+    /// Unavailable periods may change, too ([`crate::Cluster::announce`]), if the policy supports this.
     pub instance: &'a Instance,
-    /// Tasks that are released, have no open predecessors and are not started.
+    /// Tasks that may start: they are released, all their predecessors have succeeded, and they are not started.
     pub waiting: &'a TaskSet,
     /// Running tasks, in arbitrary order.
     pub running: &'a [Running],
     /// Processors on which a task may start now: no task holds them, and they are neither unavailable nor down.
     pub free: &'a ProcSet,
-    /// Processors that are down, with their expected repair. The entries are disjoint.
+    /// Processors that are down, each with its expected repair. No processor is in two entries.
     pub down: &'a [Unavailable],
-    /// Ends and processors of the tasks that other tasks wait for; empty if there are none.
+    /// Ends and processors of the succeeded tasks that other tasks wait for.
     pub ended: Ended<'a>,
 }
 
 impl View<'_> {
-    /// Returns the instant at which all data of a task have arrived on these processors. It may be in the past. The
-    /// task must not start there earlier; a policy can request a wake-up at this instant. Returns zero for a task
-    /// without predecessors, and `None` if a predecessor has not succeeded. Takes O(dependences * nodes).
+    /// Returns the instant at which all data of a task have arrived on these processors. The instant may be in the
+    /// past. The task must not start on these processors before it; a policy can request a wake-up for it. Returns zero
+    /// for a task without predecessors, and `None` if a predecessor has not succeeded. Takes O(number of dependences *
+    /// number of nodes).
     pub fn arrival(&self, task: TaskId, processors: &ProcSet) -> Option<Time> {
         let mut latest = Time::ZERO;
         for edge in self.instance.incoming(task).filter(|edge| !edge.is_between_jobs(self.instance)) {
@@ -100,33 +101,35 @@ impl View<'_> {
     }
 }
 
-/// An online algorithm. It returns decisions and does not execute them.
+/// An online algorithm. A policy returns decisions; the driver of the cluster executes them.
 pub trait Policy {
-    /// Handles all events of one instant, in the order of [`Event::order`]. `view` is the state after the last event.
-    /// The policy appends its decisions to `decisions`, and they are executed in this order.
+    /// Handles all events of one instant, in the order of [`Event::order`]. `view` is the state after the last of these
+    /// events. The policy appends its decisions to `decisions`. They are executed in the order in which they were
+    /// appended.
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>);
 
-    /// Returns the log entries about the policy's plans since the last call, in order of time. Most policies log
-    /// nothing.
+    /// Returns the log entries about the policy's plans that were added since the last call of this function, in order
+    /// of time. Most policies log nothing.
     fn log(&mut self) -> Vec<LogEntry> {
         Vec::new()
     }
 
-    /// Restores state from the log of an earlier policy with equal rules for the same instance, in order of time. A
-    /// resumed run calls this before the first event. Most policies ignore it.
+    /// Restores the state of a policy that was interrupted. `_told` is the log, in order of time, of an earlier policy
+    /// with the same spec for the same instance. A resumed run calls this function before the first event. Most
+    /// policies ignore the log.
     fn recall(&mut self, _told: &[LogEntry]) {}
 }
 
 impl Event {
-    /// Returns the tasks whose times have changed, including all tasks of bags.
+    /// Returns the tasks whose times have changed according to these events. For a bag, these are all its tasks.
     pub fn estimated(events: &[Self], instance: &Instance) -> TaskSet {
         let named =
             events.iter().filter_map(|event| if let Self::Estimated(task) = *event { Some(task) } else { None });
         named.flat_map(|task| instance.equal_tasks(task)).collect()
     }
 
-    /// Returns the sort key of events at one instant: variant, then id. Events that free processors come before events
-    /// that request them.
+    /// Returns the sort key of events at one instant: the kind of event, then the id in it. Events that free processors
+    /// come before events that request them.
     pub const fn order(&self) -> (u8, usize) {
         match *self {
             Self::Finished(task) => (0, task.index()),
@@ -142,18 +145,19 @@ impl Event {
 }
 
 impl Running {
-    /// Returns the expected end of the task: by its estimate, or by [`believed_end`] if the estimate has passed.
+    /// Returns the expected end of the task: its start plus its estimated time, or the result of [`believed_end`] if
+    /// this instant has passed.
     pub fn expected_end(&self, instance: &Instance, now: Time) -> Time {
         believed_end(self.start, self.start + instance.time(self.task, &self.processors), now)
     }
 }
 
-/// Returns the expected end of a running task. This is `expected`, if it is in the future. If it has passed, a quarter
-/// of the expected run time is added repeatedly. So the result depends only on the start of the task and the current
-/// instant, not on earlier calls.
+/// Returns the expected end of a running task. This is the instant `expected`, if it is in the future. Otherwise, a
+/// quarter of the expected run time is added repeatedly until the result is in the future. So the result depends only
+/// on the start of the task and the current instant, not on earlier calls.
 ///
-/// If the expected run time is a whole number of seconds, a quarter is rounded up to whole seconds, so that instants of
-/// a log in seconds remain whole.
+/// If the expected run time is a whole number of seconds, the quarter is rounded up to whole seconds, so that instants
+/// remain whole seconds for logs that are in seconds.
 pub fn believed_end(start: Time, expected: Time, now: Time) -> Time {
     let whole = (expected - start).ticks() % Time::TICKS_PER_SECOND == 0;
     let unit = if whole { Time::TICKS_PER_SECOND } else { 1 };

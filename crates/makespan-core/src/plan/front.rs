@@ -1,11 +1,11 @@
-//! Fronts: schedules to choose from.
+//! Fronts: several schedules, from which a user can choose.
 
 use crate::model::{Instance, Time};
 use crate::proof::Bound;
 use crate::schedule::{Objective, Schedule, undominated};
 
-/// Schedules of which none dominates another in makespan and weighted completion. If best-effort bags were added
-/// afterwards, this holds for the schedules without these bags.
+/// Schedules of which none dominates another in makespan and weighted completion. If best-effort bags were added to the
+/// schedules afterwards, this comparison ignores the bags.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Front {
     points: Vec<FrontPoint>,
@@ -17,15 +17,16 @@ pub struct Front {
 pub struct FrontPoint {
     /// The schedule.
     pub schedule: Schedule,
-    /// A bound on weighted completion, among all schedules that meet a condition on the makespan that this schedule
-    /// also meets. Without a condition, among all schedules.
+    /// A lower bound on the weighted completion. If the bound has a condition on the makespan, it holds for all
+    /// schedules that meet the condition, and this schedule meets it. Without a condition, the bound holds for all
+    /// schedules.
     pub bound: Option<Bound>,
 }
 
 impl Front {
     /// Creates a front of the points that no other point dominates, sorted by makespan. The chosen point minimises the
-    /// product of makespan and weighted completion: any improvement of one objective loses a larger factor of the
-    /// other.
+    /// product of makespan and weighted completion: at any other point, one objective is better by some factor, and the
+    /// other objective is worse by at least this factor.
     pub fn new(instance: &Instance, points: Vec<FrontPoint>) -> Self {
         let figures = |point: &FrontPoint| {
             [Objective::Makespan, Objective::WeightedCompletion].map(|each| each.value(instance, &point.schedule))
@@ -39,12 +40,12 @@ impl Front {
         Self { chosen: chosen.unwrap_or(0), points }
     }
 
-    /// Changes each point. The order and the chosen point remain.
+    /// Replaces each point by `each(point)`. The order of the points and the position of the chosen point remain.
     pub fn map(self, each: impl FnMut(FrontPoint) -> FrontPoint) -> Self {
         Self { points: self.points.into_iter().map(each).collect(), chosen: self.chosen }
     }
 
-    /// Returns the front of the points that end by `end`. The chosen point is chosen among them.
+    /// Returns the front of the points that end by `end`. A new point is chosen among the points that remain.
     #[must_use]
     pub fn within(self, instance: &Instance, end: Time) -> Self {
         let keeps = |point: &FrontPoint| point.schedule.makespan() <= end;

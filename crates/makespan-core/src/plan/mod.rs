@@ -19,11 +19,12 @@ use crate::tree::SteadyState;
 pub enum Plan {
     /// One schedule, which contains every job once.
     Schedule(Schedule),
-    /// Several schedules to choose from, by makespan and weighted completion.
+    /// Several schedules that differ in makespan and weighted completion, from which a user can choose.
     Front(Front),
-    /// Several schedules of compound jobs to choose from, by finish, cost and utilisation.
+    /// Several schedules of compound jobs that differ in finish, cost and utilisation, from which a user can choose.
     Strategy(Strategy),
-    /// Rates at which bags of tasks are computed on a tree, with a period of whole tasks. It has no placements.
+    /// A steady state: rates at which bags of tasks are computed on a tree, with a period that contains whole tasks.
+    /// Such a plan has no placements.
     Periodic(Box<SteadyState>),
 }
 
@@ -39,8 +40,8 @@ impl Plan {
         all.into_iter()
     }
 
-    /// Returns the schedule, or the chosen schedule of a front or strategy. Returns `None` for a steady state, and for
-    /// a front without points.
+    /// Returns the only schedule of the plan, or the chosen schedule of a front or strategy. Returns `None` for a
+    /// steady state, and for a front without points.
     pub fn schedule(&self) -> Option<&Schedule> {
         match self {
             Self::Schedule(schedule) => Some(schedule),
@@ -50,7 +51,7 @@ impl Plan {
         }
     }
 
-    /// Like [`Plan::schedule`], but returns the schedule by value.
+    /// Like [`Plan::schedule`], but converts the plan into the schedule.
     pub fn into_schedule(self) -> Option<Schedule> {
         match self {
             Self::Schedule(schedule) => Some(schedule),
@@ -60,8 +61,8 @@ impl Plan {
         }
     }
 
-    /// Returns the value of an objective. Only a steady state has a throughput, and only a schedule has other values.
-    /// Returns `None` for other combinations.
+    /// Returns the value of an objective. For a steady state, the throughput is the only objective that has a value.
+    /// For schedules, all other objectives have values. In all other cases, returns `None`.
     pub fn value(&self, objective: Objective, instance: &Instance) -> Option<Value> {
         match (self, objective) {
             (Self::Periodic(state), Objective::Throughput) => Some(state.throughput.clone().into()),

@@ -19,7 +19,7 @@ fn instance(platform: Platform, periods: &[(&str, i64, i64)]) -> Instance {
     Instance::new(platform, (0..4).map(task).collect(), periods.iter().map(period).collect()).unwrap()
 }
 
-/// Submits and starts a task, like the driver of a policy.
+/// Submits and starts a task, as the driver of a policy does.
 fn start(cluster: &mut Cluster<'_>, task: u64, processors: &str) -> Result<(), Defect> {
     let (task, processors) = (TaskId(task), set(processors));
     cluster.submit(task);
@@ -38,7 +38,7 @@ fn starts_and_ends_change_what_is_free() {
         start(&mut cluster, task, processors).unwrap();
     }
     assert_eq!(free(&cluster), "4,6");
-    // The last running task takes the position of the first in the list.
+    // When task 0 is removed, the last running task takes its position in the list.
     assert_eq!(cluster.end(TaskId(0)).unwrap().processors, set("0-1"));
     assert_eq!(cluster.end(TaskId(0)), None);
     assert_eq!(cluster.run_of(TaskId(2)).unwrap().processors, set("5,7"));
@@ -84,8 +84,9 @@ fn what_is_down_is_not_free_and_expected_back_later_when_it_is_overdue() {
     cluster.end(TaskId(0));
     assert_eq!(free(&cluster), "4");
     cluster.advance(seconds(405));
-    // The first failure was announced to take 395 s, and a quarter of this, rounded up, is 99 s. For the second
-    // failure, no repair was announced: the delays are a minute five times, and then quarters of 300 and 375.
+    // For the first failure, a repair after 395 s was announced, so the repair is postponed by a quarter of this,
+    // rounded up: 99 s. For the second failure, no repair was announced: the repair is postponed by a minute five
+    // times, and then by quarters of 300 s and of 375 s.
     assert_eq!(cluster.view().down.iter().map(|down| down.end).collect::<Vec<_>>(), [seconds(499), seconds(474)]);
     cluster.repair(Outage(7));
     assert_eq!(free(&cluster), "1-4");
@@ -94,8 +95,9 @@ fn what_is_down_is_not_free_and_expected_back_later_when_it_is_overdue() {
     assert_eq!((free(&cluster).as_str(), cluster.view().down.len()), ("0-5", 0));
 }
 
-/// A failure of processors that are already down changes the expected repair only if it announces a later one. A repair
-/// of processors that stay down changes it only if the other failures announce an earlier one.
+/// A failure of processors that are already down changes their expected repair only if it announces a later repair. If
+/// one of several failures of a processor ends, the expected repair changes only if the remaining failures announce an
+/// earlier repair.
 #[test]
 fn failures_that_overlap_count_once() {
     let instance = instance(Platform::flat(6).unwrap(), &[]);
@@ -111,7 +113,7 @@ fn failures_that_overlap_count_once() {
     let row = |text: &str, start: i64, end: i64| (text.to_owned(), start, end);
     assert_eq!(cluster.fail(Outage(0), &set("0-3"), None), set("0-3"));
     cluster.advance(seconds(30));
-    // These failures announce no repair, or a repair before the expected one.
+    // These failures announce no repair, or a repair that is earlier than the expected repair.
     assert_eq!(cluster.fail(Outage(1), &set("1"), None), ProcSet::new());
     assert_eq!(cluster.fail(Outage(2), &set("2"), Some(seconds(50))), ProcSet::new());
     assert_eq!(down(&cluster), [row("0-3", 0, 60)]);
@@ -178,7 +180,7 @@ fn what_running_tasks_need_is_held_until_they_end() {
         job("b", &[("gpus", 1)]),
         job("c", &[("solver", 1), ("budget", 2)]),
         job("d", &[("solver", 1)]),
-        // On two processors, the task would use up less, so the instance itself is valid.
+        // On two processors, the task would use up less than on one, so the instance itself is valid.
         Job::new("e", Profile::table(vec![seconds(10), seconds(9)]).unwrap())
             .with_needs(Needs::new([("budget", Need::ByAllotment([2, 1].into()))]).unwrap()),
     ];
@@ -194,7 +196,7 @@ fn what_running_tasks_need_is_held_until_they_end() {
         start(&mut cluster, 3, "3").unwrap_err().to_string().contains("needs 1 of `solver` at 0 s; others hold 1 of 1")
     );
     let budget = instance.platform().resource("budget").unwrap();
-    // Consumables are not returned, unless their task has to start again.
+    // Consumables are not returned, unless the task that took them has to start again.
     cluster.end(TaskId(2)).unwrap();
     assert!(
         start(&mut cluster, 4, "3").unwrap_err().to_string().contains("needs 2 of `budget` at 0 s; others hold 2 of 3")
@@ -204,7 +206,7 @@ fn what_running_tasks_need_is_held_until_they_end() {
     cluster.end(TaskId(0)).unwrap();
     cluster.end(TaskId(2)).unwrap();
     start(&mut cluster, 3, "0").unwrap();
-    // A task that ran before the cluster was created has used up its consumables, and holds nothing.
+    // A task that ended before the cluster was created has used up its consumables, but holds nothing.
     let mut later = Cluster::new(&instance);
     [0, 2].iter().for_each(|&task| later.has_used_up(TaskId(task), &set("0")));
     assert_eq!(later.view().ended.used_up(budget), 2);

@@ -9,21 +9,22 @@ use crate::model::{Instance, TaskId, Time};
 /// One line of a policy's log ([`crate::Policy::log`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogEntry {
-    /// Time of the decision.
+    /// The instant of the decision.
     pub time: Time,
-    /// The task concerned, or the first task of the job concerned ([`Logged::is_of_job`]).
+    /// The task to which the decision applies. If it applies to a whole job ([`Logged::is_of_job`]), the first task of
+    /// the job.
     #[serde(rename = "job")]
     pub task: TaskId,
-    /// The decision.
+    /// The decision that was made.
     pub what: Logged,
 }
 
-/// A processor, and the start of a task's time on it.
+/// A processor, and the instant at which a task starts on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spot {
     /// Id of the processor.
     pub processor: u32,
-    /// The start.
+    /// The instant at which the task starts.
     pub start: Time,
 }
 
@@ -31,33 +32,32 @@ pub struct Spot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Logged {
-    /// A job received a plan: one variant of its strategy, with its finish, cost ([`crate::cost`], in thousandths) and
-    /// deadline.
+    /// A job received a plan, which is one variant of its strategy.
     Planned {
         /// Number of variants of the job's strategy.
         variants: usize,
         /// Planned end of the last task.
         finish: Time,
-        /// Cost in thousandths.
+        /// Cost of the plan ([`crate::cost`]), in thousandths.
         cost: i128,
         /// Deadline of the job.
         deadline: Time,
     },
-    /// The planned processor of a task was not free, and the task received another one.
+    /// The planned processor of a task was not free, and the task received another processor.
     Collision {
         /// The planned processor and start.
         planned: Spot,
         /// The actual processor and start.
         resolved: Spot,
-        /// Penalty of the change.
+        /// Penalty of the change from the planned to the actual processor.
         penalty: i64,
     },
-    /// Machines changed, and the job continues with another variant of its strategy. Variants are counted from 0 by
-    /// finish.
+    /// Machines changed, and the job continues with another variant of its strategy. Variants are numbered from 0, by
+    /// ascending finish.
     OtherVariant {
-        /// The previous variant.
+        /// The number of the previous variant.
         from: usize,
-        /// The new variant.
+        /// The number of the new variant.
         to: usize,
     },
     /// Machines changed and no variant remains. The tasks of the job that have not started are planned again.
@@ -65,7 +65,7 @@ pub enum Logged {
         /// New planned end of the last task.
         finish: Time,
     },
-    /// No variant meets the deadline, and the job uses a list schedule.
+    /// No variant meets the deadline, so the job uses a list schedule.
     Fallback {
         /// Planned end of the last task.
         finish: Time,
@@ -74,7 +74,7 @@ pub enum Logged {
     },
     /// No variant meets the deadline and late jobs are not accepted, so the job is cancelled.
     Rejected {
-        /// End of the job without cancellation.
+        /// The instant at which the job would end if it were not cancelled.
         finish: Time,
         /// Deadline of the job.
         deadline: Time,
@@ -108,7 +108,7 @@ impl Logged {
         }
     }
 
-    /// Returns the name in files.
+    /// Returns the name of this kind of decision in files.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Planned { .. } => "planned",
