@@ -11,7 +11,7 @@ use crate::schedule::Objective;
 
 /// An offline algorithm, which turns an instance into a plan.
 pub trait Scheduler: Send + Sync {
-    /// Returns the spec that names this scheduler with its parameters, such as `demt[shuffles=50]`.
+    /// Returns the spec of this scheduler, which is its name with its parameters, such as `demt[shuffles=50]`.
     fn name(&self) -> String;
 
     /// Checks that the scheduler can plan this instance.
@@ -20,16 +20,18 @@ pub trait Scheduler: Send + Sync {
     /// [`Unsupported`] names the property of the instance that the scheduler cannot handle.
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported>;
 
-    /// Returns the proven ratio to the optimum on this instance, if there is one.
+    /// Returns the proven ratio by which the plan's value of the objective exceeds the optimum at most, if such a ratio
+    /// is known for this instance.
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee>;
 
-    /// Returns true if the scheduler searches, and returns its best plan when [`Context::stop`] is requested.
+    /// Returns true if the scheduler searches for better plans until [`Context::stop`] is requested, and then returns
+    /// the best plan found.
     fn is_anytime(&self) -> bool {
         false
     }
 
-    /// Returns the maximum ratio of makespan to proven bound that all schedules of the plan must meet, if set.
-    /// Best-effort bags that are added afterwards do not count.
+    /// Returns the maximum ratio of makespan to proven bound that all schedules of the plan must meet, if set. If
+    /// best-effort bags are added to the plan afterwards, they do not count in its makespan.
     fn makespan_at_most(&self) -> Option<f64> {
         None
     }
@@ -39,16 +41,17 @@ pub trait Scheduler: Send + Sync {
         None
     }
 
-    /// Returns the same algorithm with weights, if the algorithm counts each job as one. A caller that cuts a job into
-    /// parts needs this, because the parts share the job's weight. Returns `None` if the algorithm already uses
-    /// weights, or does not minimise a sum over jobs.
+    /// If this algorithm gives every job the weight 1, returns a variant of the algorithm that uses the weights of
+    /// jobs. A caller that cuts a job into parts needs this variant, because the parts share the job's weight. Returns
+    /// `None` if the algorithm already uses weights, or does not minimise a sum over jobs.
     fn by_weight(&self) -> Option<Box<dyn Scheduler>> {
         None
     }
 
-    /// Returns the same algorithm for jobs that were cut into parts. Each part is a job with its share of the weight,
-    /// but the end of the last part counts. `wholes` contains a number for each job of the instance, which is equal for
-    /// all parts of one job. Returns `None` if the algorithm can only count parts.
+    /// Returns a variant of this algorithm for jobs that were cut into parts. Each part is a job with its share of the
+    /// weight, but the objective counts only the end of the last part. `wholes` contains a number for each job of the
+    /// instance; parts of one job have equal numbers. Returns `None` if the algorithm can only count each part by
+    /// itself.
     fn of_wholes(&self, wholes: Vec<u32>) -> Option<Box<dyn Scheduler>> {
         let _ = wholes;
         None
@@ -61,24 +64,24 @@ pub trait Scheduler: Send + Sync {
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError>;
 }
 
-/// A proven ratio: the value is at most `numerator / denominator` times the optimum, plus `plus`.
+/// A proven ratio: the value of a plan is at most the optimum multiplied by `numerator / denominator`, plus `plus`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guarantee {
     /// Numerator of the ratio.
     pub numerator: u32,
     /// Denominator of the ratio.
     pub denominator: u32,
-    /// Time that rounding up to a tick may add to a makespan.
+    /// Maximum time that the rounding of times to whole ticks adds to a makespan.
     pub plus: Time,
 }
 
 impl Guarantee {
-    /// Creates a ratio.
+    /// Creates a guarantee of this ratio, without added time.
     pub const fn ratio(numerator: u32, denominator: u32) -> Self {
         Self { numerator, denominator, plus: Time::ZERO }
     }
 
-    /// Adds a number of ticks.
+    /// Adds a number of ticks to `plus`.
     #[must_use]
     pub const fn plus_ticks(self, ticks: i64) -> Self {
         Self { plus: Time::from_ticks(self.plus.ticks() + ticks), ..self }
@@ -95,7 +98,7 @@ impl Guarantee {
         }
     }
 
-    /// Returns true if `value` is within the ratio of `optimum`, in exact integers.
+    /// Returns true if `value` is at most the guaranteed value for this `optimum`, computed in exact integers.
     pub fn holds(self, value: i128, optimum: i128) -> bool {
         (value - i128::from(self.plus.ticks())) * i128::from(self.denominator) <= optimum * i128::from(self.numerator)
     }
@@ -112,25 +115,27 @@ impl std::fmt::Display for Guarantee {
     }
 }
 
-/// Input of a scheduler besides the instance, and output besides the plan.
+/// The input of a scheduler besides the instance, and its output besides the plan.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// Seed of every random choice. Equal seeds give equal plans.
     pub seed: u64,
     /// Remarks about the plan for the user, one sentence each.
     pub remarks: Vec<String>,
-    /// Stop request, for example by Ctrl-C. A scheduler that searches then returns its best plan.
+    /// A request to stop, made for example by Ctrl-C. After the request, a scheduler that searches returns the best
+    /// plan found.
     pub stop: Stop,
-    /// Bounds that the scheduler proved during planning, so that they need not be searched for again.
+    /// Bounds that the scheduler proved during planning, so that the caller need not prove them again.
     pub bounds: Vec<Bound>,
-    /// The proven bound on the makespan for [`Scheduler::makespan_at_most`], if the caller has one. Otherwise, the
-    /// scheduler uses its own bound. A caller that cuts jobs into parts needs this, because bounds on the parts differ
-    /// from bounds on the jobs.
+    /// The proven bound on the makespan to which the ratio [`Scheduler::makespan_at_most`] refers, if the caller has
+    /// one. If it is `None`, the scheduler proves a bound itself. A caller that cuts jobs into parts must set this
+    /// field, because a bound for the parts differs from a bound for the jobs.
     pub floor: Option<Time>,
     /// True if the scheduler should prove the standard bounds ([`Objective::standard`]), in addition to the bounds that
-    /// help its search. A scheduler with a time limit proves them within this limit.
+    /// help its search. If the scheduler has a time limit, the proofs of the standard bounds count within this limit.
     pub prove: bool,
-    /// Time that the caller needs for other work, such as input and output. It counts within a time limit.
+    /// Time that the caller needs for other work, such as input and output. This time counts within the time limit of
+    /// the scheduler.
     pub spent: Duration,
 }
 
@@ -157,7 +162,7 @@ pub enum ScheduleError {
         /// The property that the scheduler cannot handle.
         reason: Unsupported,
     },
-    /// A limited search ended without a schedule.
+    /// The search for a schedule within a limit on the makespan found none.
     #[error(
         "{scheduler} found no schedule that ends by {limit} s; the shortest one found takes {reached} s, and none is \
          shorter than {floor} s: allow {:.4} times the bound, or a longer search",
@@ -166,7 +171,7 @@ pub enum ScheduleError {
     NotFound {
         /// Spec of the scheduler.
         scheduler: String,
-        /// Maximum makespan.
+        /// Maximum makespan that was allowed.
         limit: Time,
         /// The proven bound on the makespan.
         floor: Time,
@@ -175,7 +180,8 @@ pub enum ScheduleError {
     },
 }
 
-/// Returns a factor with four decimal places whose product with `floor` is at least `reached`.
+/// Returns a factor with four decimal places that would be sufficient as limit: its product with `floor` is at least
+/// `reached`.
 fn enough(reached: Time, floor: Time) -> f64 {
     let ten_thousandths = 10_000 * i128::from(reached.ticks()) / i128::from(floor.ticks().max(1)) + 1;
     ten_thousandths as f64 / 1e4

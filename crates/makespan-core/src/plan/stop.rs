@@ -1,20 +1,20 @@
-//! Requests to stop from outside.
+//! Requests to stop a search or a run, made by other threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A request to stop, shared between the requester, such as a signal handler, and the receiver: a scheduler that
-/// searches, or a run. Clones share one request.
+/// A request to stop. It is shared between the requester, such as a signal handler, and the receiver, which is a
+/// scheduler that searches or a run. Clones share one request.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicU32>);
 
 impl Stop {
-    /// Requests a stop once more. Can be called in a signal-handling thread.
+    /// Adds one request to stop. This function can be called in a thread that handles signals.
     pub fn request(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Returns the number of requests.
+    /// Returns the number of requests that were made.
     pub fn requests(&self) -> u32 {
         self.0.load(Ordering::SeqCst)
     }

@@ -7,8 +7,9 @@ use crate::schedule::{FreeTime, Placement, Reservation, Schedule, Timeline};
 
 /// Collects reservations for tasks and assigns processor ids at the end.
 ///
-/// Counts alone determine the ids: within a class of equally available processors, ids can always be assigned in order
-/// of start, if jobs never hold more processors at once than the class has.
+/// Reservations contain only numbers of processors. This is sufficient: within a class of processors that are available
+/// at exactly the same times, ids can be assigned in the order of starts, as long as the reservations never hold more
+/// processors than the class has.
 #[derive(Debug)]
 pub struct ScheduleBuilder<'a> {
     instance: &'a Instance,
@@ -24,12 +25,13 @@ impl<'a> ScheduleBuilder<'a> {
         Self { instance, timeline: None, held: Vec::with_capacity(instance.tasks() as usize), put: Vec::new() }
     }
 
-    /// Returns the timeline of the remaining free processors.
+    /// Returns the timeline of the processors that no reservation of this builder holds.
     pub fn timeline(&mut self) -> &mut Timeline {
         self.timeline.get_or_insert_with(|| Timeline::new(self.instance))
     }
 
-    /// Places a task at its earliest fit, not before `after` or its release. Returns its start and end.
+    /// Places a task at the earliest instant at which enough processors are free for its duration, but not before
+    /// `after` and not before its release. Returns its start and end.
     pub fn place_earliest(&mut self, task: TaskId, allotment: u32, after: Time) -> (Time, Time) {
         let duration = self.instance.profile(task).time(allotment);
         let after = after.max(self.instance.release(task));
@@ -39,14 +41,14 @@ impl<'a> ScheduleBuilder<'a> {
         (start, start + duration)
     }
 
-    /// Adds a reservation of a task. The reservation was made on [`ScheduleBuilder::timeline`], or was counted by the
-    /// caller on a platform that is always open.
+    /// Adds a reservation of a task. The caller must have made the reservation on [`ScheduleBuilder::timeline`], or, on
+    /// a platform whose processors are always open, must have counted the free processors itself.
     pub fn hold(&mut self, task: TaskId, reservation: Reservation) {
         self.held.push((task, reservation));
     }
 
-    /// Adds a placement with its processors, for platforms on which counts are not sufficient. No reservation of this
-    /// builder may overlap the placement.
+    /// Adds a placement for which the caller has chosen the processors, on platforms on which numbers of processors are
+    /// not sufficient. No reservation of this builder may overlap the placement.
     pub fn put(&mut self, placement: Placement) {
         self.put.push(placement);
     }
@@ -61,8 +63,9 @@ impl<'a> ScheduleBuilder<'a> {
         self.finish_from(pools)
     }
 
-    /// Assigns processor ids from these pools. [`Reservation::of_parts`] states the number of processors of each pool
-    /// that a job holds. This is for callers that distinguish processors by more than their closed periods.
+    /// Assigns processor ids from these pools. A reservation from [`Reservation::of_parts`] states its number of
+    /// processors of each pool. Pools are for callers that must distinguish processors by more than their closed
+    /// periods.
     ///
     /// # Panics
     /// Panics if the reservations hold more processors of a pool than it has, which is a defect of the caller.
@@ -73,7 +76,8 @@ impl<'a> ScheduleBuilder<'a> {
         let mut by_end = by_start.clone();
         by_end.sort_unstable_by_key(|&index| (self.held[index].1.end, self.held[index].0));
         let mut ending = by_end.into_iter().peekable();
-        // For each reservation, only the pools from which it holds processors, because there may be thousands of pools.
+        // For each reservation, stores only the pools of which it holds processors, because there may be thousands of
+        // pools.
         let mut given: Vec<SmallVec<[(usize, ProcSet); 1]>> = vec![SmallVec::new(); self.held.len()];
         for index in by_start {
             let (_, reservation) = &self.held[index];

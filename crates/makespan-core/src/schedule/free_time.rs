@@ -2,27 +2,29 @@
 
 /// The number of free processors over time. Every search for an earliest fit uses this trait.
 ///
-/// Schedules are built on [`Timeline`](crate::Timeline). Other implementations answer several times faster for special
+/// Schedules are built on [`Timeline`](crate::Timeline). Other implementations are several times faster in special
 /// cases.
 pub trait FreeTime {
-    /// An instant or a duration: [`Time`](crate::Time), or ticks if a search keeps all numbers in flat arrays.
+    /// An instant or a duration: [`Time`](crate::Time), or a number of ticks, for a search that keeps all numbers in
+    /// flat arrays.
     type Instant: Copy + PartialEq;
 
     /// Reserved processors, with all data that are needed to release them.
     type Held;
 
-    /// Returns the first instant, not before `after`, from which `width` fixed processors are free for `duration`.
+    /// Returns the first instant, not before `after`, from which `width` processors are free for `duration` without a
+    /// change of processors.
     ///
     /// # Panics
     /// Panics if this number of processors is never free for `duration`.
     fn earliest_fit(&self, width: u32, duration: Self::Instant, after: Self::Instant) -> Self::Instant;
 
-    /// Returns true if `width` fixed processors are free from `start` for `duration`.
+    /// Returns true if `width` processors are free from `start` for `duration` without a change of processors.
     fn fits(&self, width: u32, start: Self::Instant, duration: Self::Instant) -> bool {
         self.earliest_fit(width, duration, start) == start
     }
 
-    /// Reserves `width` processors from `start` to `end`. They must be free.
+    /// Reserves `width` processors from `start` to `end`. That many processors must be free.
     fn hold(&mut self, width: u32, start: Self::Instant, end: Self::Instant) -> Self::Held;
 
     /// Releases reserved processors.

@@ -8,35 +8,36 @@ use super::shape::{Origin, Shape, Unit};
 use crate::model::{Area, Instance, Time, WeightedTime};
 use crate::schedule::{Schedule, cost};
 
-/// An exact value to minimise, or a throughput to maximise, for which bounds are proved.
+/// An objective: an exact value of schedules to minimise, or a throughput to maximise. Bounds are proved on objectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Objective {
     /// The end of the last job, in ticks.
     Makespan,
-    /// The sum over jobs of weight times completion time ("minsum"), in millionths times ticks. A bag completes with
-    /// its last task.
+    /// The sum over jobs of the weight multiplied by the completion time ("minsum"), in millionths of a unit of weight
+    /// times ticks. A bag completes when its last task ends.
     WeightedCompletion,
     /// The mean over jobs of completion minus release, in thousandths of a tick (1e-12 s), rounded down. A bag counts
-    /// once.
+    /// as one job.
     MeanFlow,
-    /// The sum over tasks of volume divided by time, each in thousandths and rounded up ([`crate::cost`]). Fast
-    /// processors cost more than slow ones.
+    /// The sum over tasks of the volume divided by the time, in which each quotient is in thousandths and rounded up
+    /// ([`crate::cost`]). A task costs more on fast processors than on slow ones.
     Cost,
-    /// The minimum over jobs of throughput divided by weight, in weighted tasks per second, which is maximised. The
-    /// value of a steady state is a rational. The value of a schedule is the number of a job's tasks divided by the
-    /// makespan, in billionths and rounded down; no bound applies to this value.
+    /// The minimum over jobs of the job's throughput divided by its weight, in weighted tasks per second. This
+    /// objective is maximised. For a steady state, the value is a rational. For a schedule, the throughput of a job is
+    /// its number of tasks divided by the makespan, in billionths and rounded down; no bound applies to this value.
     #[serde(rename = "fair_throughput")]
     Throughput,
-    /// The largest lateness of a job, in ticks: the time from its deadline to its end. The lateness is never negative
-    /// (textbooks call it *tardiness*), and zero without a deadline.
+    /// The largest lateness of any job, in ticks. The lateness of a job is the time from its deadline to its end. It is
+    /// zero if the job ends earlier (textbooks call it *tardiness*) or has no deadline.
     MaxLateness,
-    /// The sum over jobs of weight times lateness ("total weighted tardiness"), in millionths times ticks.
+    /// The sum over jobs of the weight multiplied by the lateness ("total weighted tardiness"), in millionths of a unit
+    /// of weight times ticks.
     WeightedLateness,
 }
 
 impl Objective {
-    /// The objectives of schedules, in the order of reports.
+    /// The objectives of schedules, in the order in which reports list them.
     pub const OF_SCHEDULES: [Self; 6] = [
         Self::Makespan,
         Self::WeightedCompletion,
@@ -55,17 +56,17 @@ impl Objective {
     pub const SUMS: [Self; 3] = [Self::WeightedCompletion, Self::MeanFlow, Self::WeightedLateness];
     /// The objectives that depend on deadlines.
     pub const OF_DEADLINES: [Self; 2] = [Self::MaxLateness, Self::WeightedLateness];
-    /// The objectives that are reported with a bound for every schedule, in the order of reports.
+    /// The objectives that are reported with a bound for every schedule, in the order in which reports list them.
     pub const STANDARD: [Self; 2] = [Self::Makespan, Self::WeightedCompletion];
 
-    /// Returns the objectives that are reported with a bound for every schedule of this instance, in the order of
-    /// reports: [`Objective::STANDARD`], and [`Objective::OF_DEADLINES`] if some job has a deadline.
+    /// Returns the objectives that are reported with a bound for every schedule of this instance, in the order in which
+    /// reports list them: [`Objective::STANDARD`], and [`Objective::OF_DEADLINES`] if some job has a deadline.
     pub fn standard(instance: &Instance) -> impl Iterator<Item = Self> + Clone + use<> {
         let of_deadlines = Self::OF_DEADLINES.into_iter().take(if instance.has_deadlines() { 2 } else { 0 });
         Self::STANDARD.into_iter().chain(of_deadlines)
     }
 
-    /// Returns whether the objective is one of [`Objective::standard`].
+    /// Returns true if the objective is one of [`Objective::standard`].
     pub fn is_standard(self, instance: &Instance) -> bool {
         Self::standard(instance).any(|other| other == self)
     }
@@ -90,26 +91,26 @@ impl Objective {
         if matches!(self, Self::Makespan) { None } else { self.shape() }
     }
 
-    /// Returns whether the objective is one of [`Objective::OF_DEADLINES`].
+    /// Returns true if the objective is one of [`Objective::OF_DEADLINES`].
     #[inline]
     pub fn is_lateness(self) -> bool {
         self.shape().is_some_and(Shape::is_lateness)
     }
 
-    /// Returns whether the objective is a sum over jobs that increases with every tick by which any job ends later. A
-    /// lateness does not, because it is 0 until the deadline.
+    /// Returns true if the objective is a sum over jobs that increases whenever some job ends a tick later. A sum of
+    /// latenesses does not, because the lateness of a job is 0 until its deadline.
     #[inline]
     pub fn is_sum_of_ends(self) -> bool {
         self.shape().is_some_and(|shape| shape.is_sum && !shape.is_lateness())
     }
 
-    /// Returns whether the objective depends on the weights of jobs.
+    /// Returns true if the objective depends on the weights of jobs.
     #[inline]
     pub fn is_weighted(self) -> bool {
         self.shape().is_some_and(Shape::is_weighted)
     }
 
-    /// Returns whether the objective is a mean over jobs. For such an objective, searches minimise the sum instead.
+    /// Returns true if the objective is a mean over jobs. For such an objective, searches minimise the sum instead.
     #[inline]
     pub fn is_mean(self) -> bool {
         self.shape().is_some_and(|shape| shape.unit == Unit::MeanTime)
@@ -136,14 +137,14 @@ impl Objective {
         matches!(self, Self::Throughput)
     }
 
-    /// Formats a value as an exact decimal. The unit is seconds, weight times seconds, weighted tasks per second, or
-    /// none for a cost.
+    /// Formats a value as an exact decimal. Depending on the objective, the unit is seconds, weight times seconds or
+    /// weighted tasks per second. A cost has no unit.
     pub fn decimal(self, value: i128) -> String {
         match self.shape() {
             Some(Shape { unit: Unit::Time, .. }) => {
                 Time::from_ticks(i64::try_from(value).unwrap_or(i64::MAX)).to_string()
             }
-            // No other objective has a smaller unit than weighted time.
+            // Weighted time has the smallest unit of all remaining objectives.
             _ => {
                 let scale = 10_i128.pow((Unit::WeightedTime.places() - self.places()) as u32);
                 WeightedTime(value.saturating_mul(scale)).to_string()
@@ -151,8 +152,8 @@ impl Objective {
         }
     }
 
-    /// Returns the maximum number of decimal places of a value, in seconds if it is a time. The integer unit is 10 to
-    /// the power of minus this number.
+    /// Returns the maximum number of decimal places of a value, in seconds if it is a time. If this number is n, the
+    /// unit of the integer value is 10^-n.
     pub const fn places(self) -> usize {
         match self.shape() {
             Some(shape) => shape.unit.places(),
@@ -161,18 +162,18 @@ impl Objective {
         }
     }
 
-    /// Returns the name in files and on the command line.
+    /// Returns the name of the objective in files and on the command line.
     pub const fn name(self) -> &'static str {
         self.words()[0]
     }
 
-    /// Returns the heading of a table column.
+    /// Returns the heading of a table column with values of the objective.
     pub const fn heading(self) -> &'static str {
         self.words()[2]
     }
 
-    /// Returns the name in files and on the command line, the phrase for use in sentences, and the heading of a table
-    /// column.
+    /// Returns three texts for the objective: its name in files and on the command line, a phrase for use in sentences,
+    /// and the heading of a table column.
     const fn words(self) -> [&'static str; 3] {
         match self {
             Self::Makespan => ["makespan", "makespan", "makespan"],
@@ -197,22 +198,23 @@ impl fmt::Display for Objective {
 pub struct Metrics {
     /// End of the last job, in seconds.
     pub makespan: f64,
-    /// Sum of weight times completion time, in seconds.
+    /// Sum over jobs of the weight multiplied by the completion time, in units of weight times seconds.
     pub weighted_completion: f64,
     /// Mean over jobs of completion minus release, in seconds.
     pub mean_flow: f64,
-    /// Mean over jobs of `max(1, flow / max(10 s, run time))`. The run time of a bag lasts from its first start to its
-    /// last end.
+    /// Mean over jobs of `max(1, flow / max(10 s, run time))`, in which `flow` is completion minus release. The run
+    /// time of a bag is the time from its first start to its last end.
     pub mean_bounded_slowdown: f64,
-    /// Used area divided by the area that was open from the first release to the makespan, in [0, 1].
+    /// Area (processors times time) that jobs use, divided by the area of open processors from the first release to the
+    /// makespan, in [0, 1].
     pub utilisation: f64,
 }
 
 impl Metrics {
-    /// Run times below this threshold count as the threshold in the bounded slowdown.
+    /// In the bounded slowdown, a run time below this threshold counts as the threshold.
     pub const SLOWDOWN_THRESHOLD: Time = Time::from_seconds(10);
 
-    /// Measures a schedule.
+    /// Computes the metrics of a schedule.
     pub fn of(instance: &Instance, schedule: &Schedule) -> Self {
         let placements = schedule.placements();
         let spans = spans(instance, schedule);
@@ -237,7 +239,7 @@ impl Metrics {
     }
 }
 
-/// The ends of competing jobs and of best-effort bags.
+/// The ends of best-effort bags and of all other jobs, computed separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Apart {
     /// Makespan of all jobs except best-effort bags.
@@ -282,18 +284,18 @@ fn spans(instance: &Instance, schedule: &Schedule) -> Vec<Option<Span>> {
     spans
 }
 
-/// Returns the weighted completion. Each job counts once, by its last end.
+/// Returns the weighted completion. Each job counts once, with the end of its last task.
 fn weighted_completion(instance: &Instance, schedule: &Schedule) -> WeightedTime {
     let ends = spans(instance, schedule);
     let each = instance.jobs().iter().zip(ends);
     each.filter_map(|(job, span)| Some(job.weight.times(span?.end))).sum()
 }
 
-/// Returns the fair throughput: the minimum over jobs of tasks divided by makespan and weight, in billionths of
-/// weighted tasks per second.
+/// Returns the fair throughput: the minimum over jobs of the number of tasks divided by the makespan and by the weight,
+/// in billionths of a weighted task per second.
 fn throughput(instance: &Instance, schedule: &Schedule) -> i128 {
     let makespan = i128::from(schedule.makespan().ticks());
-    // The factors cancel millionths of weight and ticks, and convert to billionths.
+    // The factors convert millionths of weight to weight, ticks to seconds, and the result to billionths.
     let scale = 1_000_000 * i128::from(Time::TICKS_PER_SECOND) * 1_000_000_000;
     let each = instance.jobs().iter().map(|job| (job.tasks() as i128, i128::from(job.weight.millionths()) * makespan));
     let rates = each.filter(|&(_, divisor)| divisor > 0).map(|(tasks, divisor)| tasks.saturating_mul(scale) / divisor);

@@ -1,7 +1,8 @@
-//! Pareto-optimal values.
+//! Selection of Pareto-optimal items.
 
-/// Returns the items that are not dominated: no other item is at least as good in all figures, where less is better.
-/// The result is sorted by figures. If several items have equal figures, the first remains.
+/// Returns the items that are not dominated: an item is dominated if another item is at least as good in all figures,
+/// where smaller is better. The result is sorted by figures. If several items have equal figures, the first of them
+/// remains.
 ///
 /// ```
 /// use makespan_core::undominated;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::{ProcSet, TaskId, Time};
 
-/// A task on its processors, from start to end.
+/// The assignment of a task to processors, from its start to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// The task.
@@ -17,24 +17,25 @@ pub struct Placement {
     pub processors: ProcSet,
 }
 
-/// The placements of tasks. If the algorithm provides it, each placement has the name of a group: the part of the
-/// algorithm's construction to which it belongs.
+/// The placements of tasks. A placement may have the name of a group, such as a batch. Groups show which part of the
+/// algorithm's construction made the placement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     placements: Vec<Placement>,
-    /// One entry for each placement, or none.
+    /// The name of the group of each placement. The list is empty if no placement has a group.
     groups: Vec<Option<Arc<str>>>,
 }
 
 impl Schedule {
-    /// Creates a schedule from placements in any order, and sorts them by start, then task.
+    /// Creates a schedule from placements in any order, and sorts the placements by start, then task.
     pub fn new(mut placements: Vec<Placement>) -> Self {
         placements.sort_unstable_by_key(|placement| (placement.start, placement.task));
         Self { placements, groups: Vec::new() }
     }
 
     /// Creates a schedule from placements in any order, each with the name of its group, if it has one. Groups are only
-    /// for people who look at the schedule; no rule depends on them. Equal names should share one text.
+    /// for people who look at the schedule; no rule depends on groups. To save memory, placements of one group should
+    /// share one `Arc`.
     pub fn with_groups(mut placements: Vec<(Placement, Option<Arc<str>>)>) -> Self {
         placements.sort_by_key(|(placement, _)| (placement.start, placement.task));
         let (placements, mut groups): (Vec<_>, Vec<_>) = placements.into_iter().unzip();

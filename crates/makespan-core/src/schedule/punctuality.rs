@@ -1,9 +1,9 @@
-//! Numbers of jobs that meet their deadline.
+//! The number of jobs that meet their deadline.
 
 use super::Schedule;
 use crate::model::{Instance, Time};
 
-/// Numbers of jobs that meet their deadline.
+/// The number of jobs that meet their deadline, and the number of jobs that have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Punctuality {
     /// Number of jobs that end by their deadline.

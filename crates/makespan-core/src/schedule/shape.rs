@@ -20,7 +20,7 @@ pub enum Unit {
     Time,
     /// A millionth of the unit of weight, multiplied by a tick.
     WeightedTime,
-    /// Thousandths of a tick. The value is a mean over the jobs, rounded down.
+    /// Thousandths of a tick, for a mean over the jobs that is rounded down.
     MeanTime,
 }
 
@@ -35,13 +35,13 @@ impl Unit {
     }
 }
 
-/// An objective in its common form. The cost of a job is a weight times the time from an instant to the end of the job.
-/// The objective is the maximum or the sum of these costs.
+/// An objective in its common form. The cost of a job is a weight multiplied by the time from an instant (the origin)
+/// to the end of the job. The objective is the maximum or the sum of these costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// True if the objective is the sum of the costs of the jobs. If false, the objective is the maximum cost.
     pub is_sum: bool,
-    /// The instant from which each end is measured.
+    /// The instant from which the end of each job is measured.
     pub from: Origin,
     /// The unit of the objective. The unit also determines whether the objective depends on the weights of jobs.
     pub unit: Unit,
@@ -50,10 +50,10 @@ pub struct Shape {
 /// The cost of the end of one job: `weight` for each tick after `from`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndCost {
-    /// Cost per tick: the weight of the job in millionths, or 1 if the objective ignores weights. The cost is always 0
-    /// if the objective does not depend on the end of this job.
+    /// Cost per tick: the weight of the job in millionths, or 1 if the objective ignores weights. It is 0 if the
+    /// objective does not depend on the end of this job.
     pub weight: u64,
-    /// The instant from which ticks are counted.
+    /// The instant from which ticks are counted, in ticks.
     pub from: i64,
     is_lateness: bool,
 }
@@ -67,19 +67,19 @@ impl Shape {
         Self { is_sum: true, from, unit }
     }
 
-    /// Returns whether the objective depends on the weights of jobs.
+    /// Returns true if the objective depends on the weights of jobs.
     #[inline]
     pub const fn is_weighted(self) -> bool {
         matches!(self.unit, Unit::WeightedTime)
     }
 
-    /// Returns whether the objective depends on deadlines.
+    /// Returns true if the objective depends on deadlines.
     #[inline]
     pub const fn is_lateness(self) -> bool {
         matches!(self.from, Origin::Deadline)
     }
 
-    /// Returns the cost of the end of a job.
+    /// Returns the cost of the end of a job, as a function of this end.
     #[inline]
     pub fn cost<W>(self, job: &Job<W>) -> EndCost {
         let weight = if self.is_weighted() { job.weight.millionths() } else { 1 };
@@ -108,13 +108,13 @@ impl EndCost {
         if self.is_lateness { ticks.max(0) } else { ticks }
     }
 
-    /// Returns the cost of an end.
+    /// Returns the cost of the end `end`, as a float.
     #[inline]
     pub fn of(self, end: i64) -> f64 {
         self.weight as f64 * self.ticks(end) as f64
     }
 
-    /// Returns the exact cost of an end, or `None` if this cost does not fit into the integer type.
+    /// Returns the exact cost of the end `end`, or `None` if it does not fit into the integer type.
     pub fn exact(self, end: i128) -> Option<i128> {
         let ticks = end.checked_sub(i128::from(self.from))?;
         if self.is_lateness { ticks.max(0) } else { ticks }.checked_mul(i128::from(self.weight))

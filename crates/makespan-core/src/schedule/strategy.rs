@@ -3,8 +3,9 @@
 use crate::model::{Area, Instance, Profile, Time};
 use crate::schedule::{Placement, Schedule, undominated};
 
-/// Returns the volume of a task: its time on one processor of speed 1, or its work on the minimum number of processors
-/// that it accepts. If the task has a time for each machine, returns the shortest. Saturates.
+/// Returns the volume V of a task: its time on one processor of speed 1, or, if the task does not accept one processor,
+/// its work on the minimum number of processors. If the task has a time for each machine, returns the shortest of these
+/// times. Saturates.
 pub fn volume(profile: &Profile) -> Time {
     if profile.machine_times().is_some() {
         return profile.shortest();
@@ -13,10 +14,10 @@ pub fn volume(profile: &Profile) -> Time {
     Time::from_ticks(i64::try_from(least).unwrap_or(i64::MAX))
 }
 
-/// Returns the cost of a task of this volume and time: V / T in thousandths, rounded up.
+/// Returns the cost of a task with the volume V and the time T: V / T in thousandths, rounded up.
 ///
-/// Source: the cost function CF = sum of ceil(V / T) of V. V. Toporkov, Programming and Computer Software 34(3), 2008.
-/// Thousandths distinguish processors whose speeds differ by less than one.
+/// Source: V. V. Toporkov, Programming and Computer Software 34(3), 2008, with the cost function CF = sum of ceil(V /
+/// T). This crate uses thousandths, to distinguish processors whose speeds differ by less than one.
 pub fn task_cost(volume: Time, time: Time) -> i64 {
     let (volume, time) = (i128::from(volume.ticks()) * 1000, i128::from(time.ticks().max(1)));
     i64::try_from((volume + time - 1) / time).unwrap_or(i64::MAX)
@@ -31,7 +32,7 @@ pub fn cost(instance: &Instance, schedule: &Schedule) -> i128 {
     schedule.placements().iter().map(of).sum()
 }
 
-/// Returns the total busy time of all processors in a schedule, in processor-ticks.
+/// Returns the busy time in a schedule, summed over all processors, in ticks.
 pub fn busy(schedule: &Schedule) -> Area {
     schedule
         .placements()
@@ -49,13 +50,13 @@ pub struct Variant {
     pub finish: Time,
     /// Cost in thousandths (see [`cost`]).
     pub cost: i128,
-    /// Busy time of all processors (see [`busy`]).
+    /// Busy time, summed over all processors (see [`busy`]).
     pub busy: Area,
 }
 
-/// Schedules of which none dominates another: each one ends sooner, costs less or keeps processors busier than each
-/// other one. This is the strategy of Tselishchev and Toporkov, from which one schedule is chosen when the available
-/// processors are known.
+/// Schedules of which none dominates another. In any pair of them, each one ends earlier than the other, costs less, or
+/// keeps the processors busier. This is the strategy of Tselishchev and Toporkov: one of its schedules is chosen later,
+/// when it is known which processors are available.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strategy {
     variants: Vec<Variant>,
@@ -72,7 +73,8 @@ impl Variant {
 
 impl Strategy {
     /// Creates a strategy of the variants that no other variant dominates, sorted by finish. The chosen variant has the
-    /// smallest `key`, and the earliest end among equals. Returns `None` if there are no variants.
+    /// smallest `key`. Among several variants with the smallest key, the one that ends first is chosen. Returns `None`
+    /// if there are no variants.
     pub fn new<K: Ord>(variants: Vec<Variant>, key: impl Fn(&Variant) -> K) -> Option<Self> {
         let figures = |variant: &Variant| [i128::from(variant.finish.ticks()), variant.cost, -variant.busy];
         let variants = undominated(variants, figures);
@@ -90,11 +92,11 @@ impl Strategy {
         self.chosen
     }
 
-    /// Replaces each variant and removes variants that are then dominated. The chosen variant remains chosen unless it
-    /// is removed; then the first variant is chosen.
+    /// Replaces each variant by `other(variant)` and removes variants that are then dominated. The chosen variant
+    /// remains chosen unless it is removed. In this case, the first variant is chosen.
     ///
     /// # Panics
-    /// Never panics: there is at least one variant.
+    /// Never panics, because a strategy has at least one variant.
     #[must_use]
     pub fn map(&self, other: impl Fn(&Variant) -> Variant) -> Self {
         let chosen = other(&self.variants[self.chosen]);
