@@ -1,4 +1,4 @@
-//! Checks of a schedule by small rules that share no code with the schedulers.
+//! Checks of a schedule against simple rules. The checks share no code with the schedulers.
 
 mod precedence;
 mod resources;
@@ -21,7 +21,7 @@ pub enum Violation {
     /// Some tasks of a bag or a compound job have no placement.
     #[error("job `{job}`: {missing} of {tasks} tasks not placed, the first is {first}")]
     MissingTasks {
-        /// The job.
+        /// Name of the job.
         job: String,
         /// Number of missing tasks.
         missing: u64,
@@ -33,7 +33,7 @@ pub enum Violation {
     /// A job, or a task of a bag, has several placements.
     #[error("job `{job}` is placed {times} times")]
     Repeated {
-        /// The job.
+        /// Name of the job, or of a task.
         job: String,
         /// Number of placements.
         times: usize,
@@ -41,23 +41,23 @@ pub enum Violation {
     /// The job does not accept the allotment.
     #[error("job `{job}` is placed on {}; it accepts {min} to {max}", counted(.processors, "processor"))]
     Allotment {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// Its allotment.
+        /// Number of processors on which the job is placed.
         processors: u32,
-        /// Minimum allotment.
+        /// Minimum number of processors that the job accepts.
         min: u32,
-        /// Maximum allotment.
+        /// Maximum number of processors that the job accepts.
         max: u32,
     },
-    /// The job cannot run on a machine.
+    /// The job cannot run on the processors on which it is placed.
     #[error("job `{job}` is placed on processors {processors} of {node}; it cannot run there{walltime}")]
     Machine {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// Its processors.
+        /// The processors on which the job is placed.
         processors: ProcSet,
-        /// The first node of these processors.
+        /// Name of the first node of these processors.
         node: String,
         /// An addition to the message if the walltime is the reason, otherwise empty.
         walltime: &'static str,
@@ -65,11 +65,11 @@ pub enum Violation {
     /// The duration differs from the job's time on its processors.
     #[error("job `{job}` lasts {lasts} s; on processors {processors} it takes {takes} s")]
     Duration {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// Its processors.
+        /// The processors on which the job is placed.
         processors: ProcSet,
-        /// End minus start.
+        /// Duration of the placement: end minus start.
         lasts: Time,
         /// Time of the job on these processors.
         takes: Time,
@@ -77,57 +77,57 @@ pub enum Violation {
     /// The job starts before its release date.
     #[error("job `{job}` starts at {start} s, before its release at {release} s")]
     TooEarly {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// Its start.
+        /// Start of the job.
         start: Time,
-        /// Its release date.
+        /// Release date of the job.
         release: Time,
     },
     /// A processor does not exist.
     #[error("job `{job}` is placed on processor {processor}; ids run from 0 to {last}")]
     UnknownProcessor {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// The id.
+        /// Id of the missing processor.
         processor: u32,
-        /// Largest id.
+        /// Largest processor id of the platform.
         last: u32,
     },
-    /// The platform requires best placement, and the job is not in one.
+    /// The platform requires best placement, but the processors of the job do not form a best placement.
     #[error(
         "job `{job}` is spread over the nodes {nodes}; on this platform (placement = compact) a job is on one node if one is \
          large enough, and else on whole nodes and a part of at most one"
     )]
     Scattered {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// The nodes held in part, by name.
+        /// Names of the nodes of which the job holds some but not all processors.
         nodes: String,
     },
-    /// Some tasks together need more of a resource than the platform has. The named task is the one that starts last.
+    /// Some tasks together need more of a resource than the platform has. The message names the task that starts last.
     #[error("{0}")]
     Resource(Box<Shortage>),
-    /// A task does not wait for another task or its data.
+    /// A task starts before a predecessor has ended or before the predecessor's data have arrived.
     #[error("job `{job}` starts at {start} s; `{after}` ends at {end} s and its data arrive at {arrival} s")]
     Precedence {
-        /// The task.
+        /// Name of the task that starts too early.
         job: String,
         /// Start of the task.
         start: Time,
-        /// The task that it waits for.
+        /// Name of the predecessor.
         after: String,
-        /// End of that task.
+        /// End of the predecessor.
         end: Time,
-        /// Arrival of the data.
+        /// The instant at which the predecessor's data arrive.
         arrival: Time,
     },
     /// Two jobs hold a processor at the same time.
     #[error("jobs `{first}` and `{second}` both hold processor {processor} at {at} s")]
     Overlap {
-        /// The job that started first.
+        /// Name of the job that starts first.
         first: String,
-        /// The other job.
+        /// Name of the job that starts second.
         second: String,
         /// A processor that both jobs hold.
         processor: u32,
@@ -137,26 +137,28 @@ pub enum Violation {
     /// A job holds processors that are reserved or down.
     #[error("job `{job}` holds processors {processors} while they are unavailable from {start} s to {end} s")]
     Unavailable {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// The processors that are unavailable.
+        /// The processors of the job that are unavailable.
         processors: ProcSet,
-        /// Start of the period.
+        /// Start of the unavailable period.
         start: Time,
-        /// End of the period.
+        /// End of the unavailable period.
         end: Time,
     },
 }
 
 /// Checks that a schedule is valid. Every task of every job must be placed exactly once:
 ///
-/// * on an accepted allotment of existing, open processors that no other task holds, for exactly its time;
+/// * on existing processors that are open and that no other task holds, as many as the task accepts, for exactly the
+///   task's time;
 /// * in its best placement, if the platform requires it;
-/// * not before its release, the end of the tasks that it waits for and the arrival of their data;
-/// * with all resources that it needs.
+/// * not before its release, not before the ends of the tasks that it waits for, and not before the arrival of their
+///   data;
+/// * with all resources that the task needs.
 ///
 /// # Errors
-/// All violations, at most one of each kind per task. A task of a bag has a name such as `name/17`.
+/// Returns all violations, up to one of each kind per task. A task of a bag has a name such as `name/17`.
 pub fn validate(instance: &Instance, schedule: &Schedule) -> Result<(), Vec<Violation>> {
     let mut violations: Vec<Violation> = unknown_tasks(instance, schedule).collect();
     if violations.is_empty() {
@@ -231,7 +233,7 @@ fn allotment(instance: &Instance, placement: &Placement) -> Option<Violation> {
     }
     let held = &placement.processors;
     if held.last().is_none_or(|id| id >= instance.processors()) {
-        // Another check reports processors that do not exist.
+        // Skips processors that do not exist, because another check reports them.
         return None;
     }
     let named = || name(instance, placement);
@@ -283,7 +285,8 @@ fn compact(instance: &Instance, placement: &Placement) -> Option<Violation> {
     (!is_best).then(|| Violation::Scattered { job: name(instance, placement), nodes: nodes() })
 }
 
-/// Walks through the placements by start, and stores for each processor its last placement and when it ends.
+/// Checks that no two tasks hold a processor at the same time. Examines the placements in the order of their starts,
+/// and stores, for each processor, its last placement and the end of this placement.
 fn exclusive(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
     let placements = schedule.placements();
     let mut holder = vec![(Time::ZERO, 0_usize); instance.processors() as usize];

@@ -2,15 +2,17 @@
 //! UTF-8.
 //!
 //! A byte of 0x80 or more that is not part of a UTF-8 character becomes one of the last 128 code points of Unicode,
-//! U+10FF80 to U+10FFFF, which are for private use. If the input already contains one of these code points, encoded in
-//! UTF-8, each of its bytes is converted separately. So the original bytes can always be restored.
+//! U+10FF80 to U+10FFFF, which Unicode reserves for private use. If the input already contains one of these 128
+//! characters in UTF-8, each byte of the character is converted separately. So the original bytes can always be
+//! restored.
 
 use std::borrow::Cow;
 
 /// Code point of the character that represents byte 0x80.
 const FIRST: u32 = 0x0010_FF80;
 
-/// Converts bytes to a text that represents them. UTF-8 without characters above U+FFFFF is not copied.
+/// Converts bytes to a text that represents them. If the bytes are UTF-8 without characters above U+FFFFF, they are not
+/// copied.
 ///
 /// ```
 /// use makespan_core::{bytes_of_text, text_of_bytes};

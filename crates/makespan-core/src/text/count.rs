@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-/// Returns a number followed by its noun. The noun is in the plural unless the number is 1.
+/// Returns a number followed by its noun. The noun is singular if the number is 1, otherwise plural.
 ///
 /// ```
 /// use makespan_core::counted;

@@ -1,4 +1,4 @@
-//! Words and bytes in texts.
+//! Formatting of numbers with nouns, and conversion between bytes and text.
 
 mod bytes;
 mod count;

@@ -9,31 +9,34 @@ use steps::Steps;
 use crate::model::{Instance, Time};
 use crate::schedule::FreeTime;
 
-/// Number of instants at which the classes are queried one by one, before a walk over all classes finds the answer.
+/// Number of instants at which a query examines the classes one by one. If none of these instants is suitable, a single
+/// walk over the changes of all classes finds the result.
 const FEW: usize = 8;
 
-/// The number of free processors over time, by class of equally available processors.
+/// The number of free processors over time, by class of processors that are available at exactly the same times.
 ///
-/// With n placements and g earlier gaps that are wide enough but too short, a query takes O(g log n). If there are
-/// reservations or outages, a query examines each class of processors at some instants and takes O(n log n).
+/// With n placements, a query takes O(g log n), where g is the number of earlier gaps that have enough processors but
+/// are too short. If there are reservations or outages, a query examines each class of processors at some instants and
+/// takes O(n log n).
 #[derive(Clone, Debug)]
 pub struct Timeline {
     /// Number of free processors of all classes together.
     total: Steps,
-    /// Number of free processors of each class. Empty if there is only one class, which is `total`.
+    /// Number of free processors of each class. Empty if there is only one class, because `total` is then sufficient.
     classes: Vec<Steps>,
 }
 
-/// A reservation of processors from `start` to `end`. Ids are assigned when the schedule is complete.
+/// A reservation of processors from `start` to `end`. The ids of the processors are assigned when the schedule is
+/// complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reservation {
     /// Start of the reservation.
     pub start: Time,
     /// End of the reservation: the first instant at which the processors are free again.
     pub end: Time,
-    /// Number of processors.
+    /// Number of reserved processors.
     pub width: u32,
-    /// Number of processors of each class, if there are several classes.
+    /// Number of reserved processors of each class, if there are several classes.
     pub(crate) parts: Option<Box<[u32]>>,
 }
 
@@ -43,8 +46,8 @@ impl Reservation {
         Self { start, end, width, parts: None }
     }
 
-    /// Returns the number of processors of each class, or of each pool of
-    /// [`ScheduleBuilder::finish_from`](crate::ScheduleBuilder), if there are several.
+    /// Returns the number of reserved processors of each class, or of each pool of
+    /// [`ScheduleBuilder::finish_from`](crate::ScheduleBuilder). Returns `None` if there is only one class.
     pub fn parts(&self) -> Option<&[u32]> {
         self.parts.as_deref()
     }
@@ -57,7 +60,7 @@ impl Reservation {
 }
 
 impl Timeline {
-    /// Creates the timeline of an instance without placements. Only reservations and outages hold processors.
+    /// Creates the timeline of an instance without placements. In it, only reservations and outages hold processors.
     pub fn new(instance: &Instance) -> Self {
         let availability = instance.availability();
         let mut total = Steps::constant(i64::from(instance.processors()));
@@ -82,8 +85,8 @@ impl Timeline {
         self.total.at(instant) as u32
     }
 
-    /// Returns the maximum number of processors that one job could hold from `start` to `end`. This never grows with
-    /// `end`.
+    /// Returns the maximum number of processors that one job could hold from `start` to `end`. The result never
+    /// increases if `end` is later.
     pub fn free_throughout(&self, start: Time, end: Time) -> u32 {
         let least = |steps: &Steps| steps.min_within(start, end);
         let free = if self.classes.is_empty() { least(&self.total) } else { self.classes.iter().map(least).sum() };
@@ -105,8 +108,9 @@ impl Timeline {
         }
     }
 
-    /// Returns the first instant, not before `from`, from which `width` processors are free for `duration`. One walk
-    /// over all changes of all classes takes O(n log n). A query at each change would take this time for each of them.
+    /// Returns the first instant, not before `from`, from which `width` processors are free for `duration`. Uses one
+    /// walk over all changes of all classes, which takes O(n log n). A separate query at each change would take up to
+    /// this time for each change.
     fn first_by_class(&self, width: u32, duration: Time, from: Time) -> Time {
         let (mut free, mut changes) = (0, Vec::new());
         for steps in &self.classes {
@@ -131,7 +135,8 @@ impl Timeline {
             || self.classes.iter().map(|steps| steps.min_within(start, end)).sum::<i64>() >= i64::from(width)
     }
 
-    /// Distributes the processors over the classes, most constrained classes first.
+    /// Distributes the processors over the classes, in the order of the classes, of which the most constrained one is
+    /// first.
     fn parts(&self, width: u32, start: Time, end: Time) -> Box<[u32]> {
         let mut missing = width;
         let parts = self.classes.iter().map(|steps| {
@@ -159,7 +164,8 @@ impl FreeTime for Timeline {
             match self.total.next_below(start, level) {
                 Some(blocked) if blocked < start + duration => start = blocked,
                 _ if self.fits_by_class(width, start, start + duration) => return start,
-                // Enough processors are free, but not throughout: another class must open or close.
+                // At `start`, enough processors are free in all classes together, but too few of them stay free for the
+                // whole duration. The result can only change when a class opens or closes.
                 _ if missed >= FEW => return self.first_by_class(width, duration, start),
                 _ => {
                     missed += 1;
@@ -190,14 +196,15 @@ impl FreeTime for Timeline {
     }
 }
 
-/// Returns the minimum of a step function over `duration` from `from`, and appends its later changes as the window
-/// moves.
+/// Takes a window of length `duration` that moves over a step function. Returns the minimum of the function within the
+/// window at `from`, and appends the changes of this minimum as the window moves on.
 fn least_ahead(steps: &Steps, duration: Time, from: Time, changes: &mut Vec<(Time, i64)>) -> i64 {
     let mut pieces: Vec<(Time, i64)> = Vec::new();
     steps.each_from(from, &mut |at, value| pieces.push((at, value)));
-    // The pieces within the window, by increasing value, without pieces that have a later piece of at most their value.
-    // The first is the minimum. A piece is in the window from the first instant at which the window reaches its start,
-    // until its end.
+    // A piece is a period in which the function is constant. `ahead` contains the pieces within the window that may
+    // become the minimum: a piece is left out if a later piece has at most its value. So the values in the list
+    // increase, and its first piece has the minimum. A piece is in the window from the first instant at which the end
+    // of the window reaches the start of the piece, until the end of the piece.
     let mut ahead: VecDeque<(i64, Time)> = VecDeque::new();
     let enters = |at: Time| Time::from_ticks(at.ticks().saturating_sub(duration.ticks()).saturating_add(1)).max(from);
     let ends = |index: usize| pieces.get(index + 1).map_or(Time::MAX, |next| next.0);

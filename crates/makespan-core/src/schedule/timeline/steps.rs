@@ -1,13 +1,13 @@
-//! A step function of time with range addition and searches by level, as a balanced tree.
+//! A step function of time, stored as a balanced tree. It supports additions over a period and searches by value.
 
 use crate::model::Time;
 
 const NONE: u32 = u32::MAX;
 
-/// The number of free processors over time, as a piecewise constant function. Supports addition over a period, and
-/// searches for the first instant at which the value is below or at least a level. It is a treap over the breakpoints;
-/// each operation takes O(log breakpoints) expected time. Priorities come from a fixed sequence, so equal histories
-/// give equal trees.
+/// The number of free processors over time, as a piecewise constant function. Supports additions over a period, and
+/// searches for the first instant at which the value is below a level or reaches it. The function is stored as a treap
+/// over its breakpoints, so each operation takes O(log breakpoints) expected time. Priorities come from a fixed
+/// sequence, so equal sequences of operations give equal trees.
 #[derive(Clone, Debug)]
 pub(super) struct Steps {
     nodes: Vec<Node>,
@@ -18,13 +18,13 @@ pub(super) struct Steps {
 
 #[derive(Clone, Debug)]
 struct Node {
-    /// The breakpoint from which the value holds.
+    /// The breakpoint: the instant from which the function has this value.
     from: Time,
     value: i64,
-    /// Smallest and largest value in the subtree.
+    /// Smallest and largest value in the subtree of the node.
     min: i64,
     max: i64,
-    /// Amount that must still be added to both children.
+    /// Amount that must still be added to the values of both subtrees below the node.
     pending: i64,
     priority: u64,
     left: u32,
@@ -76,7 +76,8 @@ impl Steps {
             after = self.merge(leaf, after);
         }
         self.shift(inside, change);
-        // Remove steps that no longer differ from their predecessor, so that the tree stays as small as the function.
+        // Removes breakpoints at which the value no longer changes, so that the tree has only as many nodes as the
+        // function has steps.
         if value_before.is_some() && self.first_value(inside) == value_before {
             inside = self.drop_first(inside);
         }
@@ -184,8 +185,9 @@ impl Steps {
         least
     }
 
-    /// Returns the first breakpoint after `after` whose value is `wanted`. `may_hold` prunes subtrees by their
-    /// extremes.
+    /// Returns the first breakpoint after `after` whose value satisfies `wanted`. `may_hold` returns false for the
+    /// smallest and the largest value of a subtree that cannot contain such a breakpoint; the search then skips the
+    /// subtree.
     fn search(
         &self,
         at: u32,
@@ -208,7 +210,7 @@ impl Steps {
     }
 
     fn leaf(&mut self, from: Time, value: i64) -> u32 {
-        // SplitMix64 (Steele, Lea, Flood 2014): a fixed, well-mixed sequence of priorities.
+        // SplitMix64 (Steele, Lea, Flood 2014): a fixed sequence of pseudorandom priorities.
         self.sequence = self.sequence.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.sequence;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -251,7 +253,7 @@ impl Steps {
         node.max = value.max(left.1).max(right.1);
     }
 
-    /// Splits a tree into the breakpoints before `key` and the others.
+    /// Splits a tree into the breakpoints before `key` and the breakpoints from `key` on.
     fn split(&mut self, at: u32, key: Time) -> (u32, u32) {
         if at == NONE {
             return (NONE, NONE);
@@ -270,7 +272,7 @@ impl Steps {
         parts
     }
 
-    /// Joins two trees. All breakpoints of `left` must be before those of `right`.
+    /// Joins two trees. All breakpoints of `left` must be before all breakpoints of `right`.
     fn merge(&mut self, left: u32, right: u32) -> u32 {
         if left == NONE || right == NONE {
             return if left == NONE { right } else { left };
@@ -305,7 +307,7 @@ impl Steps {
         self.edge_value(tree, |node| node.right)
     }
 
-    /// Returns the value of the outermost breakpoint on one side of a tree.
+    /// Returns the value of the first or of the last breakpoint of a tree. `next` selects the side.
     fn edge_value(&self, mut at: u32, next: impl Fn(&Node) -> u32) -> Option<i64> {
         let (mut value, mut added) = (None, 0);
         while let Some(node) = self.nodes.get(at as usize) {

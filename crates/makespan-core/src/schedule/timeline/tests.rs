@@ -39,7 +39,7 @@ proptest! {
         }
     }
 
-    /// Compares the earliest fits of jobs that are placed one by one with a search over every instant and every
+    /// Places jobs one by one, and compares the earliest fit of each job with a search over every instant and every
     /// processor.
     #[test]
     fn earliest_fit_agrees_with_brute_force(
@@ -65,7 +65,8 @@ proptest! {
             if start > ticks(after) {
                 prop_assert!(!timeline.fits(width, start - Time::TICK, ticks(length)));
             }
-            // Without jobs on the platform, the search over instants and processors is exact.
+            // As long as no jobs are placed, only closed periods matter, and the search over instants and processors is
+            // exact.
             let closed = |p: u32, t: i64| unavailable.iter().any(|period| {
                 period.processors.contains(p) && period.start <= ticks(t) && ticks(t) < period.end
             });

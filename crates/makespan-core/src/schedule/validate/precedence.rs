@@ -1,17 +1,18 @@
-//! Check that tasks wait for their predecessors and for their data.
+//! The check that tasks wait for their predecessors and for the data of these.
 
 use super::{Violation, name};
 use crate::model::{Dependence, Instance};
 use crate::schedule::{Placement, Schedule};
 
-/// Returns the edges that a schedule violates. Every task must be placed exactly once.
+/// Returns a violation for each edge that the schedule violates. Every task must be placed exactly once.
 pub(super) fn check(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
     if instance.edges().is_empty() {
         return Vec::new();
     }
     let mut placed: Vec<&Placement> = schedule.placements().iter().collect();
     placed.sort_unstable_by_key(|placement| placement.task);
-    // An edge applies to all tasks of a bag, at both ends.
+    // An edge from or to a bag applies to all tasks of the bag. So the predecessor has ended when the last of its equal
+    // tasks has ended.
     let last = |task| instance.equal_tasks(task).filter_map(|one| placed.get(one.index())).max_by_key(|one| one.end);
     let first = |task| instance.equal_tasks(task).filter_map(|one| placed.get(one.index())).min_by_key(|one| one.start);
     let broken = |edge: &Dependence| {
@@ -38,8 +39,8 @@ mod tests {
         Time::from_ticks(t)
     }
 
-    /// Checks two tasks of 5 and 3 ticks with 2 bytes between them, on two nodes of two processors. A byte takes 4
-    /// ticks.
+    /// Validates placements of two tasks of 5 and 3 ticks, between which 2 bytes are sent, on two nodes of two
+    /// processors. A byte takes 4 ticks.
     fn check(placements: &[(u64, i64, i64, u32)], local: bool, expect: &str) {
         let task = |name, time| NamedTask::new(name, Profile::rigid(1, ticks(time)).unwrap());
         let edge = Edge { from: 0, to: 1, payload: Payload::Bytes(2) };

@@ -1,5 +1,5 @@
-//! Check that tasks never hold more of a resource than the platform has: a sweep over starts and ends for each
-//! resource.
+//! The check that tasks never hold more of a resource than the platform has. For each resource, it sums the held
+//! amounts over the starts and ends of tasks in order of time.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,18 @@ use super::{Violation, name};
 use crate::model::{Instance, Need, ResourceId, ResourceKind, Shortage, Time};
 use crate::schedule::Schedule;
 
-/// A task takes or returns an amount.
+/// An instant at which a task takes or returns an amount.
 struct Change {
     at: Time,
-    /// False sorts first: ends come before starts.
+    /// True if the task starts. False sorts first, so that at one instant, ends come before starts.
     starts: bool,
     /// Position of the placement in the schedule.
     placement: usize,
     amount: u128,
 }
 
-/// Returns the placements that exceed a resource. Every task must be placed exactly once.
+/// Returns a violation for each resource of which tasks hold more than the platform has. Every task must be placed
+/// exactly once.
 pub(super) fn check(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
     if !instance.has_demands() {
         return Vec::new();
@@ -52,7 +53,7 @@ pub(super) fn check(instance: &Instance, schedule: &Schedule) -> Vec<Violation> 
         .collect()
 }
 
-/// Returns the amount that a task on `of` processors holds on a node on which it has `here` of them.
+/// Returns the amount that a task on `of` processors holds on a node if `here` of these processors are on the node.
 fn amount(need: &Need, here: u32, of: u32) -> u128 {
     let (here, of) = (u128::from(here), u128::from(of));
     match need {
@@ -66,7 +67,7 @@ fn amount(need: &Need, here: u32, of: u32) -> u128 {
     }
 }
 
-/// Returns a violation for the first instant at which tasks hold more than there is.
+/// Returns a violation for the first instant at which tasks hold more than the available amount.
 fn sweep(
     instance: &Instance,
     schedule: &Schedule,
@@ -109,15 +110,15 @@ mod tests {
     use crate::model::{Job, Needs, Platform, ProcSet, Profile, Resources, TaskId};
     use crate::schedule::{Placement, validate};
 
-    /// Checks tasks of 2 processors and 5 ticks on two nodes of 2 processors with 10 bytes of memory, 2 licences and a
-    /// budget of 3.
+    /// Validates placements of tasks that take 2 processors for 5 ticks. The platform has two nodes with 2 processors
+    /// and 10 bytes of memory each, 2 licences, and a consumable budget of 3.
     fn check(needs: &[(&'static str, u64)], placements: &[(i64, &str)], expect: &str) {
         let amounts = |amounts: &[(&str, u64)]| Resources::new(amounts.iter().copied()).unwrap();
         let platform = Platform::cluster(2, 2).unwrap().with_node_resources(&amounts(&[("memory", 10)])).unwrap();
         let platform = platform.with_licences(amounts(&[("solver", 2)])).unwrap();
         let platform = platform.with_consumables(amounts(&[("budget", 3)])).unwrap();
         let ticks = Time::from_ticks;
-        // On one processor, the tasks would not use up anything, so the instance itself is valid.
+        // On one processor, the tasks would use up nothing, so the instance itself is valid.
         let need = |&(name, amount): &(&'static str, u64)| match name {
             "budget" => (name, Need::ByAllotment([0, amount].into())),
             _ => (name, Need::whole(amount)),
@@ -145,7 +146,7 @@ mod tests {
     #[test]
     fn amounts_are_kept_node_by_node_and_instant_by_instant() {
         check(&[("memory", 10)], &[(0, "0-1"), (0, "2-3"), (5, "0-1")], "");
-        // Each task holds half of its amount on each of the two nodes, at the same time as another task.
+        // Each task holds half of its memory on each of the two nodes, while another task holds its half there.
         check(&[("memory", 10)], &[(0, "0,2"), (4, "1,3")], "");
         check(&[("memory", 11)], &[(0, "0,2")], "");
         let both =

@@ -12,8 +12,8 @@ fn instance() -> Instance {
     Instance::new(Platform::flat(3).unwrap(), jobs, vec![period]).unwrap()
 }
 
-/// Checks placements, given as (task, start, end, processors). `expect` is a part of the only violation, or empty if
-/// there is none.
+/// Validates placements, given as (task, start, end, processors). `expect` is a part of the text of the only violation,
+/// or empty if no violation is expected.
 fn check(placements: &[(u64, i64, i64, &str)], expect: &str) {
     let placement = |&(task, start, end, processors): &(u64, i64, i64, &str)| Placement {
         task: TaskId(task),
