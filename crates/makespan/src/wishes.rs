@@ -36,7 +36,7 @@ pub enum WishError {
     NotTaken {
         /// Name of the algorithm.
         algorithm: String,
-        /// The option.
+        /// Name of the option.
         option: String,
         /// Names of the algorithms with this parameter.
         able: String,

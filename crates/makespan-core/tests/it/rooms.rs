@@ -1,4 +1,4 @@
-//! Checks the layers of the crate: no module imports a module of a higher layer.
+//! Checks the layers of the crate (also called rooms): no module imports a module of a higher layer.
 
 use std::fs;
 use std::path::{Path, PathBuf};

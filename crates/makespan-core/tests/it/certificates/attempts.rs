@@ -1,4 +1,4 @@
-//! Random certificates of every kind, which are improved by small changes.
+//! Random certificates of every kind. Tests improve them by small changes.
 
 mod steps;
 
@@ -17,11 +17,11 @@ use crate::certificates::instances::Extent;
 pub const KINDS: usize = 38;
 const LENGTH: usize = 64;
 
-/// The random numbers from which a certificate is made.
+/// The random numbers from which certificates are constructed.
 #[derive(Clone, Debug)]
 pub struct Figures(Vec<u32>);
 
-/// A reader of the numbers, one after the other.
+/// A reader that consumes the numbers one after the other.
 struct Reader<'a> {
     figures: std::slice::Iter<'a, u32>,
     /// Length of the shortest times of the instance, in ticks.
@@ -30,7 +30,7 @@ struct Reader<'a> {
     wild: bool,
 }
 
-/// One in this number of values is extreme, if extreme values are enabled.
+/// If extreme values are enabled, one in this number of values is extreme.
 const WILD: u32 = 24;
 
 impl Reader<'_> {
@@ -38,7 +38,7 @@ impl Reader<'_> {
         i64::from(*self.figures.next().unwrap_or(&0)) % limit.max(1)
     }
 
-    /// Returns a value like [`Reader::below`], or sometimes a value out of bounds.
+    /// Returns a value like [`Reader::below`], but sometimes a value that is not below `limit`.
     fn any(&mut self, limit: i64) -> i64 {
         let figure = self.figures.clone().next().copied().unwrap_or(0);
         let value = self.below(limit);
@@ -113,7 +113,8 @@ impl Reader<'_> {
         TimePrices { instants, prices, scale, horizon, widths }
     }
 
-    /// Returns functions of the width with `count` prices each. In half of the cases, there are none.
+    /// Returns price functions of the width of a job, with `count` prices each. In half of the cases, the list is
+    /// empty.
     fn widths(&mut self, count: usize, limit: i64) -> Vec<WidthPrices> {
         let functions = [0, 0, 1, 2][self.below(4) as usize];
         let unit = std::mem::replace(&mut self.unit, 1);
@@ -175,8 +176,8 @@ impl Reader<'_> {
         ResourceWindow { deadline, from, until: from + self.time(0, 12), resource }
     }
 
-    /// Returns a flow on some paths from the end. Usually, the flow along edges and area arcs equals the flow through
-    /// the tasks.
+    /// Returns a flow that is built from some paths, which are traced backwards from the end. Usually, the flow along
+    /// edges and area arcs equals the flow through the tasks.
     fn path_flow(&mut self, instance: &Instance) -> PathFlow {
         let (mut tasks, mut edges, mut arcs) = (Vec::new(), Vec::new(), Vec::new());
         let rows = instance.different_tasks() as i64;
@@ -251,7 +252,7 @@ impl Figures {
         Self((0..LENGTH).map(|_| rng.random_range(0..1 << 20)).collect())
     }
 
-    /// Returns these numbers with one or two of them changed.
+    /// Returns a copy of these numbers in which one or two numbers are changed.
     pub fn changed(&self, rng: &mut ChaCha8Rng) -> Self {
         let mut figures = self.0.clone();
         for _ in 0..rng.random_range(1..=2) {
@@ -265,8 +266,8 @@ impl Figures {
         Self(figures)
     }
 
-    /// Returns a certificate of one kind. A certificate with a deadline usually claims something false: that no
-    /// schedule ends by the `optimum`.
+    /// Returns a certificate of one kind. A certificate with a deadline usually makes the false claim that no schedule
+    /// ends by the `optimum`, because the check must reject such claims.
     pub fn certificate(&self, kind: usize, instance: &Instance, optimum: i64, extent: Extent) -> (Objective, Proof) {
         let mut figures = Reader { figures: self.0.iter(), unit: extent.unit, wild: extent.wild };
         let nodes = instance.platform().nodes().len();
@@ -338,7 +339,7 @@ impl Figures {
     }
 }
 
-/// The objective of each kind of certificate.
+/// For each kind of certificate, the objective of its bound.
 const OBJECTIVES: [Objective; KINDS] = [
     Objective::Makespan,
     Objective::Makespan,
@@ -380,8 +381,8 @@ const OBJECTIVES: [Objective; KINDS] = [
     Objective::WeightedLateness,
 ];
 
-/// Returns how close a certificate comes to proving too much: the proven value, or the amount by which it fails to
-/// refute.
+/// Returns how close a certificate comes to proving too much, for comparisons. This is the proven value, or, if a claim
+/// is not proved, the amount that is missing.
 pub fn rank(proven: &Result<i128, CertificateError>) -> (u8, i128) {
     match proven {
         Ok(value) => (2, *value),

@@ -1,5 +1,5 @@
 //! Random instances with at most four tasks and many corner cases: zero weights, equal values, releases, bags, closed
-//! periods, walltimes, different machines and nodes without processors.
+//! periods, walltimes, machines that differ and nodes without processors.
 
 use makespan_core::{
     Edge, Graph, Instance, Job, NamedTask, Need, Needs, Node, Payload, Platform, ProcSet, Profile, Resources, Time,
@@ -8,23 +8,23 @@ use makespan_core::{
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// The kind of processors and jobs.
+/// The kind of processors and jobs of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Equal processors, and jobs that may hold several of them.
     Equal,
-    /// Sequential jobs on different nodes.
+    /// Sequential jobs on nodes that differ.
     Machines,
-    /// Graphs of tasks on different nodes, with transfers between nodes.
+    /// Graphs of tasks on nodes that differ, with transfers between nodes.
     Graphs,
-    /// One graph that forks and joins, on different nodes, with transfers between nodes.
+    /// One graph that forks and joins, on nodes that differ, with transfers between nodes.
     Forks,
-    /// Tasks that may hold several processors on different nodes, and need memory, licences and consumables. Jobs and
-    /// graphs wait for each other and have deadlines.
+    /// Tasks that may hold processors of several nodes, and need memory, licences and consumables. Jobs and graphs wait
+    /// for each other and have deadlines.
     Held,
 }
 
-/// The magnitude of values.
+/// The magnitude of the values in an instance and its certificates.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
     /// Ticks per unit of time.
@@ -88,7 +88,7 @@ pub fn draw(family: Family, extent: Extent, rng: &mut ChaCha8Rng) -> Option<Inst
     Instance::new(platform, jobs, closed.collect()).ok()
 }
 
-/// Generates a graph: a task, two to four tasks that wait for it, and a task that waits for all of these.
+/// Generates a graph: a task, two to four tasks that wait for it, and a task that waits for all of these tasks.
 fn fork(extent: Extent, rng: &mut ChaCha8Rng) -> Option<Instance> {
     let platform = platform(Family::Forks, rng)?;
     let last = rng.random_range(3..=5);
@@ -183,7 +183,7 @@ fn graph(family: Family, platform: &Platform, tasks: u64, extent: Extent, rng: &
     }
     let pairs = (0..tasks as u32).flat_map(|to| (0..to).map(move |from| (from, to)));
     let chosen: Vec<(u32, u32)> = pairs.filter(|_| rng.random_bool(0.6)).collect();
-    // A payload takes time only between different nodes.
+    // A payload takes time only between distinct nodes.
     let mut payload = || match (family, rng.random_range(0..2)) {
         (Family::Graphs, 0) => Payload::Fixed(Time::from_ticks(rng.random_range(0..=4) * extent.unit)),
         _ => Payload::Bytes(0),

@@ -1,5 +1,5 @@
-//! Checks that no certificate proves more than is true. Random certificates, improved by small changes, are compared
-//! with all possible outcomes of schedules of tiny instances.
+//! Checks that no certificate proves more than is true. The claims of random certificates, improved by small changes,
+//! are compared with all possible outcomes of schedules of tiny instances.
 
 mod attempts;
 mod instances;
@@ -12,8 +12,8 @@ use outcomes::least;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// Tries `attempts` certificates of each kind on each of `instances` instances. Returns, for each kind, the number of
-/// certificates, the number that proved something, and the number that proved the optimum.
+/// Tries `attempts` certificates of each kind on each of `instances` instances. Returns three numbers for each kind:
+/// all certificates, the certificates that proved something, and the certificates that proved the optimum.
 fn attack((family, extent): (Family, Extent), seed: u64, instances: usize, attempts: usize) -> [[u64; 3]; KINDS] {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut proved = [[0; 3]; KINDS];
@@ -21,7 +21,7 @@ fn attack((family, extent): (Family, Extent), seed: u64, instances: usize, attem
         let Some(instance) = instances::draw(family, extent, &mut rng) else { continue };
         let outcomes = outcomes::all(&instance);
         if outcomes.is_empty() && instance.has_demands() {
-            // The tasks use up more than there is.
+            // Skips an instance whose tasks use up more of a consumable than the platform has.
             continue;
         }
         let optimum =
@@ -57,15 +57,15 @@ fn attack((family, extent): (Family, Extent), seed: u64, instances: usize, attem
     proved
 }
 
-/// Index of the certificates of costs.
+/// Index of the kind of certificates that prove costs.
 const COST: usize = 15;
 /// Number of kinds that apply to instances without needs, deadlines and edges.
 const OF_ALL: usize = 20;
-/// Index of the prices for jobs that are due early, which prove little.
+/// Index of the kind with prices for jobs that are due early. Such certificates rarely prove the optimum.
 const LATE_PRICES: usize = 29;
 /// Indices of the job prices for weighted completion and mean flow.
 const JOB_PRICES: std::ops::Range<usize> = 30..32;
-/// Index of the deductions from a deadline.
+/// Index of the kind with deductions from a deadline.
 const DEDUCTIONS: usize = 33;
 
 /// Indices of the certificates of the kind `LastJob` for weighted completion and mean flow.
@@ -99,8 +99,8 @@ fn on_machines_that_differ() {
 
 #[test]
 fn of_graphs() {
-    // Only windows, costs, job prices, deductions and last jobs apply to graphs. The other kinds apply only to the few
-    // instances without a graph.
+    // For graphs, only certificates with windows, costs, job prices, deductions and last jobs apply. The other kinds
+    // apply only to the few instances that contain no graph.
     sharp(
         &attack((Family::Graphs, SMALL), 3, 300, 40),
         (10..13).chain([COST, DEDUCTIONS]).chain(JOB_PRICES).chain(LAST_JOB),
@@ -128,7 +128,8 @@ fn of_what_is_held() {
     assert!(proved[LATE_PRICES][1] > 20, "{:?}", proved[LATE_PRICES]);
 }
 
-/// The longest times and the largest weights.
+/// The number of ticks per unit of time and of millionths per unit of weight, for the longest times and the largest
+/// weights.
 const LARGE: (i64, u64) = (50_000_000_000_000_000, 100_000_000_000_000);
 
 #[test]

@@ -1,14 +1,16 @@
-//! All possible outcomes of schedules of a tiny instance, by a search that should be obviously correct.
+//! All possible outcomes of schedules of a tiny instance, found by a search that is simple enough to be obviously
+//! correct.
 //!
-//! The search tries all orders of the tasks, and all processors for each task. A task starts as soon as its processors
-//! are open throughout and all earlier tasks in the order that it waits for, or that hold its processors, have ended.
-//! No value improves if a task ends later, so the search includes the tasks of a best schedule in the order of their
-//! starts.
+//! The search tries all orders of the tasks, and all processors for each task. A task starts at the first instant from
+//! which its processors are open for its whole time, but not before the end of an earlier task in the order for which
+//! it waits or which holds one of its processors. No value improves if a task ends later, so the search includes the
+//! tasks of a best schedule in the order of their starts.
 
 //!
-//! If tasks need other resources, a task starts at the first such instant at which its resources are available, but not
-//! before the previous task in the order. Later tasks hold nothing yet, so the resources remain available until the
-//! task ends. By induction, for the order of a best schedule, the search starts no task later than this schedule does.
+//! If tasks need resources besides processors, a task starts at the first of these instants at which its resources are
+//! available, and not before the start of the previous task in the order. Later tasks hold nothing yet, so the
+//! resources remain available until the task ends. By induction, for the order of a best schedule, the search starts no
+//! task later than this schedule does.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +21,7 @@ pub type Outcome = [i128; 6];
 
 struct Placed {
     task: TaskId,
-    /// A bit for each processor.
+    /// The processors of a task, as one bit for each processor.
     mask: u32,
     start: i64,
     end: i64,
@@ -29,7 +31,7 @@ struct Placed {
 struct Search<'a> {
     instance: &'a Instance,
     tasks: Vec<TaskId>,
-    /// For each task, the sets of processors on which it can run, with its time and cost.
+    /// For each task, the sets of processors on which it can run, each with the time and cost of the task on them.
     choices: Vec<Vec<(u32, i64, i64)>>,
     placed: Vec<Placed>,
     outcomes: BTreeSet<Outcome>,
@@ -44,8 +46,8 @@ pub fn all(instance: &Instance) -> Vec<Outcome> {
     search.outcomes.into_iter().collect()
 }
 
-/// Returns the smallest value of the schedules that end by `by`, or of all schedules without `by`. Returns `None` if
-/// there are none.
+/// Returns the smallest value of the schedules that end by `by`, or the smallest value of all schedules if `by` is
+/// `None`. Returns `None` if there is no such schedule.
 pub fn least(outcomes: &[Outcome], objective: Objective, by: Option<Time>) -> Option<i128> {
     let at = Objective::OF_SCHEDULES.iter().position(|&other| other == objective)?;
     let in_time = |outcome: &&Outcome| by.is_none_or(|by| outcome[0] <= i128::from(by.ticks()));
@@ -71,7 +73,7 @@ impl Search<'_> {
         for at in 0..self.tasks.len() {
             let task = self.tasks[at];
             let job = self.instance.job_of(task);
-            // Equal tasks are interchangeable.
+            // The tasks of a bag are interchangeable, so only one order of them is tried.
             let later = job.is_bag() && task > job.first() && done >> (at - 1) & 1 == 0;
             if done >> at & 1 == 1 || later {
                 continue;
@@ -96,7 +98,7 @@ impl Search<'_> {
     }
 
     /// Returns the instant at which all predecessors have ended and their data have arrived on these processors, or
-    /// `None` while a predecessor is not placed.
+    /// `None` if a predecessor is not placed yet.
     fn ready(&self, task: TaskId, mask: u32) -> Option<i64> {
         let mut ready = self.instance.release(task).ticks();
         let row = |task: TaskId| self.instance.different(task);
@@ -156,7 +158,8 @@ impl Search<'_> {
         })
     }
 
-    /// Returns the amount of a resource that a task on these processors holds, on a node or in total.
+    /// Returns the amount of a resource that a task on these processors holds, on `node`, or in total if `node` is
+    /// `None`.
     fn holds(&self, task: TaskId, mask: u32, id: makespan_core::ResourceId, node: Option<usize>) -> u64 {
         let Some(demand) = self.instance.demands(task).iter().find(|demand| demand.resource == id) else { return 0 };
         let platform = self.instance.platform();

@@ -5,10 +5,10 @@ use makespan_core::{Instance, ResourceKind, Time};
 
 use super::Reader;
 
-/// Maximum nesting of steps.
+/// Maximum nesting depth of the steps of a deduction.
 const DEEP: usize = 2;
 
-/// Limits of the numbers that steps may use.
+/// The ranges of the task numbers and other numbers that steps may use.
 struct Names {
     unit: i64,
     rows: i64,
@@ -16,7 +16,7 @@ struct Names {
 }
 
 impl Reader<'_> {
-    /// Returns deductions, usually with one or two steps, the last of which claims that tasks hold too much.
+    /// Returns deductions, usually with one or two steps. The last step claims that tasks hold too much of a resource.
     pub(super) fn deductions(&mut self, instance: &Instance, deadline: Time) -> Deductions {
         let unit = match self.below(12) {
             0 => self.unit.saturating_mul(2),
@@ -67,7 +67,7 @@ impl Reader<'_> {
         if is_start { Step::Start(task, at, reason) } else { Step::End(task, at, reason) }
     }
 
-    /// Returns an instant in units of the certificate.
+    /// Returns a random instant in the time unit of the instance.
     fn instant(&mut self, names: &Names) -> i64 {
         self.time(0, 12).ticks().checked_div(names.unit).unwrap_or(i64::MAX)
     }
