@@ -1,7 +1,7 @@
 //! The source of a task's times.
 
-/// The source of a task's times. The [`crate::Profile`] of the task contains times in any case, even if nobody knows
-/// the true ones.
+/// The source of a task's times. The [`crate::Profile`] of the task contains times in any case, even if the true times
+/// are unknown.
 ///
 /// Schedulers treat guessed times like stated times. A bound on an instance with guesses is proved only under the
 /// condition that the guesses are right, so output that shows such a bound must add [`crate::Instance::condition`].

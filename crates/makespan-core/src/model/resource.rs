@@ -263,8 +263,8 @@ impl Need {
 /// The resources that a task needs besides processors, by name.
 ///
 /// If a task runs on several nodes, its amount for the task as a whole is divided among them, in proportion to its
-/// processors on each node, and each share is rounded up. On each node, the amount for each processor is added. Of
-/// licences and consumables, the task holds the total amount once.
+/// processors on each node, and each share is rounded up. On each node, the amount for each processor is added. If the
+/// resource is a licence or a consumable, the task holds its total amount once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Needs(Option<Arc<[NamedNeed]>>);
 

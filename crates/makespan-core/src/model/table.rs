@@ -170,12 +170,12 @@ impl Table {
         self.outgoing_edges(task).iter().map(|&number| &self.edges[number as usize])
     }
 
-    /// Returns the positions in [`Table::edges`] of the edges to a task.
+    /// Returns the positions, in the list of all edges, of the edges to a task.
     pub fn incoming_edges(&self, task: TaskId) -> &[u32] {
         if self.edges.is_empty() { &[] } else { self.incoming.of_row(self.at(task)) }
     }
 
-    /// Returns the positions in [`Table::edges`] of the edges from a task.
+    /// Returns the positions, in the list of all edges, of the edges from a task.
     pub fn outgoing_edges(&self, task: TaskId) -> &[u32] {
         if self.edges.is_empty() { &[] } else { self.outgoing.of_row(self.at(task)) }
     }

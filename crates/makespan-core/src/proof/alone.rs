@@ -1,4 +1,4 @@
-//! Bound on the makespan by a single job.
+//! A bound on the makespan that follows from a single job.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,10 +6,11 @@ use crate::model::{Instance, JobId};
 use crate::proof::{CertificateError, Kind, Scope, Value, earliest_completion};
 use crate::schedule::Objective;
 
-/// A bound on the makespan: a job, or one task of a bag, cannot end sooner even if it is alone on the empty platform.
+/// A bound on the makespan: no schedule ends before this job, or one task of it if it is a bag, would end if it were
+/// alone on the empty platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alone {
-    /// The job.
+    /// The job from which the bound follows.
     pub job: JobId,
 }
 

@@ -5,23 +5,23 @@ use crate::proof::{CertificateError, Proof, Value};
 use crate::schedule::{Objective, Schedule};
 
 /// A proven bound: no schedule of the instance has a smaller value of the objective. For a throughput, which is
-/// maximised, no schedule has a larger one. The objective and the proof form a certificate, from which the value
-/// follows.
+/// maximised, no schedule has a larger value. The objective and the proof together are a certificate: the value of the
+/// bound follows from them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// The objective.
+    /// The objective that is bounded.
     pub objective: Objective,
-    /// The bound.
+    /// The value of the bound.
     pub value: Value,
     /// A condition: the bound applies only to schedules with at most this makespan. `None` means all schedules.
     pub makespan_at_most: Option<Time>,
-    /// The proof.
+    /// The proof from which the value follows.
     pub proof: Proof,
 }
 
 impl Bound {
-    /// Returns the strongest bound on the objective that the proof yields, with the condition that the proof requires,
-    /// if any.
+    /// Returns the strongest bound on the objective that the proof yields, with the condition under which the proof is
+    /// valid, if there is one.
     ///
     /// # Errors
     /// [`CertificateError`] if the proof yields no bound on this instance.
@@ -30,24 +30,25 @@ impl Bound {
         Ok(Self { objective, value, makespan_at_most: proof.horizon(), proof })
     }
 
-    /// Returns the value of a bound on the makespan, as a time.
+    /// Returns the value of this bound, which must be on the makespan, as a time.
     pub fn ticks(&self) -> Time {
         Time::from_ticks(i64::try_from(self.value.integer()).unwrap_or(i64::MAX))
     }
 
-    /// Returns true if the bound applies to this schedule, that is, if the schedule meets the condition. A bound on a
-    /// throughput applies to rates with their transfers, and never to a schedule.
+    /// Returns true if the bound applies to this schedule, that is, if the schedule meets the condition of the bound. A
+    /// bound on a throughput applies to the rates of a steady state, and never to a schedule.
     pub fn speaks_of(&self, schedule: &Schedule) -> bool {
         !self.objective.is_maximised() && self.makespan_at_most.is_none_or(|most| schedule.makespan() <= most)
     }
 
-    /// Returns true if a value is better than the bound allows.
+    /// Returns true if the bound proves that no schedule reaches this value: for a lower bound, if the value is
+    /// smaller, and for an upper bound, if it is larger.
     pub fn excludes(&self, value: &Value) -> bool {
         if self.objective.is_maximised() { *value > self.value } else { *value < self.value }
     }
 
-    /// Returns the ratio by which a value is worse than the bound. The ratio is exactly 1 if both are equal. Otherwise,
-    /// it is `None` if the divisor is not positive.
+    /// Returns the ratio by which a value is worse than the bound. The ratio is exactly 1 if the value equals the
+    /// bound. Otherwise, it is `None` if the smaller of them, by which the larger is divided, is not positive.
     pub fn ratio(&self, value: &Value) -> Option<f64> {
         if self.value == *value {
             return Some(1.0);
@@ -57,13 +58,14 @@ impl Bound {
             return None;
         }
         let ratio = more.as_f64() / less.as_f64();
-        // Different large values may be equal as floats. A ratio of 1 would mean that the value is proved optimal.
+        // Distinct large values may be equal as floats. The ratio must then be above 1, because a ratio of 1 means that
+        // the value is proved optimal.
         Some(if more > less { ratio.max(1.0_f64.next_up()) } else { ratio })
     }
 
-    /// Checks the bound in exact arithmetic without a solver: in integers, or in rationals for a throughput. A
-    /// certificate with a horizon proves only bounds with a condition up to this horizon. A certificate without a
-    /// horizon proves bounds with any condition or none.
+    /// Checks the bound in exact arithmetic without a solver: in integers, or in rationals for a throughput. If the
+    /// certificate has a horizon, the bound must have a condition on the makespan that is at most this horizon. If the
+    /// certificate has no horizon, the bound may have any condition or none.
     ///
     /// # Errors
     /// [`CertificateError`] reports what the certificate proves.

@@ -13,7 +13,7 @@ pub(super) struct Open<'a> {
 }
 
 impl<'a> Open<'a> {
-    /// Takes O(classes of processors).
+    /// Collects the processors of a node. Takes O(classes of processors).
     pub(super) fn new(instance: &'a Instance, node: usize) -> Self {
         let own = instance.platform().processors_of(node);
         let classes = instance.availability().classes().iter().filter(|class| !class.closed.is_empty());
@@ -21,7 +21,8 @@ impl<'a> Open<'a> {
         Self { processors: own.len().into(), closed: closed.filter(|closed| closed.0 > 0).collect() }
     }
 
-    /// Returns the total open time of all processors within a window; `None` on overflow.
+    /// Returns the time for which processors are open within a window, summed over all processors of the node. Returns
+    /// `None` on overflow.
     pub(super) fn within(&self, from: i128, until: i128) -> Option<i128> {
         let closed =
             self.closed.iter().flat_map(|&(count, periods)| periods.iter().map(move |&period| (count, period)));
@@ -30,8 +31,8 @@ impl<'a> Open<'a> {
     }
 }
 
-/// Returns the total open time of all processors within a window, weighted by the prices of their nodes. Takes
-/// O(nodes * classes of processors). Returns `None` on overflow.
+/// Returns the price of all open time within a window: the sum over nodes of the open time of the node's processors,
+/// multiplied by the price of the node. Takes O(nodes * classes of processors). Returns `None` on overflow.
 pub(super) fn open_cost(instance: &Instance, prices: &[u64], from: i128, until: i128) -> Option<i128> {
     let mut priced = prices.iter().enumerate().filter(|&(_, &price)| price > 0);
     priced.try_fold(0_i128, |sum, (node, &price)| {
@@ -39,8 +40,8 @@ pub(super) fn open_cost(instance: &Instance, prices: &[u64], from: i128, until: 
     })
 }
 
-/// Returns the available amount of a resource within a window, times ticks. While all processors of a node are closed,
-/// its resources are unavailable.
+/// Returns the available amount of a resource, summed over the ticks of a window. While all processors of a node are
+/// closed, the amounts of the node are unavailable.
 pub(super) fn open_amount(instance: &Instance, resource: ResourceId, from: i128, until: i128) -> Option<i128> {
     let platform = instance.platform();
     let length = (until - from).max(0);
@@ -60,7 +61,7 @@ pub(super) fn open_amount(instance: &Instance, resource: ResourceId, from: i128,
     whole.checked_sub(closed)
 }
 
-/// Returns the periods in which all processors of a node are closed, in order.
+/// Returns the periods in which all processors of a node are closed, ascending.
 fn closed_nodes(instance: &Instance, node: usize) -> Vec<(Time, Time)> {
     let own = instance.platform().processors_of(node);
     let classes = instance.availability().classes().iter();
@@ -79,7 +80,7 @@ fn overlap((start, end): (Time, Time), from: i128, until: i128) -> i128 {
     (i128::from(end.ticks()).min(until) - i128::from(start.ticks()).max(from)).max(0)
 }
 
-/// A deadline that is assumed, and a window of time before it.
+/// A deadline by which everything is supposed to end, and a window of time before the deadline.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     pub(super) deadline: i128,
@@ -98,8 +99,8 @@ impl Window {
         Ok(Self { deadline, from, until })
     }
 
-    /// Returns the minimum time for which a task of this duration runs within the window, over all its starts. The
-    /// minimum is at the earliest or the latest start. Returns `None` if the task cannot meet the deadline.
+    /// Returns the minimum time for which a task of duration `time` runs within the window, whatever its start is. The
+    /// minimum occurs at the earliest or at the latest start. Returns `None` if the task cannot meet the deadline.
     pub(super) fn least(&self, head: i128, time: i128, tail: i128) -> Option<i128> {
         let latest = self.deadline - tail;
         if head + time > latest {

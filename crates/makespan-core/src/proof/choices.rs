@@ -2,27 +2,29 @@
 
 use crate::model::{Area, Profile};
 
-/// An allotment, or a lower bound on the costs of a group of allotments.
+/// A choice of a job: an allotment, or a group of allotments. The fields of a group give a lower bound on the cost of
+/// each of its allotments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::proof) struct Choice {
     pub(in crate::proof) processors: i128,
-    /// Time for which the processors are paid.
+    /// Time for which the job pays for the processors.
     pub(in crate::proof) paid: i128,
-    /// Time from start to end of the job.
+    /// Time from the start to the end of the job.
     pub(in crate::proof) time: i128,
 }
 
-/// Profiles with at most this many allotments are enumerated.
+/// Maximum number of allotments of a profile that are enumerated. Larger profiles are grouped.
 const ALL: u32 = 256;
-/// In larger profiles, a group that starts at k contains `k / GROUP` allotments, but at least one.
+/// Divisor that determines the size of groups: a group that starts at allotment k contains `k / GROUP` allotments, but
+/// at least one.
 const GROUP: u32 = 32;
 
-/// Successive allotments that form one choice. The last one is the fastest.
+/// Successive allotments that form one choice. The last allotment of the group is the fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::proof) struct Group {
     pub(in crate::proof) first: u32,
     pub(in crate::proof) last: u32,
-    /// Time from start to end of the job. The choice is paid for at least this time.
+    /// Time from the start to the end of the job. The job pays for at least this time.
     pub(in crate::proof) time: i64,
 }
 
@@ -38,14 +40,15 @@ pub(in crate::proof) fn of(profile: &Profile, never_rises: bool, choices: &mut V
     }));
 }
 
-/// Like [`of`], but without the paid times, which take longer to compute than the rest.
+/// Like [`of`], but without the times for which the job pays, because these take longer to compute than everything
+/// else.
 pub(in crate::proof) fn groups(profile: &Profile, groups: &mut Vec<Group>) {
     groups.clear();
     let (first, last) = (profile.min_processors(), profile.max_processors());
     if last - first < ALL {
         groups.extend(profile.allotments().map(|processors| Group::new(profile, processors, processors)));
     } else if profile.speedup().is_some() {
-        // Allotments of a law are not enumerated.
+        // The allotments of a speed-up law are not enumerated, because there may be millions.
         let mut from = first;
         while from <= last {
             let until = last.min(from.saturating_add(size(from) - 1));
@@ -73,12 +76,12 @@ impl Group {
         Self { first, last, time: profile.time(last).ticks() }
     }
 
-    /// Returns the time for which the first allotment is paid.
+    /// Returns the time for which the job pays for the processors of the group's first allotment.
     ///
-    /// An allotment of the group has k >= first processors for p >= time. Whatever the prices, it pays at least for
-    /// `first` processors for `time`. Let q = least work / first. If p >= q, it pays at least for `first` processors
-    /// for q. Otherwise, k p >= first q, and the mean price is the mean price of a shorter run from the same start,
-    /// which is not lower if prices never rise.
+    /// Each allotment of the group holds k >= first processors for a time p >= time. Whatever the prices are, it pays
+    /// at least for `first` processors for `time`. Let q = least work / first. If p >= q, it pays at least for `first`
+    /// processors for q. Otherwise, p < q and k p >= first q. The run of length p then has at least the mean price of
+    /// the run of length q from the same start, because prices never rise. So it pays at least as much.
     pub(in crate::proof) fn paid(&self, profile: &Profile, never_rises: bool) -> i64 {
         if self.first == self.last || !never_rises {
             return self.time;
@@ -88,9 +91,11 @@ impl Group {
     }
 }
 
-/// Returns the share of each of `processors` processors of some work. The work is at most this number times a time.
+/// Returns the time that some work takes if it is divided evenly among `processors` processors. The work must be at
+/// most this number multiplied by a valid time.
 pub(in crate::proof) fn share(work: Area, processors: u32) -> i64 {
-    // Equivalent to the division of 128 bits, but several times faster if 64 bits suffice.
+    // If 64 bits suffice, uses a division of 64 bits, which is several times faster than the equal division of 128
+    // bits.
     match u64::try_from(work) {
         Ok(narrow) => (narrow / u64::from(processors)) as i64,
         Err(_) => (work / Area::from(processors)) as i64,

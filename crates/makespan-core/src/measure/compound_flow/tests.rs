@@ -68,7 +68,7 @@ fn jobs_and_flow_have_the_figures_of_what_really_ran() {
     assert_eq!((flow.in_time, flow.with_deadline, flow.as_told), (1, 2, 1));
     assert_eq!((flow.failed, flow.given_up, flow.cost, flow.span()), (0, 0, 7000, s(40)));
     assert_eq!((flow.collisions, flow.penalty, flow.fallbacks, flow.changes), (2, 7, 1, 1));
-    // Of 40 s, one processor is busy for 40 s, and the other one for 18 s.
+    // In 40 s, one processor is busy for 40 s, and the other one for 18 s.
     let LoadBalance { mean, least, most, deviation, balance } = flow.load;
     assert_eq!((mean, least, most, balance), (0.725, 0.45, 1.0, 0.725));
     assert!((deviation - 0.275).abs() < 1e-12);

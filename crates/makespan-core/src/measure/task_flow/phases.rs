@@ -10,8 +10,8 @@ use crate::online::Trace;
 ///
 /// W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid",
 /// section 2, name the phases but give no thresholds. According to the paper, "enough tasks" wait in saturation. In
-/// this crate, this means more than two waiting tasks for each processor, as in the paper's scheduler. With so many
-/// tasks, the system would stay in the phase for some time even if no more tasks arrived.
+/// this crate, this means more than two waiting tasks for each processor, as in the paper's scheduler. With this number
+/// of waiting tasks, the system would stay in the phase for some time even if no more tasks arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {

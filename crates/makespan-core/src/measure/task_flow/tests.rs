@@ -72,7 +72,7 @@ fn saturation_needs_enough_tasks() {
 fn figures_by_hand() {
     let (instance, trace) = played();
     let measures = TaskFlowMeasures::of(&instance, &trace, release_area_bound(&instance));
-    // Of 31 s, the slow node runs tasks for 12 s, and the fast node for 1 + 2 + 2 + 2 + 2 + 1 s.
+    // In 31 s, the slow node runs tasks for 12 s, and the fast node for 1 + 2 + 2 + 2 + 2 + 1 s.
     let (slow, fast) = (12.0 / 31.0, 10.0 / 31.0);
     assert!((measures.utilisation - f64::midpoint(slow, fast)).abs() < 1e-12);
     assert!((measures.utilisation_by_speed - (slow + 3.0 * fast) / 4.0).abs() < 1e-12);
