@@ -1,4 +1,4 @@
-//! Lower bounds on the cost of tasks that must all end by a horizon.
+//! Lower bounds on the cost of all tasks, for schedules that end by a horizon.
 
 use std::ops::RangeInclusive;
 
@@ -14,42 +14,47 @@ use crate::schedule::{Objective, task_cost, volume};
 
 /// Prices for the time of processors, and for the time between tasks that wait for each other.
 ///
-/// Suppose that everything ends by the horizon H. Let `lambda_k(t) >= 0` be a price of a processor of node k at instant
-/// t, and `y_e >= 0` a price of a tick on each edge. With the cost `c_ik` of task i on node k, its time `t_ik` there,
-/// its start `s_i` and its end `C_i`, the cost of every such schedule is at least
+/// Suppose that all tasks end by the horizon H. Let `lambda_k(t) >= 0` be a price of a processor of node k at instant
+/// t, and `y_e >= 0` a price of a tick on each edge. Let `c_ik` be the cost of task i on node k, and `t_ik` its time on
+/// this node. Let `s_i` be its start and `C_i` its end. The cost of every schedule that ends by H is at least
 ///
 /// `sum_i min_(k, s) [ c_ik + out_i (s + t_ik) - in_i s + integral of lambda_k over [s, s + t_ik] ] - sum_k integral of
 /// lambda_k * open_k`,
 ///
 /// Here, `open_k(t)` is the number of open processors of node k, and `out_i` and `in_i` are the sums of the prices of
-/// the edges from and to the task. The minimum is over the nodes, and over the starts between the longest path of tasks
-/// before the task and the longest path behind it. On these paths, each task has its shortest time. Transfers count if
-/// no placement can avoid them when everything ends by H ([`Reaching`]).
+/// the edges from and to the task. The minimum is over the nodes k and the starts s. A start is not earlier than the
+/// longest path of tasks before task i allows, and not later than the longest path of tasks behind it allows. On these
+/// paths, each task has its shortest time. A transfer counts if no placement can avoid it when all tasks end by H
+/// ([`Reaching`]).
 ///
 /// *Proof* (weak duality). Along an edge from u to v, `C_u <= s_v`, so `y_e (C_u - s_v)` is at most zero. At every
 /// instant, tasks hold at most the open processors of a node, so the sum of the integrals over the runs is at most the
-/// integral of `lambda_k * open_k`. Adding both terms to the cost of a schedule lowers it. The result is a sum over
-/// tasks, each of which is at least its minimum. ∎
+/// integral of `lambda_k * open_k`. So if both terms, `y_e (C_u - s_v)` and the sum of the integrals minus the integral
+/// of `lambda_k * open_k`, are added to the cost of a schedule, the cost does not increase. The result is a sum over
+/// tasks, and the term of each task is at least its minimum. ∎
 ///
-/// A transfer has no price of its own. A task that may hold several processors counts with its minimum cost (at its
+/// Transfers have no prices of their own. A task that may hold several processors counts with its minimum cost (at its
 /// longest time), uses its shortest time for its edges, and pays for no processor. A bag counts once for each of its
-/// tasks. The expression in brackets is piecewise linear in s. Its minimum is at the beginning or the end of the range
-/// of s, or where s or s + t is an instant of the prices.
+/// tasks. The expression in brackets is piecewise linear in s. Its minimum occurs at the beginning or the end of the
+/// range of s, or at an s for which s or s + t is one of the instants of the prices.
 ///
-/// Costs are whole numbers of thousandths, so a fraction proves the next integer. Without a horizon there are no
-/// prices, and every task counts with its minimum cost.
+/// Costs are whole numbers of thousandths, so a fractional bound is rounded up to the next integer. Without a horizon,
+/// there are no prices, and every task counts with its minimum cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CostPrices {
-    /// The instant by which every task ends; `None` if there is no such limit.
+    /// The horizon H. `None` if the bound holds for all schedules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizon: Option<Time>,
-    /// `t_0 .. t_J`, ascending, not negative; empty if processors have no price.
+    /// The instants `t_0 .. t_J` between which prices are constant, ascending, not negative; empty if processors have
+    /// no price.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instants: Vec<Time>,
-    /// For each node of the platform, the price from `t_j` to `t_j+1`, in `2^-scale` thousandths per tick.
+    /// For each node of the platform, the prices of a processor: one price from `t_j` to `t_j+1` for each j, in
+    /// `2^-scale` thousandths per tick.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<Vec<i64>>,
-    /// For each edge of each compound job, in file order, a price in the same unit; empty if all are zero.
+    /// For each edge of each compound job, in file order, the price of a tick, in the unit of `prices`. Empty if all
+    /// are zero.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<i64>,
     /// Number of binary places of the prices.
@@ -57,7 +62,7 @@ pub struct CostPrices {
     pub scale: u32,
 }
 
-/// The sums of the prices of the edges at one task.
+/// The sum of the prices of the edges to a task, and the sum of the prices of the edges from it.
 #[derive(Clone, Copy, Debug, Default)]
 struct EdgePrices {
     into: i128,
@@ -68,7 +73,7 @@ fn ticks(time: Time) -> i128 {
     time.ticks().into()
 }
 
-/// One way to run a task: its node, its time there and its cost.
+/// One way to run a task: a node, and the time and the cost of the task on this node.
 struct Choice {
     node: usize,
     time: i128,
@@ -84,7 +89,8 @@ impl Kind for CostPrices {
         Scope::Any
     }
 
-    /// Returns the proven cost in thousandths, rounded up. Takes O(J log J) for each task and node, with J instants.
+    /// Returns the proven cost in thousandths, rounded up. Takes O(J log J) for each task and node, if there are J
+    /// instants.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check(instance)?;
         let integrals: Option<Vec<Prefix>> = self.prices.iter().map(|own| Prefix::new(&self.instants, own)).collect();
@@ -105,7 +111,8 @@ impl Kind for CostPrices {
                     Some(horizon) => {
                         let span = spans[task as usize];
                         let room = |choice: &Choice| match &reach {
-                            // Transfers count only for tasks of one processor, because only these have a known node.
+                            // Transfers count only if all tasks take one processor, because only such tasks run on a
+                            // single node.
                             Some((reach, reaching)) => {
                                 let kind = reaching.kind_of(choice.node)?;
                                 let (head, tail) = reach.as_ref()?.of(task as usize, kind)?;
@@ -130,7 +137,7 @@ impl Kind for CostPrices {
                 sum.add(least.unwrap_or(0).checked_mul(i128::from(job.equal_tasks())))?;
             }
         }
-        // The shift rounds down. Shifting the negative value therefore rounds the bound up.
+        // The shift rounds down. The value is the negative of the bound, so the bound is rounded up.
         let sold = prices::sold(instance, &self.instants, &self.prices, Time::MAX)?;
         let negative = sold.checked_sub(sum.0).ok_or(CertificateError::Overflow)?;
         Ok(Value::Integer((-(negative >> self.scale)).max(0)))
@@ -158,8 +165,8 @@ impl CostPrices {
         Ok(())
     }
 
-    /// Returns the sums of the edge prices at each task of a job. `first` is the position of the job's first edge, and
-    /// is advanced to the first edge of the next job.
+    /// Returns the sums of the edge prices at each task of a job. `first` is the position of the job's first edge. The
+    /// function advances it to the first edge of the next job.
     fn flows(&self, instance: &Instance, id: JobId, first: &mut usize) -> Vec<EdgePrices> {
         let job = instance.job(id);
         let mut flows = vec![EdgePrices::default(); job.different_tasks() as usize];
@@ -173,8 +180,8 @@ impl CostPrices {
         flows
     }
 
-    /// Returns the minimum payment of a task on one node if it starts within this range, in the unit of the prices.
-    /// Returns `None` on overflow.
+    /// Returns the minimum payment of a task on one node if it starts within the range of starts, in the unit of the
+    /// prices. Returns `None` on overflow.
     fn least(
         &self,
         choice: &Choice,
@@ -210,7 +217,7 @@ impl CostPrices {
     }
 }
 
-/// Represents the node of a task that may hold several processors.
+/// A value that stands for the node of a task that may hold several processors.
 const SEVERAL: usize = usize::MAX;
 
 /// Returns the nodes on which a task can run. For a task that may hold several processors, a single choice represents

@@ -20,26 +20,26 @@ pub use held::Held;
 use runs::Runs;
 use windows::{Window, Windows};
 
-/// Maximum number of nested suppositions.
+/// Maximum nesting depth of suppositions.
 const MAX_DEPTH: usize = 8;
 /// Upper limit for instants, so that sums and differences of a few instants are exact.
 const MAX_TICKS: i128 = 1 << 100;
 
-/// A refuted deadline: a list of deductions, each of which follows from those before it.
+/// A refuted deadline: a list of deductions. Each deduction follows from the previous ones.
 ///
-/// Suppose that everything ends by `deadline`. Then each task has a window. It starts no earlier than its release and
-/// the ends of its predecessors, and ends no later than the deadline and the latest starts of its successors. A
-/// [`Step`] makes one window narrower: a start before, or an end after, the new limit would lead to a contradiction
-/// ([`Reason`]). Consequences along edges are deduced without a step.
+/// Suppose that all tasks end by `deadline`. Then each task has a window of time. It starts no earlier than its release
+/// and the ends of its predecessors, and ends no later than the deadline and the latest starts of its successors. A
+/// [`Step`] makes one window narrower: it states a new limit, such that a start before the limit, or an end after it,
+/// would lead to a contradiction ([`Reason`]). Consequences along edges are deduced without a step.
 ///
-/// All equal tasks of a bag have one window, because a deduction about one of the tasks, together with the others,
-/// holds for each of them. But nested deductions suppose nothing about a bag, because such a supposition would apply to
-/// all its tasks. The deadline is refuted if some task has no window left, or if tasks must hold too much within some
-/// time ([`Step::Full`]).
+/// All equal tasks of a bag have one window, because a deduction that holds for one of the tasks holds for each of
+/// them. But nested deductions must not suppose anything about a bag, because a supposition about one of its tasks
+/// would narrow the window of all. The deadline is refuted if some task has no window left, or if tasks must hold more
+/// of a resource within some period than is available ([`Step::Full`]).
 ///
 /// All instants of the steps are multiples of `unit`. If the unit is more than a tick, it must divide all times,
-/// releases and ends of closed periods. Some schedule of minimum makespan then starts every task at a multiple, and the
-/// makespan is at least the next multiple after the deadline.
+/// releases and ends of closed periods. Then some schedule of minimum makespan starts every task at a multiple of the
+/// unit. So the makespan is at least the next multiple after the deadline.
 ///
 /// Sources: windows of energy, J. Erschler, P. Lopez, "Energy-based approach for task scheduling under time and resources constraints"
 /// (PMS 1990), and Ph. Baptiste, C. Le Pape, W. Nuijten, Ann. Oper. Res. 92 (1999), DOI 10.1023/A:1018995000688; shaving, P. Martin, D. B. Shmoys, IPCO 1996,
@@ -51,21 +51,23 @@ pub struct Deductions {
     pub deadline: Time,
     /// Length of the unit of time of the steps, in ticks.
     pub unit: i64,
-    /// Resources to which the steps refer by position.
+    /// The limited amounts to which the steps refer by their position in this list.
     pub held: Vec<Held>,
-    /// The deductions, in order.
+    /// The deductions, each after those from which it follows.
     pub steps: Vec<Step>,
 }
 
-/// A deduction. Tasks are numbered as different tasks of the instance, and instants are in units.
+/// A deduction. Tasks are given by their number among the distinct tasks of the instance ([`Instance::different`]), and
+/// instants as multiples of the unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// The task starts no earlier than this instant: an earlier start is refuted.
+    /// The task starts no earlier than this instant, because the reason refutes an earlier start.
     Start(u32, i64, Reason),
-    /// The task ends no later than this instant: a later end is refuted.
+    /// The task ends no later than this instant, because the reason refutes a later end.
     End(u32, i64, Reason),
-    /// Between the first and the second instant, tasks must hold more of this resource than there is.
+    /// Between the first and the second instant, tasks must hold more of this limited amount (an entry of
+    /// [`Deductions::held`]) than is available.
     Full(u32, i64, i64),
 }
 
@@ -73,11 +75,12 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// Between the first and the second instant, tasks would have to hold more of this resource than there is.
+    /// Between the first and the second instant, tasks would have to hold more of this limited amount (an entry of
+    /// [`Deductions::held`]) than is available.
     Window(u32, i64, i64),
-    /// The task cannot run at the same time as this other task, and neither of them can come first.
+    /// The task cannot run at the same time as this other task, and neither of them can run before the other.
     Pair(u32),
-    /// These deductions would follow, which lead to a contradiction.
+    /// The supposition leads to a contradiction by these deductions.
     Steps(Vec<Step>),
 }
 
@@ -90,9 +93,9 @@ impl Kind for Deductions {
         Scope::Any
     }
 
-    /// Returns the proven makespan in ticks. For n different tasks with r ways to run, e edges and s steps (including
-    /// nested steps), each step takes at most O((n + e) log n + r) time, and O(r) in most cases. The memory is
-    /// O(n + r + e) in addition to the certificate.
+    /// Returns the proven makespan in ticks. For n distinct tasks with r ways to run in total, e edges and s steps
+    /// (including nested steps), each step takes at most O((n + e) log n + r) time, and O(r) in most cases. The memory
+    /// is O(n + r + e) in addition to the certificate.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         grid::check(instance, self.unit)?;
         let unit = i128::from(self.unit);
@@ -111,10 +114,10 @@ impl Kind for Deductions {
     }
 }
 
-/// The state of the deductions so far.
+/// The state after the deductions that were applied so far.
 struct Replay<'a> {
     deadline: Time,
-    /// Length of the unit in ticks.
+    /// Length of the unit of time of the steps, in ticks.
     unit: i128,
     held: All<'a>,
     windows: Windows<'a>,
@@ -156,7 +159,8 @@ impl Replay<'_> {
         Ok(false)
     }
 
-    /// Checks that a task cannot run within both its own window and this window.
+    /// Checks that `reason` refutes a supposition about a task: that it runs within the window `supposed` and within
+    /// its current window.
     fn refute(&mut self, row: usize, supposed: Window, reason: &Reason, depth: usize) -> Result<(), CertificateError> {
         let Some(window) = self.windows.narrowed(row, supposed) else { return Ok(()) };
         match *reason {
@@ -193,7 +197,8 @@ impl Replay<'_> {
         }
     }
 
-    /// Checks that tasks must hold more than there is. `special` replaces the window of one task.
+    /// Checks that tasks must hold more of a limited amount than is available. `special` replaces the window of one
+    /// task.
     fn check_full(
         &self,
         held: u32,
@@ -211,7 +216,7 @@ impl Replay<'_> {
         if ticks.abs() < MAX_TICKS { Ok(ticks) } else { Err(CertificateError::Overflow) }
     }
 
-    /// Returns the row of a different task. The row represents a task, or all equal tasks of a bag.
+    /// Returns the table row of a distinct task. The row represents a single task, or all equal tasks of a bag.
     fn row(&self, task: u32) -> Result<usize, CertificateError> {
         match self.windows.count(task as usize) {
             Some(_) => Ok(task as usize),

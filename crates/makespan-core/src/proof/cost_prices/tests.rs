@@ -19,7 +19,7 @@ fn compound(times: &[i64], pairs: &[(u32, u32)]) -> Job {
     Job::compound("job", graph)
 }
 
-/// Returns three tasks of 12 ticks one after the other, on processors of speed 1 and 2.
+/// Returns three tasks of 12 ticks one after the other, on two processors of speeds 1 and 2.
 fn chain() -> Instance {
     Instance::new(platform(&[1.0, 2.0]), vec![compound(&[12, 12, 12], &[(0, 1), (1, 2)])], vec![]).unwrap()
 }
@@ -34,7 +34,7 @@ fn every_task_counts_with_its_least_cost() {
     assert_eq!(proves(&chain()), Ok(3000));
     let jobs = vec![
         Job::new("odd", Profile::rigid(1, ticks(10)).unwrap()),
-        // Two processors take longer than one, and cost less.
+        // On two processors, the task takes longer than on one, but costs less.
         Job::new("table", Profile::table([10, 12, 6].map(ticks).to_vec()).unwrap()),
         Job::new("law", Profile::law(ticks(100), SpeedupLaw::Linear {}, 1, 3).unwrap())
             .with_count(5.try_into().unwrap()),
@@ -49,7 +49,7 @@ fn every_task_counts_with_its_least_cost() {
 #[test]
 fn a_path_that_must_end_costs_more() {
     let instance = chain();
-    // The three tasks of 12 must end by 24, so two of them run on the fast processor. Each tick by which the path
+    // The three tasks of 12 must end by 24, so two of them run on the fast processor. Each tick by which the chain
     // becomes shorter costs 1000 / 6.
     let proves = |horizon: i64, price| within(horizon, &[price, price], 0).proves(&instance);
     assert_eq!(proves(24, 0), Ok(3000));
@@ -57,13 +57,15 @@ fn a_path_that_must_end_costs_more() {
     // the value is 3 * (2000 + 6 * 167) - 24 * 167.
     assert_eq!(proves(24, 166), Ok(3000 + 12 * 166));
     assert_eq!(proves(24, 167), Ok(6000 + 18 * 167 - 24 * 167));
-    // In units of a sixteenth, 2666 is 166.63. The fraction proves the next thousandth.
+    // In units of 1/16, 2666 means 166.63. The bound is a fraction, so it is rounded up to the next thousandth.
     assert_eq!(within(24, &[2666, 2666], 4).proves(&instance), Ok(5000));
-    // To end before 24, no task may run on the slow processor. Before 18, the tasks do not fit at all.
+    // To end before 24, no task may run on the slow processor. If the horizon is before 18, the tasks do not fit at
+    // all.
     assert_eq!(proves(23, 0), Ok(6000));
     assert_eq!(proves(18, 0), Ok(6000));
     assert_eq!(proves(17, 0), Err(CertificateError::HorizonTooShort { horizon: ticks(17), job: JobId(0) }));
-    // The prices of the edges into a task and out of it may differ. The task is then placed where it pays least.
+    // The prices of the edges into a task and out of it may differ. The task between them is then placed at the start
+    // at which it pays least.
     assert_eq!(within(24, &[166, 0], 0).proves(&instance), Ok(3996));
 }
 
@@ -77,12 +79,12 @@ fn processors_have_a_price_while_they_are_open() {
         prices: vec![vec![price], vec![0]],
         ..CostPrices::default()
     };
-    // By 24, the slow processor has room for two of the three tasks. At 83 per tick, it is as expensive as the fast
-    // one.
+    // By 24, the slow processor has room for two of the three tasks. At a price of 83 per tick, the slow processor is
+    // as expensive as the fast one.
     let open = Instance::new(platform(&[1.0, 2.0]), jobs(), vec![]).unwrap();
     assert_eq!(priced(0, 24, 83).proves(&open), Ok(3 * 1996 - 24 * 83));
     assert_eq!(priced(0, 24, 84).proves(&open), Ok(6000 - 24 * 84));
-    // Each task may run while no processor has a price.
+    // The prices end at 10, so each task can run when no processor has a price.
     assert_eq!(priced(0, 10, 83).proves(&open), Ok(3000 - 10 * 83));
     let closed = Unavailable { processors: ProcSet::range(0, 0), start: ticks(20), end: ticks(40) };
     let narrow = Instance::new(platform(&[1.0, 2.0]), jobs(), vec![closed]).unwrap();

@@ -1,19 +1,19 @@
-//! Check of the unit: some optimal schedule starts every task at a multiple of it.
+//! The check of the unit: some optimal schedule must start every task at a multiple of the unit.
 
 use crate::model::{Instance, ProcSet, TaskId, Time};
 use crate::proof::CertificateError;
 use crate::proof::error::malformed;
 
-/// If a task has more allotments than this, the unit must be a tick.
+/// Maximum number of allotments of a task for which a unit above one tick is supported.
 const MAX_ALLOTMENTS: u32 = 4096;
 
-/// Checks that a unit, in ticks, divides all instants at which tasks can start in a schedule in which no task can start
-/// earlier.
+/// Checks a unit, which is in ticks. It must divide every instant at which a task can start in a schedule in which no
+/// task could start earlier.
 ///
 /// Consider the schedules of minimum makespan, and among these one with the minimum sum of starts. Each task starts at
-/// its release, at the end of a closed period, or at the end of another task that it waits for or that holds something
-/// that the task needs. Otherwise, it could start earlier on the same processors. So by induction, every start is a sum
-/// of releases, times and ends of periods. Takes O(tasks * allotments * speeds).
+/// its release, at the end of a closed period, or at the end of another task: one for which it waits, or one that holds
+/// processors or resources that it needs. Otherwise, the task could start earlier on its processors. So by induction,
+/// every start is a sum of releases, times and ends of periods. Takes O(tasks * allotments * speeds).
 pub(super) fn check(instance: &Instance, unit: i64) -> Result<(), CertificateError> {
     if unit == 1 {
         return Ok(());
@@ -44,7 +44,7 @@ fn times_are(instance: &Instance, task: TaskId, speeds: &[ProcSet], divides: imp
     last - first <= MAX_ALLOTMENTS && (first..=last).all(|processors| on_all(profile.time(processors)))
 }
 
-/// Returns a processor of each speed.
+/// Returns, for each distinct speed, one processor with this speed.
 fn speeds(instance: &Instance) -> Vec<ProcSet> {
     let platform = instance.platform();
     let mut speeds: Vec<(u64, ProcSet)> = Vec::new();

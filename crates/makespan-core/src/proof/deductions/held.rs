@@ -1,4 +1,4 @@
-//! Constraints of deductions: processors, a resource, or tasks that exclude each other.
+//! The limited amounts in deductions: processors, a resource, or one unit for tasks that exclude each other.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,19 +9,20 @@ use crate::proof::capacity::{open_amount, open_cost};
 use crate::proof::error::malformed;
 use crate::proof::{CertificateError, Run};
 
-/// A limited amount. At no instant do tasks hold more of it.
+/// A limited amount. At no instant, tasks hold more than this amount.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Held {
-    /// Processors, with a price for each node.
+    /// Processors, each counted with the price of its node.
     Processors(Vec<u64>),
     /// A resource that tasks return, by name.
     Resource(String),
-    /// A single unit, which each of these tasks holds while it runs. No two of them can run at the same time.
+    /// A single unit, which each of these tasks holds while it runs. So no two of these tasks can run at the same time.
     OneAtATime(Vec<u32>),
 }
 
-/// Maximum number of lists of prices. Each list takes memory for all ways to run the tasks.
+/// Maximum number of lists of prices. The limit bounds the memory of the check, because each list needs memory for all
+/// ways to run the tasks.
 const MAX_PRICES: usize = 16;
 
 enum Kind<'a> {
@@ -30,27 +31,30 @@ enum Kind<'a> {
     One(&'a [u32]),
 }
 
-/// The different tasks that hold something, with the amount for each way to run them, task by task.
+/// The distinct tasks that hold some of a limited amount. For each of them, the list contains the amount that it holds
+/// in each way to run it.
 #[derive(Default)]
 struct Members {
     rows: Vec<u32>,
     amounts: Vec<i128>,
 }
 
-/// The minimum amounts that a different task holds at any instant, whatever its way to run.
+/// The minimum amounts that a task holds while it runs, in whatever way it runs.
 struct Least {
     processors: i128,
     resources: Box<[(ResourceId, i128)]>,
 }
 
-/// All amounts that a certificate names. Takes memory for these names, and at most 17 times the ways to run the tasks.
+/// All limited amounts that a certificate names. Needs memory for the names, and for at most 17 times the number of
+/// ways to run the tasks.
 pub(super) struct All<'a> {
     instance: &'a Instance,
     runs: &'a Runs<'a>,
     kinds: Vec<Kind<'a>>,
-    /// By position of the resource. Only resources that the certificate names have members.
+    /// For each resource of the platform, the tasks that hold it. The list is filled only for resources that the
+    /// certificate names.
     of_resources: Vec<Members>,
-    /// One entry for each different task.
+    /// The minimum amounts of each distinct task.
     least: Vec<Least>,
 }
 
@@ -115,7 +119,8 @@ impl<'a> All<'a> {
         }
     }
 
-    /// Takes O(k (n + e)) for k of n tasks and e edges, and O(k^2) for each resource.
+    /// Checks that no two of these tasks can run at the same time. If the instance has n tasks and e edges, and k tasks
+    /// are named, takes O(k (n + e)), and O(k^2) for each resource.
     fn check_one_at_a_time(&self, tasks: &[u32]) -> Result<(), CertificateError> {
         if tasks.iter().any(|&task| self.runs.counts.get(task as usize) != Some(&1)) {
             return malformed(
@@ -134,7 +139,7 @@ impl<'a> All<'a> {
             if together.is_empty() {
                 continue;
             }
-            // If two tasks do not exclude each other by their amounts, one must wait for the other.
+            // If two tasks can hold their amounts at the same time, one of them must wait for the other.
             let (before, behind) =
                 (self.related(task, order.iter().rev(), false), self.related(task, order.iter(), true));
             if together.iter().any(|&other| !before[other as usize] && !behind[other as usize]) {
@@ -144,7 +149,8 @@ impl<'a> All<'a> {
         Ok(())
     }
 
-    /// Returns the tasks that wait for a task, or the tasks that it waits for.
+    /// Returns, for each distinct task, true if it waits for `task` (with `behind`) or if `task` waits for it (without
+    /// `behind`), directly or indirectly.
     fn related<'t>(&self, task: u32, order: impl Iterator<Item = &'t TaskId>, behind: bool) -> Vec<bool> {
         let mut related = vec![false; self.runs.tasks.len()];
         for &other in order {
@@ -159,19 +165,20 @@ impl<'a> All<'a> {
         related
     }
 
-    /// Returns true if two different tasks hold so much of something that they cannot run at the same time.
+    /// Returns true if two tasks cannot run at the same time, because together they would hold more of a resource or
+    /// more processors than the platform has.
     pub(super) fn exclude(&self, one: usize, other: usize) -> bool {
         let (one, other, platform) = (&self.least[one], &self.least[other], self.instance.platform());
         let too_much = |&(id, amount): &(ResourceId, i128)| {
             let also = other.resources.iter().find(|(also, _)| *also == id);
-            // The sum of two amounts below 2 to the power of 64 fits.
+            // The sum cannot overflow, because both amounts are below 2^64.
             also.is_some_and(|(_, also)| (amount + also) as u128 > platform.total(id))
         };
         one.processors + other.processors > platform.processors().into() || one.resources.iter().any(too_much)
     }
 
-    /// Returns the minimum amount that tasks must hold from one instant to another, times ticks, and the available
-    /// amount. `special` replaces the window of one task, which may belong to a bag.
+    /// Returns two values for a period: the minimum amount that tasks must hold in it, and the available amount, both
+    /// summed over the ticks of the period. `special` replaces the window of one task, which may belong to a bag.
     pub(super) fn within(
         &self,
         held: usize,
@@ -188,7 +195,7 @@ impl<'a> All<'a> {
         }
         let own = |row: usize| special.filter(|&(special, _)| special == row).map(|(_, window)| window);
         let window = |row: usize| own(row).unwrap_or_else(|| windows.of(row));
-        // The minimum for one way to run.
+        // The minimum amount that a task holds in one way to run it.
         let held = |window: Window, time, amount| Some(window.within(time, from, until)?.saturating_mul(amount));
         let of_members = |members: &Members| {
             let mut first = 0;
@@ -225,7 +232,7 @@ impl<'a> All<'a> {
 }
 
 impl Members {
-    /// Adds a task, unless it holds nothing in every way to run.
+    /// Adds a task with its amount for each way to run it. A task that always holds nothing is not added.
     fn add(&mut self, row: usize, amounts: impl Iterator<Item = i128>) {
         let first = self.amounts.len();
         self.amounts.extend(amounts);

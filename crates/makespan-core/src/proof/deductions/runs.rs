@@ -3,20 +3,20 @@
 use crate::model::{Instance, ResourceId, ResourceKind, TaskId};
 use crate::proof::{Places, Run};
 
-/// The ways to run each different task.
+/// The ways to run each distinct task.
 pub(super) struct Runs<'a> {
     pub(super) places: Places<'a>,
     begins: Vec<usize>,
     all: Vec<Run>,
-    /// Minimum time of each different task.
+    /// The minimum time of each distinct task, or `None` if it has no way to run.
     fastest: Vec<Option<i128>>,
     pub(super) tasks: Vec<TaskId>,
     pub(super) counts: Vec<u64>,
 }
 
 impl<'a> Runs<'a> {
-    /// Collects the ways to run all tasks. Omits a way if it uses up too much of a consumable, whatever the other tasks
-    /// use up.
+    /// Collects the ways to run all tasks. Omits a way if it uses up so much of a consumable that too little remains
+    /// for the other tasks, even if these use up their minimum.
     pub(super) fn new(instance: &'a Instance) -> Self {
         let places = Places::new(instance);
         let (mut begins, mut runs, mut tasks, mut counts) = (vec![0], Vec::new(), Vec::new(), Vec::new());
@@ -67,8 +67,9 @@ impl<'a> Runs<'a> {
     }
 
     /// Returns the time of a task that always takes the same time: it has a single way to run, with a single allotment.
-    /// An allotment that is not faster than fewer processors is not a way to run if the task needs nothing else. On a
-    /// part of these processors, the task could start at the same instant and would end no later.
+    /// Returns `None` for any other task. If a task needs no other resources, an allotment on which it is not faster
+    /// than on fewer processors is not counted as a way to run. The reason is that on a subset of these processors, the
+    /// task could start at the same instant and would not end later.
     pub(super) fn only(&self, row: usize) -> Option<i128> {
         match self.of(row) {
             [run] if run.first == run.last => Some(run.time),

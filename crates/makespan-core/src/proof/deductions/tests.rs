@@ -6,8 +6,8 @@ use crate::proof::Proof;
 
 const UNIT: i64 = 10;
 
-/// Returns a project of activities on one processor each, given by their times in units and their needs of `crew`, with
-/// edges. There are three units of `crew`.
+/// Returns a project of activities on one processor each, given by their times in units and their needs for the
+/// resource `crew`, and of edges between them. There are three units of `crew`.
 fn project(activities: &[(i64, u64)], edges: &[(u32, u32)], closed: Vec<Unavailable>) -> Instance {
     let task = |(at, &(time, crew)): (usize, &(i64, u64))| {
         let mut task = NamedTask::new(at.to_string(), Profile::rigid(1, Time::from_ticks(time * UNIT)).unwrap());
@@ -32,7 +32,7 @@ fn proves(instance: &Instance, deadline: i64, steps: Vec<Step>) -> Result<i128, 
 
 #[test]
 fn windows_of_what_is_held_refute() {
-    // Three activities of 4 units need two of the crew each, so they run one after the other.
+    // Three activities of 4 units need two units of the crew each, so they run one after the other.
     let instance = project(&[(4, 2), (4, 2), (4, 2)], &[], Vec::new());
     assert_eq!(proves(&instance, 79, vec![Step::Full(0, 0, 7)]), Ok(80), "24 of 21");
     let there = proves(&instance, 80, vec![Step::Full(0, 0, 8)]);
@@ -42,12 +42,12 @@ fn windows_of_what_is_held_refute() {
 
 #[test]
 fn pairs_and_paths_refute() {
-    // No two of the three tasks can run at the same time. The first comes before the second, which ends at 9 at the
+    // No two of the three tasks can run at the same time. Task 0 runs before task 1, and task 1 ends at 9 at the
     // latest.
     let instance = project(&[(4, 2), (4, 2), (4, 2)], &[(0, 1)], Vec::new());
     let second = |reason| Step::Start(2, 4, reason);
-    // Task 2 cannot end before the latest start of task 0, so it runs after task 0. It cannot end before the latest
-    // start of task 1 either, so it runs last, which is too late.
+    // Task 2 cannot end before the latest start of task 0, so it runs after task 0. It also cannot end before the
+    // latest start of task 1, so it runs last and ends too late.
     let steps = vec![second(Reason::Pair(0)), Step::Start(2, 8, Reason::Pair(1))];
     assert_eq!(
         proves(&instance, 119, Vec::new()),
@@ -108,7 +108,7 @@ fn a_run_lasts_from_its_last_start_to_its_first_end() {
 #[test]
 fn what_an_inner_supposition_changed_is_taken_back() {
     let instance = project(&[(4, 2), (4, 2), (4, 2)], &[], Vec::new());
-    // Suppose that the last task starts by 3 and ends at 6 or later. Then both other tasks run after it, within 6 to
+    // Suppose that the last task starts by 3 and ends at 6 or later. Then both other tasks run after it, between 6 and
     // 12.
     let behind = |task| Step::Start(task, 6, Reason::Pair(2));
     let inner = Step::End(2, 5, Reason::Steps(vec![behind(0), behind(1), Step::Full(2, 6, 12)]));
@@ -135,7 +135,7 @@ fn what_is_deduced_of_one_task_of_a_bag_holds_for_all() {
     let with = |held, steps| Deductions { deadline: ticks(79), unit: UNIT, held, steps }.proves(&instance);
     let prices = || vec![Held::Processors(vec![1])];
     assert_eq!(with(prices(), vec![Step::Full(0, 0, 7)]), Ok(80), "all tasks of the bag count");
-    // Neither of them can come first by 79, so the named task has no window left.
+    // If both tasks end by 79, neither of them can run first, so the named task has no window left.
     for step in [Step::Start(0, 4, Reason::Pair(1)), Step::Start(1, 4, Reason::Pair(0))] {
         assert_eq!(with(prices(), vec![step]), Ok(80));
     }
@@ -143,8 +143,8 @@ fn what_is_deduced_of_one_task_of_a_bag_holds_for_all() {
     let problem = "its deductions suppose something of a bag of tasks".to_owned();
     assert_eq!(with(prices(), vec![supposed]), Err(CertificateError::Malformed(problem)));
     assert!(with(vec![Held::OneAtATime(vec![0, 1])], vec![Step::Full(0, 0, 7)]).is_err());
-    // Both processors are closed from 60 to 130. Tasks of 80 do not fit before, so they run one after the other after
-    // this period.
+    // Both processors are closed from 60 to 130. Tasks of 80 ticks do not fit before this period, so they run one after
+    // the other behind it.
     let closed = Unavailable { processors: ProcSet::first(2), start: ticks(60), end: ticks(130) };
     let instance = Instance::new(Platform::flat(2).unwrap(), vec![bag(2, 80, 3)], vec![closed]).unwrap();
     let behind =
@@ -153,7 +153,7 @@ fn what_is_deduced_of_one_task_of_a_bag_holds_for_all() {
     assert_eq!(behind(369, vec![late(), Step::Full(0, 13, 36)]), Ok(370));
     assert!(behind(379, vec![late(), Step::Full(0, 13, 37)]).is_err());
     assert!(behind(369, vec![Step::Start(0, 14, Reason::Window(0, 6, 13))]).is_err(), "the task may start at 13");
-    // If one of the two tasks starts at 0, there is room for the other beside it.
+    // If one of the two tasks starts at 0, the other can run at the same time.
     let two = Instance::new(Platform::flat(2).unwrap(), vec![bag(1, 40, 2)], Vec::new()).unwrap();
     let second = vec![Step::Start(0, 1, Reason::Window(0, 0, 4))];
     assert!(Deductions { deadline: ticks(59), unit: UNIT, held: prices(), steps: second }.proves(&two).is_err());

@@ -1,4 +1,4 @@
-//! The windows of tasks, and their consequences along edges.
+//! The windows of tasks, and the consequences of narrower windows along edges.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,18 +29,19 @@ impl Window {
         }
     }
 
-    /// Returns the last start and the first end of a run that takes at least `time`, or `None` if it does not fit.
+    /// Returns the latest start and the earliest end of a run within the window that takes at least `time`, or `None`
+    /// if no such run fits.
     fn of_run(&self, time: i128) -> Option<(i128, i128)> {
         let last_start = self.last_start.min(self.end - time);
         let first_end = self.first_end.max(self.start + time);
         (self.start <= last_start && first_end <= self.end).then_some((last_start, first_end))
     }
 
-    /// Returns the minimum time for which a run that takes at least `time` runs between two instants. Returns `None` if
-    /// the run does not fit into the window.
+    /// Returns the minimum time, between the instants `from` and `until`, for which a run that takes at least `time`
+    /// ticks runs. Returns `None` if the run does not fit into the window.
     ///
     /// The run includes the first `time` ticks after its start, the last `time` ticks before its end, and the time from
-    /// its last start to its first end. Each of these gives a bound.
+    /// its latest start to its earliest end. Each of these three periods gives a lower bound.
     pub(super) fn within(&self, time: i128, from: i128, until: i128) -> Option<i128> {
         let (last_start, first_end) = self.of_run(time)?;
         let most = time.min(until - from);
@@ -51,18 +52,20 @@ impl Window {
     }
 }
 
-/// The windows of all different tasks.
+/// The windows of all distinct tasks.
 pub(super) struct Windows<'a> {
     instance: &'a Instance,
     runs: &'a Runs<'a>,
     of_rows: Vec<Window>,
-    /// A topological order of the graph. `place` is the position of each different task in this order.
+    /// A topological order of the graph. `place` contains the position of each distinct task in this order.
     order: Vec<TaskId>,
     place: Vec<usize>,
-    /// The changes under suppositions: a different task, its previous window, and the previous entry of `changed`.
+    /// The changes under suppositions, so that they can be undone. Each entry is a distinct task, its previous window,
+    /// and its previous entry of `changed`.
     trail: Vec<(usize, Window, u8)>,
-    /// The number of suppositions at the last change of each window. The first change under a further supposition is
-    /// recorded in the trail, so that the trail is at most as long as tasks times suppositions.
+    /// For each window, the number of nested suppositions at its last change. Only the first change of a window under a
+    /// supposition is recorded in the trail, so the length of the trail is at most the number of tasks multiplied by
+    /// the number of suppositions.
     changed: Vec<u8>,
     suppositions: u8,
     forward: BinaryHeap<Reverse<usize>>,
@@ -70,7 +73,7 @@ pub(super) struct Windows<'a> {
 }
 
 impl<'a> Windows<'a> {
-    /// Creates windows from the releases to the deadline, without consequences.
+    /// Creates windows from the release of each task to the deadline. Consequences along edges are not included yet.
     pub(super) fn new(instance: &'a Instance, runs: &'a Runs<'a>, deadline: i128) -> Self {
         let order: Vec<TaskId> = instance.in_order().collect();
         let mut place = vec![0; order.len()];
@@ -89,12 +92,12 @@ impl<'a> Windows<'a> {
         self.of_rows[row]
     }
 
-    /// Returns the number of equal tasks that a different task represents, or `None` if there is no such task.
+    /// Returns the number of equal tasks that a distinct task represents, or `None` if there is no such task.
     pub(super) fn count(&self, row: usize) -> Option<u64> {
         self.runs.counts.get(row).copied()
     }
 
-    /// Begins a supposition. Later changes can be undone.
+    /// Begins a supposition. The returned position in the trail is needed to undo the changes that follow.
     pub(super) fn suppose(&mut self) -> usize {
         self.suppositions += 1;
         self.trail.len()
@@ -108,19 +111,19 @@ impl<'a> Windows<'a> {
         }
     }
 
-    /// Returns the window of a task with a further limit, or `None` if the task does not fit.
+    /// Returns the intersection of a task's window with `limit`, or `None` if the task does not fit into it.
     pub(super) fn narrowed(&self, row: usize, limit: Window) -> Option<Window> {
         let mut window = self.of_rows[row].and(limit);
         if let Some(time) = self.runs.only(row) {
             window.start = window.start.max(window.first_end - time);
             window.end = window.end.min(window.last_start + time);
         }
-        // The fastest way to run fits if any does, and leaves the most room.
+        // If any way to run fits, the fastest one fits, and it leaves the widest window.
         let (last_start, first_end) = window.of_run(self.runs.fastest(row)?)?;
         Some(Window { last_start, first_end, ..window })
     }
 
-    /// Follows all consequences. Returns false if some task does not fit.
+    /// Narrows all windows by the consequences along all edges. Returns false if some task does not fit.
     pub(super) fn follow_all(&mut self) -> bool {
         for row in 0..self.of_rows.len() {
             match self.narrowed(row, Window::ALL) {
@@ -134,8 +137,8 @@ impl<'a> Windows<'a> {
     }
 
     /// Narrows the window of a task and follows all consequences along edges. Returns false if a task does not fit.
-    /// Takes O((n + e) log n) for n tasks and e edges, and mostly much less. First ends depend only on starts and last
-    /// starts only on ends, so each task is visited once in either direction.
+    /// Takes O((n + e) log n) for n tasks and e edges, but usually takes much less time. Earliest ends depend only on
+    /// earliest starts, and latest starts depend only on latest ends. So each task is visited once in either direction.
     pub(super) fn narrow(&mut self, row: usize, limit: Window) -> bool {
         self.set(row, limit) && self.follow()
     }

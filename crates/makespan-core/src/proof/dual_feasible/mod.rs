@@ -1,4 +1,4 @@
-//! Refutation of deadlines by dual-feasible functions of widths and times.
+//! Refutation of deadlines by dual-feasible functions of the widths (numbers of processors) and times of jobs.
 
 mod scale;
 
@@ -23,43 +23,44 @@ const MAX_TERMS: usize = 16;
 /// 10.1007/s001860400376). Here, the method is extended from packing to scheduling with a choice of allotments, release
 /// dates and unavailable processors.
 ///
-/// Let f and g be non-decreasing functions, of an allotment and of a time. Let F(c) be the maximum sum of f over widths
-/// whose total is at most c, and G(l) the maximum sum of g over times whose total is at most l.
+/// Let f and g be non-decreasing functions, f of an allotment and g of a time. Let F(c) be the maximum sum of f over
+/// widths whose total is at most c, and G(l) the maximum sum of g over times whose total is at most l.
 ///
-/// *Theorem.* In a schedule on m processors that lasts from 0 to d, `sum_i f(k_i) g(p_i) <= F(m) G(d)`, where job i
-/// runs on `k_i` processors for `p_i`.
+/// *Theorem.* In a schedule on m processors that lasts from 0 to d, `sum_i f(k_i) g(p_i) <= F(m) G(d)`, if job i runs
+/// on `k_i` processors for a time `p_i`.
 ///
 /// *Proof.* Job i precedes job j if i ends no later than j starts. Construct a new schedule: give job i the duration
-/// `g(p_i)` and the width `f(k_i)`, and start it as soon as all jobs that precede it have ended, that is, at the
-/// largest sum of durations along a chain of jobs that precede each other. In the old schedule, the jobs of such a
-/// chain run one after the other, so their times sum to at most d and their durations to at most G(d). So the new
-/// schedule lasts at most G(d). Jobs that run at the same time in the new schedule do not precede each other, so in the
-/// old schedule every two of them overlap. Intervals that overlap pairwise have an instant in common (Helly). At this
-/// instant, the widths sum to at most m, and hence the new widths to at most F(m). The area of the new schedule is the
-/// left side, and it is at most F(m) times G(d). ∎
+/// `g(p_i)` and the width `f(k_i)`, and start it as soon as all jobs that precede it have ended. So it starts at the
+/// largest sum of new durations along a chain of jobs, each of which precedes the next. In the old schedule, the jobs
+/// of such a chain run one after the other, so their times sum to at most d, and their new durations to at most G(d).
+/// So the new schedule lasts at most G(d). Jobs that run at the same time in the new schedule do not precede each
+/// other, so in the old schedule every two of them overlap. Intervals that overlap pairwise have an instant in common
+/// (Helly). At this instant, the widths sum to at most m, and hence the new widths to at most F(m). The total area of
+/// the jobs in the new schedule is the left side of the inequality, and it is at most F(m) G(d). ∎
 ///
-/// The processors of a job need not be contiguous. A period in which c processors are closed for l counts as a grid of
-/// additional jobs that is cut so that their product is F(c) G(l). This product is subtracted on the right side. If g
-/// is the time itself, the widths at each instant sum to at most F(open processors), and this value is integrated
-/// instead.
+/// The processors of a job need not be contiguous. A period in which c processors are closed for a time l is treated as
+/// a grid of additional jobs, which is chosen so that they add F(c) G(l) to the left side. Therefore, this value is
+/// subtracted on the right side. If g is the time itself, a stronger right side is used: at each instant, the values of
+/// the widths sum to at most F(open processors), so the right side is the integral of this value.
 ///
-/// Each [`Term`] is such an inequality with a price. Let the jobs that are released at `from` or later take their
-/// cheapest allotments that meet the deadline. If the sum exceeds the right sides times their prices, not all
-/// inequalities can hold, whatever the prices. Then the makespan is at least `deadline` plus one tick.
+/// Each [`Term`] is such an inequality with a price. Each job that is released at `from` or later takes the cheapest of
+/// its allotments that meet the deadline. If the sum of these costs exceeds the sum of the right sides multiplied by
+/// their prices, the inequalities cannot all hold. This conclusion is valid for any prices. Then the makespan is at
+/// least `deadline` plus one tick.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DualFeasible {
     /// The refuted deadline.
     pub deadline: Time,
-    /// Only jobs that are released at this instant or later count, and only processors that are open after it.
+    /// Only jobs that are released at this instant or later count, and only open processors after this instant.
     pub from: Time,
     /// The terms, at most 16.
     pub terms: Vec<Term>,
 }
 
-/// One inequality: the sum over the jobs of `widths(allotment) * times(time)` is bounded.
+/// One inequality: the sum over the jobs of `widths(allotment) * times(time)` is at most the right side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Term {
-    /// Price of one unit: a Lagrange multiplier, not negative.
+    /// Price of one unit of the inequality: a Lagrange multiplier, not negative.
     pub price: i64,
     /// The function f of the allotment.
     pub widths: Scale,
@@ -67,7 +68,7 @@ pub struct Term {
     pub times: Scale,
 }
 
-/// A term with the maximum values that fit.
+/// A term with the maximum sums F and G of its functions.
 struct Bounded<'a> {
     term: &'a Term,
     widths: Most,
@@ -84,11 +85,12 @@ impl Kind for DualFeasible {
     }
 
     /// Returns the proven makespan in ticks: `deadline + 1`. If every term uses the width itself, each job and step
-    /// takes O(log m). Otherwise, every allotment of a job is tried. Beyond 256, allotments are grouped (see
-    /// [`super::TimePrices`]), and a group costs as much as its smallest allotment in its shortest time.
+    /// takes O(log m). Otherwise, every allotment of a job is tried. If a job has more than 256 allotments, they are
+    /// grouped (see [`super::TimePrices`]). The cost of a group is the cost of its smallest allotment for its shortest
+    /// time.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.deadline == Time::ZERO {
-            // No claim is made, because a makespan is never negative.
+            // A deadline of 0 is not checked. The bound 0 claims nothing, because a makespan is never negative.
             return Ok(Value::Integer(0));
         }
         self.check()?;
@@ -99,7 +101,7 @@ impl Kind for DualFeasible {
         for (id, job) in instance.ids().zip(instance.jobs()).filter(|(_, job)| job.release >= self.from) {
             match costs.least(instance.profile_of(id), self.deadline - job.release) {
                 Some(cost) => needed += cost * i128::from(job.tasks()),
-                // The job alone cannot meet the deadline.
+                // This job cannot meet the deadline even if it is alone, so the deadline is refuted.
                 None => return proven,
             }
         }
@@ -119,11 +121,12 @@ impl DualFeasible {
         self.terms.iter().try_for_each(|term| term.widths.check().and(term.times.check()))
     }
 
-    /// Returns the right sides times their prices. Fails if the left sides may exceed 128 bits.
+    /// Returns the sum of the right sides, each multiplied by the price of its term. Returns an error if the left sides
+    /// may exceed 128 bits.
     fn available(&self, instance: &Instance) -> Result<i128, CertificateError> {
         let longest = self.deadline - self.from;
-        // The factor 2 is needed because a law's values are lowered by a rounding that may include an allotment beyond
-        // the limit.
+        // The factor 2 is needed because a value of a law is rounded down, and the rounding may include an allotment
+        // beyond the limit.
         let jobs = 2 * i128::from(instance.tasks()) + 2;
         let (mut available, mut limit) = (0_i128, 0_i128);
         for term in &self.terms {
@@ -131,7 +134,7 @@ impl DualFeasible {
             let times = Most::by_value(&term.times, longest.ticks())?;
             let bounded = Bounded { term, widths, times };
             let price = i128::from(term.price);
-            // Neither a job nor a closed period costs more than the empty platform.
+            // No job and no closed period costs more than the whole platform for the longest time.
             let largest = bounded.product(i64::from(instance.processors()), longest.ticks());
             let cost = largest.and_then(|largest| largest.checked_mul(price));
             limit = cost
@@ -146,7 +149,7 @@ impl DualFeasible {
 }
 
 impl Bounded<'_> {
-    /// Returns F(width) G(time).
+    /// Returns F(width) G(time), the maximum value that fits into this width and time.
     fn product(&self, width: i64, time: i64) -> Option<i128> {
         i128::from(self.widths.at(width)).checked_mul(i128::from(self.times.at(time)))
     }
@@ -173,10 +176,10 @@ impl Bounded<'_> {
 
 /// The costs of an allotment under all terms.
 enum Costs<'a> {
-    /// The widths themselves. `rates` contains the cost of a processor, in addition to its time, from each time on.
-    /// `area` is the cost of a processor-tick.
+    /// The widths themselves. All terms use the width itself. `area` is the cost of a processor for a tick. `rates`
+    /// contains pairs of a time and the additional cost of a processor for a job that takes at least this time.
     Narrow { rates: Vec<(i64, i128)>, area: i128 },
-    /// Any widths.
+    /// At least one term uses another function of the width.
     Wide(&'a [Term]),
 }
 
@@ -195,17 +198,19 @@ impl<'a> Costs<'a> {
         Self::Narrow { rates, area: whole.iter().map(|term| i128::from(term.price)).sum() }
     }
 
-    /// Returns a lower bound on the cost of every allotment that takes at most `longest`, or `None` if there is none.
+    /// Returns a lower bound on the cost of every allotment on which the job takes at most `longest`, or `None` if
+    /// there is no such allotment.
     fn least(&self, profile: &Profile, longest: Time) -> Option<i128> {
         profile.min_allotment(longest)?;
         match self {
             Self::Narrow { rates, area } => {
-                // Consider allotments within the limit whose time is not below the step of the narrowest allotment.
-                // They cost at least as much as this one. Allotments below the step follow next.
+                // Considers the allotments on which the job takes at most `limit`. The narrowest of them has the
+                // cheapest work. All allotments whose time is in the same step of `rates` cost at least as much as the
+                // narrowest one. The next round considers the allotments with shorter times.
                 let (mut least, mut limit) = (None, longest);
                 while let (Some(processors), Some(work)) = (profile.min_allotment(limit), profile.least_work(limit)) {
                     if least.is_some_and(|least| least <= area * work) {
-                        // Shorter times never need less work.
+                        // Allotments with shorter times never need less work, so they cost at least as much.
                         break;
                     }
                     let time = profile.time(processors).ticks();
@@ -220,7 +225,8 @@ impl<'a> Costs<'a> {
                 let mut choices = Vec::new();
                 choices::of(profile, true, &mut choices);
                 let feasible = choices.iter().filter(|choice| choice.time <= i128::from(longest.ticks()));
-                // A group may extend beyond the limit. Then the whole group counts.
+                // If a group contains allotments beyond the limit, the whole group counts nevertheless, which can only
+                // lower the bound.
                 feasible.map(|choice| terms.iter().map(|term| cost(term, choice)).sum()).min().or(Some(0))
             }
         }
@@ -231,7 +237,7 @@ fn cost(term: &Term, choice: &Choice) -> i128 {
     let &Choice { processors, paid, time } = choice;
     let value = match (&term.widths, &term.times) {
         (Scale::Whole, Scale::Whole) => processors * paid,
-        // The values of processors and ticks come from 32 and 64 bits.
+        // The product of both values fits, because one of them is limited to 32 bits and the other one to 64 bits.
         (widths, times) => i128::from(widths.value(processors as i64)) * i128::from(times.value(time as i64)),
     };
     i128::from(term.price) * value

@@ -1,20 +1,20 @@
-//! Functions that replace sizes by values, and the maximum value that fits.
+//! Functions that replace sizes by values, and the maximum sum of values that fits into a room.
 
 use serde::{Deserialize, Serialize};
 
 use super::super::CertificateError;
 
-/// Maximum number of table entries times steps.
+/// Maximum product of the number of table entries and the number of steps.
 const MAX_EFFORT: u64 = 1 << 21;
 
 /// A non-decreasing function of a size (processors or ticks) that is zero at zero.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
-    /// The size itself.
+    /// The value of a size is the size itself.
     Whole,
-    /// Pairs of a size and the value from this size on. The value is zero below the first size. Both are ascending and
-    /// positive.
+    /// A step function: pairs of a size and the value from this size on. The value is zero below the first size. Sizes
+    /// and values are positive and ascending.
     Steps(Vec<(i64, u32)>),
 }
 
@@ -30,7 +30,7 @@ impl Scale {
         ))
     }
 
-    /// Returns the value of a size that is not negative.
+    /// Returns the value of a size. The size must not be negative.
     pub(in crate::proof) fn value(&self, size: i64) -> i64 {
         match self {
             Self::Whole => size,
@@ -41,7 +41,7 @@ impl Scale {
         }
     }
 
-    /// Returns the steps, unless the function is the size itself.
+    /// Returns the steps, or `None` if the function is the size itself.
     pub fn steps(&self) -> Option<&[(i64, u32)]> {
         if let Self::Steps(steps) = self { Some(steps) } else { None }
     }
@@ -53,13 +53,14 @@ impl Scale {
     }
 }
 
-/// The maximum sum of the values of sizes whose total is at most a given room: an unbounded knapsack.
+/// The maximum sum of values that fits into a room: the maximum over all multisets of sizes whose total is at most the
+/// room. This is an unbounded knapsack problem.
 pub(in crate::proof) enum Most {
-    /// The function is the size itself.
+    /// The function is the size itself, so the maximum is the room.
     Whole,
-    /// The maximum for each room, up to the largest.
+    /// A table with the maximum for each room from 0 up to the largest room.
     ByRoom(Vec<i64>),
-    /// The minimum room in which the values sum to at least 1, 2, ...
+    /// A table with the minimum room in which values can sum to at least 1, 2, ...
     ByValue(Vec<i64>),
 }
 
@@ -80,12 +81,13 @@ impl Most {
         Ok(Self::ByRoom(most))
     }
 
-    /// Creates the table for rooms up to `largest`, in O(value x steps) for the maximum value in the largest room.
+    /// Creates the table for rooms up to `largest`, in O(v x steps), where v is the maximum in the largest room.
     pub(super) fn by_value(scale: &Scale, largest: i64) -> Result<Self, CertificateError> {
         let Scale::Steps(steps) = scale else { return Ok(Self::Whole) };
         let mut least: Vec<i64> = Vec::new();
         loop {
-            // The sum is at least `least.len() + 1`, because the last piece may be worth more than the missing value.
+            // Computes the minimum room for a sum of at least `least.len() + 1`. The sum may be larger, because the
+            // last size may have a larger value than the one that is missing.
             let rest = |value: u32| (least.len() + 1).checked_sub(value as usize + 1).map_or(0, |index| least[index]);
             let room = steps.iter().map(|&(size, value)| size.saturating_add(rest(value))).min().unwrap_or(i64::MAX);
             if room > largest || room == i64::MAX {
@@ -98,7 +100,7 @@ impl Most {
         }
     }
 
-    /// Returns the maximum for a room that is not negative and at most the largest room.
+    /// Returns the maximum for a room, which must not be negative and at most the largest room.
     pub(in crate::proof) fn at(&self, room: i64) -> i64 {
         match self {
             Self::Whole => room,
@@ -118,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// Tries every multiset: the first step is used once more, or never again.
+    /// Tries every multiset of sizes: the size of the first step is either used once more, or never again.
     fn brute_force(steps: &[(i64, u32)], room: i64) -> i64 {
         let Some((&(size, value), rest)) = steps.split_first() else { return 0 };
         let never = brute_force(rest, room);
