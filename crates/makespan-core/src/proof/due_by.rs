@@ -6,19 +6,20 @@ use super::{CertificateError, Kind, Proof, Scope, Value, total};
 use crate::model::{Instance, JobId, Time};
 use crate::schedule::Objective;
 
-/// A bound from the jobs with deadlines up to an instant, as an instance of their own. Other jobs would only delay
-/// them.
+/// A bound for the instance that consists only of the jobs with deadlines up to an instant. In the whole instance, the
+/// other jobs can only delay these jobs.
 ///
-/// If these jobs and their predecessors cannot all end before M, one of them ends at M or later, and is late by at
-/// least M minus `due`. So a bound on their makespan yields a bound on the largest lateness. The sum of weight times
-/// lateness is at least the sum of weight times completion minus the sum of weight times deadline, over these jobs
-/// alone. So a bound on their weighted completion yields a bound on the weighted lateness. A bound on their makespan
-/// also yields one: the minimum of their weights times the largest lateness.
+/// If these jobs and their predecessors cannot all end before M, one of them ends at M or later, and has a lateness of
+/// at least M minus `due`. So a bound on their makespan yields a bound on the largest lateness. The weighted lateness
+/// of these jobs is at least their weighted completion, minus the sum of their deadlines multiplied by their weights.
+/// So a bound on the weighted completion of these jobs yields a bound on the weighted lateness. A bound on their
+/// makespan yields such a bound, too: the minimum of their weights, multiplied by the bound on the largest lateness.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DueBy {
-    /// The latest deadline that counts.
+    /// The instant up to which the deadlines of the jobs count.
     pub due: Time,
-    /// The proof of a bound on the makespan or the weighted completion of these jobs. It numbers them from 0, in order.
+    /// The proof of a bound on the makespan or the weighted completion of these jobs. In the proof, these jobs are
+    /// numbered from 0, in file order.
     pub proof: Box<Proof>,
 }
 
@@ -33,7 +34,7 @@ impl Kind for DueBy {
 
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.proof.horizon().is_some() {
-            let problem = "it must speak of all schedules of the jobs, not of those that end by a horizon";
+            let problem = "it must hold for all schedules of the jobs, not only for those that end by a horizon";
             return Err(CertificateError::Malformed(problem.into()));
         }
         if Self::early(instance, self.due).is_empty() {
@@ -47,7 +48,7 @@ impl Kind for DueBy {
         if objective == Objective::MaxLateness {
             return latest().map(Value::Integer);
         }
-        // The weighted lateness if only one job is that late, whichever it is.
+        // The weighted lateness if a single job has the largest lateness: the minimum over the jobs.
         let own = || Self::early(instance, self.due).into_iter().map(|id| instance.job(id));
         let lightest = own().map(|job| i128::from(job.weight.millionths())).min().unwrap_or(0);
         let of_one = latest().and_then(|late: i128| late.checked_mul(lightest).ok_or(CertificateError::Overflow));
@@ -62,8 +63,8 @@ impl Kind for DueBy {
 }
 
 impl DueBy {
-    /// Returns the objective that has to be bounded for these jobs, to bound an objective of
-    /// [`Objective::OF_DEADLINES`].
+    /// Returns the objective on which a bound for these jobs is needed, to prove a bound on `objective`, which is one
+    /// of [`Objective::OF_DEADLINES`].
     pub const fn objective(objective: Objective) -> Objective {
         match objective {
             Objective::MaxLateness => Objective::Makespan,
@@ -71,8 +72,8 @@ impl DueBy {
         }
     }
 
-    /// Returns the instance of the jobs with deadlines up to an instant. For the largest lateness, it includes their
-    /// predecessors, which end before these jobs begin.
+    /// Returns the instance that consists of the jobs with deadlines up to `due`. For the largest lateness, the
+    /// instance includes the predecessors of these jobs, which end before these jobs begin.
     pub fn part(instance: &Instance, due: Time, objective: Objective) -> Instance {
         let mut wanted = vec![false; instance.jobs().len()];
         Self::early(instance, due).iter().for_each(|id| wanted[id.index()] = true);

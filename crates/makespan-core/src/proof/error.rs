@@ -9,51 +9,54 @@ use crate::tree::TreeError;
 /// The reason why a certificate proves nothing, or less than the stated bound.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CertificateError {
-    /// The job does not exist.
+    /// The certificate names a job that does not exist.
     #[error("the certificate names job {0}, which the instance does not have")]
     UnknownJob(JobId),
-    /// The certificate is malformed.
+    /// The certificate is malformed. The field describes the problem.
     #[error("the certificate is malformed: {0}")]
     Malformed(String),
-    /// The deadline is not refuted.
+    /// The certificate does not refute its deadline.
     #[error(
         "the certificate does not refute the deadline {deadline}: {needed} processor-ticks are needed of {available}"
     )]
     NotRefuted {
-        /// The deadline, in seconds.
+        /// The deadline that is not refuted.
         deadline: Time,
-        /// Minimum area that the jobs need.
+        /// Minimum area that the jobs need, in processor-ticks.
         needed: i128,
-        /// Available area.
+        /// Available area, in processor-ticks.
         available: i128,
     },
-    /// The platform has processors of different speeds or a network, or jobs have a time for each machine.
+    /// The processors of the platform differ in speed, the platform has a network, or jobs have a time for each
+    /// machine.
     #[error("the certificate applies only to equal processors, and those of this instance differ or form a tree")]
     UnequalProcessors,
-    /// The instance has compound jobs.
+    /// The instance has compound jobs, which the certificate does not support.
     #[error("the certificate applies only to single tasks and bags, and some job is a graph of tasks")]
     Compound,
     /// The instance does not consist of bags of tasks on a tree.
     #[error("the certificate applies only to bags of tasks on a tree of machines: {0}")]
     NoTree(TreeError),
-    /// An intermediate value exceeds 128 bits.
+    /// A value that the check computes exceeds 128 bits.
     #[error("the certificate's figures are too large to check exactly")]
     Overflow,
-    /// A job cannot end by the horizon of the certificate. So there is no such schedule, and nothing to bound.
+    /// A job cannot end by the horizon of the certificate. So no schedule ends by the horizon, and there is nothing to
+    /// bound.
     #[error("no schedule ends by the horizon {horizon} of the certificate: job {job} cannot")]
     HorizonTooShort {
-        /// The horizon.
+        /// The horizon of the certificate.
         horizon: Time,
-        /// The first such job.
+        /// The first job that cannot end by the horizon.
         job: JobId,
     },
-    /// The certificate applies only to schedules that end by a horizon, but the bound applies to more schedules.
+    /// The certificate applies only to schedules that end by a horizon, but the bound claims to apply to further
+    /// schedules.
     #[error(
         "the certificate speaks only of schedules with makespan at most {horizon}; the bound must state \
          makespan_at_most, and no later instant"
     )]
     OnlyUntil {
-        /// The horizon.
+        /// The horizon of the certificate.
         horizon: Time,
     },
     /// The kind of proof does not bound this objective.
@@ -62,12 +65,12 @@ pub enum CertificateError {
         /// The objective of the bound.
         objective: Objective,
     },
-    /// The bound is higher than the proven value, or lower for a throughput.
+    /// The stated bound is higher than the proven value, or, for a throughput, lower.
     #[error("the bound {stated} is not proved: its certificate proves {proven}")]
     TooStrong {
-        /// The bound.
+        /// The stated bound.
         stated: String,
-        /// The proven value.
+        /// The value that the certificate proves.
         proven: String,
     },
 }

@@ -15,13 +15,14 @@ pub(super) trait Kind {
     /// Returns the proven value for a supported objective and instance.
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError>;
 
-    /// Returns the proven integer value for the first objective of the kind.
+    /// Returns the proven value, as an integer, for the first objective that the kind supports.
     #[cfg(test)]
     fn proves(&self, instance: &Instance) -> Result<i128, CertificateError> {
         self.value(self.objectives()[0], instance).map(|value| value.integer())
     }
 
-    /// Returns the makespan up to which the proof applies to schedules, or `None` if it applies to all.
+    /// Returns the makespan up to which the proof applies to schedules, or `None` if the proof applies to all
+    /// schedules.
     fn horizon(&self) -> Option<Time> {
         None
     }

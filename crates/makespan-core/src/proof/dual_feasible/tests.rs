@@ -39,13 +39,14 @@ fn refutes(deadline: i64, terms: &[Term], instance: &Instance) -> bool {
 
 #[test]
 fn widths_just_over_a_third_leave_two_at_a_time() {
-    // Five jobs of width 4 on 10 processors: only two fit beside each other, so the optimum is 30. The area allows 20,
-    // and so do crossing jobs.
+    // Five jobs of width 4 on 10 processors: only two of them can run at the same time, so the optimum is 30. A bound
+    // by area alone, or by jobs that cross an instant (`Rejection`), is only 20.
     let five = instance(10, &[(4, 10); 5], &[]);
     let third = [term(1, steps(&[(4, 1)]), Scale::Whole)];
     assert!(refutes(24, &third, &five));
     assert!(!refutes(25, &third, &five));
-    // No three of them fit one after the other into 29. This proof uses both functions at once.
+    // No three jobs fit one after the other into 29. This proof uses functions of the width and of the time at the same
+    // time.
     let both = [term(1, steps(&[(4, 1)]), steps(&[(10, 1)]))];
     assert!(refutes(29, &both, &five));
     assert!(!refutes(30, &both, &five));
@@ -61,8 +62,8 @@ fn times_just_over_a_third_leave_two_in_a_row() {
 
 #[test]
 fn a_job_pays_for_the_terms_together() {
-    // A job takes 12 on one processor and 7 on two. The slow way is cheap for the area, and the fast way is cheap for
-    // the chain. So each term alone can be avoided.
+    // A job takes 12 on one processor and 7 on two. The slow allotment is cheap under the term for the area, and the
+    // fast allotment is cheap under the term for chains. So each term alone does not refute the deadline.
     let table = |index: usize| Job::new(index.to_string(), Profile::table(vec![ticks(12), ticks(7)]).unwrap());
     let four = Instance::new(Platform::flat(3).unwrap(), (0..4).map(table).collect(), vec![]).unwrap();
     let area = term(1, Scale::Whole, Scale::Whole);
@@ -75,13 +76,13 @@ fn a_job_pays_for_the_terms_together() {
 
 #[test]
 fn closed_processors_count_as_jobs() {
-    // A wide job cannot run while two of three processors are closed, from 5 to 15.
+    // From 5 to 15, two of three processors are closed, so that no job on two processors can run.
     let closed = instance(3, &[(2, 6), (2, 6)], &[("0-1", 5, 15)]);
     let wide = |times| [term(1, steps(&[(2, 1)]), times)];
     assert!(refutes(21, &wide(Scale::Whole), &closed));
     assert!(!refutes(22, &wide(Scale::Whole), &closed));
-    // No wide job fits before 5. With the replaced durations, the two jobs and the closed period form a chain of 6, 10
-    // and 6.
+    // No job on two processors fits before 5. In the new schedule of the proof, the first job, the closed period and
+    // the second job form a chain of 6, 10 and 6.
     assert!(refutes(17, &wide(steps(&[(6, 1)])), &closed));
     assert!(!refutes(18, &wide(steps(&[(6, 1)])), &closed));
 }
@@ -94,7 +95,7 @@ fn laws_on_many_processors_are_grouped_safely() {
     };
     let instance = Instance::new(Platform::flat(3000).unwrap(), (0..9).map(law).collect(), vec![]).unwrap();
     let rate = |widths| [term(1, widths, steps(&[(60_000, 1)]))];
-    // A job takes at least 100300 ticks, on all 3000 processors, so the deadline of 100000 is impossible.
+    // The job takes at least 100300 ticks, even on all 3000 processors, so the deadline of 100000 is impossible.
     assert!(refutes(100_000, &rate(Scale::Whole), &instance));
     for widths in [Scale::Whole, steps(&[(1, 1), (1000, 1000)])] {
         assert!(!refutes(900_300, &rate(widths), &instance));

@@ -7,8 +7,8 @@ use crate::proof::prefix::Prefix;
 type Point = (i128, i128);
 
 /// Returns the points at which the payment curve of a task can begin or stop to fall, ascending: the ends of the job
-/// for which the last start of some way, or its end, is an instant of the prices. Between two points, the curve is
-/// concave. Returns `None` on overflow.
+/// for which the latest start of some way to run the task, or the end of this run, is an instant of the prices. Between
+/// two points, the curve is concave. Returns `None` on overflow.
 fn points(ways: &[Way], count: i128, integral: &Prefix) -> Option<Vec<Point>> {
     let mut ends: Vec<i128> = ways.iter().map(Way::first).collect();
     for way in ways {
@@ -33,11 +33,13 @@ fn points(ways: &[Way], count: i128, integral: &Prefix) -> Option<Vec<Point>> {
     Some(points)
 }
 
-/// Returns the minimum over all C of `weight * max(0, C - from)` plus the payments of the job's tasks if the job ends
-/// by C. Each row represents `count` equal tasks. Returns `None` on overflow.
+/// Returns the minimum cost of a job over all its ends C. The cost is `weight * max(0, C - from)`, plus the minimum
+/// payments of the job's tasks if the job ends by C. Each row represents `count` equal tasks. Returns `None` on
+/// overflow.
 ///
-/// The payment of a task is concave between its points, so it is at least the chord. The sum of the chords is minimal
-/// at a point of some task, or where the job begins to cost. Slopes are rounded so that the chords become lower.
+/// The payment of a task is concave between its points, so between two points it is at least the chord. The sum of the
+/// chords is minimal at a point of some task, or at `from`, at which the job begins to cost. The slopes of the chords
+/// are rounded so that the chords become lower.
 pub(super) fn least(rows: &[Vec<Way>], count: u64, integral: &Prefix, weight: i128, from: i128) -> Option<i128> {
     let curves: Option<Vec<Vec<Point>>> = rows.iter().map(|ways| points(ways, count.into(), integral)).collect();
     let curves = curves?;
@@ -46,13 +48,13 @@ pub(super) fn least(rows: &[Vec<Way>], count: u64, integral: &Prefix, weight: i1
         events.extend(curve.iter().enumerate().map(|(index, &(at, _))| (at, task, index)));
     }
     let soonest = curves.iter().map(|curve| curve[0].0).max().unwrap_or(0).max(from);
-    // The job may begin to cost at an instant without a point of a curve.
+    // The job may begin to cost at an instant that is not a point of any curve.
     events.push((soonest, usize::MAX, 0));
     events.sort_unstable();
     let fall = |curve: &[Point], index: usize| {
         let Some(&(next, then)) = curve.get(index + 1) else { return 0 };
         let (at, now) = curve[index];
-        // Rounded up.
+        // The quotient is rounded up.
         (now - then + (next - at) - 1) / (next - at)
     };
     let (mut paid, mut falls, mut before) = (0_i128, 0_i128, events[0].0);

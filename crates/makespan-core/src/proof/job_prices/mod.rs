@@ -1,4 +1,4 @@
-//! Prices in time that the tasks of a job pay together.
+//! Prices that change over time and that all tasks of a job pay.
 
 mod curve;
 mod ways;
@@ -13,36 +13,41 @@ use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, Job, Rows, Time};
 use crate::schedule::Objective;
 
-/// Prices for the time of processors. Every task of every job pays them, and each job chooses its end.
+/// Prices for the time of processors. Every task of every job pays these prices, and each job chooses the end at which
+/// its cost is minimal.
 ///
-/// Let `lambda(t) >= 0` be a price in time, and `a_k >= 0` the share of this price that a processor of node k costs.
-/// Let `open_k(t)` be the number of open processors of node k. Every schedule in which job j ends at `C_j` satisfies
+/// Let `lambda(t) >= 0` be a price at each instant t, and `a_k >= 0` the share of this price that a processor of node k
+/// costs. Let `open_k(t)` be the number of open processors of node k. Every schedule in which job j ends at `C_j`
+/// satisfies
 ///
 /// `sum_j f_j(C_j)  >=  sum_j min_C [ f_j(C) + sum over tasks i of j of m_i(C) ]  -  sum_k integral of a_k lambda open_k`,
 ///
 /// Here, `f_j(C)` is `w_j C` for the weighted completion, C for the mean flow, and `w_j max(0, C - d_j)` for the
-/// weighted lateness. `m_i(C)` is the minimum that task i can pay if the job ends by C. It is the minimum, over the
-/// ways to run the task and over the starts s from the earliest one until `C - tail - t`, of its processors times the
-/// integral of `a lambda` over `[s, s + t]`. Heads and tails are the longest paths. For sequential tasks, they include
-/// the transfers that no placement avoids ([`super::Reaching`]). A task that holds several processors pays the minimum
-/// price of a node that is as fast as the slowest of them.
+/// weighted lateness. `m_i(C)` is the minimum that task i can pay if the job ends by C. The payment for a run of length
+/// t from s on is its number of processors, multiplied by the integral of `a_k lambda` over `[s, s + t]`. The minimum
+/// is over the ways to run the task, and over the starts s from its head until `C - tail - t`. The head of a task is
+/// the length of the longest path before it, and its tail is the length of the longest path behind it. For sequential
+/// tasks, heads and tails include the transfers that no placement avoids ([`super::Reaching`]). A task that holds
+/// several processors pays the minimum price of a node that is as fast as the slowest of them.
 ///
 /// *Proof.* In a schedule, each task of job j runs between its head and `C_j - tail`, so it pays at least `m_i(C_j)`.
-/// All tasks together pay at most the last sum, because tasks never hold more processors of a node than are open.
-/// Adding the payments and subtracting this sum lowers the value. The result is a sum over jobs, each of which is at
-/// least its minimum. ∎
+/// All tasks together pay at most the last sum, because tasks never hold more processors of a node than are open. So if
+/// the payments are added to the value of the schedule and the last sum is subtracted, the value does not increase. The
+/// result is a sum over jobs, and the term of each job is at least its minimum. ∎
 ///
 /// Unlike the prices of [`super::TimePrices`], these prices support graphs and unequal processors: the end of a job
 /// connects its tasks. Source: Lagrangian relaxation of the processors in a time-indexed programme, as in R. H.
-/// Möhring, A. S. Schulz, F. Stork, M. Uetz, Management Science 49(3), 2003, DOI 10.1287/mnsc.49.3.330.12737, with one
-/// window per task instead of their edges.
+/// Möhring, A. S. Schulz, F. Stork, M. Uetz, Management Science 49(3), 2003, DOI 10.1287/mnsc.49.3.330.12737, but with
+/// one window for each task, where they use the edges between tasks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobPrices {
-    /// `t_0 .. t_J`, ascending, not negative.
+    /// The instants `t_0 .. t_J` between which the price is constant, ascending, not negative.
     pub instants: Vec<Time>,
-    /// The price from `t_j` to `t_j+1`, in `2^-scale` millionths of weight. The price is zero before and after.
+    /// The price from `t_j` to `t_j+1`, in `2^-scale` millionths of weight. The price is zero before `t_0` and after
+    /// `t_J`.
     pub prices: Vec<i64>,
-    /// For each node, the share that one of its processors costs. If omitted, all shares are one.
+    /// For each node, the share of the price that one of its processors costs. If the list is empty, all shares are
+    /// one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<u64>,
     /// Number of binary places of the prices.
@@ -58,13 +63,13 @@ impl Kind for JobPrices {
         Scope::Any
     }
 
-    /// Returns the proven value. A fraction proves the next integer. Takes O(a^2 J) for each task that can run in a <=
-    /// 16 ways, with J prices, and a sort.
+    /// Returns the proven value. Values are integers, so a fractional bound is rounded up. With J prices, takes O(a^2
+    /// J) and a sort for each task, where a <= 16 is its number of ways to run.
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check(instance)?;
         let shape = objective.shape().ok_or(CertificateError::OtherObjective { objective })?;
         let sum = if objective.is_mean() {
-            // The flow in ticks.
+            // The sum of the completion times is computed with weight 1 and then converted to the mean flow.
             prices::flow(self.sum(instance, |_| (1, Time::ZERO))?, instance)
         } else {
             self.sum(instance, |job| {
@@ -82,8 +87,8 @@ impl JobPrices {
         if self.shares.is_empty() { Ok(()) } else { prices::check_nodes(&self.shares, instance) }
     }
 
-    /// Returns the bound on the sum of the costs of job ends. `weigh` returns the cost per tick and the instant from
-    /// which ticks are counted.
+    /// Returns the bound on the sum of the costs of job ends. For each job, `weigh` returns the cost per tick and the
+    /// instant from which ticks are counted.
     fn sum(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> (u64, Time)) -> Result<i128, CertificateError> {
         let overflow = || CertificateError::Overflow;
         let shares =
@@ -95,7 +100,7 @@ impl JobPrices {
             negative.add(open.and_then(|open| open.checked_mul(price.into())))?;
         }
         for (id, job) in instance.ids().zip(instance.jobs()) {
-            // A job without weight may end when all prices are zero.
+            // A job without weight can end as late as it likes, when all prices are zero, so it pays nothing.
             let (weight, from) = weigh(job);
             if weight == 0 {
                 continue;
@@ -105,7 +110,7 @@ impl JobPrices {
             let least = curve::least(&rows, job.equal_tasks(), &integral, weight, from.ticks().into());
             negative.add(least.map(|least| -least))?;
         }
-        // The shift rounds down. Shifting the negative value therefore rounds the bound up.
+        // The shift rounds down. The value is the negative of the bound, so the bound is rounded up.
         Ok(-(negative.0 >> self.scale))
     }
 }

@@ -25,7 +25,7 @@ fn jobs_that_compete_pay_for_waiting() {
     let flow = |proof: &JobPrices| proof.value(Objective::MeanFlow, &instance).map(|value| value.integer());
     assert_eq!(flow(&prices(&[0], &[])), Ok(2000), "without prices, each job ends at 2");
     // A job that ends at 2 pays 1 for each of its 2 tasks, and a job that ends at 4 pays nothing. The price of the 2
-    // open ticks is subtracted: 2 * 4 - 2.
+    // open ticks is subtracted, so the bound is 2 * 4 - 2.
     assert_eq!(flow(&prices(&[0, 2], &[1])), Ok(3000), "the very optimum");
     assert!(flow(&prices(&[0, 2], &[2])).unwrap() < 3000);
 }
@@ -46,8 +46,8 @@ fn a_job_is_as_good_as_its_weight_and_its_deadline_say() {
 
 #[test]
 fn shares_and_transfers_count_where_a_task_runs() {
-    // On the fast node, the second task need not wait for data. On the slow node, it waits for 5 ticks of transfer and
-    // takes twice its time.
+    // If both tasks run on the fast node, the second task need not wait for data. On the slow node, the second task
+    // waits 5 ticks for a transfer and takes twice its time.
     let nodes = [2.0, 1.0].map(|speed| Node { speed, ..Node::new(speed.to_string(), 1) });
     let job = Job::compound("a", chain(&[4, 4], Payload::Fixed(ticks(5))));
     let instance = Instance::new(Platform::new(nodes.to_vec()).unwrap(), vec![job], vec![]).unwrap();

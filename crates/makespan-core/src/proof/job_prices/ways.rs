@@ -5,7 +5,7 @@ use crate::proof::time_window::Known;
 use crate::proof::{CertificateError, Reaching};
 
 /// A way to run a task: not before `head`, for `time` ticks, with at least `tail` ticks from its end to the end of the
-/// job. It pays `rate` times the price.
+/// job. In each tick, it pays the price multiplied by `rate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Way {
     pub(super) head: i128,
@@ -15,23 +15,24 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// Returns the earliest possible end of the job.
+    /// Returns the earliest end of the job if the task runs in this way.
     pub(super) fn first(&self) -> i128 {
         self.head + self.time + self.tail
     }
 
-    /// Returns true if this way is at least as good as another one, whatever the prices.
+    /// Returns true if this way is at least as good as the other way, whatever the prices are.
     fn replaces(&self, other: &Self) -> bool {
         self.head <= other.head && self.time <= other.time && self.tail <= other.tail && self.rate <= other.rate
     }
 }
 
-/// Maximum number of ways to run a task. If there are more, several ways are replaced by one that is as good as each.
+/// Maximum number of ways to run a task. If there are more, several ways are replaced by a single way that is at least
+/// as good as each of them.
 const MAX_WAYS: usize = 16;
 /// An instant after every schedule of an instance.
 const LATE: i128 = i64::MAX as i128;
 
-/// Returns the ways to run each different task of a job. No way replaces another.
+/// Returns the ways to run each distinct task of a job. Ways that another way can replace are omitted.
 pub(super) fn of_job(known: &Known<'_>, id: JobId, shares: &[u64]) -> Result<Vec<Vec<Way>>, CertificateError> {
     let instance: &Instance = known.times.instance;
     let job = instance.job(id);
@@ -71,7 +72,7 @@ pub(super) fn of_job(known: &Known<'_>, id: JobId, shares: &[u64]) -> Result<Vec
     each.collect()
 }
 
-/// If there are too many ways, joins ways of similar length into one that replaces each of them.
+/// If there are too many ways, joins ways of similar length into one way that can replace each of them.
 fn joined(mut ways: Vec<Way>) -> Vec<Way> {
     if ways.len() <= MAX_WAYS {
         return ways;
