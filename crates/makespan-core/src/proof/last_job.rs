@@ -7,8 +7,8 @@ use super::{CertificateError, Kind, Proof, Scope, Value, soonest_completion};
 use crate::model::{Instance, JobId};
 use crate::schedule::Objective;
 
-/// A bound that follows from the fact that one job ends at the makespan. This job ends at or after the proven bound on
-/// the makespan. Every other job ends at or after the end of its longest path.
+/// A bound that follows from the fact that one job ends at the makespan. The last job ends at or after the proven bound
+/// on the makespan. Every other job ends at or after the end of its longest path.
 ///
 /// Let `M` be the bound on the makespan, and let `e_j` be the end of the longest path of job `j` ([`super::Paths`]). In
 /// any schedule, at least one job `l` ends at or after `M`. So the sum of the weighted ends is at least
@@ -53,8 +53,8 @@ impl Kind for LastJob {
     }
 }
 
-/// Returns the earliest end of each job, in file order. If no job is a graph, no job waits for another job, and all
-/// processors are equal, the function does not iterate over the nodes.
+/// Returns the earliest end of each job, in file order. If all processors are equal and there are no edges, between
+/// tasks or between jobs, the function does not iterate over the nodes, of which there may be millions.
 fn ends_alone(instance: &Instance) -> Vec<(JobId, i128)> {
     let is_plain =
         instance.has_equal_processors() && !instance.has_compound_jobs() && !instance.has_edges_between_jobs();
@@ -86,7 +86,7 @@ mod tests {
         Instance::new(Platform::flat(1).unwrap(), jobs, vec![]).unwrap()
     }
 
-    /// Returns a proof, based on areas, that the makespan is at least 10 s.
+    /// Returns a certificate whose inner proof shows, by areas, that the makespan is at least 10 s.
     fn ten_seconds() -> LastJob {
         let deadline = s(10) - Time::TICK;
         let selection = Selection::Price(0);

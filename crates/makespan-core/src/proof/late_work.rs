@@ -6,13 +6,13 @@ use super::{CertificateError, Kind, Scope, Value, prices};
 use crate::model::{Instance, Time};
 use crate::schedule::Objective;
 
-/// A bound on the makespan from the work that is released at or after an instant, and so cannot be done before this
+/// A bound on the makespan from the work that is released at or after an instant. This work cannot be done before the
 /// instant.
 ///
-/// With a price `lambda_k >= 0` for a tick on one processor of node `k`, a sequential task `i` pays at least
-/// `N_i = min_k lambda_k p_ik` wherever it runs. Consider the `n` tasks that pay most among those that are released at
-/// `from` or later. They all run after `from`. At any instant at most `n` of them run, on `n` processors, whose
-/// prices per tick sum to at most the `n` largest prices of processors. So no schedule ends before
+/// With a price `lambda_k >= 0` for a tick on one processor of node `k`, a sequential task `i` pays at least `N_i =
+/// min_k lambda_k p_ik` wherever it runs. Among the tasks that are released at `from` or later, consider the `n` tasks
+/// that pay most. All of these run after `from`. At any instant, at most `n` of them run, on `n` processors. The prices
+/// of these processors sum to at most the sum of the `n` largest prices of processors. So no schedule ends before
 ///
 /// `from + (sum of the n largest N_i) / (sum of the n largest prices of processors)`.
 ///
@@ -22,7 +22,8 @@ use crate::schedule::Objective;
 pub struct LateWork {
     /// Only tasks that are released at this instant or later count.
     pub from: Time,
-    /// Number of these tasks that count: the tasks that pay most. `None` means all.
+    /// The number `n` of tasks that count, which are the tasks that pay most. `None` means that all tasks released at
+    /// `from` or later count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tasks: Option<u64>,
     /// A price for each node of the platform, in order.
@@ -59,13 +60,14 @@ impl Kind for LateWork {
         let most = self.tasks.unwrap_or(u64::MAX);
         let (needed, sold) = (largest(paid, most), largest(sold, most));
         let (needed, sold) = (needed.ok_or(CertificateError::Overflow)?, sold.ok_or(CertificateError::Overflow)?);
-        // If all prices are zero, nothing is needed.
+        // If all prices are zero, nothing is proved.
         let length = if sold > 0 { (needed + (sold - 1)) / sold } else { 0 };
         Ok(Value::Integer(i128::from(self.from.ticks()) + length))
     }
 }
 
-/// Returns the sum of the `most` largest values. Each value occurs as often as its count.
+/// Returns the sum of the `most` largest values of a list. Each entry is a value and the number of times that it
+/// occurs.
 fn largest(mut each: Vec<(i128, u64)>, mut most: u64) -> Option<i128> {
     each.sort_unstable_by(|a, b| b.cmp(a));
     each.into_iter().try_fold(0_i128, |sum, (value, count)| {
@@ -102,12 +104,12 @@ mod tests {
     #[test]
     fn late_work_by_hand() {
         let seconds = |seconds: i64| Ok(i128::from(s(seconds).ticks()));
-        // The bounds are: all work divided by all speeds; the largest task alone on the fast node; the work that is
-        // released at 4.
+        // The bounds follow from all work divided by the sum of all speeds, from the largest task alone on the fast
+        // node, and from the work that is released at 4.
         assert_eq!(proves(&flow(&[(9, 0), (9, 0), (6, 0)]), 0, None, &[1, 3]), seconds(6));
         assert_eq!(proves(&flow(&[(30, 0), (3, 0)]), 0, Some(1), &[1, 3]), seconds(10));
         assert_eq!(proves(&flow(&[(9, 0), (9, 4), (9, 4), (9, 4), (9, 4)]), 4, None, &[1, 3]), seconds(13));
-        // No task is released that late; all prices are zero; no task counts.
+        // Nothing is proved if no task is released as late as `from`, if all prices are zero, or if no task counts.
         assert_eq!(proves(&flow(&[(9, 0)]), 1, None, &[1, 3]), Ok(0));
         assert_eq!(proves(&flow(&[(9, 2)]), 1, None, &[0, 0]), seconds(1));
         assert_eq!(proves(&flow(&[(9, 2)]), 1, Some(0), &[1, 3]), seconds(1));

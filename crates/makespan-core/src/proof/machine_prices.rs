@@ -8,38 +8,39 @@ use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, Job, JobId, Rows, Time};
 use crate::schedule::Objective;
 
-/// A dual solution of the assignment programme of sequential jobs on different machines: a price for a tick on one
+/// A dual solution of the assignment programme of sequential jobs on machines that differ: a price for a tick on one
 /// processor of each node.
 ///
 /// With prices `lambda >= 0`, job `i` pays at least `N_i = min_k lambda_k p_ik` wherever it runs.
 ///
-/// For the makespan, let `A_k(T)` be the open time of the processors of node `k` from the first release to `T`. These
-/// processors sell at most this time until `T`, and a job that ends by `T` runs only on nodes with `r_i + p_ik <= T`.
-/// So no schedule ends by `T` unless
+/// For the makespan, let `A_k(T)` be the open time of the processors of node `k` from the first release to `T`. Until
+/// `T`, jobs use at most this time of the processors. A job that ends by `T` runs on a node with `r_i + p_ik <= T`. So
+/// no schedule ends by `T` unless
 ///
 /// `sum_i min { lambda_k p_ik : r_i + p_ik <= T }  <=  sum_k lambda_k A_k(T)`,
 ///
-/// The left side never rises with `T`, and the right side never falls. So the smallest `T` for which the inequality
+/// As `T` grows, the left side never rises and the right side never falls. So the smallest `T` for which the inequality
 /// holds is a bound. The prices are the dual variables of J. K. Lenstra, D. Shmoys, E. Tardos, Math. Programming 46,
 /// 1990, DOI 10.1007/BF01585745.
 ///
-/// For weighted completion, let `Lambda` be the price of a tick on all processors. Job `i` needs at least
-/// `q_i = N_i / Lambda` units, and is served at a rate of at most `lambda_k / Lambda` on node `k`. All rates together
-/// are at most 1. So the mean busy times are bounded as on one machine with times `q_i`, on which Smith's order is
-/// optimal. A job ends at least half of its time after its mean busy time, as in W. Eastman, S. Even, I. Isaacs,
-/// Management Science 11, 1964, DOI 10.1287/mnsc.11.2.268:
+/// For weighted completion, let `Lambda` be the sum of the prices of all processors for one tick. Job `i` needs at
+/// least `q_i = N_i / Lambda` units, and is served at a rate of at most `lambda_k / Lambda` on node `k`. All rates
+/// together are at most 1. So the mean busy times of the jobs are at least as large as on one machine on which job `i`
+/// takes `q_i`. On such a machine, Smith's order (ascending `q_i / w_i`) is optimal. A job ends at least half of its
+/// time after its mean busy time, as in W. Eastman, S. Even, I. Isaacs, Management Science 11, 1964, DOI
+/// 10.1287/mnsc.11.2.268:
 ///
 /// `sum_i w_i C_i  >=  sum_i w_i (r + q_1 + .. + q_i) + sum_i w_i (p_i - q_i) / 2`
 ///
-/// in Smith's order of the `q_i`, with the shortest time `p_i` of job `i` and the first release `r`. The bound
-/// `>= sum_i w_i (r_i + p_i)` holds as well.
+/// in Smith's order of the `q_i`, with the shortest time `p_i` of job `i` and the first release `r`. The lower bound
+/// `sum_i w_i (r_i + p_i)` holds as well.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachinePrices {
     /// A price for each node of the platform, in order.
     pub prices: Vec<i64>,
 }
 
-/// A job with the minimum price that it pays.
+/// A job and the minimum payment of one of its tasks.
 struct Paid {
     weight: i128,
     tasks: i128,
@@ -76,7 +77,8 @@ impl MachinePrices {
         }
         let priced: Vec<(i64, Open)> = self.priced(instance);
         let sold = |end| sold(&priced, instance.first_release(), end);
-        // First allow every machine, then search upward from this bound. In most cases, nothing more is refuted.
+        // The first bound allows every job on every machine. The search then goes upward from this bound. In most
+        // cases, it refutes no further instant.
         let needed = self.least_paid(instance, None)?.unwrap_or(0);
         let (mut low, mut high) = (instance.first_release().ticks(), i64::MAX / 2);
         while low < high {
@@ -97,7 +99,7 @@ impl MachinePrices {
                 (low, step) = (next, step.saturating_mul(2));
                 continue;
             }
-            // Bisect between the last refuted instant and the first that is not refuted.
+            // Bisects between the last instant that is refuted and the first instant that is not refuted.
             let (mut refuted, mut open) = (low, next);
             while open - refuted > 1 {
                 let middle = refuted + (open - refuted) / 2;
@@ -111,7 +113,8 @@ impl MachinePrices {
 
     /// Returns the proven mean flow, rounded down.
     fn flow(&self, instance: &Instance) -> Result<i128, CertificateError> {
-        // A task of a bag ends no later than the bag. Count only one task per bag, so that each job counts once.
+        // A task of a bag ends no later than the bag. So only one task of each bag is included, and each job counts
+        // once.
         let single = |id: JobId| instance.submitted(id).without_copies();
         let bags = instance.has_bags().then(|| instance.with_jobs(instance.ids().map(single).collect()));
         let sum = self.completion(bags.as_ref().unwrap_or(instance), |_| 1)?;
@@ -134,14 +137,14 @@ impl MachinePrices {
         }
         let alone = |job: &Paid| (job.weight * job.tasks).checked_mul(job.release.checked_add(job.shortest)?);
         let alone = sum(jobs.iter().map(alone));
-        // A job without weight does not count. Behind all others, it delays no other job.
+        // A job without weight does not count in the sum. Behind all other jobs, it delays none of them.
         jobs.retain(|job| job.weight > 0);
         let priced = self.in_the_order_of_smith(instance, &mut jobs);
         Ok(alone.ok_or(overflow.clone())?.max(priced.ok_or(overflow)?))
     }
 
-    /// Returns the bound on the weighted completion of jobs with positive weight. The computation uses twice the price
-    /// of a tick on all processors times the sum, which is a whole number. Returns `None` on overflow.
+    /// Returns the bound on the weighted completion of jobs with positive weight. The computation multiplies the sum by
+    /// twice the price of a tick on all processors, because the product is a whole number. Returns `None` on overflow.
     fn in_the_order_of_smith(&self, instance: &Instance, jobs: &mut [Paid]) -> Option<i128> {
         let nodes = instance.platform().nodes();
         let all = sum(self
@@ -152,17 +155,18 @@ impl MachinePrices {
         if all == 0 {
             return Some(0);
         }
-        // All products fit if the largest one does. This is checked before sorting, because the comparison must not
-        // overflow.
+        // All products fit into the integer type if the largest one fits. This is checked before sorting, because the
+        // comparison must not overflow.
         let heaviest = jobs.iter().map(|job| job.weight).max().unwrap_or(0);
         jobs.iter().map(|job| job.price).max().unwrap_or(0).checked_mul(heaviest)?;
-        // Compares paid / weight without fractions. A job with price and weight 0 would be equal to all others, and the
-        // order would be inconsistent.
+        // Compares price / weight without fractions. A job with price 0 and weight 0 would compare equal to all other
+        // jobs, so the order would be inconsistent; such jobs were removed.
         jobs.sort_by(|a, b| (a.price * b.weight).cmp(&(b.price * a.weight)));
         let first = i128::from(instance.first_release().ticks());
         let (mut before, mut value) = (0_i128, 0_i128);
         for job in jobs {
-            // The i-th of equal tasks ends after i of them: 1 + 2 + ... + count.
+            // The i-th of the equal tasks of a bag ends after the work of i tasks, so the ends sum to 1 + 2 + ... +
+            // count.
             let last = job.tasks.checked_mul(job.tasks.checked_add(1)?)?;
             let ends = job.price.checked_mul(last)?.checked_add(before.checked_mul(2 * job.tasks)?)?;
             let halves = all.checked_mul(job.shortest)?.checked_sub(job.price)?.checked_mul(job.tasks)?;
@@ -180,8 +184,8 @@ impl MachinePrices {
         prices::check_sequential(instance)
     }
 
-    /// Returns the minimum total payment of all jobs. If `end` is given, only nodes on which a job can end by then
-    /// count, and the result is `None` if there is no such node for some job.
+    /// Returns the minimum total payment of all jobs. If `end` is given, only nodes on which a job can end by this
+    /// instant count, and the result is `None` if there is no such node for some job.
     fn least_paid(&self, instance: &Instance, end: Option<Time>) -> Result<Option<i128>, CertificateError> {
         let mut all = Sum::default();
         for job in instance.jobs() {
@@ -197,8 +201,8 @@ impl MachinePrices {
         Ok(Some(all.0))
     }
 
-    /// Returns the nodes whose price is positive. On platforms with millions of nodes, most prices are zero, and nodes
-    /// with price zero are skipped.
+    /// Returns the nodes whose price is positive. Nodes with price zero are omitted, because on platforms with millions
+    /// of nodes most prices are zero.
     fn priced<'a>(&self, instance: &'a Instance) -> Vec<(i64, Open<'a>)> {
         let priced = self.prices.iter().enumerate().filter(|(_, price)| **price > 0);
         priced.map(|(node, &price)| (price, Open::new(instance, node))).collect()
@@ -232,15 +236,16 @@ mod tests {
     #[test]
     fn prices_bound_the_makespan() {
         let two = two_machines(&[[4, 6], [4, 6], [4, 6]], &[]);
-        // The payments 3 * min(3 * 4, 2 * 6) = 36 at 5 per tick give 7.2, so the bound is 8, which is the optimum.
+        // The payments 3 * min(3 * 4, 2 * 6) = 36 at 5 per tick give 36 / 5 = 7.2, so the bound is 8, which is the
+        // optimum.
         assert_eq!(proves(&two, [3, 2]), Ok(8));
         assert_eq!(proves(&two, [1, 1]), Ok(6));
-        // Every machine needs at least 4 ticks, whatever the prices.
+        // Every job needs at least 4 ticks on any machine, so this bound holds for any prices.
         assert_eq!(proves(&two, [0, 0]), Ok(4));
-        // One machine has price zero: only the length of the job counts.
+        // The job is free on the machine of price zero, so the bound is only the shortest time of the job.
         assert_eq!(proves(&two_machines(&[[5, 9]], &[]), [0, 1]), Ok(5));
         assert_eq!(proves(&two_machines(&[[5, 9]], &[]), [1, 0]), Ok(5));
-        // To end before 10, the second job must also run and pay on machine 0.
+        // If all jobs end before 10, both must run on machine 0 and pay there, which takes until 10.
         assert_eq!(proves(&two_machines(&[[5, 10], [5, 10]], &[]), [1, 0]), Ok(10));
         assert!(matches!(proves(&two, [-1, 1]), Err(CertificateError::Malformed(_))));
         let short = MachinePrices { prices: vec![1] };
@@ -257,8 +262,8 @@ mod tests {
 
     #[test]
     fn prices_bound_weighted_completion() {
-        // On equal machines, the jobs end at 4, 4 and 8. The bound by Eastman, Even and Isaacs is 2 + 4 + 6 + 3 * (4 -
-        // 2) / 2 = 15.
+        // On equal machines, the jobs end at 4, 4 and 8, so the optimum is 16. The bound of Eastman, Even and Isaacs is
+        // 2 + 4 + 6 + 3 * (4 - 2) / 2 = 15.
         let equal = two_machines(&[[4, 4], [4, 4], [4, 4]], &[]);
         let prices = MachinePrices { prices: vec![1, 1] };
         let bound =

@@ -76,57 +76,57 @@ pub use value::Value;
 
 /// Data from which a bound on an objective follows by arithmetic alone.
 ///
-/// In earlier versions of the file format, a kind that supports several objectives had a name for each objective. Such
-/// files can still be read.
+/// In earlier versions of the file format, a kind of proof that supports several objectives had a separate name for
+/// each objective. Files with these names can still be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Proof {
-    /// A job alone on the empty platform.
+    /// The time of a single job that is alone on the empty platform.
     Alone(Alone),
-    /// A refuted deadline, by work and allotments.
+    /// A deadline that is refuted by the work and the allotments of jobs.
     Rejection(Rejection),
-    /// A refuted deadline, by dual-feasible functions.
+    /// A deadline that is refuted by dual-feasible functions.
     DualFeasible(DualFeasible),
     /// Prices for area in intervals of time.
     IntervalPrices(IntervalPrices),
     /// Prices for processors in continuous time.
     TimePrices(TimePrices),
-    /// Prices for time on different machines.
+    /// Prices for time on machines that differ.
     MachinePrices(MachinePrices),
     /// Prices for processors in continuous time that refute a deadline.
     DeadlinePrices(DeadlinePrices),
-    /// Prices for different machines in continuous time.
+    /// Prices in continuous time for machines that differ.
     MachineTimePrices(MachineTimePrices),
     /// Prices for positions on machines.
     PositionPrices(PositionPrices),
     /// Prices for the work that is released from an instant on.
     LateWork(LateWork),
-    /// A refuted deadline, by a window of time.
+    /// A deadline that is refuted by the work of tasks within a window of time.
     TimeWindow(TimeWindow),
-    /// A refuted deadline for each job alone.
+    /// For each job, a deadline that it cannot meet even if it is alone.
     JobWindows(JobWindows),
-    /// Prices in time that all tasks of a job pay, where each job chooses its end.
+    /// Prices in continuous time that all tasks of a job pay. Each job chooses its end.
     JobPrices(JobPrices),
-    /// A refuted deadline, by the amounts of a resource in a window of time.
+    /// A deadline that is refuted by the amounts of a resource that tasks hold within a window of time.
     ResourceWindow(ResourceWindow),
     /// The longest path of tasks before the end of each job.
     Paths(Paths),
     /// Paths of tasks combined with the available processors and resources.
     PathFlow(PathFlow),
-    /// A refuted deadline, deduced step by step.
+    /// A deadline that is refuted by deductions, step by step.
     Deductions(Deductions),
-    /// A bound from the jobs with early deadlines.
+    /// A bound on lateness from the jobs with early deadlines.
     DueBy(DueBy),
     /// A bound from the fact that one job ends at the makespan.
     LastJob(LastJob),
-    /// The minimum cost of every task, or prices under a horizon.
+    /// The minimum cost of every task. With a horizon, also prices of processors and of the time between tasks.
     CostPrices(CostPrices),
     /// Prices for tasks and the ports of a tree.
     TreePrices(TreePrices),
 }
 
 impl Proof {
-    /// Returns a description of the proof for users, to print after "proved by".
+    /// Returns a description of the proof for users, which reports print after "proved by".
     pub const fn words(&self) -> &'static str {
         match self {
             Self::Alone(_) => "a job that takes this long even alone",
@@ -153,7 +153,7 @@ impl Proof {
         }
     }
 
-    /// Returns the name of the kind in files.
+    /// Returns the name of this kind of proof in files.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Alone(_) => "alone",
@@ -231,7 +231,7 @@ impl Proof {
     }
 }
 
-/// Returns the sum of values. A value of `None` represents an overflow.
+/// Returns the sum of values. If a value is `None`, which represents an overflow, returns an error.
 fn total(mut each: impl Iterator<Item = Option<i128>>) -> Result<i128, CertificateError> {
     each.try_fold(0_i128, |sum, one| sum.checked_add(one?)).ok_or(CertificateError::Overflow)
 }

@@ -17,38 +17,39 @@ pub use areas::Areas;
 use areas::{Brought, Over};
 use rate::Rate;
 
-/// A flow from task to task along edges and area arcs, and prices for processors and resources.
+/// A flow from task to task along edges and area arcs ([`Areas`]), and prices of processors and resources.
 ///
 /// A flow is a sum of paths. Along each path, tasks run one after the other from a release on, so the makespan C is at
-/// least the release plus their times. The total flow F gives `F C >= sum_i (Y_i t_i + s_i r_i)`. Here, `Y_i` is the
-/// flow through task i, which takes `t_i`, and `s_i` is the part that begins there, at the release `r_i`. Until C,
-/// tasks hold at most the available amounts, so the price of the open amounts between the first release and C is at
-/// least `sum_i q_i t_i`, where `q_i` is the price of the amounts that task i holds. Together,
+/// least the release plus their times. If this inequality is multiplied by the flow of each path and summed, the result
+/// is `F C >= sum_i (Y_i t_i + s_i r_i)`, where F is the total flow. Here, `Y_i` is the flow through task i, which
+/// takes `t_i`, and `s_i` is the part of this flow that begins at task i, at its release `r_i`. Until C, tasks hold at
+/// most the available amounts, so the price `open(C)` of the amounts that are available between the first release and C
+/// is at least `sum_i q_i t_i`, where `q_i` is the price of the amounts that task i holds. Together,
 ///
 /// `F C + open(C) >= sum_i min { Y_i t + q t } + sum_i s_i r_i`,
 ///
-/// where each minimum is over the ways to run the task. The smallest C that satisfies this is a bound. A task that is
-/// long on few processors pays on its path, and a task that is short on many processors pays by their area. One task of
-/// a bag is on the paths.
+/// where each minimum is over the ways to run the task. The smallest C that satisfies this inequality is a lower bound
+/// on the makespan. A task that is long on few processors pays by the flow of its paths, and a task that is short on
+/// many processors pays by its area. Only one task of each bag is on the paths.
 ///
-/// The flow may also use area arcs ([`Areas`]). On an arc from u to v, the path is longer by the area of the tasks
-/// between u and v, divided by the available amount. So a task between them pays for its share of this area, too. With
-/// the total flow `L_i` of the arcs that enclose task i, its minimum becomes `min { Y_i t + q t + L_i q' t / R }`,
-/// rounded down.
+/// The flow may also use area arcs. An arc from u to v makes a path longer by the area of the tasks between u and v,
+/// divided by the available amount. So a task between u and v also pays its share of this area. If `L_i` is the total
+/// flow of the arcs that have task i between their ends, the minimum of task i becomes `min { Y_i t + q t + L_i q' t /
+/// R }`, rounded down.
 ///
 /// Source: the dual of the linear programme of critical path and area for moldable tasks with precedence constraints
 /// (K. Jansen, H. Zhang, ACM Trans. Algorithms 2(3), 2006, DOI 10.1145/1159892.1159899). Releases, resources, closed
 /// periods and speeds are our extension.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathFlow {
-    /// Pairs of a different task, by its number in the instance, and its flow. Other tasks have no flow.
+    /// Pairs of a distinct task, by its number in the instance, and the flow through it. All other tasks have no flow.
     pub tasks: Vec<(u32, u64)>,
-    /// Pairs of an edge, by its position in the instance, and its flow. Other edges have no flow.
+    /// Pairs of an edge, by its position in the instance, and the flow along it. All other edges have no flow.
     pub edges: Vec<(u32, u64)>,
     /// For each node, the price of a tick of one of its processors. Empty if processors have no price.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<u64>,
-    /// Pairs of the name of a resource and the price of a tick of one unit.
+    /// Pairs of the name of a resource and the price of one unit of it for a tick.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<(String, u64)>,
     /// Flows along area arcs, which enter and leave tasks like flows along edges.
@@ -87,7 +88,8 @@ impl Kind for PathFlow {
             }
             Some(sum)
         };
-        // An overflow counts as enough. An instance is shorter than this limit.
+        // An overflow of the left side counts as enough, because every schedule of an instance ends long before the sum
+        // overflows.
         let enough = |end: i128| has(end).is_none_or(|sum| sum >= needed);
         let (mut low, mut high) = (0, i128::from(i64::MAX / 2));
         if !enough(high) {
@@ -102,7 +104,7 @@ impl Kind for PathFlow {
 }
 
 impl PathFlow {
-    /// Returns the flow through each different task, and the part of the flow that begins there.
+    /// Returns, for each distinct task, the flow through it, and the part of this flow that begins at it.
     fn flows(&self, instance: &Instance, brought: &Brought) -> Result<(Vec<i128>, Vec<i128>), CertificateError> {
         let mut through = vec![0_i128; instance.different_tasks()];
         for &(task, flow) in &self.tasks {
@@ -128,7 +130,8 @@ impl PathFlow {
     }
 }
 
-/// Returns the minimum total payment of all tasks for their flow and their amounts, or `None` on overflow.
+/// Returns the minimum payment, summed over all tasks, for their flow and for the amounts that they hold, or `None` on
+/// overflow.
 fn needed(
     instance: &Instance,
     places: &Places<'_>,
@@ -144,7 +147,7 @@ fn needed(
             let row = instance.different(task);
             let (mut on_path, mut beside): (Option<i128>, Option<i128>) = (None, None);
             places.each(task, |run| {
-                // A payment that overflows is not the minimum.
+                // A payment that overflows cannot be the minimum, so this way to run is skipped.
                 let Some(held) = held(rate, over, row, task, run) else { return };
                 let Some(paid) = through[row].checked_mul(run.time).and_then(|time| time.checked_add(held)) else {
                     return;
@@ -160,7 +163,7 @@ fn needed(
     Some(sum)
 }
 
-/// Returns the payment of a run for its amounts, in total and on the area arcs.
+/// Returns the payment of a run for the amounts that it holds: at the prices of the certificate, plus on the area arcs.
 fn held(rate: &Rate<'_>, over: &[Over<'_>], row: usize, task: TaskId, run: &Run) -> Option<i128> {
     let mut held = rate.of(task, run)?.checked_mul(run.time)?;
     for over in over {

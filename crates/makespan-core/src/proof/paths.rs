@@ -6,11 +6,11 @@ use super::{CertificateError, Kind, Places, Scope, Spans, Value, total};
 use crate::model::{Instance, JobId};
 use crate::schedule::{Objective, Shape};
 
-/// A bound on the end of each job: the end of the longest path of tasks to its last task, after its release, with each
-/// task at its shortest time. Paths include the edges between jobs.
+/// A bound on the end of each job: the length of the longest path of tasks that leads from a release to a last task of
+/// the job. Each task on the path has its shortest time. Paths include the edges between jobs.
 ///
-/// The certificate contains no data, because the bound follows from the instance. Transfers and other tasks are
-/// ignored.
+/// The certificate contains no data, because the bound follows from the instance. Transfers of data are ignored, and so
+/// are tasks that are not on the path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paths {}
 
@@ -34,8 +34,8 @@ pub(super) fn earliest_ends(instance: &Instance) -> Vec<(JobId, i128)> {
     instance.ids().map(|id| (id, spans.completion(instance, id))).collect()
 }
 
-/// Returns the proven value of an objective of [`Objective::OF_TIME`] if each job ends at or after its instant in
-/// `ends`.
+/// Returns the proven value of an objective of [`Objective::OF_TIME`] under the condition that each job ends at or
+/// after its instant in `ends`.
 pub(super) fn of_completions(
     objective: Objective,
     instance: &Instance,
@@ -45,7 +45,7 @@ pub(super) fn of_completions(
     Ok(shape.value(total_of(shape, instance, ends)?, instance.jobs().len()))
 }
 
-/// Returns the maximum or the sum of the costs (depending on `shape`) of jobs that end at these instants.
+/// Returns the maximum or the sum (depending on `shape`) of the costs of jobs, if they end at the instants in `ends`.
 pub(super) fn total_of(shape: Shape, instance: &Instance, ends: &[(JobId, i128)]) -> Result<i128, CertificateError> {
     let mut costs = ends.iter().map(|&(id, end)| shape.cost(instance.job(id)).exact(end));
     if shape.is_sum {

@@ -1,4 +1,4 @@
-//! The places on which a task can run, and its times there, without regard to other tasks.
+//! The places (kinds of nodes) on which a task can run, and the times of the task on them, as if no other task ran.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -8,15 +8,17 @@ use rustc_hash::FxHashMap;
 use super::choices::{self, Group};
 use crate::model::{Demand, Instance, Need, ProcSet, ResourceKind, TaskId, Time};
 
-/// Maximum number of allotments that are examined one by one for a task that needs resources. More are grouped.
+/// Maximum number of allotments that are examined one by one for a task that needs resources. If there are more,
+/// allotments are grouped.
 const ALL: u32 = 256;
-/// A group that starts at k contains `k / GROUP` allotments.
+/// Divisor that determines the size of groups: a group that starts at allotment k contains `k / GROUP` allotments.
 const GROUP: u32 = 32;
 
-/// The nodes of a platform by kind, and the ways to run tasks on them.
+/// The nodes of a platform, grouped by kind. Computes the ways to run a task on these nodes.
 ///
 /// A task that holds several processors takes the time of the slowest of them. It holds a share of its needs on every
-/// node on which it has processors. So it has no processors on a node without room for one.
+/// node on which it has processors. So it has no processors on a node that has too little of a resource for one
+/// processor of the task.
 #[derive(Debug)]
 pub struct Places<'a> {
     instance: &'a Instance,
@@ -24,7 +26,8 @@ pub struct Places<'a> {
     kinds: Vec<NodeKind>,
     /// The kind of each node; `None` for a node without processors.
     kind_of: Vec<Option<usize>>,
-    /// For needs and an allotment, the number of processors that a task can have on one node of each kind.
+    /// A cache: for a list of needs and an allotment, the number of processors that a task can have on one node of each
+    /// kind.
     rooms: RefCell<Rooms>,
 }
 
@@ -33,7 +36,7 @@ type Rooms = FxHashMap<(usize, u32), Rc<[u32]>>;
 /// A kind of equal nodes.
 #[derive(Clone, Debug)]
 struct NodeKind {
-    /// A node of this kind, and one of its processors.
+    /// The position of one node of this kind.
     node: usize,
     processor: ProcSet,
     speed: f64,
@@ -41,15 +44,15 @@ struct NodeKind {
     count: u64,
 }
 
-/// A way to run a task, which represents some of its allotments: each of them holds at least as much, for at least as
-/// long.
+/// A way to run a task. It represents several allotments: the run in any of them holds at least as much, for at least
+/// as long, as this way.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The smallest of these allotments.
+    /// The smallest allotment that this way represents.
     pub first: u32,
-    /// The largest of these allotments.
+    /// The largest allotment that this way represents.
     pub last: u32,
-    /// The shortest time of these allotments, in ticks.
+    /// The shortest time of the represented allotments, in ticks.
     pub time: i128,
     on: On,
 }
@@ -57,8 +60,8 @@ pub struct Run {
 #[derive(Clone, Debug)]
 enum On {
     Node(usize),
-    /// The number of kinds of nodes, fastest first, and the number of processors on one node of each kind, if it is
-    /// limited.
+    /// The task runs on the fastest kinds of nodes: the number of these kinds, and, if resources limit it, the number
+    /// of processors that it can have on one node of each kind.
     Kinds(usize, Option<Rc<[u32]>>),
 }
 
@@ -108,9 +111,9 @@ impl<'a> Places<'a> {
         self.kinds[kind].speed
     }
 
-    /// Calls `take` with every way to run a task within its walltime. For each schedule, one of them is at least as
-    /// good as the run in this schedule. Takes O(allotments * kinds of nodes), for up to about 256 allotments and
-    /// groups of allotments.
+    /// Calls `take` with every way to run a task within its walltime. For every schedule, at least one of these ways is
+    /// as good as the run of the task in the schedule. Takes O(allotments * kinds of nodes), where up to about 256
+    /// allotments and groups of allotments count.
     pub fn each(&self, task: TaskId, mut take: impl FnMut(&Run)) {
         let (profile, walltime) = (self.instance.profile(task), self.instance.walltime(task).unwrap_or(Time::MAX));
         if let Some(row) = profile.machine_times() {
@@ -126,7 +129,7 @@ impl<'a> Places<'a> {
         self.groups(task, |first, last, time| self.on_kinds(task, first, last, time, walltime, &mut take));
     }
 
-    /// Returns the minimum time of a task.
+    /// Returns the minimum time of a task over all ways to run it.
     pub fn fastest(&self, task: TaskId) -> i128 {
         let profile = self.instance.profile(task);
         let one_speed = self.kinds.first().zip(self.kinds.last()).filter(|(first, last)| first.speed <= last.speed);
@@ -139,7 +142,7 @@ impl<'a> Places<'a> {
         least.unwrap_or(0)
     }
 
-    /// Returns, for each kind of node, the minimum price of its nodes.
+    /// Returns, for each kind of node, the minimum price of the nodes of this kind.
     pub fn least_prices(&self, prices: &[u64]) -> Vec<u64> {
         let mut least = vec![u64::MAX; self.kinds.len()];
         for (kind, &price) in self.kind_of.iter().zip(prices) {
@@ -150,8 +153,8 @@ impl<'a> Places<'a> {
         least
     }
 
-    /// Returns the minimum price of a processor that a run can have, given the price of each node and the minimum price
-    /// of each kind.
+    /// Returns the minimum price of the processors that a run can hold. `by_node` contains the price of each node, and
+    /// `by_kind` the minimum price of each kind.
     pub fn price(&self, run: &Run, by_node: &[u64], by_kind: &[u64]) -> u64 {
         match &run.on {
             On::Node(node) => by_node[*node],
@@ -162,8 +165,8 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Calls `take` with each allotment, or each group of allotments: the first, the last, and their shortest time on
-    /// processors of speed 1.
+    /// Calls `take` with each allotment or group of allotments. The arguments are the first and the last allotment of
+    /// the group, and the shortest time of its allotments on processors of speed 1.
     fn groups(&self, task: TaskId, mut take: impl FnMut(u32, u32, Time)) {
         let profile = self.instance.profile(task);
         let (first, last) = (profile.min_processors(), profile.max_processors());
@@ -176,7 +179,8 @@ impl<'a> Places<'a> {
             groups.iter().for_each(|group| take(group.first, group.last, Time::from_ticks(group.time)));
             return;
         }
-        // An allotment that is not faster than fewer processors may still need less of a resource.
+        // All allotments are examined, because an allotment on which the task is not faster than on fewer processors
+        // may still need less of a resource.
         let mut from = first;
         while from <= last {
             let size = if last - first < ALL { 1 } else { (from / GROUP).max(1) };
@@ -187,7 +191,8 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Calls `take` with the runs on the fastest kinds of nodes, adding slower kinds step by step.
+    /// Calls `take` with the runs on the fastest kinds of nodes, first on the fastest kind alone, and then with one
+    /// slower kind more in each step.
     fn on_kinds(&self, task: TaskId, first: u32, last: u32, time: Time, walltime: Time, take: &mut impl FnMut(&Run)) {
         let number = self.instance.demands_number(task);
         let rooms = (number > 0 && first == last).then(|| self.rooms(task, number, first));
@@ -218,17 +223,17 @@ impl<'a> Places<'a> {
 }
 
 impl Run {
-    /// Returns the minimum need of all allotments of this run.
+    /// Returns the minimum amount that a task needs over all allotments that this run represents.
     pub fn least(&self, need: &Need) -> u64 {
         match need {
-            // Linear needs grow with the number of processors.
+            // Linear needs grow with the number of processors, so the smallest allotment has the minimum.
             Need::Linear { .. } => need.total(self.first),
             Need::ByAllotment(_) => (self.first..=self.last).map(|one| need.total(one)).min().unwrap_or(0),
         }
     }
 
-    /// Returns the minimum amount that the allotments of this run hold of a resource that is returned. Returns zero for
-    /// a consumable, or if the resource is not needed.
+    /// Returns the minimum amount of a resource that a task holds over all allotments that this run represents. Returns
+    /// zero for a consumable, which is used up and not held, and for a resource that the task does not need.
     pub fn holds(&self, demands: &[Demand], resource: crate::model::ResourceId) -> u64 {
         let held = demands.iter().find(|demand| demand.resource == resource);
         held.filter(|demand| demand.kind != ResourceKind::Consumable).map_or(0, |demand| self.least(&demand.need))

@@ -1,4 +1,5 @@
-//! Area arcs: between the end of one task and the start of another, tasks hold at most the available amount.
+//! Area arcs: in the time between the end of one task and the start of another, tasks hold at most the available
+//! amounts.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,51 +7,52 @@ use super::super::{CertificateError, Places, Run};
 use super::rate::Rate;
 use crate::model::{Instance, TaskId};
 
-/// Area arcs that share their prices.
+/// A set of area arcs with common prices.
 ///
 /// Let B be the tasks strictly between u and v: the tasks that wait for u, and for which v waits. They all run between
 /// the end of u and the start of v. So the price of the amounts that they hold is at most the price of the available
 /// amounts in this time: `R (start_v - end_u) >= sum_B q_i t_i`, where R is the price of a tick of all available
-/// amounts, and `q_i` the price of the amounts that task i holds. An arc without u begins at the first release of B. An
-/// arc without v ends with the schedule. The position of an arc in time is not known, so closed periods do not count.
+/// amounts, and `q_i` the price of the amounts that task i holds. An arc without u begins at the first release of a
+/// task of B. An arc without v ends with the schedule. At which instants an arc begins and ends is not known, so closed
+/// periods cannot be subtracted from the available amounts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Areas {
     /// For each node, the price of a tick of one of its processors. Empty if processors have no price.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<u64>,
-    /// Pairs of the name of a resource and the price of a tick of one unit.
+    /// Pairs of the name of a resource and the price of one unit of it for a tick.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<(String, u64)>,
-    /// For each arc, the different task after which it begins, by its number in the instance, the task before which it
-    /// ends, and its flow.
+    /// For each arc, three values: the distinct task after which it begins, the distinct task before which it ends
+    /// (both by their numbers in the instance), and its flow.
     pub arcs: Vec<(Option<u32>, Option<u32>, u64)>,
 }
 
-/// Area arcs with their total flow over each task.
+/// A set of area arcs, with the total flow of the arcs that have a task between their ends.
 pub(super) struct Over<'a> {
     rate: Rate<'a>,
-    /// The price of a tick of all available amounts.
+    /// The price of all available amounts for one tick.
     all: i128,
-    /// For each different task, the total flow of the arcs that have it strictly between their ends.
+    /// For each distinct task, the total flow of the arcs that have this task strictly between their ends.
     flows: Vec<i128>,
 }
 
-/// The contribution of area arcs to the flow.
+/// The flow that area arcs bring into tasks and take out of them.
 #[derive(Default)]
 pub(super) struct Brought {
-    /// Pairs of a different task, by number, and a flow into it.
+    /// Pairs of a distinct task, by its number, and a flow into it.
     pub into: Vec<(usize, i128)>,
-    /// Pairs of a different task, by number, and a flow out of it.
+    /// Pairs of a distinct task, by its number, and a flow out of it.
     pub out: Vec<(usize, i128)>,
-    /// The total flow that begins at a release instead of a task.
+    /// The total flow of the arcs that begin at a release instead of a task.
     pub begins: i128,
-    /// The sum of these flows times their releases; `None` on overflow.
+    /// The sum of the flows of these arcs, each multiplied by its release; `None` on overflow.
     pub released: Option<i128>,
 }
 
 impl<'a> Over<'a> {
-    /// Checks that the ends of every arc are ancestor and descendant, and sums the flow over each task. Takes
-    /// O((tasks + edges) * arcs).
+    /// Checks, for every arc, that the task at its end waits for the task at its beginning, and sums the flow of the
+    /// arcs over each task between their ends. Takes O((tasks + edges) * arcs).
     pub(super) fn new(
         areas: &'a Areas,
         instance: &'a Instance,
@@ -85,26 +87,27 @@ impl<'a> Over<'a> {
         Ok(Self { rate, all, flows })
     }
 
-    /// Returns the minimum amount that a run of a task adds to the lengths of the arcs, times their flows. Returns
-    /// `None` on overflow.
+    /// Returns the minimum that a run of a task adds to the lengths of all arcs, in which each length is multiplied by
+    /// the flow of its arc. Returns `None` on overflow.
     pub(super) fn paid(&self, row: usize, task: TaskId, run: &Run) -> Option<i128> {
         let flow = self.flows[row];
         if flow == 0 || self.all == 0 {
             return Some(0);
         }
         let held = self.rate.of(task, run).unwrap_or(i128::MAX).saturating_mul(run.time);
-        // The product may overflow although the quotient fits. Then the division is done first, which rounds down.
+        // If the product overflows, although the final quotient would fit, the division is done first. This rounds
+        // down, so the bound remains valid.
         let product = flow.checked_mul(held).map(|product| product / self.all);
         product.or_else(|| flow.checked_mul(held / self.all))
     }
 }
 
-/// The graph of different tasks.
+/// The graph of the distinct tasks.
 struct Walk<'a> {
     instance: &'a Instance,
     /// The tasks in a topological order of the graph.
     order: Vec<TaskId>,
-    /// For each different task, its position in this order.
+    /// For each distinct task, its position in `order`.
     place: Vec<usize>,
 }
 
@@ -121,8 +124,8 @@ impl<'a> Walk<'a> {
         Some(row as usize).filter(|&row| row < self.place.len()).ok_or_else(problem)
     }
 
-    /// Returns, for each different task, true if it waits for this task. If an arc begins at a release, this is true
-    /// for all tasks. Takes O(tasks + edges).
+    /// Returns, for each distinct task, true if it waits for the task `after`, directly or indirectly. If `after` is
+    /// `None`, because the arc begins at a release, the result is true for all tasks. Takes O(tasks + edges).
     fn behind(&self, after: Option<u32>) -> Result<Vec<bool>, CertificateError> {
         let Some(after) = after else { return Ok(vec![true; self.place.len()]) };
         let first = self.known(after)?;
@@ -134,8 +137,8 @@ impl<'a> Walk<'a> {
         Ok(behind)
     }
 
-    /// Collects the different tasks strictly between the ends of an arc, given the tasks behind its beginning. Takes
-    /// O(tasks + edges) of these.
+    /// Collects the distinct tasks strictly between the ends of an arc. `behind` marks the tasks that wait for its
+    /// beginning. Takes O(tasks + edges), counting only the marked tasks.
     fn between(&self, behind: &[bool], before: Option<u32>, between: &mut Vec<usize>) -> Result<(), CertificateError> {
         between.clear();
         let Some(before) = before else {

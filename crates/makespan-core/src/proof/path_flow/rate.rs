@@ -3,11 +3,11 @@
 use super::super::{CertificateError, Places, Run};
 use crate::model::{Instance, ResourceId, ResourceKind, TaskId};
 
-/// Prices of processors and resources.
+/// The prices of processors and resources in a certificate.
 pub(super) struct Rate<'a> {
     instance: &'a Instance,
     places: &'a Places<'a>,
-    /// The price of each node. Empty if processors have no price.
+    /// For each node, the price of one of its processors. Empty if processors have no price.
     prices: &'a [u64],
     by_kind: Vec<u64>,
     /// The resources with their prices.
@@ -38,7 +38,7 @@ impl<'a> Rate<'a> {
         Ok(Self { instance, places, prices, by_kind: places.least_prices(prices), resources })
     }
 
-    /// Returns the minimum payment of a task per tick, or `None` on overflow.
+    /// Returns the minimum payment of a task for each tick of a run, or `None` on overflow.
     pub(super) fn of(&self, task: TaskId, run: &Run) -> Option<i128> {
         let price = if self.prices.is_empty() { 0 } else { self.places.price(run, self.prices, &self.by_kind) };
         let mut rate = i128::from(price).checked_mul(run.first.into())?;
@@ -49,7 +49,8 @@ impl<'a> Rate<'a> {
         Some(rate)
     }
 
-    /// Returns the price per tick of all amounts of the platform, without closed periods. Returns `None` on overflow.
+    /// Returns the price, for one tick, of all amounts of the platform, as if nothing were ever closed. Returns `None`
+    /// on overflow.
     pub(super) fn of_all(&self) -> Option<i128> {
         let platform = self.instance.platform();
         let mut sum = 0_i128;
