@@ -1,4 +1,4 @@
-//! Bounds from prices for positions on machines.
+//! Bounds from prices for the positions of jobs on machines.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,25 +8,25 @@ use super::{CertificateError, Kind, Scope, Value};
 use crate::model::Instance;
 use crate::schedule::Objective;
 
-/// A dual solution of the assignment of sequential jobs to positions on machines: for each processor, prices of the
-/// positions from its end, the last job first. Positions after the listed ones have price zero.
+/// A dual solution of the assignment of sequential jobs to positions on machines: for each processor, prices of
+/// positions, counted from the end, so that the last job has position 1. Positions that are not listed have price zero.
 ///
 /// On a processor that is free from `r_k` on, the job at position `l` from the end delays itself and the `l - 1` jobs
-/// after it by its time. So the completions of a schedule sum to at least the sum over its jobs of `r_k + l p_ik`. No
-/// two jobs have the same position. So with prices `pi >= 0`,
+/// after it by its time. So the completion times of a schedule sum to at least the sum of `r_k + l p_ik` over its jobs.
+/// No two jobs have one position. So for any prices `pi >= 0`,
 ///
 /// `sum_i C_i  >=  sum_i min_kl (r_k + l p_ik + pi_kl)  -  sum_kl pi_kl`.
 ///
-/// Release dates after the first one, and processors that close later, only delay schedules. If there are none, optimal
-/// prices prove the optimum.
+/// Release dates after the first one, and processors that close later, can only delay jobs, so the bound remains valid.
+/// Without such dates and periods, the best prices prove the optimum.
 ///
 /// Source: W. A. Horn, "Minimizing average flow time with parallel machines", Operations Research 21, 1973, DOI
 /// 10.1287/opre.21.3.846; J. Bruno, E. G. Coffman, R. Sethi, "Scheduling independent tasks to reduce mean finishing
-/// time", Comm. ACM 17, 1974, DOI 10.1145/361082.361064: an assignment problem. The check takes O(n (n + m)) if at most
-/// as many positions have a price as there are jobs.
+/// time", Comm. ACM 17, 1974, DOI 10.1145/361082.361064: an assignment problem. For n jobs on m processors, the check
+/// takes O(n (n + m)) if at most n positions have a price.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PositionPrices {
-    /// For each processor of the platform, in order, the prices of its positions from the end.
+    /// For each processor of the platform, in order, the prices of its positions, counted from the end.
     pub prices: Vec<Vec<i64>>,
 }
 
@@ -39,8 +39,8 @@ impl Kind for PositionPrices {
         Scope::SingleTasks
     }
 
-    /// Returns the proven value, rounded down. The mean flow counts one task of a bag, which ends no later than the
-    /// bag. The weighted completion is proved only if all jobs have equal weight and there are no bags.
+    /// Returns the proven value, rounded down. For the mean flow, each bag counts with one task, which ends no later
+    /// than the bag. The weighted completion is proved only if all jobs have equal weight and there are no bags.
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if objective == Objective::MeanFlow {
             return Ok(Value::Integer(prices::flow(self.completions(instance)?, instance)));
@@ -49,10 +49,10 @@ impl Kind for PositionPrices {
             return Ok(Value::Integer(0));
         };
         if instance.jobs().iter().any(|job| job.weight != weight) {
-            return malformed("prices of positions speak of jobs of one weight");
+            return malformed("prices of positions apply only to jobs of equal weight");
         }
         if instance.has_bags() {
-            return malformed("prices of positions speak of jobs that are no bags");
+            return malformed("prices of positions do not apply to bags");
         }
         let weighed = self.completions(instance)?.max(0).checked_mul(i128::from(weight.millionths()));
         weighed.map(Value::Integer).ok_or(CertificateError::Overflow)
@@ -60,7 +60,7 @@ impl Kind for PositionPrices {
 }
 
 impl PositionPrices {
-    /// Returns a lower bound on the sum of all completions, in ticks.
+    /// Returns a lower bound on the sum of the completion times of all jobs, in ticks.
     fn completions(&self, instance: &Instance) -> Result<i128, CertificateError> {
         if self.prices.len() != instance.processors() as usize {
             return malformed("each processor needs a list of prices, which may be empty");
@@ -76,14 +76,14 @@ impl PositionPrices {
             for (processor, prices) in self.prices.iter().enumerate() {
                 let Some(time) = instance.time_on(job.first(), nodes[processor]) else { continue };
                 let mut end = i128::from(ready[processor].ticks());
-                // The first position without a price counts. Later positions only end later.
+                // Only the first position without a price counts, because a job at a later position costs more.
                 for price in prices.iter().copied().chain([0]) {
                     end += i128::from(time.ticks());
                     let cost = end + i128::from(price);
                     least = Some(least.map_or(cost, |least: i128| least.min(cost)));
                 }
             }
-            // Every instance contains only jobs that can run somewhere.
+            // The minimum exists, because every job of an instance can run somewhere.
             all.add(Some(least.unwrap_or(0)))?;
         }
         Ok(all.0)
@@ -110,7 +110,8 @@ mod tests {
         assert_eq!(proves(&equal, [&[4], &[4]]), Ok(16));
         // Higher prices do not prove more.
         assert_eq!(proves(&equal, [&[9], &[9]]), Ok(3 * 8 - 18));
-        // Machine 1 is closed until 3, in two periods, and again later. The jobs end at 4, 8 and 7.
+        // Machine 1 is closed in two periods until 3, and again from 50. In the best schedule, the jobs end at 4, 8 and
+        // 7.
         let late = two_machines(&[[4, 4], [4, 4], [4, 4]], &[("1", 2, 3), ("1", 0, 2), ("1", 50, 60)]);
         assert_eq!(proves(&late, [&[4], &[1]]), Ok(19));
         let bound = Bound::proved_by(

@@ -5,32 +5,33 @@ use crate::model::Time;
 /// An instant, in ticks, and the integral of the price until this instant.
 pub(super) type Event = (i64, i128);
 
-/// Prefix integrals of a piecewise constant function, and the instants at which it changes.
+/// The integrals of a piecewise constant price from zero to each instant at which the price changes.
 #[derive(Clone, Debug)]
 pub(super) struct Prefix {
     instants: Vec<i64>,
     prices: Vec<i64>,
     /// The integral at each instant.
     integrals: Vec<i128>,
-    /// Instants at which the price falls.
+    /// The instants at which the price falls, each with its integral.
     falls: Vec<Event>,
-    /// Instants at which the price rises.
+    /// The instants at which the price rises, each with its integral.
     rises: Vec<Event>,
     places: Places,
 }
 
-/// An index to find the position of an instant with a single lookup and a few steps. It divides the time from the first
-/// to the last instant into equal parts.
+/// An index that finds the position of an instant by a single lookup and a few steps. It divides the time from the
+/// first to the last instant into equal parts.
 #[derive(Clone, Debug)]
 struct Places {
     first: i64,
     /// Logarithm of the length of a part, to base 2.
     shift: u32,
-    /// The number of instants before each part, and finally the number of all instants.
+    /// For each part, the number of instants before it, and, as last entry, the number of all instants.
     before: Vec<u32>,
 }
 
-/// Minimum number of parts. There are fewer than twice as many, unless the instants span fewer ticks.
+/// Minimum number of parts. The number of parts is less than twice this number. If the instants span fewer ticks than
+/// this number, there is a part for each tick.
 const PARTS: i64 = 1024;
 
 impl Places {
@@ -95,7 +96,7 @@ impl Prefix {
         self.at(i64::try_from(instant).unwrap_or(i64::MAX))
     }
 
-    /// Returns the integral over all time.
+    /// Returns the integral of the price over all time.
     pub(super) fn total(&self) -> i128 {
         self.integrals.last().copied().unwrap_or(0)
     }
@@ -108,8 +109,9 @@ impl Prefix {
         &self.rises[self.rises.partition_point(|rise| rise.0 <= instant)..]
     }
 
-    /// Lowers the prices of `low`, a copy of `self`. Until `release`, they are equal to the prices of `self`. From then
-    /// on, each is the minimum price since `release`. So they are never higher, and never rise after `release`.
+    /// Lowers the prices of `low`, which is a copy of `self`. Until `release`, its prices equal the prices of `self`.
+    /// After `release`, its price at each instant is the minimum price of `self` since `release`. So its prices are
+    /// never higher than those of `self`, and they never rise after `release`.
     pub(super) fn lowered(&self, release: i64, low: &mut Self) {
         low.prices.clone_from(&self.prices);
         low.integrals.clone_from(&self.integrals);
@@ -129,16 +131,16 @@ impl Prefix {
         self.places.cursor(&self.instants, instant)
     }
 
-    /// Returns the integral until `instant`.
+    /// Returns the integral of the price from zero to `instant`.
     pub(super) fn at(&self, instant: i64) -> i128 {
         let Some(index) = self.cursor(instant).checked_sub(1) else { return 0 };
         let price = self.prices.get(index).copied().unwrap_or(0);
         self.integrals[index] + i128::from(price) * i128::from(instant - self.instants[index])
     }
 
-    /// Returns the integral over `ticks` ticks from an instant on.
+    /// Returns the integral of the price over `ticks` ticks from `start` on. `before` is the integral until `start`.
     pub(super) fn over(&self, (start, before): Event, ticks: i64) -> i128 {
-        // The sum saturates only after the last instant, where the integral is constant.
+        // The sum saturates only after the last instant, and the integral is constant there.
         self.at(start.saturating_add(ticks)) - before
     }
 }

@@ -36,15 +36,19 @@ pub(super) fn check_in_time<'p>(
 
 /// Checks that a list contains exactly one entry for each node.
 pub(super) fn check_nodes<T>(each: &[T], instance: &Instance) -> Result<(), CertificateError> {
-    if each.len() == instance.platform().nodes().len() { Ok(()) } else { malformed("each node needs its prices") }
+    if each.len() == instance.platform().nodes().len() {
+        Ok(())
+    } else {
+        malformed("each node needs one list of prices")
+    }
 }
 
 /// Checks that every task runs on one processor.
 pub(super) fn check_sequential(instance: &Instance) -> Result<(), CertificateError> {
-    if instance.is_sequential() { Ok(()) } else { malformed("these prices speak of sequential jobs") }
+    if instance.is_sequential() { Ok(()) } else { malformed("these prices apply only to sequential jobs") }
 }
 
-/// A sum in 128 bits.
+/// A sum in 128 bits that detects overflow.
 #[derive(Default)]
 pub(super) struct Sum(pub(super) i128);
 
@@ -70,8 +74,8 @@ pub(super) fn flow(ends: i128, instance: &Instance) -> i128 {
     mean((ends - released).max(0), instance.jobs().len())
 }
 
-/// If every schedule that ends by `deadline` needs more than the available amount, returns `deadline` plus one tick as
-/// a bound on the makespan.
+/// If the amount `needed` by every schedule that ends by `deadline` exceeds the available amount, returns `deadline`
+/// plus one tick as a bound on the makespan.
 pub(super) fn refute(deadline: Time, needed: i128, available: i128) -> Result<i128, CertificateError> {
     if needed > available {
         return Ok(i128::from(deadline.ticks()) + 1);

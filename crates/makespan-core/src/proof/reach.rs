@@ -1,4 +1,4 @@
-//! The earliest and latest times of tasks on each node, with the transfers that no placement avoids.
+//! The earliest and latest times of tasks on each node, including the transfers that no placement can avoid.
 
 mod phases;
 mod routes;
@@ -11,37 +11,38 @@ use routes::Routes;
 use super::spans::{Span, Times};
 use crate::model::{Instance, JobId, Payload, TaskId};
 
-/// Maximum number of times of tasks on nodes, and maximum number of nodes, for which a job is examined.
+/// Maximum number of times of tasks on nodes, and maximum number of nodes, of a job that is examined.
 const MAX_TIMES: usize = 1 << 22;
 const MAX_NODES: usize = 256;
-/// Maximum number of rounds in which nodes are ruled out.
+/// Maximum number of rounds. In each round, nodes on which tasks would be too early or too late are ruled out.
 const ROUNDS: usize = 8;
-/// Represents a task on a node that cannot run it in time.
+/// The value that marks a node on which a task cannot run in time.
 const NEVER: i128 = i128::MAX / 4;
 
-/// The tasks of one compound job with one processor each: their times by kind of node, and the minimum times of
-/// transfers.
+/// The tasks of one compound job, each of which takes one processor: their times by kind of node, and the minimum times
+/// of transfers between them.
 ///
-/// Consider an instant s, and the predecessors of a task whose data cannot arrive from another node by s. They must run
-/// on the task's own node before s, where they share its processors. So the task starts on this node no earlier than
-/// the smallest s for which these predecessors fit onto the processors of the node. This is an argument of C. H.
-/// Papadimitriou and M. Yannakakis, SIAM J. Comput. 19(2), 1990, DOI 10.1137/0219021, for tasks that are not
-/// duplicated. The successors of a task are treated likewise, from the end. A node on which a task would be too early
-/// or too late is ruled out, and the earliest starts are computed again.
+/// Consider an instant s, and the predecessors of a task whose data cannot arrive from another node by s. These
+/// predecessors must run on the task's own node before s, and share its processors. So the task starts on this node no
+/// earlier than the smallest s for which these predecessors fit onto the processors of the node. This is an argument of
+/// C. H. Papadimitriou and M. Yannakakis, SIAM J. Comput. 19(2), 1990, DOI 10.1137/0219021, here for tasks that are not
+/// duplicated. For the successors of a task, the argument is applied backwards from the end. A node on which a task
+/// would be too early or too late is ruled out, and the earliest starts are computed again.
 ///
-/// If paths that part at one task join again at another, all tasks between them run in one of two places. Away from the
-/// nodes of these two tasks, there are transfers on both sides. On these nodes, the tasks may not all fit. So there is
-/// a minimum time from the first task to the last for each pair of kinds of nodes (`phases`).
+/// Some paths begin at a common first task and meet again at a common last task. Each task between these two is in one
+/// of two places. If it is on a node of the first or of the last task, it shares this node with other tasks, and they
+/// may not all fit. If it is on another node, there are transfers before and after it. So there is a minimum time from
+/// the first task to the last one, which depends on the kinds of their nodes (`phases`).
 #[derive(Clone, Debug)]
 pub struct Reaching {
-    /// The earliest start of each task, and the minimum time from its end to the end of the job, for any node.
+    /// The earliest start of each task on any node, and the minimum time from its end to the end of the job.
     heads: Vec<i128>,
     tails: Vec<i128>,
     /// The kind of each node of the platform; `None` for a node without processors.
     kind_of: Vec<Option<usize>>,
     /// For each kind, the number of its nodes, and the number of processors of one node.
     kinds: Vec<(u32, i128)>,
-    /// The time of each task on each kind of node.
+    /// The time of each task on each kind of node, by task and then kind.
     times: Vec<i128>,
     /// The tasks, each after the tasks that it waits for.
     order: Vec<u32>,
@@ -49,19 +50,20 @@ pub struct Reaching {
     before: Vec<Vec<Link>>,
     after: Vec<Vec<Link>>,
     phases: Vec<Phase>,
-    /// For each task, the phase that it ends, and the phases that it begins.
+    /// For each task, the phase of which it is the last task, and the phases of which it is the first task.
     ended: Vec<Option<usize>>,
     begun: Vec<Vec<usize>>,
 }
 
-/// The values to raise: heads or tails.
+/// The values that a pass raises: heads (earliest starts) or tails (times to the end of the job).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Heads,
     Tails,
 }
 
-/// The other end of an edge, with the minimum time of the transfer on one node (`near`) and between two nodes (`far`).
+/// The task at the other end of an edge, and the minimum time of the transfer within one node (`near`) and between two
+/// nodes (`far`).
 #[derive(Clone, Copy, Debug)]
 struct Link {
     task: u32,
@@ -77,16 +79,16 @@ pub struct Reach {
     tails: Vec<i128>,
 }
 
-/// The state of a pass over the tasks.
+/// The state of a pass over the tasks, in one direction.
 struct Pass {
     /// The earliest ends of the tasks that the pass has visited.
     ends: Vec<Ends>,
-    /// The neighbours of one task. The memory is reused.
+    /// The neighbours of one task. The list is reused for every task, to avoid allocation.
     neighbours: Vec<Beside>,
 }
 
-/// A neighbour of a task: the arrival of its data from another node and from the task's own node, and its earliest
-/// start and time on the own node.
+/// A neighbour of a task, as seen from the task's node: the arrival of the neighbour's data if it runs on another node,
+/// their arrival if it runs on the task's node, and its earliest start and its time on the task's node.
 #[derive(Clone, Copy, Debug)]
 struct Beside {
     elsewhere: i128,
@@ -95,7 +97,7 @@ struct Beside {
     time: i128,
 }
 
-/// The earliest ends of a task: on any node, the kind of this node, and on any other node.
+/// The earliest end of a task on any node, the kind of this node, and the earliest end on any other node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ends {
     first: i128,
@@ -105,7 +107,7 @@ struct Ends {
 
 impl Reach {
     /// Returns the earliest start of a task on a kind of node, and the minimum time from its end to the end of the job.
-    /// Returns `None` if the task cannot run there in time.
+    /// Returns `None` if the task cannot run on this kind of node in time.
     pub fn of(&self, task: usize, kind: usize) -> Option<(i128, i128)> {
         let at = task * self.kinds + kind;
         let (head, tail) = (self.heads[at], self.tails[at]);
@@ -114,8 +116,8 @@ impl Reach {
 }
 
 impl Reaching {
-    /// Creates the data of a job. Returns `None` if the job has no edges, has tasks that may hold several processors,
-    /// or has too many tasks and nodes. Takes O(tasks * nodes + nodes^2).
+    /// Collects the tasks and edges of a job. Returns `None` if the job has no edges, has tasks that may hold several
+    /// processors, or has too many tasks and nodes. Takes O(tasks * nodes + nodes^2).
     pub fn new(instance: &Instance, id: JobId) -> Option<Self> {
         let job = instance.job(id);
         if instance.edges_of(id).is_empty() {
@@ -198,7 +200,8 @@ impl Reaching {
         (0..self.kinds.len()).map(|kind| self.time(task, kind)).min().unwrap_or(0)
     }
 
-    /// Adds the paths of other jobs: each task keeps to its span.
+    /// Adds the limits of the spans, which include paths through other jobs, to the earliest starts and the times to
+    /// the end.
     #[must_use]
     pub fn within(self, spans: &[Span]) -> Self {
         let heads = spans.iter().map(|span| span.head).collect();
@@ -215,9 +218,9 @@ impl Reaching {
         self.kind_of[node]
     }
 
-    /// Returns the possible times of tasks if all tasks end by a deadline. Returns `None` if some task cannot. Takes
-    /// O(r e k (log d + d')) for r rounds, e edges, k kinds of nodes, d neighbours of a task, d' of which must share
-    /// its node.
+    /// Returns the earliest and latest times of all tasks under the condition that all end by a deadline. Returns
+    /// `None` if some task cannot. Takes O(r e k (log d + d')) for r rounds, e edges and k kinds of nodes, if a task
+    /// has up to d neighbours, of which up to d' must share its node.
     pub fn by(&self, deadline: i128) -> Option<Reach> {
         let kinds = self.kinds.len();
         let each = |own: &[i128]| own.iter().flat_map(|&one| std::iter::repeat_n(one, kinds)).collect::<Vec<i128>>();
@@ -258,7 +261,8 @@ impl Reaching {
         Some(Reach { kinds, heads, tails })
     }
 
-    /// Raises the earliest start of a task on each kind of node, by its neighbours on one side, whose `ends` are known.
+    /// Raises the earliest start of a task on each kind of node, by its neighbours on one side (predecessors or
+    /// successors), whose earliest ends are already in `pass`.
     fn raise(&self, task: u32, side: Side, heads: &mut [i128], pass: &mut Pass) {
         let Pass { ends, neighbours } = pass;
         let links = if side == Side::Heads { &self.before[task as usize] } else { &self.after[task as usize] };
@@ -276,7 +280,7 @@ impl Reaching {
             if head < NEVER {
                 let end = head + self.times[row + kind];
                 if end < own.first {
-                    // If there is a second node of this kind, the task can end there just as early.
+                    // If there is a second node of this kind, the task can end on it just as early.
                     own = Ends { first: end, kind, second: if nodes > 1 { end } else { own.first } };
                 } else {
                     own.second = own.second.min(end);
@@ -311,15 +315,16 @@ impl Reaching {
         Beside { elsewhere: elsewhere + link.far, here: here + link.near, head: heads[at], time: self.times[at] }
     }
 
-    /// Returns the smallest instant at which all data have arrived. The data of some neighbours come from other nodes.
-    /// The other neighbours, whose data would arrive later, have run on this node, on its `processors` processors.
+    /// Returns the earliest instant at which all data have arrived. Some neighbours may run on other nodes. The
+    /// neighbours whose data would arrive too late from another node run on this node, and share its `processors`
+    /// processors.
     fn earliest(neighbours: &mut [Beside], processors: i128) -> i128 {
         neighbours.sort_unstable_by_key(|other| (Reverse(other.elsewhere), other.head, other.time));
         let (mut best, mut here) = (NEVER, 0);
         for count in 0..=neighbours.len() {
             let rest = neighbours.get(count).map_or(0, |next| next.elsewhere);
             best = best.min(here.max(rest));
-            // The neighbours at the front, which run on this node, remain sorted by earliest start.
+            // The first `count` neighbours are those that run on this node. They remain sorted by earliest start.
             let Some(next) = neighbours.get(count).filter(|next| here < best && next.head < NEVER) else { break };
             here = here.max(next.here);
             let place = neighbours[..count].partition_point(|other| other.head <= next.head);

@@ -1,4 +1,4 @@
-//! Refutation of a deadline by work and allotments.
+//! Refutation of a deadline by the work and the allotments of jobs.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,55 +8,57 @@ use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Area, Instance, Job, Profile, Rows, Time};
 use crate::schedule::Objective;
 
-/// A refuted deadline, in the manner of the dual approximation of Mounié, Rapine and Trystram (SIAM J. Comput. 37(2),
+/// A refuted deadline, by the argument of the dual approximation of Mounié, Rapine and Trystram (SIAM J. Comput. 37(2),
 /// 2007, DOI 10.1137/S0097539701385995), extended to release dates and unavailable processors.
 ///
-/// Suppose that everything ends by `deadline`. Each job that is released at `from` or later either *crosses* the
-/// instant `at` or does not. A crossing job holds at least its smallest allotment that meets the deadline, and all
-/// crossing jobs together hold at most the processors that are open at `at`. A job that does not cross is short enough
-/// to end before `at` or to start after it. Each case gives a minimum work. If the total work of the best choice
-/// exceeds the open area between `from` and `deadline`, the supposition is false, and the makespan is at least
-/// `deadline` plus one tick. The tasks of a bag count as equal jobs. No more of them cross than fit side by side.
+/// Suppose that all jobs end by `deadline`. Each job that is released at `from` or later either runs at the instant
+/// `at` (it *crosses* this instant) or does not. A crossing job holds at least its smallest allotment that meets the
+/// deadline, and all crossing jobs together hold at most the processors that are open at `at`. A job that does not
+/// cross is short enough to end before `at` or to start after it. Each of the two cases gives a minimum work of the
+/// job. If the total work exceeds the open area between `from` and `deadline`, even for the choice of crossing jobs
+/// with the least work, the supposition is false, and the makespan is at least `deadline` plus one tick. The tasks of a
+/// bag count as equal jobs, and only as many of them cross as can run at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
     /// The refuted deadline.
     pub deadline: Time,
-    /// Only jobs that are released at this instant or later count, and only area after it.
+    /// Only jobs that are released at this instant or later count, and only open area after this instant.
     pub from: Time,
-    /// The instant at which processors are rationed.
+    /// The instant that jobs cross: crossing jobs hold at most the processors that are open then.
     pub at: Time,
-    /// The method that bounds the best choice of crossing jobs.
+    /// The method that bounds the least work over all choices of crossing jobs.
     pub selection: Selection,
 }
 
-/// A method to bound the best choice of crossing jobs.
+/// A method to bound the least work over all choices of crossing jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
-    /// Each crossing processor costs this number of ticks, a Lagrange multiplier. The check takes O(n log m).
+    /// Each processor on which a job crosses the instant costs this number of ticks, which is a Lagrange multiplier.
+    /// For n jobs on m processors, the check takes O(n log m).
     Price(i64),
-    /// The choice is a knapsack problem, which is solved again by dynamic programming in integers. The check takes O(n
-    /// m).
+    /// The choice is a knapsack problem, which the check solves exactly by dynamic programming in integers. For n jobs
+    /// on m processors, this takes O(n m).
     Knapsack,
 }
 
-/// The minimum needs of one job.
+/// The minimum work and the minimum number of processors of a job.
 struct Need {
-    /// Minimum work without crossing; `None` if the job must cross.
+    /// Minimum work if the job does not cross the instant; `None` if it must cross.
     short: Option<Area>,
-    /// Minimum work and minimum number of processors if the job crosses.
+    /// Minimum work, and minimum number of processors, if the job crosses the instant.
     crossing: (Area, u32),
     /// Number of equal tasks with these needs.
     tasks: u64,
 }
 
 impl Need {
-    /// Returns the maximum number of tasks that can cross at the same time.
+    /// Returns the maximum number of these equal tasks that can cross the instant.
     fn at_most_crossing(&self, capacity: u32) -> u64 {
         self.tasks.min(u64::from(capacity / self.crossing.1.max(1)))
     }
 
-    /// Returns true if more tasks must cross than fit.
+    /// Returns true if more of these tasks must cross the instant than can run at the same time.
     fn overflows(&self, capacity: u32) -> bool {
         self.short.is_none() && self.at_most_crossing(capacity) < self.tasks
     }
@@ -74,7 +76,7 @@ impl Kind for Rejection {
     /// Returns the proven makespan in ticks: `deadline + 1`.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.deadline == Time::ZERO {
-            // No claim is made, because a makespan is never negative.
+            // A deadline of 0 is not checked. The bound 0 claims nothing, because a makespan is never negative.
             return Ok(Value::Integer(0));
         }
         if self.deadline <= self.from || self.at < self.from || self.at >= self.deadline {
@@ -90,7 +92,7 @@ impl Kind for Rejection {
         for (id, job) in instance.ids().zip(instance.jobs()).filter(|(_, job)| job.release >= self.from) {
             match self.need(job, instance.profile_of(id)) {
                 Some(need) => needs.push(need),
-                // The job alone cannot meet the deadline.
+                // This job cannot meet the deadline even if it is alone, so the deadline is refuted.
                 None => return proven,
             }
         }
@@ -118,7 +120,7 @@ impl Rejection {
     }
 }
 
-// Sums that exceed 128 bits saturate. Then they claim less than is true.
+// Sums that exceed 128 bits saturate. The bound remains valid, because a saturated sum is smaller than the true sum.
 
 fn priced(needs: &[Need], capacity: u32, price: Area) -> Area {
     let cost = |need: &Need| {
@@ -138,8 +140,8 @@ fn knapsack(needs: &[Need], capacity: u32) -> Option<Area> {
     let mut least: Vec<Option<Area>> = vec![Some(0); capacity as usize + 1];
     let mut stays: Area = 0;
     for need in needs {
-        // Bundles of 1, 2, 4, ... equal tasks cross or do not cross. Together, they represent every number of tasks
-        // that can cross.
+        // The equal tasks are combined into bundles of 1, 2, 4, ... tasks, and each bundle crosses or does not cross.
+        // Together, the bundles represent every number of tasks that can cross.
         let mut left = need.at_most_crossing(capacity);
         let beyond = Area::from(need.tasks - left);
         stays = stays.saturating_add(need.short.unwrap_or(0).saturating_mul(beyond));
@@ -154,7 +156,7 @@ fn knapsack(needs: &[Need], capacity: u32) -> Option<Area> {
     least[capacity as usize].map(|work| work.saturating_add(stays))
 }
 
-/// Adds a bundle of equal tasks to the knapsack. They cross together or not at all.
+/// Adds a bundle of equal tasks to the knapsack. The tasks of a bundle cross together or not at all.
 fn add_bundle(least: &mut [Option<Area>], need: &Need, tasks: u64) {
     let width = need.crossing.1 as usize * tasks as usize;
     let times = |work: Area| work.saturating_mul(Area::from(tasks));
@@ -187,7 +189,7 @@ mod tests {
 
     #[test]
     fn wide_jobs_that_cannot_share_the_middle_refute_a_deadline() {
-        // Two jobs of width 2 cannot share 3 processors. The optimum is 20, although the area allows 14.
+        // Two jobs of width 2 cannot share 3 processors. The optimum is 20, although the bound by area is only 14.
         let instance = instance(3, &[(2, 10), (2, 10)]);
         assert_eq!(rejection(19, 9, Selection::Knapsack).proves(&instance), Ok(20));
         assert_eq!(rejection(19, 9, Selection::Price(1000)).proves(&instance), Ok(20));
@@ -233,14 +235,15 @@ mod tests {
                     assert_eq!(knapsack.proves(&bag), knapsack.proves(&jobs), "{knapsack:?}");
                     for price in [0, 1, 5, 100] {
                         let priced = rejection(deadline, at, Selection::Price(price));
-                        // The certificate knows how many tasks of a bag fit side by side, but not how many equal jobs.
+                        // The bound for a bag may be stronger, because the certificate limits how many tasks of one bag
+                        // cross, but not how many equal jobs cross.
                         assert!(priced.proves(&bag).is_ok() || priced.proves(&jobs).is_err(), "{priced:?}");
                         assert!(priced.proves(&bag).is_err() || knapsack.proves(&jobs).is_ok(), "{priced:?}");
                     }
                 }
             }
         }
-        // A bag of 2^50 tasks of one tick must be checked without a step for each task.
+        // A bag of 2^50 tasks of one tick must be checked without a separate step for each task.
         let many = Job::new("bag", Profile::rigid(1, Time::TICK).unwrap()).with_count((1 << 50).try_into().unwrap());
         let many = Instance::new(Platform::flat(4).unwrap(), vec![many], vec![]).unwrap();
         for selection in [Selection::Price(0), Selection::Knapsack] {

@@ -1,4 +1,4 @@
-//! A bound on the makespan of a flow: work that is released late must be done late.
+//! A bound on the makespan of a flow of tasks, from the work that is released late.
 
 use crate::model::{Instance, JobId, Time};
 use crate::proof::{LateWork, Proof};
@@ -7,9 +7,9 @@ use crate::schedule::Objective;
 /// Returns a lower bound on the makespan of a sequential instance. This is the bound that [`LateWork::best`] proves at
 /// prices in proportion to the speeds of the nodes.
 ///
-/// The work of a task is then its time at speed 1. For a task with a time for each machine, it is the minimum over
-/// nodes of time multiplied by speed. Returns zero if nothing is proved, for example if values are too large. Takes as
-/// long as the search in [`LateWork::best`].
+/// With these prices, the work of a task is its time at speed 1. For a task with a time for each machine, it is the
+/// minimum over nodes of time multiplied by speed. Returns zero if nothing is proved, for example if values are too
+/// large. Takes as much time as [`LateWork::best`].
 pub fn release_area_bound(instance: &Instance) -> Time {
     let speeds: Vec<f64> = instance.platform().nodes().iter().map(|node| node.speed).collect();
     let proved = Proof::LateWork(LateWork::best(instance, &speeds)).proves(Objective::Makespan, instance).ok();
@@ -23,9 +23,9 @@ impl LateWork {
     /// Returns the certificate with the instant and the number of tasks that give the strongest bound at these prices,
     /// one for each node. The prices can have any scale, and are converted to integers.
     ///
-    /// Tries all release dates and, for each, all numbers of tasks up to the number of processors, and all tasks at
-    /// once. Takes O(n log n + n m) for n tasks on m processors. The search uses floats, so rounding may miss the
-    /// strongest bound. The result is nevertheless exact.
+    /// Tries all release dates and, for each date, each number of tasks up to the number of processors, and also all
+    /// tasks together. Takes O(n log n + n m) for n tasks on m processors. The search uses floats, so it may miss the
+    /// strongest bound because of rounding. The certificate that it returns is nevertheless checked exactly.
     pub fn best(instance: &Instance, prices: &[f64]) -> Self {
         let prices = whole(instance, prices);
         let sold = sold(instance, &prices);
@@ -44,7 +44,7 @@ impl LateWork {
                 largest.truncate(sold.len());
             }
             let release = instance.job(id).release;
-            // Continue until all tasks of this release date are included.
+            // Continues until all tasks with this release date are included.
             if jobs.peek().is_some_and(|&next| instance.job(next).release == release) {
                 continue;
             }
@@ -65,7 +65,7 @@ impl LateWork {
     }
 }
 
-/// Scales prices by a power of two and rounds them down, so that large whole prices keep their proportions.
+/// Scales prices by a power of two and rounds them down, so that large prices that are whole numbers keep their ratios.
 fn whole(instance: &Instance, prices: &[f64]) -> Vec<i64> {
     let nodes = instance.platform().nodes();
     let sum: f64 = prices.iter().zip(nodes).map(|(price, node)| price * f64::from(node.processors)).sum();

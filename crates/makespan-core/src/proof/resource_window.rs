@@ -8,12 +8,13 @@ use super::{CertificateError, Kind, Places, Scope, Spans, Value};
 use crate::model::{Instance, ResourceKind, Time};
 use crate::schedule::Objective;
 
-/// A deadline that is refuted like in [`super::TimeWindow`], by the amounts of one resource: memory, GPUs, licences.
+/// A deadline that is refuted by the amounts of one resource (such as memory, GPUs or licences) that tasks hold within
+/// a window, as [`super::TimeWindow`] does for processors.
 ///
-/// Suppose that everything ends by `deadline`. Whatever its allotment, a task holds some amount for some time within
-/// `from .. until`: at least the minimum over its allotments of the amount times the minimum overlap. If the sum
-/// exceeds the available amount within the window, the supposition is false, and the makespan is at least `deadline`
-/// plus one tick.
+/// Suppose that all tasks end by `deadline`. On each allotment, a task overlaps the window `from .. until` for a
+/// minimum time, and holds a certain amount. The product of both, minimised over its allotments, is the least that the
+/// task holds within the window. If the sum over all tasks exceeds the available amount, multiplied by the length of
+/// the window, the supposition is false, and the makespan is at least `deadline` plus one tick.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceWindow {
     /// The refuted deadline.

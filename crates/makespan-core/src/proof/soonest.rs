@@ -11,7 +11,7 @@ pub fn soonest_completion(instance: &Instance, id: JobId) -> Time {
     let least = profile.least_work(Time::MAX).unwrap_or(0);
     let work = least.saturating_mul(i128::from(job.tasks()));
     let enough = |end: i64| instance.availability().open_area(job.release, Time::from_ticks(end)) >= work;
-    // An instance is shorter than this limit.
+    // The upper limit is later than the end of every schedule of an instance.
     let (mut low, mut high) = (alone.ticks(), i64::MAX / 2);
     if job.tasks() == 1 || !enough(high) {
         return alone;
@@ -23,8 +23,8 @@ pub fn soonest_completion(instance: &Instance, id: JobId) -> Time {
     Time::from_ticks(low)
 }
 
-/// Returns the earliest end of a job, or of one task of a bag, if it is alone on the platform. Respects reservations
-/// and outages if all processors are equal, and ignores them otherwise.
+/// Returns the earliest end of a job, or of one task of a bag, if it is alone on the platform. If all processors are
+/// equal, the result respects reservations and outages; otherwise, it ignores them.
 pub fn earliest_completion(instance: &Instance, id: JobId) -> Time {
     let (job, profile) = (instance.job(id), instance.profile_of(id));
     if !instance.has_equal_processors() {

@@ -1,44 +1,44 @@
-//! Phases of a graph: the tasks between a task and its dominator.
+//! Phases of a graph. A phase is a task, its dominator and the tasks between them.
 
 use super::{Link, NEVER, Reaching};
 
-/// Maximum number of tasks in phases times pairs of kinds of nodes, for all phases of a job.
+/// Maximum of the number of tasks in all phases of a job, multiplied by the number of pairs of kinds of nodes.
 const MAX_LOOKED_AT: usize = 1 << 19;
-/// The rate of a kind of node that is the fastest for all tasks.
+/// The rate of a kind of node on which every task is fastest.
 const RATE: i128 = 1 << 20;
 
-/// A task and its dominator: every path to `to` leads through `from`. All tasks between them run after `from` and
-/// before `to`.
+/// A task `to` and its dominator `from`: every path to `to` leads through `from`. All tasks between them run after
+/// `from` and before `to`.
 #[derive(Clone, Debug)]
 pub(super) struct Phase {
     pub(super) from: u32,
     pub(super) to: u32,
     /// For each kind of node, the minimum time from the end of `from` to the start of `to` if both are on one node.
     same: Vec<i128>,
-    /// For each pair of kinds, this minimum time if the tasks are on two nodes.
+    /// For each pair of kinds of nodes, this minimum time if `from` and `to` are on two distinct nodes.
     apart: Vec<i128>,
 }
 
-/// The kinds of the nodes of the first and the last task of a phase.
+/// The kinds of the nodes on which the first and the last task of a phase run.
 #[derive(Clone, Copy)]
 enum Home {
     Same(usize),
     Apart(usize, usize),
 }
 
-/// A task of a phase.
+/// A task between the first and the last task of a phase.
 struct Inner {
     task: usize,
     fastest: i128,
-    /// Minimum over kinds of nodes of the task's time multiplied by the rate.
+    /// Work of the task: the minimum, over the kinds of nodes, of its time multiplied by the rate of the kind.
     work: i128,
-    /// Minimum time from the end of the phase's first task to the start of this task, on another node.
+    /// Minimum time from the end of the phase's first task to the start of this task, if this task is on another node.
     after: i128,
-    /// Minimum time from the end of this task to the start of the phase's last task, on another node.
+    /// Minimum time from the end of this task to the start of the phase's last task, if this task is on another node.
     before: i128,
 }
 
-/// The tasks of a phase, and their orders by either transfer.
+/// The tasks of a phase, and their orders by the transfer before them and by the transfer behind them.
 struct Between<'a> {
     reaching: &'a Reaching,
     rates: &'a [i128],
@@ -50,8 +50,8 @@ struct Between<'a> {
 }
 
 impl Phase {
-    /// Returns the earliest start of the last task of the phase on a kind of node, if the first task ends at `ends` of
-    /// its kind.
+    /// Returns the earliest start of the last task of the phase on a kind of node, given the earliest end of the first
+    /// task. `ends` returns this end for each kind of node.
     pub(super) fn after(&self, kind: usize, kinds: &[(u32, i128)], ends: impl Fn(usize) -> i128) -> i128 {
         self.least(kind, kinds, ends, |other| self.apart[other * kinds.len() + kind])
     }
@@ -75,7 +75,7 @@ impl Phase {
     }
 }
 
-/// Returns the phases of a job, up to the limit.
+/// Returns the phases of a job, until the limit [`MAX_LOOKED_AT`] is reached.
 pub(super) fn of(reaching: &Reaching) -> Vec<Phase> {
     let kinds = reaching.kinds.len();
     let mut left = MAX_LOOKED_AT;
@@ -99,8 +99,8 @@ pub(super) fn of(reaching: &Reaching) -> Vec<Phase> {
     phases
 }
 
-/// Returns the work that each kind of node does in a tick, relative to the fastest node and averaged over the tasks.
-/// The bound is valid for any rates.
+/// Returns, for each kind of node, the rate: the work that a processor does in a tick, relative to the fastest kind and
+/// averaged over the tasks. The bound is valid for any rates.
 fn rates(reaching: &Reaching) -> Vec<i128> {
     let kinds = reaching.kinds.len();
     let mut sums = vec![(0_i128, 1_i128); kinds];
@@ -119,7 +119,7 @@ fn dominators(reaching: &Reaching) -> Vec<(u32, u32)> {
     let tasks = reaching.order.len();
     let mut place = vec![0; tasks];
     reaching.order.iter().enumerate().for_each(|(at, &task)| place[task as usize] = at);
-    // A task without a dominator has itself as entry.
+    // `above` contains the dominator of each task. A task without a dominator has itself as entry.
     let mut above: Vec<u32> = (0..tasks as u32).collect();
     let mut found = Vec::new();
     for &task in &reaching.order {
@@ -146,7 +146,7 @@ fn dominators(reaching: &Reaching) -> Vec<(u32, u32)> {
     found
 }
 
-/// Returns the tasks between a dominator and its task, each after the tasks that it waits for.
+/// Returns the tasks between the dominator `from` and the task `to`, each after the tasks that it waits for.
 fn inner(reaching: &Reaching, from: u32, to: u32) -> Vec<u32> {
     let mut seen = vec![false; reaching.order.len()];
     let mut open = vec![to];
@@ -161,9 +161,9 @@ fn inner(reaching: &Reaching, from: u32, to: u32) -> Vec<u32> {
     reaching.order.iter().copied().filter(|&task| seen[task as usize]).collect()
 }
 
-/// Returns, for each task of a phase, the minimum time between the task and one end of the phase: if the task is on the
-/// node of this end, and if it is on another node. The result is `None` for tasks outside the phase. `tasks` must be in
-/// order from this end on.
+/// Returns, for each task of a phase, the minimum time between the task and one end of the phase (its first or its last
+/// task). There are two values: for a task on the node of this end, and for a task on another node. The result is
+/// `None` for tasks outside the phase. `tasks` must be sorted along the edges, from this end on.
 fn delays<'a>(
     reaching: &Reaching,
     tasks: impl Iterator<Item = &'a u32>,
@@ -218,9 +218,9 @@ impl<'a> Between<'a> {
         Self { reaching, rates, order, tasks, by_after, by_before }
     }
 
-    /// Returns the smallest length of the phase that is not refuted.
+    /// Returns the smallest length of the phase that is not refuted, by bisection.
     fn least(&self, home: Home) -> i128 {
-        // A length above every schedule.
+        // The upper limit is longer than any schedule.
         let (mut low, mut high) = (0, i128::from(i64::MAX));
         if !self.fits(high, home) {
             return NEVER;
@@ -232,10 +232,11 @@ impl<'a> Between<'a> {
         low
     }
 
-    /// Returns false if a phase of this length is refuted. Two conditions must hold: the tasks that cannot run away
-    /// from the nodes of the first and the last task fit onto these nodes, and all work fits onto all processors. Each
-    /// processor away from these nodes has a task that is the first there, and one that is the last. So the i-th such
-    /// processor loses at least the i-th smallest transfer on either side.
+    /// Returns false if a phase of this length is refuted. Call the nodes of the first and the last task its home
+    /// nodes. Two conditions must hold: the tasks that can run only on the home nodes must fit onto these, and all work
+    /// must fit onto all processors. Each processor that is not on a home node is idle until the data of its first task
+    /// have arrived, and after the data of its last task have been sent. So the i-th such processor loses at least the
+    /// i-th smallest transfer time on either side.
     fn fits(&self, length: i128, home: Home) -> bool {
         let kinds = &self.reaching.kinds;
         let others = |kind: usize| match home {
@@ -275,8 +276,8 @@ impl<'a> Between<'a> {
         room >= all
     }
 
-    /// Returns the minimum work of a task on the nodes of the first and the last task, or `None` if it is too long for
-    /// both.
+    /// Returns the minimum work of a task if it runs on the node of the phase's first or last task, or `None` if it
+    /// takes too long on both.
     fn at_home(&self, inner: &Inner, length: i128, home: Home) -> Option<i128> {
         let on = |kind: usize, lost: i128| {
             let time = self.reaching.time(inner.task, kind);
@@ -288,7 +289,7 @@ impl<'a> Between<'a> {
         }
     }
 
-    /// Returns the work for which the nodes of the first and the last task have room.
+    /// Returns the work that the nodes of the phase's first and last task can do within the length.
     fn home(&self, length: i128, home: Home) -> i128 {
         let room = |kind: usize, lost: Option<i128>| {
             let length = lost.map_or(0, |lost| (length - lost).max(0));

@@ -2,7 +2,7 @@
 
 use crate::model::{Instance, Payload, Route};
 
-/// The distinct routes within a node and between two nodes.
+/// The distinct routes of a platform, separately for routes within a node and between two nodes.
 pub(super) struct Routes {
     near: Vec<Route>,
     far: Vec<Route>,
